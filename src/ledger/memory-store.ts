@@ -3,7 +3,7 @@ import { GENESIS } from './format/chain.ts';
 import { sameBytes, toHex } from './format/bytes.ts';
 import { LEDGER_LIMITS } from './format/limits.ts';
 import type { Appended, Commit, Head, Range, Snapshot, Store, StoredBlob, StoredCheckpoint } from './store.ts';
-import type { StoredEntry, Tile } from './store.ts';
+import { type NewerEntries, newerThan, type StoredEntry, type Tile } from './store.ts';
 
 /** A store without persistence: for tests and the simulator, and as the shortest example of a store. */
 export class MemoryStore implements Store {
@@ -34,6 +34,12 @@ export class MemoryStore implements Store {
     const after = this.#head();
     for (const listener of this.#listeners) queueMicrotask(() => listener(after));
     return { ok: true, head: after };
+  }
+
+  async newer(head: Head): Promise<NewerEntries | undefined> {
+    const limit = LEDGER_LIMITS.entriesPerBatch;
+    const rows = this.#slice({ from: head.size, to: head.size + limit });
+    return newerThan(head, rows, head.size + limit >= this.#entries.length);
   }
 
   async *entries(range: Range): AsyncGenerator<readonly StoredEntry[]> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GENESIS } from './format/chain.ts';
+import { LEDGER_LIMITS } from './format/limits.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
 import { nodeSha256 } from './writer/keys.ts';
 
@@ -74,6 +75,48 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       const hashes = await all(store.hashes({ from: 2, to: 3 }));
       const entries = await all(store.entries({ from: 2, to: 3 }));
       expect(hashes.map(hex)).toEqual(entries.map(({ hash }) => hex(hash)));
+    });
+
+    it('reads what follows a head that it contains', async () => {
+      const first = commitAfter(GENESIS, 3);
+      const second = commitAfter(headOf(first), 2);
+      expect(await store.newer(GENESIS)).toEqual({ entries: [], isAll: true });
+      await store.append(first);
+      await store.append(second);
+      const stored = [...storedOf(first), ...storedOf(second)];
+      expect(plain(await store.newer(GENESIS))).toEqual(plain({ entries: stored, isAll: true }));
+      expect(plain(await store.newer(headOf(first)))).toEqual(plain({ entries: storedOf(second), isAll: true }));
+      expect(await store.newer(headOf(second))).toEqual({ entries: [], isAll: true });
+      expect(await store.newer({ size: 3, hash: hashOf('another history') })).toBeUndefined();
+      expect(await store.newer({ size: 6, hash: hashOf('the future') })).toBeUndefined();
+    });
+
+    it('reads what follows a head in batches, and says where more follow', async () => {
+      const commit = commitAfter(GENESIS, LEDGER_LIMITS.entriesPerBatch + 1);
+      await store.append(commit);
+      const news = await store.newer(GENESIS);
+      expect(news?.isAll).toBe(false);
+      const [last] = news?.entries.slice(-1) ?? [];
+      expect(last?.seq).toBeLessThanOrEqual(commit.entries.length);
+      const rest = await store.newer({ size: last?.seq ?? 0, hash: last?.hash ?? hashOf('nothing') });
+      expect(rest?.isAll).toBe(true);
+      expect(plain([...(news?.entries ?? []), ...(rest?.entries ?? [])])).toEqual(plain(storedOf(commit)));
+    });
+
+    it('copies several commits at once, with the note of each', async () => {
+      const first = commitAfter(GENESIS, 20);
+      const second = commitAfter(headOf(first), 2);
+      const third = commitAfter(headOf(second), 1);
+      const stored = [first, second, third].flatMap(storedOf);
+      const [head, ...rest] = stored;
+      if (!head) throw new Error('there are entries');
+      const tiles: Tile[] = [{ level: 8, index: 0, hash: hashOf('8/0') }];
+      const copy: Commit = { after: GENESIS, entries: [head, ...rest], tiles, checkpoint: third.checkpoint };
+      expect(plain(await store.append(copy))).toEqual(plain({ ok: true, head: headOf(third) }));
+      expect(plain(await store.append(copy))).toEqual(plain({ ok: false, conflict: headOf(third) }));
+      expect(plain(await all(store.entries({ from: 1 })))).toEqual(plain(stored));
+      expect((await store.tiles(8, { from: 0 })).map(hex)).toEqual([hexOf('8/0')]);
+      expect(await store.findCheckpoint(22)).toEqual(second.checkpoint);
     });
 
     it('reads in batches', async () => {

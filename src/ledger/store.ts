@@ -5,6 +5,9 @@ import { sameBytes } from './format/bytes.ts';
 /** The storage port of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
   readonly kind: 'memory' | 'sqlite' | 'postgres';
+  /** Both halves, if this is a shared store with a replica on this machine. */
+  readonly parts?: StoreParts;
+
   /** The end of the chain; size 0 and a zero hash if the ledger is empty. */
   head(): Promise<Head>;
   /**
@@ -14,6 +17,9 @@ export interface Store {
    * the head to find out.
    */
   append(commit: Commit): Promise<Appended>;
+  /** What follows `head`, at most a batch of it, in one round trip; undefined if the store does not contain `head`. */
+  newer(head: Head): Promise<NewerEntries | undefined>;
+
   /** Inclusive, in batches. Returns every stored row of the range, even numbered below 1 or after a gap, so that readers find them. */
   entries(range: Range): AsyncIterable<readonly StoredEntry[]>;
   hashes(range: Range): AsyncIterable<readonly Uint8Array[]>;
@@ -39,6 +45,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
+export interface StoreParts {
+  readonly shared: Store;
+  readonly replica: Store;
+}
+
 export interface Head {
   readonly size: number;
   readonly hash: Uint8Array;
@@ -52,6 +63,12 @@ export interface StoredEntry {
   readonly note?: string | undefined;
 }
 
+export interface NewerEntries {
+  readonly entries: readonly StoredEntry[];
+  /** False if more may follow. */
+  readonly isAll: boolean;
+}
+
 export interface StoredCheckpoint {
   readonly size: number;
   readonly note: string;
@@ -61,6 +78,7 @@ export type StoredBlob = Pick<StoredEntry, 'hash' | 'bytes'>;
 
 export interface Commit {
   readonly after: Head;
+  /** Entries before the last have a note if this copies several commits of another store at once. */
   readonly entries: readonly [StoredEntry, ...StoredEntry[]];
   /** Subtree roots that these entries complete, at tile levels only (8, 16, 24, …). */
   readonly tiles: readonly Tile[];
@@ -119,12 +137,20 @@ export async function hasHead(store: Pick<Store, 'hashes'>, { size, hash }: Head
   return stored !== undefined && sameBytes(stored, hash);
 }
 
+/** `rows` start with the entry of `head`, which proves that the store contains it; an empty ledger needs no proof. */
+export function newerThan(head: Head, rows: readonly StoredEntry[], isAll: boolean): NewerEntries | undefined {
+  if (head.size === 0) return { entries: rows, isAll };
+  const [first] = rows;
+  if (first?.seq !== head.size || !sameBytes(first.hash, head.hash)) return undefined;
+  return { entries: rows.slice(1), isAll };
+}
+
 /** The store does not answer now, which proves nothing about its content. */
 export function isStoreUnavailable(error: unknown): error is StoreProblem {
   return error instanceof StoreProblem && AWAY.has(error.problem.code);
 }
 
-const AWAY: ReadonlySet<string> = new Set(['ledger/locked', 'ledger/unavailable']);
+const AWAY: ReadonlySet<string> = new Set(['ledger/locked', 'ledger/unavailable', 'ledger/recovering']);
 
 export class HealthLog {
   readonly #now: () => Date;
@@ -153,7 +179,7 @@ export class HealthLog {
     this.#lackedBytes = 0;
   }
 
-  failed(problem: Pick<Problem, 'message' | 'hint'>, sinceMs = 0, lackedBytes = 0): void {
+  failed(problem: Pick<Problem, 'message' | 'hint'> & { readonly code?: string }, sinceMs = 0, lackedBytes = 0): void {
     const since = new Date(this.#now().getTime() - sinceMs);
     this.#lackedBytes = Math.max(this.#lackedBytes, lackedBytes);
     this.#health = healthAfter(this.#health, problem, since.toISOString());

@@ -78,7 +78,8 @@ export class Tree {
   async #readTile(base: number, index: number): Promise<readonly Uint8Array[]> {
     const from = index * TILE_WIDTH;
     const to = from + TILE_WIDTH - 1;
-    if (base > 0) return this.#store.tiles(base, { from, to });
+    // Tiles beyond the size would have to be asked of a shared store.
+    if (base > 0) return this.#store.tiles(base, { from, to: Math.min(to, Math.floor(this.#size / 2 ** base) - 1) });
     const hashes: Uint8Array[] = [];
     // Entries are numbered from 1, leaves from 0.
     for await (const batch of this.#store.hashes({ from: from + 1, to: Math.min(to + 1, this.#size) })) {

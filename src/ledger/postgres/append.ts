@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { DatabaseError } from 'pg';
 import { GENESIS } from '../format/chain.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
+import { selectHead } from './read.ts';
 import { type Parameter, sql, toBuffer } from './statement.ts';
 
 /** Appends in one round trip. After a lost connection it is sent again; the database recognises the id of the commit. */
@@ -14,6 +16,8 @@ export async function appendToPostgres(
   requireNumbered(commit);
   const commitId = randomUUID();
   try {
+    if (commit.entries.some(({ seq, note }) => note !== undefined && seq !== commit.checkpoint.size))
+      return await appendCopy(connection, project, commit, commitId);
     if (await appendOne(connection, project, commit, commitId)) return { ok: true, head: headAfter(commit) };
     const statement = commit.tiles.length === 0 ? APPEND : APPEND_WITH_TILES;
     const [row] = await connection.query(statement, parametersOf(project, commit, commitId));
@@ -66,10 +70,62 @@ function parametersOf(project: number, commit: Commit, commitId: string): Parame
     encodeByteaArray(entries.map(({ bytes }) => bytes)),
     checkpoint.note,
   ];
-  if (tiles.length === 0) return parameters;
+  return tiles.length === 0 ? parameters : [...parameters, ...tileParametersOf(commit)];
+}
+
+function tileParametersOf({ tiles }: Commit): Parameter[] {
   const levels = `{${tiles.map(({ level }) => level).join()}}`;
   const indexes = `{${tiles.map(({ index }) => index).join()}}`;
-  return [...parameters, levels, indexes, encodeByteaArray(tiles.map(({ hash }) => hash))];
+  return [levels, indexes, encodeByteaArray(tiles.map(({ hash }) => hash))];
+}
+
+/** Copies several commits of another store. Entries of another writer in between violate the primary key. */
+async function appendCopy(
+  connection: PostgresConnection,
+  project: number,
+  commit: Commit,
+  commitId: string,
+): Promise<Appended> {
+  const { after, entries, checkpoint } = commit;
+  const notes = entries.map(({ seq, note }) => (seq === checkpoint.size ? checkpoint.note : (note ?? null)));
+  const values = [...parametersOf(project, { ...commit, tiles: [] }, commitId).slice(0, -1), encodeTextArray(notes)];
+  const inserted = await connection
+    .insert(APPEND_COPY, [...values, ...tileParametersOf(commit)])
+    .catch((error: unknown) => (isDuplicate(error) ? 0 : Promise.reject(error)));
+  if (inserted > 0) return { ok: true, head: headAfter(commit) };
+  // The connection may have been lost after the copy was recorded, and the statement sent twice.
+  const own = await connection.query(FIND_COMMIT, [project, after.size + entries.length, commitId]);
+  return own.length > 0
+    ? { ok: true, head: headAfter(commit) }
+    : { ok: false, conflict: await selectHead(connection, project) };
+}
+
+function isDuplicate(error: unknown): boolean {
+  return error instanceof PostgresProblem && error.cause instanceof DatabaseError && error.cause.code === '23505';
+}
+
+/** One statement, so one transaction, which waits for the disk like any other commit. */
+const APPEND_COPY = sql('append_copy')`
+  WITH durable AS (
+    SELECT set_config('synchronous_commit',
+      CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS how
+  ), tiles AS (
+    INSERT INTO baton.tile (project, level, index, hash)
+      SELECT $1, t.level, t.index, t.hash
+      FROM unnest($8::integer[], $9::bigint[], $10::bytea[]) AS t (level, index, hash)
+  )
+  INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)
+    SELECT $1, $2::bigint + e.n, e.hash, e.note, CASE e.n WHEN cardinality($5::bytea[]) THEN $4::uuid END, e.bytes
+    FROM durable, unnest($5::bytea[], $6::bytea[], $7::text[]) WITH ORDINALITY AS e (hash, bytes, note, n)
+    WHERE durable.how IS NOT NULL AND ($2 = 0 OR EXISTS (
+      SELECT FROM baton.entry h WHERE h.project = $1 AND h.seq = $2 AND h.hash = $3))`;
+
+const FIND_COMMIT = sql('find_commit')`
+  SELECT seq FROM baton.entry WHERE project = $1 AND seq = $2 AND commit_id = $3::uuid`;
+
+function encodeTextArray(texts: readonly (string | null)[]): string {
+  const items = texts.map((text) => (text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`));
+  return `{${items.join()}}`;
 }
 
 /** The database numbers the entries from the head, so the given numbers must agree. */

@@ -1,187 +1,145 @@
-import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
-import {
-  isConnectionLoss,
-  isServerUnavailable,
-  serverUnavailable,
-  storeClosed,
-  translateServerError,
-} from './problems.ts';
-import { createQuery, type Parameter, PARSERS, type QueryResult, type Row, type Statement } from './statement.ts';
+import { beforeDeadline } from './deadline.ts';
+import type { GenerationGate } from './generation.ts';
+import { isConnectionLoss, serverUnavailable, storeClosed, translateServerError } from './problems.ts';
+import type { Reach } from './reach.ts';
+import { openPostgresSession, type PostgresSession, type SessionOptions, TurnMissed } from './session.ts';
+import type { Parameter, QueryResult, Row, Statement } from './statement.ts';
 
 export interface ConnectionOptions extends SessionOptions {
   /** How long a statement waits for an unreachable server before it fails with a problem. */
-  readonly patienceMs: number;
+  readonly reach: Reach;
   onLoss?(): void;
+  onConnect?(generation: string): void;
 }
 
 export interface PostgresConnection {
   /** Sends the statement, again after a connection loss: it must be harmless if it runs twice. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
   insert(statement: Statement, values: readonly Parameter[]): Promise<number>;
+  /** The same connection for one project: statements wait until its chain is open on this server. */
+  gated(gate: GenerationGate): PostgresConnection;
   close(): Promise<void>;
 }
 
 export function makeConnection(options: ConnectionOptions): PostgresConnection {
   const closing = new AbortController();
-  let current: Promise<PostgresSession> | undefined;
+  const attempts: Attempts = { failure: new Error('no attempt has ended'), isReached: false };
+  let ready: PostgresSession | undefined;
+  let connecting: Promise<PostgresSession> | undefined;
 
-  const drop = (session: Promise<PostgresSession>): void => {
-    if (current !== session) return;
-    current = undefined;
+  const drop = (lost: PostgresSession): void => {
     // A server that shuts down, or has become a standby, may leave the connection open.
-    session.then((old) => old.destroy()).catch(() => undefined);
-    if (!closing.signal.aborted) options.onLoss?.();
+    lost.destroy();
+    if (ready !== lost) return;
+    ready = undefined;
+    if (closing.signal.aborted) return;
+    void reconnect();
+    options.onLoss?.();
   };
 
-  const connected = (deadline: number): Promise<PostgresSession> => {
-    if (current !== undefined) return current;
-    const session: Promise<PostgresSession> = connect(options, deadline, closing.signal, () => drop(session));
-    current = session;
-    session.catch(() => {
-      if (current === session) current = undefined;
-    });
-    return session;
+  /** In the background, so that the next statement finds a connection. A database may be missing while it is restored. */
+  const reconnect = async (): Promise<void> => {
+    while (ready === undefined && !closing.signal.aborted) {
+      await startConnecting().catch(() => undefined);
+      if (ready === undefined)
+        await delay(REFUSED_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
   };
 
-  const send = async (statement: Statement, values: readonly Parameter[]): Promise<QueryResult> => {
-    const deadline = performance.now() + options.patienceMs;
+  const startConnecting = (): Promise<PostgresSession> => {
+    connecting ??= connect(options, attempts, closing.signal, drop)
+      .then((session) => {
+        ready = session;
+        options.onConnect?.(session.generation);
+        return session;
+      })
+      .finally(() => (connecting = undefined));
+    return connecting;
+  };
+
+  const waitForSession = async (statement: Statement, deadline: number): Promise<PostgresSession> => {
+    const session = startConnecting();
+    const inTime = await beforeDeadline(session, deadline);
+    if (inTime !== undefined) return inTime;
+    // The server answers, and a migration or its lock takes longer.
+    if (statement.waitsForSetUp && attempts.isReached) return session;
+    options.reach.missed();
+    throw serverUnavailable(attempts.failure);
+  };
+
+  const send = async (
+    statement: Statement,
+    values: readonly Parameter[],
+    gate?: GenerationGate,
+  ): Promise<QueryResult> => {
+    const deadline = performance.now() + options.reach.patienceMs;
     for (;;) {
       if (closing.signal.aborted) throw storeClosed();
-      const session = connected(deadline);
+      const session = ready ?? (await waitForSession(statement, deadline));
       try {
-        return await (await session).send(statement, values);
+        if (gate !== undefined && !gate.isOpen(session.generation)) await gate.open(session.generation, deadline);
+        const answer = await session.send(statement, values, statement.isSlow ? Infinity : deadline);
+        options.reach.answered();
+        return answer;
       } catch (error) {
-        // The session may have failed for an earlier caller whose time was up; this caller may have time left.
-        const isLost = isServerUnavailable(error) || isConnectionLoss(error);
-        if (!isLost) throw translateServerError(error);
+        if (error instanceof TurnMissed) throw serverUnavailable(error);
+        if (!isConnectionLoss(error)) throw translateServerError(error);
         drop(session);
-        if (performance.now() >= deadline) throw isServerUnavailable(error) ? error : serverUnavailable(error);
+        if (performance.now() >= deadline) {
+          options.reach.missed();
+          throw serverUnavailable(error);
+        }
         // A server that accepts connections and refuses every statement must not be asked in a tight loop.
         await delay(FIRST_PAUSE_MS);
       }
     }
   };
 
-  return {
-    query: async (statement, values = []) => (await send(statement, values)).rows,
-    insert: async (statement, values) => (await send(statement, values)).count,
-
+  const through = (gate?: GenerationGate): PostgresConnection => ({
+    query: async (statement, values = []) => (await send(statement, values, gate)).rows,
+    insert: async (statement, values) => (await send(statement, values, gate)).count,
+    gated: through,
     async close() {
       closing.abort();
-      const session = await current?.catch(() => undefined);
+      const session = ready ?? (await connecting?.catch(() => undefined));
       await session?.close();
     },
-  };
+  });
+  return through();
 }
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
-const SHORTEST_CONNECT_MS = 50;
-const LONGEST_CONNECT_MS = 10_000;
+const REFUSED_PAUSE_MS = 1000;
 
+interface Attempts {
+  failure: unknown;
+  /** The server has accepted the newest connection, which is not set up yet. */
+  isReached: boolean;
+}
+
+/** Tries until there is a session, the server refuses for good, or the store is closed. */
 async function connect(
   options: ConnectionOptions,
-  deadline: number,
+  attempts: Attempts,
   signal: AbortSignal,
-  onEnd: () => void,
+  onEnd: (session: PostgresSession) => void,
 ): Promise<PostgresSession> {
+  const onReach = (): void => {
+    attempts.isReached = true;
+  };
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      const leftMs = Math.max(deadline - performance.now(), SHORTEST_CONNECT_MS);
-      return await openPostgresSession(options, Math.min(leftMs, LONGEST_CONNECT_MS), onEnd);
+      return await openPostgresSession(options, { signal, onReach, onEnd });
     } catch (error) {
       if (!isConnectionLoss(error)) throw translateServerError(error);
-      if (performance.now() + pauseMs > deadline) throw serverUnavailable(error);
+      attempts.failure = error;
+    } finally {
+      attempts.isReached = false;
     }
     await delay(pauseMs, undefined, { signal }).catch(() => {
       throw storeClosed();
     });
   }
-}
-
-interface SessionOptions {
-  readonly url: string;
-  readonly applicationName: string;
-  /** How long the server may be silent before the connection counts as lost: a cut cable sends no message. */
-  readonly silenceMs: number;
-  /** Runs before any statement. Errors other than a connection loss reach the caller of the statement. */
-  setUp(client: Client): Promise<void>;
-  onNotification?(channel: string): void;
-}
-
-interface PostgresSession {
-  send(statement: Statement, values: readonly Parameter[]): Promise<QueryResult>;
-  close(): Promise<void>;
-  destroy(): void;
-}
-
-async function openPostgresSession(
-  options: SessionOptions,
-  connectTimeoutMs: number,
-  onEnd: () => void,
-): Promise<PostgresSession> {
-  // The store creates the socket, because the driver cannot abort a connection at once.
-  const socket = new Socket();
-  const client = new Client({
-    connectionString: options.url,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    types: PARSERS,
-    stream: () => socket,
-  });
-  // Without a listener an error would end the process; pending statements learn of the loss by their rejection.
-  client.on('error', () => undefined);
-  client.on('notification', ({ channel }) => options.onNotification?.(channel));
-  const giveUp = giveUpAfter(socket, connectTimeoutMs + options.silenceMs);
-  try {
-    await client.connect();
-    await options.setUp(client);
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  } finally {
-    clearTimeout(giveUp);
-  }
-  client.once('end', onEnd);
-  return makeSession(client, socket, options.silenceMs);
-}
-
-function makeSession(client: Client, socket: Socket, silenceMs: number): PostgresSession {
-  let last: Promise<unknown> = Promise.resolve();
-
-  const sendNow = (statement: Statement, values: readonly Parameter[]): Promise<QueryResult> => {
-    const giveUp = statement.isSlow ? undefined : giveUpAfter(socket, silenceMs);
-    return new Promise((resolve, reject) => {
-      client.query(
-        createQuery(statement, values, (error, answer) => {
-          clearTimeout(giveUp);
-          if (error) reject(error);
-          else resolve(answer);
-        }),
-      );
-    });
-  };
-
-  return {
-    /** Statements run one after another: the time limit counts from when the server has the statement. */
-    send(statement, values) {
-      const answer = last.then(() => sendNow(statement, values));
-      last = answer.catch(() => undefined);
-      return answer;
-    },
-    async close() {
-      await last;
-      await client.end().catch(() => undefined);
-    },
-    destroy() {
-      socket.destroy();
-    },
-  };
-}
-
-function giveUpAfter(socket: Socket, silenceMs: number): NodeJS.Timeout {
-  return setTimeout(() => socket.destroy(new Error(`no answer in ${silenceMs} ms`)), silenceMs);
 }

@@ -152,7 +152,7 @@ describe('opening', () => {
     await Promise.all(stores.map((each) => each.close()));
     const client = new Client({ connectionString: fresh });
     await client.connect();
-    expect((await client.query('SELECT number FROM baton.migration')).rows).toEqual([{ number: 1 }]);
+    expect((await client.query('SELECT number FROM baton.migration')).rows).toEqual([{ number: 1 }, { number: 2 }]);
     expect((await client.query('SELECT name FROM baton.project ORDER BY name')).rows).toEqual([
       { name: 'a' },
       { name: 'b' },
@@ -160,8 +160,10 @@ describe('opening', () => {
     await client.end();
   });
 
-  it('refuses a database of a newer Baton', async () => {
-    await attacker.query(`INSERT INTO baton.migration VALUES (9999, 'later')`);
+  it('accepts a newer schema that only adds, and refuses one that this Baton cannot read', async () => {
+    await attacker.query(`INSERT INTO baton.migration VALUES (9998, 'adds only', now(), 2)`);
+    await (await requireStore({ url, project: 'demo' })).close();
+    await attacker.query(`INSERT INTO baton.migration VALUES (9999, 'later', now(), 9999)`);
     expect(await openPostgresStore({ url, project: 'demo' })).toMatchObject({
       ok: false,
       problem: { code: 'ledger/newer-ledger' },

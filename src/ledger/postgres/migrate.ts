@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client } from 'pg';
-import { newerLedger } from './problems.ts';
+import { type Client, DatabaseError } from 'pg';
+import { newerLedger, schemaMissing } from './problems.ts';
 
 const FOLDER = join(import.meta.dirname, 'sql');
 /** An arbitrary number for the advisory lock; no other program may use it in this database. */
@@ -15,22 +15,37 @@ interface Migration {
 /** Migrates the schema `baton`. Daemons that start together wait for each other, and one of them migrates. */
 export async function migratePostgres(client: Client): Promise<void> {
   const migrations = await listMigrations();
-  if ((await readVersion(client)) === latestOf(migrations)) return;
+  const latest = latestOf(migrations);
+  const found = await readVersion(client);
+  if (requireReadable(found, latest).number >= latest) return;
   await client.query('BEGIN');
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     await client.query(GROUND);
-    const version = (await readVersion(client)) ?? 0;
-    if (version > latestOf(migrations)) throw newerLedger(version, latestOf(migrations));
-    for (const { number, name } of migrations.filter((migration) => migration.number > version)) {
-      await client.query(await readFile(join(FOLDER, name), 'utf8'));
-      await client.query('INSERT INTO baton.migration (number, name) VALUES ($1, $2)', [number, name]);
-    }
+    const { number: version } = requireReadable(await readVersion(client), latest);
+    for (const migration of migrations.filter(({ number }) => number > version)) await apply(client, migration);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
+    const mayNot = error instanceof DatabaseError && error.code === INSUFFICIENT_PRIVILEGE;
+    throw mayNot ? schemaMissing(found.number, latest, error) : error;
   }
+}
+
+export const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** A newer schema only adds to an older one, and says from which version on a daemon can work with it. */
+function requireReadable(found: Version, latest: number): Version {
+  if (found.number > latest && found.oldestReader > latest) throw newerLedger(found.number, latest);
+  return found;
+}
+
+async function apply(client: Client, { number, name }: Migration): Promise<void> {
+  const text = await readFile(join(FOLDER, name), 'utf8');
+  const oldest = Number(/^-- oldest reader: (\d+)$/m.exec(text)?.[1] ?? number);
+  await client.query(text);
+  const row = 'INSERT INTO baton.migration (number, name, oldest_reader) VALUES ($1, $2, $3)';
+  await client.query(row, [number, name, oldest]);
 }
 
 async function listMigrations(): Promise<readonly Migration[]> {
@@ -44,32 +59,27 @@ const GROUND = `
     number integer PRIMARY KEY,
     name text NOT NULL,
     at timestamptz NOT NULL DEFAULT now()
-  )`;
+  );
+  ALTER TABLE baton.migration ADD COLUMN IF NOT EXISTS oldest_reader integer NOT NULL DEFAULT 1`;
 
-async function readVersion(client: Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ found: boolean }>(`SELECT to_regclass('baton.migration') IS NOT NULL AS found`);
-  if (rows[0]?.found !== true) return undefined;
-  const newest = await client.query<{ number: number | null }>('SELECT max(number) AS number FROM baton.migration');
-  return newest.rows[0]?.number ?? undefined;
+interface Version {
+  /** 0 if there is no schema. */
+  readonly number: number;
+  readonly oldestReader: number;
 }
+
+async function readVersion(client: Client): Promise<Version> {
+  const { rows } = await client.query<{ found: boolean }>(`SELECT to_regclass('baton.migration') IS NOT NULL AS found`);
+  if (rows[0]?.found !== true) return { number: 0, oldestReader: 0 };
+  const newest = await client.query<{ number: number; oldest: number }>(NEWEST);
+  return { number: newest.rows[0]?.number ?? 0, oldestReader: newest.rows[0]?.oldest ?? 0 };
+}
+
+// The first schema had no such column, and jsonb reads a missing one as null.
+const NEWEST = `
+  SELECT coalesce(max(number), 0) AS number, coalesce(max((to_jsonb(m) ->> 'oldest_reader')::integer), 0) AS oldest
+  FROM baton.migration m`;
 
 function latestOf(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.number ?? 0;
 }
-
-/** Settings that the statements rely on. A standby counts as unavailable: state is read from the primary only. */
-export async function applySettings(client: Client, { durable }: { readonly durable: boolean }): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>({ text: APPLY, values: [durable] });
-  if (rows[0]?.standby !== false)
-    throw new Error('the server is a standby, and entries are read from the primary only');
-}
-
-// `remote_apply` is stricter than `on`, so a server that asks for it keeps it.
-const APPLY = `
-  SELECT set_config('synchronous_commit', CASE
-           WHEN NOT $1::boolean THEN 'off'
-           WHEN current_setting('synchronous_commit') = 'remote_apply' THEN 'remote_apply'
-           ELSE 'on' END, false),
-         set_config('default_transaction_isolation', 'read committed', false),
-         set_config('bytea_output', 'hex', false),
-         pg_is_in_recovery() AS standby`;

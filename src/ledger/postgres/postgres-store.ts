@@ -1,18 +1,21 @@
 import type { Client } from 'pg';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { requireNumber } from '../columns.ts';
-import type { Failure, Store } from '../store.ts';
-import { makeConnection, type PostgresConnection } from './connection.ts';
-import { applySettings, migratePostgres } from './migrate.ts';
+import type { Failure, Head, Store } from '../store.ts';
+import { type ConnectionOptions, makeConnection, type PostgresConnection } from './connection.ts';
+import { type GenerationGate, makeGenerationGate, type OpenChain } from './generation.ts';
+import { migratePostgres } from './migrate.ts';
+import { catchProblem, findMovedProject, OPEN_PROJECT, openAlone, waitForDaemons } from './open-chain.ts';
 import { PostgresProblem } from './problems.ts';
-import { type ContinuityCheck, makeContinuityCheck, makeProjectStore } from './project-store.ts';
+import { makeProjectStore } from './project-store.ts';
+import { makeReach } from './reach.ts';
 import { selectHead } from './read.ts';
-import { sql } from './statement.ts';
 import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
+  /** `postgres://user@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
   readonly url: string;
+  /** How long an append or a read waits for a server that does not answer. */
   readonly patienceMs?: number;
   readonly silenceMs?: number;
   readonly wakeEveryMs?: number;
@@ -20,92 +23,145 @@ export interface PostgresOptions {
   readonly catchUpMs?: number;
 }
 
-export type OpenedPostgresStore = { readonly ok: true; readonly store: Store } | Failure;
+export interface OpenedProject {
+  readonly ok: true;
+  readonly store: Store;
+  /** Its number in the database. */
+  readonly project: number;
+}
+
+export type OpenedPostgresStore = OpenedProject | Failure;
 
 /** One database, shared by the projects of one process. Each project has its own chain. */
 export interface PostgresDatabase {
-  openProject(name: string): Promise<OpenedPostgresStore>;
+  openProject(name: string, opening?: ChainOpening): Promise<OpenedPostgresStore>;
+  /** A session of its own, for statements that must neither wait for the ledger's nor delay them. */
+  connect(purpose: string): PostgresConnection;
   close(): Promise<void>;
 }
 
-interface Chain {
+/**
+ * Who compares the chain with what was known before, if the server was replaced or restarted. `daemons`: other
+ * processes do. `alone`: this one does, as the only host. A function: as it says (see `src/fleet`).
+ */
+export type ChainOpening = 'daemons' | 'alone' | ((connect: () => UncheckedChain) => OpenChain);
+
+/** The chain as it is, on whichever server: nobody has compared it yet. */
+export interface UncheckedChain {
   readonly project: number;
-  readonly continuity: ContinuityCheck;
+  readonly store: Store;
+  readonly connection: PostgresConnection;
+}
+
+interface Chain {
+  readonly channel: string;
   readonly watch: PostgresHeadWatch;
 }
 
 /** Each project has a durable writing session; all share one that reads, listens and notifies, so reading delays no writer. */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
-  const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
-  const common = { url, patienceMs, silenceMs };
+  const { url, patienceMs = PATIENCE_MS, silenceMs = PATIENCE_MS, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
+  const common = { url, reach: makeReach(patienceMs), silenceMs, durable: false };
   const chains = new Map<string, Set<Chain>>();
   const refresh = (some: Iterable<Chain>): void => {
     for (const { watch } of some) watch.refresh();
   };
   const all = (): Chain[] => [...chains.values()].flatMap((same) => Array.from(same));
+  const open = (purpose: string, more?: Partial<ConnectionOptions>): PostgresConnection =>
+    makeConnection({ ...common, applicationName: `baton ${purpose}`, ...more });
 
-  const reader = makeConnection({
-    ...common,
-    applicationName: 'baton ledger reader',
+  const reader = open('ledger reader', {
     async setUp(client) {
-      await applySettings(client, { durable: false });
-      for (const chain of all()) await resume(client, chain);
+      for (const chain of all()) await listenAgain(client, chain);
       refresh(all());
     },
     onNotification: (channel) => refresh(chains.get(channel) ?? []),
     onLoss: () => refresh(all()),
   });
+  const slow = open('ledger inspection');
   const notifier = makeCommitNotifier(reader, wakeEveryMs);
 
   return {
-    async openProject(name) {
-      const continuity = makeContinuityCheck();
-      let project = 0;
-      const writer = makeConnection({
-        ...common,
-        applicationName: `baton ledger writer of ${name}`,
-        async setUp(client) {
-          await applySettings(client, { durable: true });
-          await migratePostgres(client);
-          await continuity.require(client, project);
-        },
+    async openProject(name, opening = 'daemons') {
+      let gate: GenerationGate | undefined;
+      const writer = open(`ledger writer of ${name}`, {
+        durable: true,
+        setUp: migratePostgres,
+        onConnect: (generation) => gate?.start(generation),
       });
-      const found = await findProject(writer, name);
-      if (typeof found !== 'number') return { ok: false, problem: found };
-      project = found;
-      const channel = channelOf(project);
-      const findHead = async () => continuity.note(await selectHead(reader, project));
+      const project = await findProject(writer, name);
+      if (typeof project !== 'number') return { ok: false, problem: project };
+      let seen: Head | undefined;
+      const note = (head: Head): Head => {
+        if (head.size > (seen?.size ?? 0)) seen = head;
+        return head;
+      };
+      const connectUnchecked = (): UncheckedChain => {
+        const connection = open(`recovery of ${name}`, { durable: true });
+        return { project, connection, store: makeUncheckedStore(connection, project) };
+      };
+      const openChain =
+        typeof opening === 'function'
+          ? opening(connectUnchecked)
+          : (opening === 'alone' ? openAlone : waitForDaemons)(writer, project, () => seen);
+      gate = makeGenerationGate(async (generation, signal) => {
+        const moved = await catchProblem(() => findMovedProject(writer, name, project));
+        return moved ?? openChain(generation, signal);
+      });
+      // A process beside the daemons may read a chain that is not open: to show where it differs.
+      const gatedReader = opening === 'daemons' ? reader : reader.gated(gate);
+      const channel = `baton_ledger_${project}`;
+      const findHead = async (): Promise<Head> => note(await selectHead(gatedReader, project));
       const watch = makePostgresHeadWatch(reader, channel, findHead, catchUpMs);
-      const chain = { project, continuity, watch };
+      const chain = { channel, watch };
       const same = chains.get(channel) ?? new Set();
       chains.set(channel, same.add(chain));
       const store = makeProjectStore({
         project,
-        writer,
-        reader,
-        continuity,
+        writer: writer.gated(gate),
+        reader: gatedReader,
+        slow,
+        note,
         watch,
         announce: () => notifier.announce(channel),
         async close() {
           watch.close();
+          gate?.close();
           same.delete(chain);
           await writer.close();
         },
       });
-      return { ok: true, store };
+      return { ok: true, store, project };
     },
+
+    connect: (purpose) => open(purpose),
 
     async close() {
       await notifier.close();
-      await reader.close();
+      await Promise.all([reader.close(), slow.close()]);
     },
   };
 }
 
-/** Prepares a new reader session for an open project: checks that the chain is the same, and listens again. */
-async function resume(client: Client, { project, continuity, watch }: Chain): Promise<void> {
-  await continuity.require(client, project);
-  if (watch.isWatched) await client.query(`LISTEN ${channelOf(project)}`);
+/** Agents wait for an answer: what they send is kept within 2 s if the server is away. */
+const PATIENCE_MS = 1500;
+
+function makeUncheckedStore(connection: PostgresConnection, project: number): Store {
+  const watch = makePostgresHeadWatch(connection, '', () => selectHead(connection, project), 0);
+  return makeProjectStore({
+    project,
+    writer: connection,
+    reader: connection,
+    slow: connection,
+    note: (head) => head,
+    watch,
+    announce: () => undefined,
+    close: () => connection.close(),
+  });
+}
+
+async function listenAgain(client: Client, { channel, watch }: Chain): Promise<void> {
+  if (watch.isWatched) await client.query(`LISTEN ${channel}`);
 }
 
 async function findProject(writer: PostgresConnection, name: string): Promise<number | Problem> {
@@ -119,20 +175,16 @@ async function findProject(writer: PostgresConnection, name: string): Promise<nu
   }
 }
 
-const OPEN_PROJECT = sql('open_project')`SELECT baton.open_project($1) AS id`;
-
-function channelOf(project: number): string {
-  return `baton_ledger_${project}`;
-}
-
 export interface PostgresStoreOptions extends PostgresOptions {
   readonly project: string;
+  readonly opening?: ChainOpening;
 }
 
 /** Opens one project with sessions of its own. A process with several projects shares a `makePostgresDatabase`. */
-export async function openPostgresStore({ project, ...options }: PostgresStoreOptions): Promise<OpenedPostgresStore> {
-  const database = makePostgresDatabase(options);
-  const opened = await database.openProject(project);
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedPostgresStore> {
+  const { project, opening, ...rest } = options;
+  const database = makePostgresDatabase(rest);
+  const opened = await database.openProject(project, opening);
   if (!opened.ok) {
     await database.close();
     return opened;
@@ -141,5 +193,5 @@ export async function openPostgresStore({ project, ...options }: PostgresStoreOp
     await opened.store.close();
     await database.close();
   };
-  return { ok: true, store: { ...opened.store, close } };
+  return { ...opened, store: { ...opened.store, close } };
 }

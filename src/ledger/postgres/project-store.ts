@@ -1,9 +1,7 @@
-import type { Client } from 'pg';
-import { sameBytes } from '../format/bytes.ts';
 import { type Head, HealthLog, type Store } from '../store.ts';
 import { appendToPostgres } from './append.ts';
 import type { PostgresConnection } from './connection.ts';
-import { PostgresProblem, rolledBack } from './problems.ts';
+import { PostgresProblem } from './problems.ts';
 import { makeProjectTables, selectHead } from './read.ts';
 import { sql } from './statement.ts';
 import type { PostgresHeadWatch } from './watch.ts';
@@ -12,19 +10,23 @@ export interface ProjectStoreParts {
   readonly project: number;
   readonly writer: PostgresConnection;
   readonly reader: PostgresConnection;
-  readonly continuity: ContinuityCheck;
+  /** For statements that run as long as the ledger is large. */
+  readonly slow: PostgresConnection;
+  /** Called with every head that was read or written. */
+  readonly note: (head: Head) => Head;
   readonly watch: PostgresHeadWatch;
   readonly announce: () => void;
   readonly close: () => Promise<void>;
 }
 
 export function makeProjectStore(parts: ProjectStoreParts): Store {
-  const { project, writer, reader, continuity, watch, announce, close } = parts;
+  const { project, writer, reader, slow, note, watch, announce, close } = parts;
   const log = new HealthLog();
+  const tables = makeProjectTables(project, { reader, writer, slow });
   return {
     kind: 'postgres',
     async head() {
-      return continuity.note(await selectHead(reader, project));
+      return note(await selectHead(reader, project));
     },
     async append(commit) {
       const appended = await appendToPostgres(writer, project, commit);
@@ -33,11 +35,17 @@ export function makeProjectStore(parts: ProjectStoreParts): Store {
         return appended;
       }
       log.succeeded();
-      watch.announce(continuity.note(appended.ok ? appended.head : appended.conflict));
+      watch.announce(note(appended.ok ? appended.head : appended.conflict));
       if (appended.ok) announce();
       return appended;
     },
-    ...makeProjectTables(project, reader, writer),
+    ...tables,
+    async newer(head) {
+      const news = await tables.newer(head);
+      const last = news?.entries.at(-1);
+      if (last !== undefined) note({ size: last.seq, hash: last.hash });
+      return news;
+    },
     watch: (listener) => watch.add(listener),
     health: () => log.health,
     async probe(freshMs = 0) {
@@ -57,32 +65,3 @@ export function makeProjectStore(parts: ProjectStoreParts): Store {
 
 /** Only a server that can write gives out a transaction number. */
 const PROBE = sql('probe')`SELECT pg_current_xact_id()`;
-
-export interface ContinuityCheck {
-  note(head: Head): Head;
-  /** Throws, from then on always, if a new connection has another chain than the one read before. */
-  require(client: Client, project: number): Promise<void>;
-}
-
-/** A server that comes back may lack entries (standby, backup), so a new connection must contain the newest entry read. */
-export function makeContinuityCheck(): ContinuityCheck {
-  let seen: Head | undefined;
-  let lost: PostgresProblem | undefined;
-
-  return {
-    note(head) {
-      if (head.size > (seen?.size ?? 0)) seen = head;
-      return head;
-    },
-    async require(client, project) {
-      if (seen !== undefined && !(await contains(client, project, seen))) lost = rolledBack(seen.size);
-      if (lost !== undefined) throw lost;
-    },
-  };
-}
-
-async function contains(client: Client, project: number, { size, hash }: Head): Promise<boolean> {
-  const text = 'SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2';
-  const { rows } = await client.query<{ hash: Buffer }>({ text, values: [project, size] });
-  return rows[0] !== undefined && sameBytes(rows[0].hash, hash);
-}

@@ -8,7 +8,7 @@ import {
   storedSnapshot,
 } from '../columns.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
-import type { Head, Store } from '../store.ts';
+import { type Head, newerThan, type Store } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { type Row, sql, type Statement, toBuffer } from './statement.ts';
 
@@ -22,10 +22,15 @@ type ProjectTables = Omit<Store, 'kind' | 'head' | 'append' | 'watch' | 'health'
 /** The tables of one project. Reads in batches by key, without cursors: a paused reader keeps nothing open on the server. */
 export function makeProjectTables(
   project: number,
-  reader: PostgresConnection,
-  writer: PostgresConnection,
+  { reader, writer, slow }: Readonly<Record<'reader' | 'writer' | 'slow', PostgresConnection>>,
 ): ProjectTables {
   return {
+    async newer(head) {
+      const rows = await reader.query(NEWER, [project, head.size]);
+      const found = rows.length === 0 ? 0 : requireNumber(rows[0], 'found');
+      const isAll = rows.length === found && found <= LEDGER_LIMITS.entriesPerBatch;
+      return newerThan(head, rows.map(storedEntry), isAll);
+    },
     async *entries(range) {
       for await (const rows of readBySeq(reader, ENTRIES, project, range)) yield rows.map(storedEntry);
     },
@@ -74,7 +79,7 @@ export function makeProjectTables(
       return rows.map((row) => requireText(row, 'name'));
     },
     async inspect() {
-      const rows = await reader.query(INSPECT, [project]);
+      const rows = await slow.query(INSPECT, [project]);
       return rows.map((row) => requireText(row, 'finding'));
     },
   };
@@ -115,6 +120,17 @@ const ENTRIES = sql('entries')`
     FROM (
       SELECT seq, hash, note, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
       ORDER BY seq LIMIT ${LEDGER_LIMITS.entriesPerBatch}
+    ) AS page
+  ) AS counted WHERE before < ${LEDGER_LIMITS.bytesPerCommit} ORDER BY seq`;
+
+/** Starts with the entry of the head, and counts the rows of the page before its bytes are limited. */
+const NEWER = sql('newer')`
+  SELECT seq, hash, note, bytes, found FROM (
+    SELECT seq, hash, note, bytes, count(*) OVER () AS found,
+      sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
+    FROM (
+      SELECT seq, hash, note, bytes FROM baton.entry WHERE project = $1 AND seq >= $2
+      ORDER BY seq LIMIT ${LEDGER_LIMITS.entriesPerBatch + 1}
     ) AS page
   ) AS counted WHERE before < ${LEDGER_LIMITS.bytesPerCommit} ORDER BY seq`;
 

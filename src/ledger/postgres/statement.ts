@@ -10,6 +10,8 @@ export interface Statement {
   readonly text: string;
   /** May run as long as the ledger is large, so silence does not mean that the connection is lost. */
   readonly isSlow?: true;
+  /** Waits as long as a server that answers needs to set up the session. */
+  readonly waitsForSetUp?: true;
 }
 
 export interface QueryResult {

@@ -86,14 +86,15 @@ export class SqliteAppender {
 
   #insert({ entries, checkpoint: { size, note } }: Commit, from = 0): void {
     for (let i = from; i < entries.length; i += 1) {
-      const { seq, hash, bytes } = entries[i] ?? entries[0];
-      this.#entry.run(seq, hash, seq === size ? note : null, bytes);
+      const { seq, hash, bytes, note: own = null } = entries[i] ?? entries[0];
+      this.#entry.run(seq, hash, seq === size ? note : own, bytes);
     }
   }
 
-  /** Inserts full groups of `TOGETHER`, except the last entry, which carries the note. Returns the number inserted. */
+  /** Inserts full groups of `TOGETHER` without notes; the last entry carries one. Returns the number inserted. */
   #insertMany({ entries }: Commit): number {
     let done = 0;
+    if (entries.length > TOGETHER && entries.some(({ note }) => note !== undefined)) return done;
     for (; done + TOGETHER < entries.length; done += TOGETHER) {
       const values: (number | Uint8Array)[] = [(entries[done] ?? entries[0]).seq];
       for (let i = done; i < done + TOGETHER; i += 1) {

@@ -130,6 +130,11 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === PROTOCOL;
 }
 
+export function isDamaged(error: unknown): boolean {
+  const code = codeOf(error) % 256;
+  return code === CORRUPT || code === NOTADB;
+}
+
 /** The store is at fault, not the data: no other write would succeed either. */
 export function isStoreFault(error: unknown): boolean {
   return STORE_FAULTS.has(codeOf(error) % 256);

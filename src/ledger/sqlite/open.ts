@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { type Failure, storeProblemOf } from '../store.ts';
-import { databaseLocked, isBusy, LockWait, writeProblem } from './lock-wait.ts';
+import { databaseLocked, isBusy, isDamaged, LockWait, writeProblem } from './lock-wait.ts';
 import { findForeignFile, migrateSqlite } from './migrate.ts';
 import { makeSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import { lockWriter } from './writer-lock.ts';
@@ -63,22 +63,36 @@ function openFile(path: string, options: SqliteStoreOptions, release: (() => voi
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: release === undefined, timeout: NO_WAIT });
-    const problem = release === undefined ? findForeignFile(db, path) : prepareWriter(db, path);
+    const problem = release === undefined ? findForeignFile(db, path) : prepareWriter(db, path, options);
     if (!problem) return { ok: true, store: makeSqliteStore(path, db, release, options) };
     db.close();
     return { ok: false, problem };
   } catch (error) {
     if (db?.isOpen) db.close();
     if (isBusy(error)) throw error;
+    if (options.isUnsynced && isDamaged(error)) return { ok: false, problem: replicaDamaged(path) };
     return cannotOpen(path, error);
   }
 }
 
-function prepareWriter(db: DatabaseSync, path: string): Problem | undefined {
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+function prepareWriter(
+  db: DatabaseSync,
+  path: string,
+  { isUnsynced = false }: SqliteStoreOptions,
+): Problem | undefined {
+  const synchronous = isUnsynced ? 'OFF' : 'FULL';
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
   // Without this, REPLACE would delete rows past the triggers that refuse it.
   db.exec('PRAGMA recursive_triggers = ON');
   return migrateSqlite(db, path);
+}
+
+function replicaDamaged(path: string): Problem {
+  return ledgerProblem(
+    'ledger/damaged',
+    `${path} is damaged`,
+    'It is set aside and built again from the shared store.',
+  );
 }
 
 function cannotOpen(path: string, error: unknown): OpenedSqliteStore {

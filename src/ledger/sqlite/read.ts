@@ -10,7 +10,7 @@ import {
   type StoredRow,
 } from '../columns.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
-import type { Range } from '../store.ts';
+import { type Head, newerThan, type Range } from '../store.ts';
 import type { LockWait } from './lock-wait.ts';
 
 export type SqliteReader = ReturnType<typeof makeSqliteReader>;
@@ -45,6 +45,10 @@ export function makeSqliteReader(db: DatabaseSync, wait: LockWait) {
 
   return {
     head: () => storedHead(head.get()),
+    newer(after: Head) {
+      const rows = entries.all(after.size, HIGHEST, LEDGER_LIMITS.entriesPerBatch + 1);
+      return newerThan(after, rows.map(storedEntry), rows.length <= LEDGER_LIMITS.entriesPerBatch);
+    },
     async *entries(range: Range) {
       const batches = readBySeq(entries, range, LEDGER_LIMITS.entriesPerBatch);
       for await (const rows of batches) yield rows.map(storedEntry);

@@ -14,6 +14,8 @@ export interface SqliteStoreOptions {
   /** The WAL is copied back into the file after this time without a commit, so that no commit waits for it. */
   readonly idleMs?: number;
   readonly lockTimes?: LockTimes;
+  /** Nothing waits for the disk until the file is closed: for a replica, whose entries are durable elsewhere. */
+  readonly isUnsynced?: boolean;
 }
 
 /** Also copies the file, as it is at some moment during the call, while writing continues. */
@@ -27,7 +29,7 @@ export function makeSqliteStore(
   path: string,
   db: DatabaseSync,
   release: (() => void) | undefined,
-  { lockTimes, idleMs = 200 }: SqliteStoreOptions,
+  { lockTimes, idleMs = 200, isUnsynced = false }: SqliteStoreOptions,
 ): SqliteStore {
   const log = new HealthLog();
   const reads = new LockWait(path, lockTimes);
@@ -84,6 +86,7 @@ export function makeSqliteStore(
       }
       return appended;
     },
+    newer: (head) => reads.run(() => reader.newer(head)),
     entries: (range) => reader.entries(range),
     hashes: (range) => reader.hashes(range),
     blobs: () => reader.blobs(),
@@ -114,10 +117,19 @@ export function makeSqliteStore(
       clearTimeout(idle);
       watch.close();
       if (!db.isOpen) return;
+      if (isUnsynced) syncAll(db);
       db.close();
       release?.();
     },
   };
+}
+
+function syncAll(db: DatabaseSync): void {
+  try {
+    db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // The disk is full, or a reader holds a lock: the next start checks the file.
+  }
 }
 
 const SAVE_SNAPSHOT = `

@@ -7,7 +7,7 @@ import type { Verifier } from '../format/crypto.ts';
 import { isProject } from '../format/entry.ts';
 import { refuse } from '../format/limits.ts';
 import type { Store, StoredEntry } from '../store.ts';
-import { KEY_ADDED, Keyring } from './keyring.ts';
+import { changesKeys, Keyring } from './keyring.ts';
 import { type LedgerFault, LedgerWalk } from './walk.ts';
 
 export interface VerifiedExport {
@@ -40,7 +40,7 @@ export async function verifyExport(
     } else if (value && reading && isCheckpointLine(value)) {
       const { size } = reading.walk.position.head;
       if (size === reading.walk.checkpointed) return bad(number, 'the checkpoint appears twice');
-      // An export omits checkpoints in between, except those that make a key trusted.
+      // An export omits checkpoints in between, except those that change the trusted keys.
       const fault = await reading.walk.findFault({ size, note: value.checkpoint }, 'check', 'unlinked');
       if (fault) return refused(fault.problem);
     } else {
@@ -98,7 +98,7 @@ function bad(line: number, what: string): Parsed<never> {
 
 /**
  * Exports the ledger as NDJSON: one `{entry, hash}` per line, then the checkpoint that covers them. The canonical bytes
- * are JSON and are copied unchanged. After an added key follows the checkpoint that makes it trusted. Entries after the
+ * are JSON and are copied unchanged. After an added or revoked key follows the checkpoint that covers it. Entries after the
  * newest checkpoint are omitted.
  *
  * Every entry is checked before it is written, so that no invalid export leaves the machine: the export ends before the
@@ -112,19 +112,19 @@ export async function* exportLedger(
   const newest = await store.findCheckpoint();
   if (!newest) return undefined;
   const walk = new LedgerWalk(verifier, project, new Keyring(verifier, project));
-  let keyAdded = false;
+  let keysChanged = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';
     for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
       const { seq, hash, note } = step.stored;
       lines += `{"entry":${step.text},"hash":"${toHex(hash)}"}\n`;
-      keyAdded ||= seq > 1 && step.entry.type === KEY_ADDED;
+      keysChanged ||= seq > 1 && changesKeys(step.entry.type);
       if (note === undefined) continue;
       const fault = await walk.findFault({ size: seq, note }, seq === newest.size ? 'check' : 'trust');
       if (fault) return fault;
-      if (keyAdded && seq !== newest.size) lines += `${JSON.stringify({ checkpoint: note })}\n`;
-      keyAdded = false;
+      if (keysChanged && seq !== newest.size) lines += `${JSON.stringify({ checkpoint: note })}\n`;
+      keysChanged = false;
     }
     yield lines;
   }

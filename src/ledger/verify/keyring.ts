@@ -1,57 +1,121 @@
+import { sameBytes } from '../format/bytes.ts';
 import { type Checkpoint, findSigningKey, type NoteKey, originOf, parseKey, renderKey } from '../format/checkpoint.ts';
 import type { Sha256, Signer, Verifier } from '../format/crypto.ts';
 import type { Draft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
 
 export const KEY_ADDED = 'KeyAdded';
+export const KEY_REVOKED = 'KeyRevoked';
 
-/** The first entry names the first key; another key is trusted after a trusted key has signed its entry. */
+/** Entries that change which keys are trusted. */
+export function changesKeys(type: string): boolean {
+  return type === KEY_ADDED || type === KEY_REVOKED;
+}
+
+interface KeyChange {
+  readonly type: string;
+  readonly key: NoteKey;
+}
+
+/**
+ * The first entry names the first key. Another key is trusted after a trusted key has signed its entry, and no longer
+ * trusted after a trusted key has signed the entry that revokes it: what it signed before stays valid.
+ */
 export class Keyring {
   readonly #verifier: Verifier;
+  readonly #project: string;
   readonly #origin: string;
-  readonly #trusted: NoteKey[] = [];
-  #waiting: NoteKey[] = [];
+  #trusted: readonly NoteKey[];
+  #known: readonly NoteKey[];
+  #waiting: readonly KeyChange[] = [];
+  #isPartial = false;
 
-  constructor(verifier: Verifier, project: string) {
+  constructor(verifier: Verifier, project: string, trusted: readonly NoteKey[] = []) {
     this.#verifier = verifier;
+    this.#project = project;
     this.#origin = originOf(project);
+    this.#trusted = trusted;
+    this.#known = trusted;
+  }
+
+  /** Every key that was ever trusted since this keyring was made. */
+  get known(): readonly NoteKey[] {
+    return this.#known;
   }
 
   get trusted(): readonly NoteKey[] {
     return this.#trusted;
   }
 
-  /** Keys were added since the last checked signature, so the next signature must be checked. */
+  /** Keys changed since the last checked signature, so the next signature must be checked. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
+  /** Other keys may be trusted, too. */
+  get isPartial(): boolean {
+    return this.#isPartial;
+  }
+
+  /** A copy for entries that may turn out to be faulty. */
+  copy(): Keyring {
+    const copy = new Keyring(this.#verifier, this.#project, this.#trusted);
+    copy.#known = this.#known;
+    copy.#waiting = this.#waiting;
+    copy.#isPartial = this.#isPartial;
+    return copy;
+  }
+
   trusts(key: NoteKey): boolean {
-    const text = renderKey(this.#verifier.sha256, key);
-    return this.#trusted.some((each) => renderKey(this.#verifier.sha256, each) === text);
+    return this.#trusted.some((each) => isSameKey(each, key));
   }
 
-  read(entry: Pick<Entry, 'type' | 'data'>): void {
-    if (entry.type !== KEY_ADDED || typeof entry.data.key !== 'string') return;
-    const key = parseKey(this.#verifier.sha256, entry.data.key);
-    if (key.ok && key.value.name === this.#origin) this.#waiting.push(key.value);
+  read({ type, data }: Pick<Entry, 'type' | 'data'>): void {
+    if (!changesKeys(type) || typeof data.key !== 'string') return;
+    const key = parseKey(this.#verifier.sha256, data.key);
+    if (key.ok && key.value.name === this.#origin) this.#waiting = [...this.#waiting, { type, key: key.value }];
   }
 
-  /** Trusts a key known from another source: the machine's own key. */
+  /** Trusts a key known from another source: the machine's own key. The keys of other machines stay unknown. */
   trust(key: NoteKey): void {
-    this.#trusted.push(key);
+    this.#trusted = [...this.#trusted, key];
+    this.#isPartial = true;
   }
 
-  /** Checks the signature, and trusts the keys that it covers. */
+  /** Checks the signature, and applies the changes that it covers. */
   async accepts(checkpoint: Checkpoint): Promise<boolean> {
-    if (checkpoint.origin !== this.#origin) return false;
-    const candidates = this.#trusted.length > 0 ? this.#trusted : this.#waiting.slice(0, 1);
-    const key = await findSigningKey(this.#verifier, checkpoint.note, candidates);
-    if (!key) return false;
-    this.#trusted.push(...this.#waiting);
-    this.#waiting = [];
+    const signer = await this.findSigner(checkpoint);
+    // Without all keys it is unknown whether the revoked one is the last.
+    const isJudged = !this.#isPartial || this.#waiting.every(({ type }) => type === KEY_ADDED);
+    if (!signer || !isJudged) return false;
+    this.settle();
     return true;
   }
+
+  /** The trusted key that signed the checkpoint. The keys of the same commit do not count yet. */
+  async findSigner(checkpoint: Checkpoint): Promise<NoteKey | undefined> {
+    if (checkpoint.origin !== this.#origin) return undefined;
+    const first = this.#waiting.find(({ type }) => type === KEY_ADDED);
+    const candidates = this.#trusted.length > 0 ? this.#trusted : first ? [first.key] : [];
+    return findSigningKey(this.#verifier, checkpoint.note, candidates);
+  }
+
+  /** Applies the changes of a commit whose signature is covered by a later one. The last key cannot be revoked. */
+  settle(): void {
+    for (const { type, key } of this.#waiting) {
+      const others = this.#trusted.filter((each) => !isSameKey(each, key));
+      if (type === KEY_REVOKED) this.#trusted = others.length > 0 ? others : this.#trusted;
+      else if (others.length === this.#trusted.length) {
+        this.#trusted = [...this.#trusted, key];
+        this.#known = [...this.#known, key];
+      }
+    }
+    this.#waiting = [];
+  }
+}
+
+function isSameKey(a: NoteKey, b: NoteKey): boolean {
+  return a.name === b.name && sameBytes(a.publicKey, b.publicKey);
 }
 
 export function createKeyAddedDraft(
@@ -60,6 +124,10 @@ export function createKeyAddedDraft(
   signer: Pick<Signer, 'publicKey'>,
   actor: string,
 ): Draft {
-  const key = { name: originOf(project), publicKey: signer.publicKey };
-  return { actor, type: KEY_ADDED, data: { key: renderKey(sha256, key) } };
+  return { actor, type: KEY_ADDED, data: { key: renderProjectKey(sha256, project, signer.publicKey) } };
+}
+
+/** A machine's public key as the entries of this project name it. */
+export function renderProjectKey(sha256: Sha256, project: string, publicKey: Uint8Array): string {
+  return renderKey(sha256, { name: originOf(project), publicKey });
 }

@@ -5,7 +5,6 @@ import { canonicalJson, type JsonObject } from '../format/canonical-json.ts';
 import {
   type Checkpoint,
   findSigningKey,
-  type NoteKey,
   originOf,
   parseCheckpoint,
   parseKey,
@@ -17,7 +16,7 @@ import { DO_NOT_WRITE, refuse } from '../format/limits.ts';
 import { leafHash, verifyInclusion } from '../format/merkle.ts';
 import { Tree } from '../format/tree.ts';
 import type { Store, StoredEntry } from '../store.ts';
-import { KEY_ADDED } from './keyring.ts';
+import { KEY_ADDED, KEY_REVOKED, Keyring } from './keyring.ts';
 
 const TASK_PROOF_KIND = 'baton-task-proof';
 
@@ -49,9 +48,9 @@ export async function makeTaskProof(
   const newest = await store.findCheckpoint();
   const checkpoint = newest && parseCheckpoint(newest.note);
   if (!checkpoint?.ok) return unproven('the ledger has no signed checkpoint yet');
-  const { size, note } = checkpoint.value;
-  const { entries, keys } = await collect(store, verifier, size, taskId);
-  const key = await findSigningKey(verifier, note, keys);
+  const { size } = checkpoint.value;
+  const { entries, keyring } = await collect(store, verifier, project, size, taskId);
+  const key = await keyring.findSigner(checkpoint.value);
   if (!key) return unproven('no trusted key has signed the newest checkpoint');
   if (entries.length === 0)
     return unproven(`the ledger has no entry about the task ${taskId}`, 'See the tasks: baton task list --limit 1000');
@@ -77,21 +76,24 @@ export async function makeTaskProof(
 async function collect(
   store: Store,
   verifier: Verifier,
+  project: string,
   size: number,
   taskId: string,
-): Promise<{ entries: Entry[]; keys: NoteKey[] }> {
+): Promise<{ entries: Entry[]; keyring: Keyring }> {
   const entries: Entry[] = [];
-  const keys: NoteKey[] = [];
-  const marks = [`"task_id":${JSON.stringify(taskId)}`, `"type":"${KEY_ADDED}"`];
+  const keyring = new Keyring(verifier, project);
+  const marks = [`"task_id":${JSON.stringify(taskId)}`, `"type":"${KEY_ADDED}"`, `"type":"${KEY_REVOKED}"`];
   for await (const batch of store.entries({ from: 1, to: size })) {
-    for (const entry of batch.flatMap((stored) => parseMarked(stored, marks))) {
-      if (taskIdOf(entry.data) === taskId) entries.push(entry);
-      if (entry.type !== KEY_ADDED || typeof entry.data.key !== 'string') continue;
-      const key = parseKey(verifier.sha256, entry.data.key);
-      if (key.ok) keys.push(key.value);
+    for (const stored of batch) {
+      for (const entry of parseMarked(stored, marks)) {
+        if (taskIdOf(entry.data) === taskId) entries.push(entry);
+        keyring.read(entry);
+      }
+      // The newest checkpoint is signed by a key that was trusted before its commit.
+      if (stored.note !== undefined && stored.seq < size) keyring.settle();
     }
   }
-  return { entries, keys };
+  return { entries, keyring };
 }
 
 export function taskIdOf(data: JsonObject): string | undefined {

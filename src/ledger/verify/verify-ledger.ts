@@ -2,8 +2,10 @@ import { sameBytes } from '../format/bytes.ts';
 import { type Checkpoint, findSigningKey, type NoteKey, parseCheckpoint, renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 
+import type { Entry } from '../format/entry.ts';
 import { TileCheck } from '../format/tree.ts';
 import { blobName, blobsNamedIn } from '../snapshots-and-blobs.ts';
+import { REPLICA_MARK } from '../replica/replica-mark.ts';
 import { isStoreUnavailable, type Store } from '../store.ts';
 import { Keyring } from './keyring.ts';
 import { findSnapshotAndBlobFaults } from './verify-snapshots.ts';
@@ -18,6 +20,8 @@ export interface VerifyOptions {
   readonly outside?: string | null | undefined;
   readonly knownKey?: NoteKey | undefined;
   readonly onProgress?: (entries: number) => void;
+  /** Receives each entry whose place in the chain was verified. */
+  readonly onEntry?: (entry: Entry) => void;
 }
 
 export interface Verified {
@@ -40,7 +44,15 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const keyring = new Keyring(verifier, project);
   const walk = new LedgerWalk(verifier, project, keyring);
   const outside = readOutside(options.outside ?? undefined);
-  const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
+  let missingBlobs = 0;
+  // A store that cannot be read is found below.
+  const names = await store.snapshotNames().catch((): readonly string[] => []);
+  const isReplica = names.includes(REPLICA_MARK);
+  // A replica has the blobs that its host has stored or read; the shared store has all of them.
+  const onMissingBlob = isReplica ? (): void => void (missingBlobs += 1) : undefined;
+  const fault = await readable(walk, async () => [
+    await findFirstFault(store, walk, outside, { ...options, onMissingBlob }),
+  ]);
   if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
     // No trusted key signed that copy: it is torn and must not count as evidence.
     return verifyLedger(store, { ...options, outside: '' });
@@ -58,8 +70,10 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
     checkpoint: (await store.findCheckpoint())?.note,
     keys: keyring.trusted.map((key) => renderKey(verifier.sha256, key)),
     warnings: [
+      ...(missingBlobs > 0 ? [`${missingBlobs} blobs are only in the shared store, and were not checked`] : []),
       ...kept.flatMap((each) => ('warnings' in each ? each.warnings : [])),
-      ...(await outsideWarnings(verifier, keyring, outside, options)),
+      // The shared store is the other copy of a replica.
+      ...(isReplica ? [] : await outsideWarnings(verifier, keyring, outside, options)),
     ],
   };
 }
@@ -116,12 +130,17 @@ async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<
   }
 }
 
+interface FaultOptions extends Pick<VerifyOptions, 'allSignatures' | 'onProgress' | 'onEntry'> {
+  /** If set, a missing blob is no fault. */
+  readonly onMissingBlob?: (() => void) | undefined;
+}
+
 /** Walks to the newest checkpoint in bounded memory. Entries that a running writer adds meanwhile are not checked. */
 export async function findFirstFault(
   store: Store,
   walk: LedgerWalk,
   outside: Checkpoint | undefined,
-  { allSignatures = false, onProgress }: Pick<VerifyOptions, 'allSignatures' | 'onProgress'>,
+  { allSignatures = false, onProgress, onEntry, onMissingBlob }: FaultOptions,
 ): Promise<LedgerFault | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
@@ -130,6 +149,7 @@ export async function findFirstFault(
     for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
       const { stored } = step;
+      onEntry?.(step.entry);
       if (step.tiles.length > 0) await tiles.add(step.tiles);
       if (stored.note !== undefined) {
         const checkpoint = { size: stored.seq, note: stored.note };
@@ -141,7 +161,9 @@ export async function findFirstFault(
       // Few entries name a blob; the others only pay for a search in their text.
       if (!step.text.includes('blob":"sha256:')) continue;
       for (const hash of blobsNamedIn(step.entry.data)) {
-        if (!(await store.findBlob(hash))) return missingBlob(stored.seq, hash);
+        if (await store.findBlob(hash)) continue;
+        if (!onMissingBlob) return missingBlob(stored.seq, hash);
+        onMissingBlob();
       }
     }
     onProgress?.(walk.position.head.size);

@@ -46,6 +46,10 @@ export class LedgerWalk {
     return { head: this.#head, frontier: this.#frontier };
   }
 
+  get keyring(): Keyring {
+    return this.#keyring;
+  }
+
   get checkpointed(): number {
     return this.#checkpointed;
   }

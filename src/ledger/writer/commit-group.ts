@@ -12,6 +12,8 @@ import type { WalkPosition } from '../verify/walk.ts';
 export interface PendingAppend {
   readonly drafts: readonly PreparedDraft[];
   readonly bytes: number;
+  /** The size of the ledger that the caller decided on; undefined if the drafts fit any ledger. */
+  readonly after: number | undefined;
   readonly answer: (recorded: AppendResult) => void;
 }
 
@@ -25,6 +27,18 @@ export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
     return i > 0 && (entries > LEDGER_LIMITS.entriesPerCommit || bytes > LEDGER_LIMITS.bytesPerCommit);
   });
   return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+/** Removes the callers that decided on another ledger than the one their drafts would follow. */
+export function removeOutdated(group: PendingAppend[], size: number): PendingAppend[] {
+  const outdated: PendingAppend[] = [];
+  let place = size;
+  for (const waiting of group) {
+    if (waiting.after === undefined || waiting.after === place) place += waiting.drafts.length;
+    else outdated.push(waiting);
+  }
+  if (outdated.length > 0) group.splice(0, group.length, ...group.filter((waiting) => !outdated.includes(waiting)));
+  return outdated;
 }
 
 export interface BuiltCommit {
@@ -70,7 +84,7 @@ function isSome<T>(items: readonly T[]): items is readonly [T, ...T[]] {
   return items.length > 0;
 }
 
-export interface AppendRequest extends Pick<PendingAppend, 'answer'> {
+export interface AppendRequest extends Pick<PendingAppend, 'after' | 'answer'> {
   readonly drafts: readonly Draft[];
 }
 
@@ -80,14 +94,17 @@ export function prepareAppends(
   size: number,
   secrets: readonly string[],
 ): PendingAppend[] {
-  const rendered = callers.map(({ drafts, answer }) => ({ texts: readable(() => renderAll(drafts, size)), answer }));
+  const rendered = callers.map(({ drafts, ...caller }) => ({
+    texts: readable(() => renderAll(drafts, size)),
+    ...caller,
+  }));
   const waiting: PendingAppend[] = [];
-  for (const { texts, answer } of rendered) {
+  for (const { texts, after, answer } of rendered) {
     const screened = texts.ok ? readable(() => screenAll(texts.value, secrets)) : texts;
     if (!screened.ok) answer({ ok: false, problem: screened.problems[0] });
     // The caller has emptied its list since.
     else if (screened.value.drafts.length === 0) answer({ ok: true, entries: [] });
-    else waiting.push({ ...screened.value, answer });
+    else waiting.push({ ...screened.value, after, answer });
   }
   return waiting;
 }
@@ -133,7 +150,7 @@ function screenAll(
 }
 
 export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
-/** `conflict`: another writer was first and the ledger has caught up; decide again. */
+/** `conflict`: the caller decided on another ledger than this one, which has caught up; decide again. */
 export type AppendRefusal = { readonly ok: false; readonly conflict: Head } | Failure;
 
 export function ledgerClosed(): Problem {

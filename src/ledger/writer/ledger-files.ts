@@ -23,6 +23,9 @@ export interface OutsideCopy {
   close(): void;
 }
 
+/** For a shared store: the replicas of all hosts show that entries are missing. */
+export const NO_OUTSIDE_COPY: OutsideCopy = { read: () => undefined, write() {}, sync() {}, close() {} };
+
 /** Overwritten in place: a rename costs as much as the commit. A torn copy has no valid signature and counts as missing. */
 export class OutsideCopyFile implements OutsideCopy {
   readonly #path: string;
@@ -59,5 +62,50 @@ export class OutsideCopyFile implements OutsideCopy {
     fsyncSync(this.#file);
     closeSync(this.#file);
     this.#file = undefined;
+  }
+}
+
+/** The copy of a running ledger. */
+export class OutsideCheckpoint {
+  readonly #copy: OutsideCopy;
+  #note: string | undefined;
+  #isOld = false;
+  #hasCopied = false;
+
+  constructor(copy: OutsideCopy) {
+    this.#copy = copy;
+  }
+
+  /** Once per turn of the event loop, so that no caller waits; the first at once, in case the process is killed right after. */
+  write(note: string): void {
+    this.#note = note;
+    if (this.#isOld) return;
+    this.#isOld = true;
+    if (this.#hasCopied) setImmediate(() => this.#write());
+    else this.#write();
+  }
+
+  sync(): void {
+    if (this.#note !== undefined) this.#copy.write(this.#note);
+    this.#isOld = false;
+    this.#copy.sync();
+  }
+
+  close(): void {
+    this.#write();
+    this.#copy.close();
+  }
+
+  /** The commit is durable even if the copy cannot be written; an older copy is still a valid prefix. */
+  #write(): void {
+    const isOld = this.#isOld;
+    this.#isOld = false;
+    if (!isOld || this.#note === undefined) return;
+    try {
+      this.#copy.write(this.#note);
+      this.#hasCopied = true;
+    } catch {
+      // The disk is full: `sync` writes the copy again, and reports a failure.
+    }
   }
 }

@@ -7,7 +7,7 @@ import type { Entry } from '../format/entry.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { all } from '../store.cases.ts';
-import type { Appended, Commit } from '../store.ts';
+import type { Appended, Commit, Head, NewerEntries } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
 import { nodeVerifier } from './keys.ts';
@@ -119,6 +119,30 @@ describe('append', () => {
     await record(here, [testDraft(3)]);
     expect(await there.catchUp()).toBeUndefined();
     expect(there.head).toEqual(here.head);
+  });
+
+  it('refuses drafts decided on another ledger, alone, and records the others of the group', async () => {
+    const ledger = await openTestLedger();
+    const [first, outdated, any, follows] = await Promise.all([
+      ledger.append([testDraft(1), testDraft(2)], 1),
+      ledger.append([testDraft(3)], 1),
+      ledger.append([testDraft(4)]),
+      ledger.append([testDraft(5)], 4),
+    ]);
+    expect([first.ok, any.ok, follows.ok]).toEqual([true, true, true]);
+    expect(outdated).toEqual({ ok: false, conflict: ledger.head });
+    expect(ledger.head.size).toBe(5);
+    expect(await ledger.append([testDraft(6)], 6)).toEqual({ ok: false, conflict: ledger.head });
+    expect(await ledger.append([testDraft(6)], 5)).toMatchObject({ ok: true });
+  });
+
+  it('refuses drafts decided before entries that it caught up with', async () => {
+    const store = new MemoryStore();
+    const [here, there] = [await openTestLedger({ store }), await openTestLedger({ store })];
+    await record(there, [testDraft(1)]);
+    const [caughtUp, outdated] = await Promise.all([here.catchUp(), here.append([testDraft(2)], 1)]);
+    expect(caughtUp).toBeUndefined();
+    expect(outdated).toEqual({ ok: false, conflict: there.head });
   });
 
   it('catches up between commits, never during one', async () => {
@@ -330,7 +354,7 @@ class CountingStore extends MemoryStore {
     return this.fail === 'after' ? { ok: false, problem } : answer;
   }
 
-  override async *hashes(range: { from: number; to?: number }): AsyncGenerator<readonly Uint8Array[]> {
-    if (!this.forgetful) yield* super.hashes(range);
+  override async newer(head: Head): Promise<NewerEntries | undefined> {
+    return this.forgetful ? undefined : super.newer(head);
   }
 }

@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { parseCheckpoint } from '../format/checkpoint.ts';
+import { originOf, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
-import type { Draft, PreparedDraft } from '../format/draft.ts';
+import type { Draft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
+import { findLoss } from '../replica/compare.ts';
+import type { ReplicaWriter } from '../replica/replica-writer.ts';
 import type { SnapshotSigner, SnapshotTrust } from '../snapshots-and-blobs.ts';
 import { type Failure, hasHead, type Head, type Store } from '../store.ts';
-import type { Keyring } from '../verify/keyring.ts';
+import type { VerifiedCommits } from '../verify/follow.ts';
+import { changesKeys, type Keyring } from '../verify/keyring.ts';
 import type { WalkPosition } from '../verify/walk.ts';
 import {
   type AppendRefusal,
@@ -23,10 +26,11 @@ import {
   type PendingAppend,
   prepareAppends,
   queueFull,
+  removeOutdated,
   unexpectedFailure,
 } from './commit-group.ts';
-import type { OutsideCopy } from './ledger-files.ts';
-import { type NewEntries, readNewEntries } from './recognize.ts';
+import { OutsideCheckpoint, type OutsideCopy } from './ledger-files.ts';
+import { followLedger, keyNotTrusted } from './recognize.ts';
 
 export interface LedgerOptions {
   readonly store: Store;
@@ -37,6 +41,8 @@ export interface LedgerOptions {
   readonly clock: () => Date;
   /** Values that must never be recorded: the secrets of the agents' environment (`findSecretValues`). */
   readonly secrets?: readonly string[];
+  /** Prepares for entries of other writers before they are taken over. If it throws, the next call tries again. */
+  readonly beforeForeign?: (entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>) => Promise<void>;
   /** Receives every entry once, in order, after it is durable: those of this process and those of others. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
 }
@@ -59,18 +65,18 @@ export class Ledger {
   #stopped: Problem | undefined;
   #stoppedHealth: StoreHealth = WRITABLE;
   #closing: Promise<void> | undefined;
-  /** The checkpoint of the last commit; whether the outside copy is older, and whether this process has written one. */
-  #note: string | undefined;
-  #isCopyOld = false;
-  #hasCopied = false;
+  readonly #outside: OutsideCheckpoint;
+  readonly #replica: ReplicaWriter | undefined;
   #turnedMs = -Infinity;
 
-  constructor(options: LedgerOptions, position: WalkPosition, keyring: Keyring) {
+  constructor(options: LedgerOptions, position: WalkPosition, keyring: Keyring, replica?: ReplicaWriter) {
     this.#options = options;
     this.project = options.project;
     this.store = options.store;
     this.verifier = options.verifier;
     this.secrets = options.secrets ?? [];
+    this.#outside = new OutsideCheckpoint(options.outside);
+    this.#replica = replica;
     this.#position = position;
     this.#keyring = keyring;
   }
@@ -96,18 +102,26 @@ export class Ledger {
     return this.#stoppedHealth.writable ? this.store.health() : this.#stoppedHealth;
   }
 
+  /** Why the replica of this machine is behind; undefined if it is not, or there is none. */
+  get replicaProblem(): Problem | undefined {
+    return this.#replica?.problem;
+  }
+
   async probe(freshMs = 0): Promise<StoreHealth> {
     if (this.#stoppedHealth.writable && this.#closing === undefined) await this.store.probe(freshMs);
     return this.health;
   }
 
-  /** Records all drafts consecutively, or none; resolves after they are durable. Calls during a commit share the next one. */
-  append(drafts: readonly Draft[]): Promise<AppendResult> {
+  /**
+   * Records all drafts consecutively, or none; resolves after they are durable. Calls during a commit share the next
+   * one. `after` is the size of the ledger that the caller decided on: with any other entry in between it is a conflict.
+   */
+  append(drafts: readonly Draft[], after?: number): Promise<AppendResult> {
     // One promise per caller: with a hundred callers, promises dominate the cost of an append.
     return new Promise((answer) => {
       const refusal = this.#refusal(drafts);
       if (refusal) return answer(refusal);
-      this.#asking.push({ drafts, answer });
+      this.#asking.push({ drafts, after, answer });
       if (this.#asking.length === 1) queueMicrotask(() => this.#admit());
     });
   }
@@ -139,9 +153,7 @@ export class Ledger {
   }
 
   syncOutside(): void {
-    if (this.#note !== undefined) this.#options.outside.write(this.#note);
-    this.#isCopyOld = false;
-    this.#options.outside.sync();
+    this.#outside.sync();
   }
 
   async close(): Promise<void> {
@@ -152,8 +164,8 @@ export class Ledger {
   async #close(): Promise<void> {
     this.#admit();
     await this.#draining;
-    this.#writeOutside();
-    this.#options.outside.close();
+    this.#outside.close();
+    await this.#replica?.close();
     await this.store.close();
   }
 
@@ -163,9 +175,11 @@ export class Ledger {
       if (this.#followers.length > 0) await this.#answerFollowers();
       if (this.#queue.length === 0) continue;
       const group = dequeueGroup(this.#queue);
-      const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
+      const outdated: PendingAppend[] = [];
+      const answers = await this.#record(group, outdated).catch((error: unknown) =>
         this.#stop(unexpectedFailure(error)),
       );
+      for (const { answer } of outdated) answer({ ok: false, conflict: this.head });
       let next = 0;
       for (const { answer } of group) {
         answer('linked' in answers ? { ok: true, entries: answers.linked[next] ?? [] } : answers);
@@ -186,7 +200,8 @@ export class Ledger {
     for (const answer of followers) answer(problem);
   }
 
-  async #record(callers: readonly (readonly PreparedDraft[])[]): Promise<BuiltCommit | AppendRefusal> {
+  /** Moves callers that decided on another ledger from the group to `outdated`. */
+  async #record(group: PendingAppend[], outdated: PendingAppend[]): Promise<BuiltCommit | AppendRefusal> {
     if (this.#stopped) return { ok: false, problem: this.#stopped };
     if (this.#inDoubt) {
       const before = this.head.size;
@@ -195,7 +210,11 @@ export class Ledger {
       // The commit in doubt was recorded after all: callers that decided without it decide again.
       if (this.head.size > before) return { ok: false, conflict: this.head };
     }
+    // Checked here, not when the caller asked: only now it is known what the drafts follow.
+    outdated.push(...removeOutdated(group, this.head.size));
+    if (group.length === 0) return { ok: false, conflict: this.head };
     const at = this.#options.clock().toISOString();
+    const callers = group.map(({ drafts }) => drafts);
     const built = buildCommit(this.snapshotSigner, at, this.#position, callers);
     const appended = await this.store.append(built.commit).catch(appendUnavailable);
     if (appended.ok) {
@@ -209,34 +228,14 @@ export class Ledger {
 
   async #accept({ commit, entries, position }: BuiltCommit): Promise<void> {
     this.#position = position;
-    this.#note = commit.checkpoint.note;
-    this.#writeOutsideSoon();
+    this.#outside.write(commit.checkpoint.note);
     for (const entry of entries) this.#keyring.read(entry);
     // A pending key becomes trusted by the signature of the commit that added it.
-    const checkpoint = this.#keyring.hasWaiting ? parseCheckpoint(this.#note) : undefined;
+    const checkpoint = this.#keyring.hasWaiting ? parseCheckpoint(commit.checkpoint.note) : undefined;
     if (checkpoint?.ok) await this.#keyring.accepts(checkpoint.value);
+    this.#replica?.add(commit, this.#keyring.trusted);
     this.#options.onEntries?.(entries);
-  }
-
-  /** Once per turn of the event loop, so that no caller waits; the first at once, in case the process is killed right after. */
-  #writeOutsideSoon(): void {
-    if (this.#isCopyOld) return;
-    this.#isCopyOld = true;
-    if (this.#hasCopied) setImmediate(() => this.#writeOutside());
-    else this.#writeOutside();
-  }
-
-  /** The commit is durable even if the copy cannot be written; an older copy is still a valid prefix. */
-  #writeOutside(): void {
-    const isOld = this.#isCopyOld;
-    this.#isCopyOld = false;
-    if (!isOld || this.#note === undefined) return;
-    try {
-      this.#options.outside.write(this.#note);
-      this.#hasCopied = true;
-    } catch {
-      // The disk is full: `syncOutside` writes the copy again, and reports a failure.
-    }
+    if (checkpoint) this.#stopIfRevoked();
   }
 
   /** A failed store may have recorded the commit (the answer was lost): its head shows. */
@@ -248,23 +247,42 @@ export class Ledger {
   }
 
   async #catchUp(): Promise<Problem | undefined> {
-    let news: NewEntries;
     try {
-      if (!(await hasHead(this.store, this.head))) return this.#stop(headMissing(this.head)).problem;
-      news = await readNewEntries(this.#options, this.#position, this.#keyring);
-      if (!news.ok) return this.#stop(news.problem).problem;
-      this.#position = news.position;
-      this.#keyring = news.keyring;
-      this.#note = (await this.store.findCheckpoint(this.head.size))?.note;
+      const start = { position: this.#position, keyring: this.#keyring };
+      const end = await followLedger(this.#options, start, async (commits, keyring) => {
+        await this.#options.beforeForeign?.(commits.entries, this);
+        this.#adopt(commits, keyring);
+      });
+      if (end === 'head-missing') return this.#stop((await findLoss(this.store)) ?? headMissing(this.head)).problem;
+      if (end) return this.#stop(end.problem).problem;
     } catch (error) {
       // The store is unavailable, so nothing is known: the next call tries again.
       this.#inDoubt = true;
       return appendUnavailable(error).problem;
     }
     this.#inDoubt = false;
-    this.#writeOutsideSoon();
-    if (news.entries.length > 0) this.#options.onEntries?.(news.entries);
-    return undefined;
+    return this.#stopped;
+  }
+
+  /** Takes over verified entries of other writers, or of a commit of this one whose answer was lost. */
+  #adopt({ entries, commit, position }: VerifiedCommits, keyring: Keyring): void {
+    this.#position = position;
+    this.#keyring = keyring;
+    this.#outside.write(commit.checkpoint.note);
+    this.#replica?.add(commit, keyring.trusted);
+    try {
+      this.#options.onEntries?.(entries);
+    } catch (error) {
+      this.#stop(unexpectedFailure(error));
+    }
+    if (entries.some(({ type }) => changesKeys(type))) this.#stopIfRevoked();
+  }
+
+  /** Other machines refuse what a revoked key signs, and so would this one after a restart. */
+  #stopIfRevoked(): void {
+    const { project, signer } = this.#options;
+    const own = { name: originOf(project), publicKey: signer.publicKey };
+    if (!this.#keyring.trusts(own)) this.#stop(keyNotTrusted());
   }
 
   /** Stops all writing: the stored ledger is not the one that was opened. */

@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { type NoteKey, originOf } from '../format/checkpoint.ts';
 import { ledgerProblem } from '../format/limits.ts';
+import { recognizeWithReplica } from '../replica/recognize-shared.ts';
+import { isReplica } from '../replica/replica-mark.ts';
+import type { ReplicaWriter } from '../replica/replica-writer.ts';
 import { LOCK_TIMES } from '../sqlite/lock-wait.ts';
 import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/open.ts';
 import { type Failure, storeProblemOf } from '../store.ts';
@@ -9,7 +12,7 @@ import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { nodeVerifier, openKeyFile, readKeyFile } from './keys.ts';
 import { type LedgerPlace, OutsideCopyFile } from './ledger-files.ts';
 import { Ledger, type LedgerOptions } from './ledger.ts';
-import { recognizeLedger } from './recognize.ts';
+import { recognizeLedger, type RecognizedLedger, type RecognizeOptions } from './recognize.ts';
 
 /** Opens a ledger for writing with this machine's key; creates both if they are missing. */
 export async function openLedgerAt(
@@ -64,12 +67,26 @@ export type OpenedLedger = { readonly ok: true; readonly ledger: Ledger } | Fail
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
   const { store, project, verifier, signer, outside } = options;
   const found = { store, project, verifier, signer, outside: outside.read() };
-  const recognized = await recognizeLedger(found).catch(storeProblemOf);
+  const recognized = await recognize(found).catch(storeProblemOf);
   if (!recognized.ok) return recognized;
-  const ledger = new Ledger(options, recognized.position, recognized.keyring);
+  const ledger = new Ledger(options, recognized.position, recognized.keyring, recognized.replica);
   if (ledger.head.size > 0) return { ok: true, ledger };
   const first = await ledger.append([createKeyAddedDraft(verifier.sha256, project, signer, 'system:ledger')]);
   if (first.ok) return { ok: true, ledger };
   // Another machine has started the ledger in the meantime, with another key.
   return 'conflict' in first ? openLedger(options) : first;
 }
+
+async function recognize(
+  found: RecognizeOptions & Pick<LedgerOptions, 'signer'>,
+): Promise<RecognizedLedger & { readonly replica?: ReplicaWriter }> {
+  if (found.store.parts) return recognizeWithReplica(found, found.store.parts);
+  if (found.store.kind === 'sqlite' && (await isReplica(found.store))) return { ok: false, problem: REPLICA };
+  return recognizeLedger(found);
+}
+
+const REPLICA = ledgerProblem(
+  'ledger/replica',
+  'this file is the replica of a shared ledger: only the daemon of this machine writes to it',
+  'Start the daemon, which uses the shared store: baton up',
+);

@@ -1,13 +1,21 @@
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { sameBytes } from '../format/bytes.ts';
-import { type Checkpoint, findSigningKey, type NoteKey, originOf, parseCheckpoint } from '../format/checkpoint.ts';
+import {
+  type Checkpoint,
+  findSigningKey,
+  keyId,
+  type NoteKey,
+  originOf,
+  parseCheckpoint,
+} from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
-import type { Entry } from '../format/entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { TileCheck } from '../format/tree.ts';
-import type { Failure, Store } from '../store.ts';
+import type { Failure, Head, Store } from '../store.ts';
+import { type FollowEnd, followStore, type VerifiedCommits } from '../verify/follow.ts';
 import { Keyring } from '../verify/keyring.ts';
 import { findFirstFault, findUnsigned, findWrongTile } from '../verify/verify-ledger.ts';
-import { findPosition, LedgerWalk, type WalkPosition, walkToNewestCheckpoint } from '../verify/walk.ts';
+import { findPosition, ledgerFault, LedgerWalk, type WalkPosition, walkToNewestCheckpoint } from '../verify/walk.ts';
 
 export interface RecognizeOptions extends FollowedLedger {
   readonly signer: Pick<Signer, 'publicKey'>;
@@ -18,28 +26,52 @@ export type RecognizedLedger =
   | { readonly ok: true; readonly position: WalkPosition; readonly keyring: Keyring }
   | Failure;
 
-/** The ledger must contain the outside checkpoint and be valid after it. Without a valid copy the whole ledger is walked. */
+/**
+ * The ledger must contain the outside checkpoint and be valid after it. Without a copy of this machine's key the whole
+ * ledger is walked: then the keys of other machines are known, too, and a copy signed by one of them counts as well.
+ */
 export async function recognizeLedger(what: RecognizeOptions): Promise<RecognizedLedger> {
-  const outside = await readOutside(what);
+  const outside = readOutside(what);
+  const isOwn = outside && (await findSigningKey(what.verifier, outside.note, [ownKey(what)])) !== undefined;
   const { size } = await what.store.head();
-  if (outside && outside.size > size) return entriesMissing(size, outside.size);
-  const near = outside && (await walkFrom(what, outside));
-  // The keys of other machines, added long ago, are only found by walking everything.
+  if (isOwn && outside.size > size) return entriesMissing(size, outside.size);
+  const near = isOwn ? await walkFrom(what, outside) : undefined;
   if (near && (near.ok || near.problem.code !== 'ledger/wrong-signature')) return near;
   const whole = await walkWholeLedger(what);
-  if (!whole.ok || size === 0 || whole.keyring.trusts(ownKey(what))) return whole;
-  return refuse(
-    'ledger/key-not-trusted',
-    'the key of this machine is not trusted by this ledger',
-    'Restore the signing key, or let a trusted daemon add this one.',
-  );
+  if (!whole.ok) return whole;
+  const loss = outside && !isOwn ? await findLoss(what, outside, whole) : undefined;
+  if (loss) return loss;
+  return size === 0 || whole.keyring.trusts(ownKey(what)) ? whole : { ok: false, problem: keyNotTrusted() };
 }
 
-/** Accepts only a copy signed by this machine. */
-async function readOutside(what: RecognizeOptions): Promise<Checkpoint | undefined> {
+function readOutside(what: RecognizeOptions): Checkpoint | undefined {
   const checkpoint = what.outside === undefined ? undefined : parseCheckpoint(what.outside);
-  if (!checkpoint?.ok || checkpoint.value.origin !== originOf(what.project)) return undefined;
-  return (await findSigningKey(what.verifier, checkpoint.value.note, [ownKey(what)])) && checkpoint.value;
+  return checkpoint?.ok && checkpoint.value.origin === originOf(what.project) ? checkpoint.value : undefined;
+}
+
+/** Compares with a copy that another machine signed. A torn copy names a known key, but has no valid signature. */
+async function findLoss(
+  { store, verifier }: RecognizeOptions,
+  outside: Checkpoint,
+  { position, keyring }: Extract<RecognizedLedger, { ok: true }>,
+): Promise<RecognizedLedger | undefined> {
+  const { size } = position.head;
+  const isSigned = (await findSigningKey(verifier, outside.note, keyring.known)) !== undefined;
+  // The entry that added the key of the copy may be among those that are missing.
+  const ids = keyring.known.map((key) => keyId(verifier.sha256, key));
+  const isForeign = outside.note.signatures.every((line) => !ids.some((id) => sameBytes(id, line.keyId)));
+  if (outside.size > size) return isSigned || isForeign ? entriesMissing(size, outside.size) : undefined;
+  const found = isSigned ? await findPosition(store, verifier.sha256, outside.size) : undefined;
+  return found && !sameBytes(found.frontier.root(), outside.root) ? forked(outside.size) : undefined;
+}
+
+/** It was never added, or it was revoked. */
+export function keyNotTrusted(): Problem {
+  return ledgerProblem(
+    'ledger/key-not-trusted',
+    'the key of this machine is not trusted by this ledger',
+    'Restore the signing key of this state folder. A new host of a fleet asks to join: baton host join',
+  );
 }
 
 /** Walks everything: slow, but finds every key ever added. */
@@ -92,21 +124,45 @@ export interface FollowedLedger {
   readonly project: string;
 }
 
-export type NewEntries = RecognizedLedger & ({ readonly ok: false } | { readonly entries: readonly Entry[] });
-
-export async function readNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
-  const news = await walkNewEntries(what, from, keyring);
-  if (news.ok || news.problem.code !== 'ledger/wrong-signature') return news;
-  // Signed by another machine whose key was added before this position: only the whole history names it.
-  const whole = await walkWholeLedger(what);
-  return whole.ok ? walkNewEntries(what, from, whole.keyring) : whole;
+/** Verifies what the store has after a position, and hands it over commit by commit. */
+export async function followLedger(
+  what: FollowedLedger,
+  start: { readonly position: WalkPosition; readonly keyring: Keyring },
+  adopt: (commits: VerifiedCommits, keyring: Keyring) => void | Promise<void>,
+): Promise<FollowEnd> {
+  const walk = new LedgerWalk(what.verifier, what.project, start.keyring.copy(), start.position);
+  let { position } = start;
+  const news = followStore(what.store, walk);
+  for (let step = await news.next(); ; step = await news.next()) {
+    if (step.done === true) {
+      if (!start.keyring.isPartial || !isWrongSignature(step.value)) return step.value;
+      break;
+    }
+    ({ position } = step.value);
+    await adopt(step.value, walk.keyring.copy());
+  }
+  // Signed by another machine whose key was added before the ledger was opened: only the history names it.
+  const keyring = await rebuildKeyring(what, position.head);
+  if (!keyring) return ledgerFault(position.head.size, 'ledger/wrong-signature', NO_KEYS);
+  return followLedger(what, { position, keyring }, adopt);
 }
 
-async function walkNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
-  const entries: Entry[] = [];
-  const walk = new LedgerWalk(what.verifier, what.project, keyring, from);
-  const fault = await walkToNewestCheckpoint(what.store, walk, (batch) => {
-    entries.push(...batch);
-  });
-  return fault ? { ok: false, problem: fault.problem } : { ok: true, entries, position: walk.position, keyring };
+function isWrongSignature(end: FollowEnd): boolean {
+  return typeof end === 'object' && end.problem.code === 'ledger/wrong-signature';
+}
+
+const NO_KEYS = 'the entries before the new ones do not prove which keys are trusted';
+
+/** The keys that a known position trusts. Walks everything before it. */
+async function rebuildKeyring(what: FollowedLedger, { size, hash }: Head): Promise<Keyring | undefined> {
+  const walk = new LedgerWalk(what.verifier, what.project, new Keyring(what.verifier, what.project));
+  for await (const batch of what.store.entries({ from: 1, to: size })) {
+    for (const step of walk.steps(batch)) {
+      if (!step.ok) return undefined;
+      const { seq, note } = step.stored;
+      if (note !== undefined && (await walk.findFault({ size: seq, note }, seq === size ? 'check' : 'trust')))
+        return undefined;
+    }
+  }
+  return sameBytes(walk.position.head.hash, hash) ? walk.keyring : undefined;
 }

@@ -1,0 +1,59 @@
+import { beforeDeadline } from './deadline.ts';
+import { type PostgresProblem, recovering, storeClosed } from './problems.ts';
+
+/**
+ * Lets statements of a project pass only on a server whose chain was compared with what this process knows: another
+ * server, timeline or start of the server may lack entries.
+ */
+export interface GenerationGate {
+  isOpen(generation: string): boolean;
+  /** Resolves once the chain is open on that server. Rejects at the deadline, or if it never will be. */
+  open(generation: string, deadline: number): Promise<void>;
+  /** Begins to compare: other hosts wait for this one, also if it has nothing to read or write. */
+  start(generation: string): void;
+  close(): void;
+}
+
+/**
+ * Compares and opens. Resolves with undefined once the chain is open, else with the problem. It is called again with
+ * the next statement, unless this process alone has seen that entries are lost. Rejects if the session is stale.
+ */
+export type OpenChain = (generation: string, signal: AbortSignal) => Promise<PostgresProblem | undefined>;
+
+export function makeGenerationGate(openChain: OpenChain): GenerationGate {
+  const closing = new AbortController();
+  const running = new Map<string, Promise<'open'>>();
+  let passed: string | undefined;
+  let stopped: PostgresProblem | undefined;
+
+  const compare = async (generation: string): Promise<'open'> => {
+    const problem = await openChain(generation, closing.signal);
+    if (problem?.problem.code === 'ledger/rolled-back') stopped = problem;
+    if (problem !== undefined) throw problem;
+    passed = generation;
+    return 'open';
+  };
+
+  const run = (generation: string): Promise<'open'> => {
+    const found = running.get(generation);
+    if (found !== undefined) return found;
+    const started = compare(generation).finally(() => running.delete(generation));
+    // Callers may have left at their deadline.
+    started.catch(() => undefined);
+    running.set(generation, started);
+    return started;
+  };
+
+  return {
+    isOpen: (generation) => generation === passed && stopped === undefined,
+    async open(generation, deadline) {
+      if (stopped !== undefined) throw stopped;
+      if (closing.signal.aborted) throw storeClosed();
+      if ((await beforeDeadline(run(generation), deadline)) === undefined) throw recovering();
+    },
+    start(generation) {
+      if (generation !== passed && stopped === undefined && !closing.signal.aborted) void run(generation);
+    },
+    close: () => closing.abort(),
+  };
+}

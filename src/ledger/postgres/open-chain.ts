@@ -1,0 +1,90 @@
+import { requireText } from '../columns.ts';
+import { sameBytes } from '../format/bytes.ts';
+import type { Head } from '../store.ts';
+import type { PostgresConnection } from './connection.ts';
+import type { OpenChain } from './generation.ts';
+import { databaseReplaced, PostgresProblem, recovering, rolledBack } from './problems.ts';
+import { sql, type Statement } from './statement.ts';
+
+/** The generation on which the chain of a project is open. The first server that a project sees is open at once. */
+async function findOpenGeneration(connection: PostgresConnection, project: number, expected: string): Promise<string> {
+  const [row] = await connection.query(FIND, [project]);
+  if (requireText(row, 'server') !== expected) throw new StaleSession();
+  return requireText(row, 'opened');
+}
+
+/** Counts as a lost connection: a new one leads to the server of today. */
+export class StaleSession extends Error {
+  constructor() {
+    super('the connection leads to a server that was replaced');
+  }
+}
+
+/** Compare-and-swap: whoever decided on older reports changes nothing. */
+export async function openGeneration(
+  connection: PostgresConnection,
+  project: number,
+  from: string,
+  to: string,
+): Promise<void> {
+  await connection.query(OPEN, [project, from, to]);
+}
+
+/** A database that was made anew may give the project another number, which every statement would miss. */
+export async function findMovedProject(
+  connection: PostgresConnection,
+  name: string,
+  project: number,
+): Promise<PostgresProblem | undefined> {
+  const [row] = await connection.query(OPEN_PROJECT, [name]);
+  return row?.['id'] === project ? undefined : databaseReplaced(name);
+}
+
+export const OPEN_PROJECT: Statement = {
+  name: 'open_project',
+  text: 'SELECT baton.open_project($1) AS id',
+  // Its session may migrate the schema first, or wait for another daemon that does.
+  waitsForSetUp: true,
+};
+
+/** For a process beside the daemons: they compare and open the chain, and it writes nothing before. */
+export function waitForDaemons(connection: PostgresConnection, project: number): OpenChain {
+  return (generation) =>
+    catchProblem(async () => {
+      const opened = await findOpenGeneration(connection, project, generation);
+      return opened === generation ? undefined : recovering();
+    });
+}
+
+/** For the only host of a project: opens any server that still has the newest entry which this process has seen. */
+export function openAlone(connection: PostgresConnection, project: number, seen: () => Head | undefined): OpenChain {
+  return (generation) =>
+    catchProblem(async () => {
+      const opened = await findOpenGeneration(connection, project, generation);
+      const head = seen();
+      if (head !== undefined && !(await contains(connection, project, head))) return rolledBack(head.size);
+      if (opened !== generation) await openGeneration(connection, project, opened, generation);
+      return undefined;
+    });
+}
+
+export async function catchProblem(
+  action: () => Promise<PostgresProblem | undefined>,
+): Promise<PostgresProblem | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof PostgresProblem) return error;
+    throw error;
+  }
+}
+
+async function contains(connection: PostgresConnection, project: number, { size, hash }: Head): Promise<boolean> {
+  const [row] = await connection.query(HASH, [project, size]);
+  const stored = row?.['hash'];
+  return stored instanceof Uint8Array && sameBytes(stored, hash);
+}
+
+const FIND = sql('find_generation')`SELECT server, opened FROM baton.find_generation($1, true)`;
+const OPEN = sql('open_generation')`SELECT baton.open_generation($1, $2, $3)`;
+const HASH = sql('hash')`SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2`;
