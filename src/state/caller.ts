@@ -17,7 +17,12 @@ export type Caller =
   | { readonly kind: 'agent'; readonly agentId: string }
   /** The supervisor of an agent, or of a command; then `agentId` is the id of the command. */
   | { readonly kind: 'supervisor'; readonly agentId: string }
-  | { readonly kind: 'system'; readonly name: string };
+  | {
+      readonly kind: 'system';
+      readonly name: string;
+      /** The term under which the caretaker acted; missing if the outcome is not the caretaker's. */
+      readonly term?: number;
+    };
 
 /** The caller as the ledger names it. A worker is recorded as an operator until a claim makes it a session. */
 export function actorOf(caller: Caller): string {

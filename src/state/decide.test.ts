@@ -4,6 +4,7 @@ import type { Caller } from './caller.ts';
 import { actorOf } from './caller.ts';
 import { decide, type Command } from './decide.ts';
 import { given, OPEN } from './given.cases.ts';
+import * as fleet from './fleet/say.cases.ts';
 import * as runs from './runs/say.cases.ts';
 import * as flow from './workflow/say.cases.ts';
 import * as say from './say.cases.ts';
@@ -67,6 +68,18 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'ask-adoption': [flow.askAdoption('1'.repeat(64)), 'system'],
   'drop-adoption-questions': [{ kind: 'drop-adoption-questions', command: null }, 'system'],
   'decline-checks': [{ kind: 'decline-checks', command: { by: 'operator:ann' } }, 'operator'],
+  'found-fleet': [fleet.found(), 'system'],
+  'admit-host': [fleet.admit(), 'operator'],
+  'drain-host': [fleet.drain(), 'operator'],
+  'remove-host': [fleet.remove(), 'operator'],
+  'change-caretaker': [fleet.care('alpha', 1), 'system'],
+  'change-remote': [{ kind: 'change-remote', command: { remote: fleet.REMOTE, by: 'operator:ann' } }, 'operator'],
+  'raise-level': [{ kind: 'raise-level', command: { level: 2 } }, 'system'],
+  'report-push': [fleet.pushed('alpha'), 'system'],
+  'accept-store': [
+    { kind: 'accept-store', command: { size: 2, hash: 'ab', differs_at: 1, by: 'operator:ann' } },
+    'operator',
+  ],
 };
 
 describe('who may send which command', () => {

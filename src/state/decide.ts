@@ -1,6 +1,12 @@
 import { type CallerKind, commandAccess, type CommandKind } from '../protocol/command-access.ts';
 import { decideAdoptRunbook, decideAskAdoption, decideDropAdoptionQuestions } from './adopt-runbook.ts';
 import { agentPrincipal, type Caller, principalOf } from './caller.ts';
+import * as fleet from './fleet/admit-host.ts';
+import { decideChangeCaretaker, decideRaiseLevel, findStaleTerm } from './fleet/caretaker.ts';
+import { findClosedHost } from './fleet/closed-host.ts';
+import { findForeignRun } from './fleet/foreign-run.ts';
+import { decideRemoveHost } from './fleet/remove-host.ts';
+import { decideReportPush } from './fleet/report-push.ts';
 import { decideImportTasks } from './import-tasks.ts';
 import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
@@ -38,8 +44,8 @@ const COMMANDS = {
   'create-task': decideCreateTask,
   'import-tasks': decideImportTasks,
   'add-dependency': decideAddDependency,
-  'claim-task': (state, command: ClaimTask, caller, rules) =>
-    decideClaimTask(state, { ...command, principal: principalFor(state, command, caller) }, rules),
+  'claim-task': (state, command: ClaimTask, caller, rules, here) =>
+    decideClaimTask(state, { ...command, principal: principalFor(state, command, caller) }, rules, here),
   'release-claim': decideReleaseClaim,
   'expire-claim': decideExpireClaim,
   'update-task': decideUpdateTask,
@@ -54,7 +60,8 @@ const COMMANDS = {
   'verify-audit': decideVerifyAudit,
   seal: (state, _command: null, caller) => decideSeal(state, caller),
   'start-pipeline': start.decideStartPipeline,
-  'start-agent': byRules(start.decideStartAgent),
+  'start-agent': (state, command: start.StartAgent, _caller, rules, here) =>
+    start.decideStartAgent(state, command, rules, here),
   'configure-workers': start.decideConfigureWorkers,
   'signal-agent': decideSignalAgent,
   'report-agent': decideReportAgent,
@@ -93,9 +100,24 @@ const COMMANDS = {
   'ask-adoption': decideAskAdoption,
   'drop-adoption-questions': (state, _command: null) => decideDropAdoptionQuestions(state),
   'decline-checks': decideDeclineChecks,
+  'found-fleet': fleet.decideFoundFleet,
+  'admit-host': fleet.decideAdmitHost,
+  'drain-host': fleet.decideDrainHost,
+  'remove-host': decideRemoveHost,
+  'change-caretaker': decideChangeCaretaker,
+  'change-remote': fleet.decideChangeRemote,
+  'raise-level': decideRaiseLevel,
+  'report-push': decideReportPush,
+  'accept-store': fleet.decideAcceptStore,
 } satisfies { readonly [K in CommandKind]: Decide };
 
-type Decide<C = never> = (state: State, command: C, caller: Caller, rules: Rules) => Outcome<unknown>;
+type Decide<C = never> = (
+  state: State,
+  command: C,
+  caller: Caller,
+  rules: Rules,
+  here: string | undefined,
+) => Outcome<unknown>;
 
 export type CommandOf<K extends CommandKind> = {
   [P in K]: { readonly kind: P; readonly command: Parameters<(typeof COMMANDS)[P]>[1] };
@@ -105,22 +127,29 @@ export type Command = CommandOf<CommandKind>;
 export type AnswerOf<K extends CommandKind> = AnswerIn<ReturnType<(typeof COMMANDS)[K]>>;
 type AnswerIn<O> = O extends { readonly ok: true; readonly answer: infer A } ? A : never;
 
-/** Checks that the caller may send the command, then decides it on the state. Changes nothing. */
+/** Checks that the caller may send the command, then decides it on the state. Changes nothing. `here`: the host that decides. */
 export function decide<K extends CommandKind>(
   state: State,
-  { kind, command }: CommandOf<K>,
+  order: CommandOf<K>,
   caller: Caller,
   given: Rules,
+  here?: string,
 ): Outcome<AnswerOf<K>> {
+  const { kind, command } = order;
   const allowed: readonly CallerKind[] = commandAccess[kind];
   if (!allowed.includes(caller.kind)) {
     const message = `the token of this ${caller.kind} does not allow ${kind}`;
     return refusal('forbidden', message, `It takes the token of: ${allowed.join(', ')}.`);
   }
+  const unfit =
+    findStaleTerm(state, caller) ??
+    findClosedHost(state, kind, here) ??
+    findForeignRun(state, kind, command, caller, here);
+  if (unfit !== undefined) return unfit;
   const rules = rulesInForce(state, given);
   // The table proves that each row takes its own command, but TypeScript can follow that for one kind at a time only.
   const decideRow = COMMANDS[kind] as unknown as Decide<unknown>; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const decideOn = (then: State) => decideRow(then, command, caller, rules) as Outcome<AnswerOf<K>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const decideOn = (then: State) => decideRow(then, command, caller, rules, here) as Outcome<AnswerOf<K>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (caller.kind === 'session') {
     const kept = decideOutboxMessage(state, caller, decideOn);
     if (kept !== undefined) return kept;

@@ -5,6 +5,7 @@ import { REQUIREMENTS } from '../protocol/run-plan.ts';
 import { whole, list, nullable, choice, object, optional, text } from '../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../protocol/shape/shape.ts';
 import { thoughtRecordShape } from '../protocol/thought-record.ts';
+import { FLEET_EVENTS } from './fleet/fleet-event.ts';
 import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
 import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
 
@@ -98,6 +99,8 @@ export const EVENTS = {
     requires: list(choice(REQUIREMENTS)),
     /** The process whose end ends the session, if one is known: see `api/processes.ts`. */
     process: optional(text),
+    /** Where the session works; missing on SQLite, and in entries from before the fleet was founded. */
+    host: optional(text),
   },
   /** Rules decide by `cause`; `reason` is for people and may quote an agent. Entries without a cause are read by `upcast`. */
   PhaseMoved: {
@@ -171,6 +174,7 @@ export const EVENTS = {
   ChecksDeclined: { by: text },
   ...RUN_EVENTS,
   ...WORKFLOW_EVENTS,
+  ...FLEET_EVENTS,
 } as const;
 
 export type EventType = keyof typeof EVENTS;

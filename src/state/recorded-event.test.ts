@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../ledger/format/canonical-json.ts';
-import { toRecordedEvent } from './recorded-event.ts';
+import { LEDGER_LEVEL } from '../protocol/fleet.ts';
+import { findUnknownType, toRecordedEvent } from './recorded-event.ts';
 
 const read = (type: string, data: JsonObject) =>
   toRecordedEvent({ v: 1, project: 'p', prev: '', cause: null, seq: 7, at: '', actor: 'system:x', type, data });
@@ -31,7 +32,20 @@ describe('an entry that is read', () => {
     expect(read('AgentExited', data)).toMatchObject({ seq: 7, type: 'AgentExited', data });
   });
 
+  it('stops decisions if its type, or the level that it raises, is of a later version', () => {
+    const types = ['TaskCreated', 'KeyAdded', 'OutsideCheckpointMissing', 'MoonLanded', 'constructor'];
+    expect(types.map((type) => findUnknownType({ type, data: {} }))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'MoonLanded',
+      'constructor',
+    ]);
+    const raised = (level: number) => findUnknownType({ type: 'LevelRaised', data: { level } });
+    expect([raised(LEDGER_LEVEL), raised(LEDGER_LEVEL + 1)]).toEqual([undefined, `LevelRaised to ${LEDGER_LEVEL + 1}`]);
+  });
+
   it('is not folded if its type belongs to the ledger, or is a name that every object has', () => {
-    expect([read('KeyAdded', {}), read('constructor', {})]).toEqual([undefined, undefined]);
+    expect([read('OutsideCheckpointMissing', {}), read('constructor', {})]).toEqual([undefined, undefined]);
   });
 });

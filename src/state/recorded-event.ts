@@ -2,6 +2,7 @@ import type { JsonObject } from '../ledger/format/canonical-json.ts';
 import type { Draft } from '../ledger/format/draft.ts';
 import type { Entry } from '../ledger/format/entry.ts';
 import { VIOLATION_KINDS, type ViolationKind } from '../protocol/agent-session-completed.ts';
+import { LEDGER_LEVEL } from '../protocol/fleet.ts';
 import { compileMisfitFinder, type Misfit, type MisfitFinder } from '../protocol/shape/find-misfit.ts';
 import {
   type Event,
@@ -38,7 +39,17 @@ function isFolded(type: string): type is EventType {
   return Object.hasOwn(EVENTS, type);
 }
 
-/** An entry to fold; undefined for types of other rooms (keys). Throws `UnreadableEntry` if the data does not fit its type. */
+/** The entries that only the ledger reads. All other types are in `EVENTS`. */
+const LEDGER_TYPES: ReadonlySet<string> = new Set(['OutsideCheckpointMissing']);
+
+/** The type of an entry that a later version wrote: a daemon that meets one must not decide, because it would decide on half a state. */
+export function findUnknownType({ type, data }: Pick<Entry, 'type' | 'data'>): string | undefined {
+  const level = type === 'LevelRaised' ? Number(data['level']) : 0;
+  if (level > LEDGER_LEVEL) return `LevelRaised to ${level}`;
+  return isFolded(type) || LEDGER_TYPES.has(type) ? undefined : type;
+}
+
+/** An entry to fold; undefined for types of the ledger, and for unknown ones (`findUnknownType`). Throws `UnreadableEntry` if the data does not fit its type. */
 export function toRecordedEvent(entry: Entry): RecordedEvent | undefined {
   const { type, seq, at, actor } = entry;
   if (!isFolded(type)) return undefined;

@@ -1,10 +1,13 @@
+import type { Entry } from '../ledger/format/entry.ts';
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Result } from '../protocol/result.ts';
 import { HOW_CLAIM_ENDED, type RecordedEvent, type SettledRequest } from './event.ts';
+import { evolveFleet, type FleetState } from './fleet/fleet.ts';
 import { evolveMain, type MainBranches } from './main/main-branch.ts';
 import { evolveMemory, type Memory } from './packet/memory.ts';
 import { addStatements, type Statements } from './packet/statement.ts';
 import { statementsOf } from './packet/statements-of.ts';
+import { findUnknownType, toRecordedEvent } from './recorded-event.ts';
 import { type Adoption, evolveAdoption } from './rules.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
@@ -16,7 +19,7 @@ import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-che
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. The values are immutable; only the maps change. */
-export interface State extends Runs, Timelines {
+export interface State extends Runs, Timelines, FleetState {
   readonly tasks: Map<string, Task>;
   /** The reverse edges of `after`. */
   readonly dependants: Map<string, Dependants>;
@@ -35,6 +38,8 @@ export interface State extends Runs, Timelines {
   readonly workersWorkflows: Map<string, string>;
   /** The newest answers to keyed commands: a retry gets the same answer, and nothing happens twice. */
   readonly settled: Map<string, unknown>;
+  /** The types of entries that this version does not know, with the seq of the first of each: see `findUnknownEntry`. */
+  readonly unknown: Map<string, number>;
   seq: number;
 }
 
@@ -74,7 +79,10 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     memory: newMap(),
     workersWorkflows: newMap(),
     settled: newMap(),
+    unknown: newMap(),
     timelines: newMap(),
+    hosts: newMap(),
+    fleet: newMap(),
     ...emptyRuns(newMap),
     seq: 0,
   };
@@ -114,11 +122,34 @@ export function evolve(state: State, recorded: RecordedEvent): State {
       evolveWithTask(state, recorded);
   }
   const settled = evolveRuns(state, recorded);
+  evolveFleet(state, recorded);
   evolveMain(state, recorded, settled);
   evolveTimelines(state, recorded, (id) => dependantsOf(state, id));
   if (recorded.settles !== undefined) keepAnswer(state, recorded.settles);
   state.seq = recorded.seq;
   return state;
+}
+
+/** Folds an entry of the ledger, whatever its type. Returns it if this version knows the type. */
+export function foldEntry(state: State, entry: Entry): RecordedEvent | undefined {
+  const recorded = toRecordedEvent(entry);
+  if (recorded !== undefined) evolve(state, recorded);
+  const unknown = findUnknownType(entry);
+  if (unknown !== undefined && !state.unknown.has(unknown)) state.unknown.set(unknown, entry.seq);
+  state.seq = entry.seq;
+  return recorded;
+}
+
+/** The first entry that this version could not fold. As long as there is one, nothing may be decided on this state. */
+export function findUnknownEntry({ unknown }: Pick<State, 'unknown'>): UnknownEntry | undefined {
+  let first: UnknownEntry | undefined;
+  for (const [type, seq] of unknown) if (first === undefined || seq < first.seq) first = { type, seq };
+  return first;
+}
+
+interface UnknownEntry {
+  readonly type: string;
+  readonly seq: number;
 }
 
 /** Before the entry is folded: the entry that ends a claim is about the claim that it ends. */

@@ -6,6 +6,8 @@ import type { RunOutcome } from './run-event.ts';
 export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars' | 'task' | 'worker'> {
   readonly id: string;
   readonly owner: { readonly pipelineId: string; readonly step: string } | null;
+  /** Null if none is on record: see `hostOf`. */
+  readonly host: string | null;
   readonly onStop: StopAction;
   /** The answer of a person for which it was started. */
   readonly note?: string;

@@ -1,5 +1,6 @@
 import type { AgentPlan, BudgetPlan } from '../../protocol/run-plan.ts';
 import type { RecordedEvent } from '../event.ts';
+import { type FleetState, hostOf } from '../fleet/fleet.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Task } from '../tasks/task.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
@@ -171,16 +172,22 @@ function forgetDaysBefore(budgets: Runs['budgets'], day: string): void {
   for (const [key, { scope }] of budgets) if (scope.kind === 'day' && scope.id < day) budgets.delete(key);
 }
 
-/** Whether one more agent of this definition may run now. `more`: others that are about to start. */
+/** Whether one more agent of this definition may run now. `more`: others that are about to start there. `host`: where it would run. */
 export function hasCapacity(
-  { agents }: Pick<Runs, 'agents'>,
+  { agents, hosts, fleet }: Pick<Runs, 'agents'> & FleetState,
   { name, max_concurrency: most }: AgentPlan,
   { maxAgents }: Rules,
   more: readonly AgentPlan[] = [],
+  host?: string,
 ): boolean {
-  if (most === undefined && maxAgents === undefined) return true;
-  const busy = [...agents.values()].filter(usesCapacity).map(({ plan }) => plan);
-  const all = [...busy, ...more];
+  const room = host === undefined ? undefined : hosts.get(host)?.agents;
+  if (most === undefined && maxAgents === undefined && room === undefined) return true;
+  const busy = [...agents.values()].filter(usesCapacity);
+  if (room !== undefined) {
+    const there = busy.filter((agent) => hostOf(agent, { fleet }) === host);
+    if (there.length + more.length >= room) return false;
+  }
+  const all = [...busy.map(({ plan }) => plan), ...more];
   const same = all.filter((plan) => plan.name === name);
   return all.length < (maxAgents ?? Infinity) && same.length < (most ?? Infinity);
 }

@@ -6,8 +6,8 @@ import type { AgentRun, Attachment } from './agent-run.ts';
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
 export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope): AgentRun {
-  const { agent_id: id, plan, vars, task, worker, owner, on_stop: onStop, note } = data;
-  const given = { id, plan, vars, task, worker, onStop, ...(note === undefined ? {} : { note }) };
+  const { agent_id: id, plan, vars, task, worker, owner, on_stop: onStop, note, host = null } = data;
+  const given = { id, plan, vars, task, worker, onStop, host, ...(note === undefined ? {} : { note }) };
   return {
     ...given,
     owner: owner === null ? null : { pipelineId: owner.pipeline_id, step: owner.step },

@@ -8,6 +8,8 @@ export interface PipelineRun extends Pick<Events['PipelineStarted'], 'name' | 'v
   /** Of the root, for a nested pipeline. */
   readonly plan: Extract<Plan, { kind: 'pipeline' }>;
   readonly parent: { readonly pipelineId: string; readonly step: string } | null;
+  /** Null if none is on record: see `hostOf`. */
+  readonly host: string | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
   /** Null before the first step and after the last. */
@@ -72,8 +74,8 @@ export function createPipeline(
   { data, at }: EventOf<'PipelineStarted'> & Envelope,
   parent: PipelineRun | undefined,
 ): PipelineRun {
-  const { pipeline_id: id, name, vars, task, worker } = data;
-  const given = { id, name, vars, task, worker };
+  const { pipeline_id: id, name, vars, task, worker, host = null } = data;
+  const given = { id, name, vars, task, worker, host };
   return {
     ...given,
     plan: data.plan ?? parent?.plan ?? { kind: 'pipeline', pipeline: name, pipelines: {}, agents: {} },

@@ -80,6 +80,8 @@ export const RUN_EVENTS = {
     parent: nullable(stepRef),
     task: nullable(claimRef),
     worker: nullable(text),
+    /** Where it runs, with everything inside it; missing on SQLite. */
+    host: optional(text),
   },
   /** `retry`: one of the attempts that `on_fail` allows. A step that is entered any other way has all of them again. */
   StepStarted: { ...stepVisit, retry: flag },
@@ -105,6 +107,8 @@ export const RUN_EVENTS = {
     on_stop: choice(HANDLERS.on_stop.actions),
     /** The answer of a person, for which the agent was started: it follows the prompt. */
     note: optional(text),
+    /** The only host that starts, messages, measures or ends it; missing on SQLite. */
+    host: optional(text),
   },
   /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
   AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },

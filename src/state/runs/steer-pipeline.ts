@@ -1,6 +1,7 @@
 import { renderCanonical } from '../../ledger/format/canonical-json.ts';
 import type { AgentPlan, PipelinePlan, Plan, WorkerPlan } from '../../protocol/run-plan.ts';
 import { event } from '../event.ts';
+import { findHost, hostOf } from '../fleet/fleet.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
@@ -41,10 +42,16 @@ export function decideStartPipeline(state: State, { id, name, plan, vars }: Star
 }
 
 /** Starts a run outside of pipelines and claims. If it stops without a signal, a person is asked. */
-export function decideStartAgent(state: State, { id, plan, vars }: StartAgent, rules: Rules): StartedRun {
+export function decideStartAgent(
+  state: State,
+  { id, plan, vars }: StartAgent,
+  rules: Rules,
+  here?: string,
+): StartedRun {
   if (state.agents.has(id)) return refuseExistingRun(id);
-  if (!hasCapacity(state, plan, rules)) {
-    const message = `as many agents run as may: ${plan.name} cannot be started now`;
+  if (!hasCapacity(state, plan, rules, [], here)) {
+    const where = here === undefined ? '' : ` on ${here}`;
+    const message = `as many agents run as may: ${plan.name} cannot be started now${where}`;
     return refusal(
       'no-room',
       message,
@@ -147,7 +154,10 @@ export function decideRetryPipeline(state: State, { id, newId }: RetryPipeline):
   if (run.outcome === null) return answerFor(state, run, null, 'retry');
   if (run.outcome === 'done' || run.parent !== null) return refuseEndedPipeline(run);
   const { name, vars, plan } = run;
-  const again = { pipeline_id: newId, name, vars, plan, parent: null, task: null, worker: null };
+  const host = hostOf(run, state);
+  // Its workspace is there; a host that is gone has none.
+  const there = host === undefined || findHost(state, host) === undefined ? {} : { host };
+  const again = { pipeline_id: newId, name, vars, plan, parent: null, task: null, worker: null, ...there };
   return decided([event('PipelineStarted', again)], { id: newId });
 }
 

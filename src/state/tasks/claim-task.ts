@@ -9,6 +9,7 @@ import {
   type MoveCause,
   type Requirement,
 } from '../event.ts';
+import { findOutOfReach } from '../fleet/task-work.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { State } from '../state.ts';
@@ -31,7 +32,12 @@ export interface ClaimTask {
 }
 
 /** Grants the exclusive right to work on a task. Its epoch is larger than that of every earlier claim. */
-export function decideClaimTask(state: State, command: ClaimTask, rules: Rules): Outcome<{ readonly epoch: number }> {
+export function decideClaimTask(
+  state: State,
+  command: ClaimTask,
+  rules: Rules,
+  here?: string,
+): Outcome<{ readonly epoch: number }> {
   const { sessionId, holder, role = null, requires = [], principal = agentPrincipal(holder) } = command;
   const task = state.tasks.get(command.id);
   if (task === undefined) return refuseUnknownTask(command.id);
@@ -45,6 +51,11 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
   if (role !== null && task.nextRole !== null && role !== task.nextRole) {
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
+  }
+  const far = findOutOfReach(state, task, here);
+  if (far !== undefined) {
+    const hint = `Claim it on ${far.host}, or find another: baton task next`;
+    return refusal('out-of-reach', `the work of ${task.id} is on ${far.host}: ${far.reason}`, hint);
   }
   const person = findTakenOverBy(task.flow);
   if (person !== undefined && person !== principal) {

@@ -8,6 +8,7 @@ import {
   type MoveCause,
   type RecordedEvent,
 } from '../event.ts';
+import { evolveTaskWork } from '../fleet/work-place.ts';
 import { evolveFlow } from '../workflow/evolve-flow.ts';
 import { NO_FLOW } from '../workflow/flow.ts';
 import { type Claim, isCancelled, type Task } from './task.ts';
@@ -44,6 +45,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     records: [],
     latestRecord: null,
     flow: { ...NO_FLOW, movedAt: seq },
+    work: null,
   };
 }
 
@@ -51,7 +53,8 @@ export function evolveTask(task: Task, recorded: Event & Envelope): Task {
   const after = evolveWork(task, recorded);
   // The claim from before the entry tells which session it is about.
   const flow = evolveFlow(after.flow, recorded, task);
-  return flow === after.flow ? after : { ...after, flow };
+  const work = evolveTaskWork(task, recorded);
+  return flow === after.flow && work === task.work ? after : { ...after, flow, work };
 }
 
 function evolveWork(task: Task, recorded: Event & Envelope): Task {
@@ -103,8 +106,8 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
 }
 
 function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): Task {
-  const { epoch, session_id: sessionId, holder, principal, role, requires, process = null } = data;
-  const claimedBy = { epoch, sessionId, holder, principal, role, requires, process };
+  const { epoch, session_id: sessionId, holder, principal, role, requires, process = null, host = null } = data;
+  const claimedBy = { epoch, sessionId, holder, principal, role, requires, process, host };
   const claim: Claim = { ...claimedBy, at, from: task.phase, resultStatus: null, handoff: null };
   return { ...task, epoch, claim, lapsed: null };
 }

@@ -1,6 +1,7 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import type { Events, GithubIssueRef, HowClaimEnded } from '../event.ts';
+import type { TaskWork } from '../fleet/work-place.ts';
 import type { Flow } from '../workflow/flow.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
@@ -40,6 +41,8 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
   readonly records: readonly ThoughtRecordRef[];
   readonly latestRecord: ThoughtRecord | null;
   readonly flow: Flow;
+  /** Null on SQLite. */
+  readonly work: TaskWork | null;
 }
 
 export interface Claim extends Pick<Events['TaskClaimed'], 'epoch' | 'holder' | 'principal' | 'role' | 'requires'> {
@@ -48,6 +51,8 @@ export interface Claim extends Pick<Events['TaskClaimed'], 'epoch' | 'holder' | 
   /** A review that ends without a verdict returns to this phase. */
   readonly from: Phase;
   readonly process: string | null;
+  /** Null if none is on record: see `hostOf`. */
+  readonly host: string | null;
   readonly resultStatus: string | null;
   readonly handoff: HeldHandoff | null;
   /** The last dropped handoff: a lapsed claim that is restored gets it back. */

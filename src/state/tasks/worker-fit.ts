@@ -1,5 +1,6 @@
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { agentPrincipal, type Principal } from '../caller.ts';
+import { hasSomeHost } from '../fleet/labels.ts';
 import { type AdoptionState, findAdoption, type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
 import { WORKFLOW_START_PHASES } from '../workflow/start-workflow.ts';
@@ -112,9 +113,20 @@ export function findFittingTasks(
 
 /**
  * The claimable tasks in a phase that no worker serves, oldest first, without an open decision about them: each needs a person. In a
- * project without workers, `todo` tasks are not listed: people and their own sessions claim them.
+ * project without workers, `todo` tasks are not listed: people and their own sessions claim them. In a fleet, a worker serves only if some
+ * host has its labels.
  */
 export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
+  return listUnserved(state, rules).map(({ task }) => task);
+}
+
+export interface UnservedTask {
+  readonly task: Task;
+  /** The labels of a worker that would take the task, if no host has all of them. */
+  readonly missing: readonly string[] | null;
+}
+
+export function listUnserved(state: State, rules: Rules): readonly UnservedTask[] {
   const inForce = rulesInForce(state, rules);
   const asked = tasksInDecisions(state);
   const waiting = [...state.tasks.values()].filter(
@@ -126,9 +138,15 @@ export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
   if (waiting.length === 0) return [];
   const runbooks = new Set(waiting.map(({ flow }) => flow.runbook));
   const workers = workersInUse(state, inForce, (sha256) => runbooks.has(sha256));
+  const [served, unplaced] = [true, false].map((isPlaced) =>
+    workers.filter(({ worker }) => hasSomeHost(state, worker) === isPlaced),
+  );
+  const fitting = (some: readonly PinnedWorker[] | undefined, task: Task) =>
+    some?.find((worker) => fitsWorker(state, worker, task, inForce));
   return waiting
-    .filter((task) => !workers.some((worker) => fitsWorker(state, worker, task, inForce)))
-    .sort((a, b) => a.n - b.n);
+    .filter((task) => fitting(served, task) === undefined)
+    .map((task) => ({ task, missing: fitting(unplaced, task)?.worker.labels ?? null }))
+    .sort((a, b) => a.task.n - b.task.n);
 }
 
 /** A `todo` task without a workflow, of which no session was lost. */

@@ -1,0 +1,40 @@
+import type { Caller } from '../caller.ts';
+import { event, type Events } from '../event.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import { refuseNoFleet, refuseUnknownHost } from './admit-host.ts';
+import { findFleet, findHost, type FleetState, listHosts } from './fleet.ts';
+
+/** The database granted the caretaker's lease. Terms only grow; the same host can get a new one. */
+export function decideChangeCaretaker(state: FleetState, { host, term }: Events['CaretakerChanged']): Outcome<null> {
+  const fleet = findFleet(state);
+  if (fleet === undefined) return refuseNoFleet();
+  if (findHost(state, host) === undefined) return refuseUnknownHost(state, host);
+  const current = fleet.caretaker;
+  if (current?.term === term && current.host === host) return decided([], null);
+  if (term <= (current?.term ?? 0)) return refuseStaleTerm(term, current?.term ?? 0);
+  return decided([event('CaretakerChanged', { host, term })], null);
+}
+
+/** A draining host hands its role over, unless all hosts drain: what runs ends normally, and somebody must check and merge it. */
+export function mayCare(state: FleetState, name: string): boolean {
+  const host = findHost(state, name);
+  return host !== undefined && (!host.draining || listHosts(state).every(({ draining }) => draining));
+}
+
+/** The only place that checks the term of a caretaker: outcomes of an older term change nothing. */
+export function findStaleTerm(state: FleetState, caller: Caller): ReturnType<typeof refusal> | undefined {
+  const term = caller.kind === 'system' ? caller.term : undefined;
+  const current = findFleet(state)?.caretaker?.term ?? 0;
+  return term !== undefined && term < current ? refuseStaleTerm(term, current) : undefined;
+}
+
+function refuseStaleTerm(term: number, current: number): ReturnType<typeof refusal> {
+  const hint = 'Another host is the caretaker now and does what is owed.';
+  return refusal('stale-caretaker', `stale caretaker: term ${term} < ${current}`, hint);
+}
+
+export function decideRaiseLevel(state: FleetState, { level }: Events['LevelRaised']): Outcome<null> {
+  const fleet = findFleet(state);
+  if (fleet === undefined) return refuseNoFleet();
+  return decided(level > fleet.level ? [event('LevelRaised', { level })] : [], null);
+}
