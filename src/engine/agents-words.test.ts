@@ -120,6 +120,8 @@ describe('the source of the rules', () => {
     // A setting of the daemon, and the kernel's table of limits.
     ['daemon/settings.ts', '.test(text)'],
     ['daemon/http/connections.ts', 'Max open files'],
+    // A commit id in a file of git.
+    ['effects/travel/travel-push.ts', '.test(text)'],
     // Which of two errors is answered: the message is of Baton's own git calls.
     ['daemon/operations/records.ts', 'problem.message.startsWith(`commit '],
     ['state/import-tasks.ts', 'refusal.message.includes(id)'],

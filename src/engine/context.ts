@@ -1,5 +1,6 @@
 import type { HandlerName } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
+import type { EntryLevels } from '../state/fleet/entry-levels.ts';
 import type { Rules } from '../state/rules.ts';
 import { type EffectOf, findTimers, type TimerPurpose } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
@@ -11,6 +12,10 @@ export interface EngineInputs {
   readonly at: string;
   readonly ready: ReadyTasks;
   readonly rules: Rules;
+  /** The host that decides; undefined on SQLite, where there is one without a name. */
+  readonly here?: string | undefined;
+  /** For tests: the level of entry types; missing: `ENTRY_LEVELS`. */
+  readonly levels?: EntryLevels;
 }
 
 export interface EngineContext extends EngineInputs {

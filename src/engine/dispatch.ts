@@ -1,7 +1,10 @@
 import type { AgentPlan, Plan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
 import { agentPrincipal } from '../state/caller.ts';
 import { type Event, event } from '../state/event.ts';
-import { rulesFor } from '../state/rules.ts';
+import { findHost, hostOf } from '../state/fleet/fleet.ts';
+import { hasLabels } from '../state/fleet/labels.ts';
+import { mayWorkHere } from '../state/fleet/task-work.ts';
+import { rulesFor, rulesInForce } from '../state/rules.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { budgetKey, findHighestUse, hasCapacity, isSpent } from '../state/runs/budget.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
@@ -22,23 +25,35 @@ import { openBudgetDecision } from './budgets.ts';
 import type { EngineContext } from './context.ts';
 import { findQueued, requestAgent } from './steps.ts';
 
-/** On free room or new work: steps that wait for room start first, oldest first; then workers claim tasks. */
+/**
+ * What a host begins after another one recorded an entry that may give it work. The host that recorded the entry has filled its own room
+ * in the same commit.
+ */
+export function lookForWork(world: EngineContext): readonly Event[] {
+  return fillCapacity({ ...world, rules: rulesInForce(world.state, world.rules) });
+}
+
+/**
+ * On free room or new work: steps that wait for room start first, oldest first; then workers claim tasks. Only the room of the host that
+ * decides is filled: another host may be busy with what this one cannot see.
+ */
 export function fillCapacity(world: EngineContext): Event[] {
-  const { state, rules } = world;
+  const { state, rules, here } = world;
   const starting: AgentPlan[] = [];
   const started: Event[] = [];
   for (const { run, plan } of queuedSteps(world)) {
-    if (run.step === null || !hasCapacity(state, plan, rules, starting)) continue;
+    if (run.step === null || !hasCapacity(state, plan, rules, starting, here)) continue;
     starting.push(plan);
     started.push(...requestAgent(world, run, run.step.name, plan));
   }
   return [...started, ...dispatchWorkers(world, starting)];
 }
 
-function queuedSteps({ state }: EngineContext): { readonly run: PipelineRun; readonly plan: AgentPlan }[] {
+function queuedSteps({ state, here }: EngineContext): { readonly run: PipelineRun; readonly plan: AgentPlan }[] {
   const queued: { readonly run: PipelineRun; readonly plan: AgentPlan }[] = [];
   for (const run of state.pipelines.values()) {
-    const plan = findQueued(state, run);
+    const isElsewhere = here !== undefined && hostOf(run, state) !== here;
+    const plan = isElsewhere ? undefined : findQueued(state, run);
     if (plan !== undefined) queued.push({ run, plan });
   }
   // The order of the map is not the order of arrival: see `keep-newest`.
@@ -54,7 +69,11 @@ function compare(a: string, b: string): number {
 /** Workers claim ready tasks that fit them, most urgent first, up to their concurrency. */
 function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   const { state } = world;
-  const workers = workersInUse(state, world.rules, (sha256) => world.ready.hasRunbook(state, sha256));
+  const host = world.here === undefined ? undefined : findHost(state, world.here);
+  if (world.here !== undefined && (host === undefined || host.draining)) return [];
+  const workers = workersInUse(state, world.rules, (sha256) => world.ready.hasRunbook(state, sha256)).filter(
+    ({ worker }) => host === undefined || hasLabels(host, worker),
+  );
   if (workers.length === 0) return [];
   const taken = new Set<string>();
   /** Runs that are about to start, by worker. Workers of the same name in two runbooks share one concurrency. */
@@ -74,7 +93,7 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
     const { worker } = each;
     for (const task of findWork(world, each, taken, freeOf(worker), gate.mayTake)) {
       const agent = agentFor(worker, task);
-      if (agent !== undefined && !hasCapacity(state, agent, world.rules, starting)) break;
+      if (agent !== undefined && !hasCapacity(state, agent, world.rules, starting, world.here)) break;
       const started = beginWork(world, worker, task);
       if (started.length === 0) continue;
       taken.add(task.id);
@@ -104,9 +123,12 @@ function findWork(
   isAffordable: (task: Task) => boolean = () => true,
 ): readonly Task[] {
   if (free <= 0) return [];
-  const { state, ready, rules } = world;
+  const { state, ready, rules, here } = world;
   const fit = (task: Task): boolean =>
-    !taken.has(task.id) && fitsWorker(state, worker, task, rules) && isAffordable(task);
+    !taken.has(task.id) &&
+    fitsWorker(state, worker, task, rules) &&
+    mayWorkHere(state, task, here) &&
+    isAffordable(task);
   const closing = ready.closing(state, MAX_CLOSING_TASKS).filter(fit).slice(0, free);
   if (closing.length === free) return closing;
   return [...closing, ...findFittingTasks(ready, state, free - closing.length, fit)];
@@ -141,6 +163,7 @@ function claimAndStart(world: EngineContext, worker: WorkerPlan, own: Plan, task
       ...(role === undefined ? {} : { role }),
     },
     world.rules,
+    world.here,
   );
   if (!claim.ok) return [];
   const ref = { task_id: task.id, epoch: claim.answer.epoch, session_id: id };

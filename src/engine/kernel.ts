@@ -8,6 +8,8 @@ import { copyState, evolve, type State } from '../state/state.ts';
 import { reactUntilQuiet } from './react-until-quiet.ts';
 import { react } from './react.ts';
 import type { EngineContext } from './context.ts';
+import { findAboveLevel, requireLevel } from './fleet/entry-level.ts';
+import { placeEvent } from './fleet/place-event.ts';
 
 /** An entry as it is folded into the state. It is durable only once the ledger has it. */
 export interface Step {
@@ -30,8 +32,10 @@ export function apply<K extends CommandKind>(
   command: CommandOf<K>,
   caller: Caller,
 ): Applied<AnswerOf<K>> {
-  const outcome = decide(world.state, command, caller, world.rules);
+  const outcome = decide(world.state, command, caller, world.rules, world.here);
   if (!outcome.ok) return outcome;
+  const waiting = findAboveLevel(world, outcome.events);
+  if (waiting !== undefined) return { ok: false, refusal: waiting };
   return { ok: true, answer: outcome.answer, steps: advance(world, outcome.events, { actor: actorOf(caller) }) };
 }
 
@@ -46,12 +50,14 @@ export function advance(
   steps: Step[] = [],
 ): readonly Step[] {
   const { state, ready, at } = world;
+  requireLevel(world, events);
   const record = (
-    event: Event,
+    given: Event,
     by: string,
     cause?: RecordedEvent,
     more: Pick<RecordedEvent, 'settles'> = {},
   ): RecordedEvent => {
+    const event = placeEvent(given, state, world.here);
     const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, actor: by, ...more };
     steps.push({ event, recorded, cause });
     evolve(state, recorded);
@@ -63,7 +69,11 @@ export function advance(
   );
   reactUntilQuiet(
     decided,
-    (recorded) => react(state, recorded, world),
+    (recorded) => {
+      const followed = react(state, recorded, world);
+      requireLevel(world, followed);
+      return followed;
+    },
     (event, cause) => record(event, 'system:engine', cause),
   );
   return steps;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Caller } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
 import type { EventOf, EventType, RecordedEvent } from '../state/event.ts';
+import type { EntryLevels } from '../state/fleet/entry-levels.ts';
 import type { Refusal } from '../state/outcome.ts';
 import { trackReadyTasks, type ReadyTasks } from '../state/tasks/ready.ts';
 import type { Rules } from '../state/rules.ts';
@@ -13,7 +14,9 @@ import { operator, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
 import { findInBudgets } from './budget-faults.cases.ts';
 import { findFault, ledgerReader } from './faults.cases.ts';
-import { apply, type Applied } from './kernel.ts';
+import type { EngineContext } from './context.ts';
+import { lookForWork } from './dispatch.ts';
+import { advance, apply, type Applied } from './kernel.ts';
 
 /** A project without a daemon: applies commands with the kernel, one after the other, and checks the state after each. */
 export class Play {
@@ -23,6 +26,9 @@ export class Play {
   /** The entries of the last command. */
   last: readonly RecordedEvent[] = [];
   answer: unknown;
+  /** The host that decides; undefined on SQLite. */
+  here: string | undefined;
+  levels: EntryLevels | undefined;
   readonly #ready: ReadyTasks;
   readonly #findInLedger = ledgerReader();
   #nowMs = Date.parse('2026-01-01T00:00:00.000Z');
@@ -37,9 +43,20 @@ export class Play {
     return new Date(this.#nowMs).toISOString();
   }
 
+  /** For ids that nobody else has chosen before. */
+  get serial(): string {
+    return `${this.here ?? ''}${this.entries.length}`;
+  }
+
   /** Advances the clock. */
   wait(ms: number): this {
     this.#nowMs += ms;
+    return this;
+  }
+
+  /** The commands that follow arrive at this host. */
+  on(host: string): this {
+    this.here = host;
     return this;
   }
 
@@ -65,17 +82,46 @@ export class Play {
   }
 
   attempt(command: Command, caller: Caller): Applied<unknown> {
-    const newId = (): string => `x${(this.#ids += 1)}`;
-    const world = { state: this.state, newId, at: this.at, ready: this.#ready, rules: this.rules };
-    const applied = apply(world, command, caller);
+    const world = { ...this.#inputs(), ...(this.levels === undefined ? {} : { levels: this.levels }) };
+    return this.#took(apply(world, command, caller));
+  }
+
+  /** What a host does after another one has recorded something. */
+  look(): this {
+    const world = this.#inputs();
+    const steps = advance(world, lookForWork(world), { actor: 'system:engine' });
+    this.#took({ ok: true, answer: null, steps });
+    return this;
+  }
+
+  /** Folds entries that another host recorded. */
+  receive(entries: readonly RecordedEvent[]): void {
+    for (const entry of entries) {
+      evolve(this.state, entry);
+      this.#ready.note(this.state, entry);
+      this.entries.push(entry);
+      this.#nowMs = Math.max(this.#nowMs, Date.parse(entry.at));
+    }
+    this.#check(entries);
+  }
+
+  #inputs(): EngineContext {
+    const newId = (): string => `${this.here ?? ''}x${(this.#ids += 1)}`;
+    return { state: this.state, newId, at: this.at, ready: this.#ready, rules: this.rules, here: this.here };
+  }
+
+  #took(applied: Applied<unknown>): Applied<unknown> {
     this.last = applied.ok ? applied.steps.map(({ recorded }) => recorded) : [];
     if (!applied.ok) return applied;
     this.answer = applied.answer;
     this.entries.push(...this.last);
-    const fault =
-      findFault(this.state) ?? findInBudgets(this.state, this.rules, this.at) ?? this.#findInLedger(this.last);
-    if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
+    this.#check(this.last);
     return applied;
+  }
+
+  #check(added: readonly RecordedEvent[]): void {
+    const fault = findFault(this.state) ?? findInBudgets(this.state, this.rules, this.at) ?? this.#findInLedger(added);
+    if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
   }
 
   /** The state that another daemon would fold from the ledger. */

@@ -1,5 +1,4 @@
 import {
-  CLAIM_ENDS,
   type ClaimEndType,
   type Event,
   type EventOf,
@@ -10,9 +9,7 @@ import {
 } from '../state/event.ts';
 import { rulesInForce } from '../state/rules.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
-import { decideConfigureWorkers } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
 import {
@@ -45,7 +42,9 @@ import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
 import { holdAtCheckpoint } from './decisions/hold-task.ts';
+import { onHostRemoved } from './fleet/removed-host.ts';
 import { onMainMoved } from './main-moved.ts';
+import { makesRoom } from './makes-room.ts';
 import {
   cancelMerge,
   closePullOfCancelled,
@@ -68,12 +67,7 @@ import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';
 export function react(state: State, recorded: RecordedEvent, tools: EngineInputs): readonly Event[] {
   const world: EngineContext = { ...tools, rules: rulesInForce(state, tools.rules), state };
   const followed = dropRepeatedCancellations(reactionsTo(world, recorded));
-  const makesRoom =
-    MAKES_ROOM.has(recorded.type) ||
-    isNewDay(recorded) ||
-    isAnswered(recorded, followed) ||
-    liftsObstacle(world, recorded);
-  if (!makesRoom && !isOverspentDecision(world, recorded)) return followed;
+  if (!makesRoom(world, recorded, followed)) return followed;
   // The decision itself makes room when it is opened; work that depends on its answer must not start first.
   if (followed.some(({ type, data }) => type === 'DecisionOpened' && data.source === 'budget')) return followed;
   // A task that is about to be held must not be claimed first; `TaskHeld` makes room itself.
@@ -82,31 +76,6 @@ export function react(state: State, recorded: RecordedEvent, tools: EngineInputs
   if (isYetToMove(world, recorded)) return followed;
   // A run that ends with its claim makes room when it has ended; until then its worker must not get more work.
   return HOW_CLAIM_ENDED.has(recorded.type) && followed.length > 0 ? followed : [...followed, ...fillCapacity(world)];
-}
-
-/** Work that the budget of the day before held back may begin. */
-function isNewDay({ type, data }: RecordedEvent): boolean {
-  return type === 'TimerFired' && data.purpose.kind === 'day';
-}
-
-/** The decision held a review or a merge. If its answer moves a task, that move makes room. */
-function isAnswered({ type }: RecordedEvent, followed: readonly Event[]): boolean {
-  return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
-}
-
-/** Workers that start workflows may have waited for the first main branch, or for rules that allow it. */
-function liftsObstacle({ state, rules }: EngineContext, { type, data }: RecordedEvent): boolean {
-  if (type === 'MainMoved') return data.old === null;
-  if (type !== 'RunbookAdopted' || rules.workers === undefined) return false;
-  // If the workers differ, `WorkersConfigured` follows; until then those of the runbook before must not begin anything.
-  const configured = decideConfigureWorkers(state, { workers: rules.workers });
-  return configured.ok && configured.events.length === 0;
-}
-
-/** Whether this decision was opened in place of an entry that would have made room. */
-function isOverspentDecision({ state }: EngineContext, { type, data }: RecordedEvent): boolean {
-  const asked = type === 'DecisionOpened' ? state.decisions.get(data.decision_id) : undefined;
-  return asked !== undefined && isAboutOverspent(state, asked);
 }
 
 function afterProcess(world: EngineContext, agent: AgentRun): Event[] {
@@ -128,25 +97,6 @@ function dropRepeatedCancellations(events: readonly Event[]): readonly Event[] {
     return !seen.has(what) && seen.add(what);
   });
 }
-
-/** After these entries there may be room for another agent, or work for a worker. */
-const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
-  'WorkersConfigured',
-  'ChecksDeclined',
-  'TaskCreated',
-  'PhaseMoved',
-  'AgentExited',
-  'AgentStartFailed',
-  'AgentEnded',
-  'AgentParked',
-  'PipelineFinished',
-  'BudgetRaised',
-  'TaskHeld',
-  'TaskFreed',
-  'TaskAssigned',
-  'MergeFinished',
-  ...Object.values(CLAIM_ENDS),
-]);
 
 /** The causes with which a task leaves BLOCKED without a person. */
 const RETURN_CAUSES: ReadonlySet<string> = new Set<MoveCause>(['retried', 'claim-restored']);
@@ -215,6 +165,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   ClaimCompleted: all(onEnd, ofTask(onUnclosedByError)),
   ClaimExpired: onEnd,
   ClaimRevoked: onEnd,
+  HostRemoved: onHostRemoved,
 };
 
 function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Event[] {

@@ -18,8 +18,8 @@ const index = fc.nat({ max: 1000 });
 
 /** Every command that any caller may send in the current state, sensible or not. */
 export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
-  pipelinePlans.map((plan) => (play) => [runs.startPipeline(plan, {}, `p${play.entries.length}`), operator]),
-  agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.entries.length}`), operator]),
+  pipelinePlans.map((plan) => (play) => [runs.startPipeline(plan, {}, `p${play.serial}`), operator]),
+  agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.serial}`), operator]),
   workerPlans.map((plan) => () => [runs.configure([plan]), system]),
   index.map(() => (play) => [say.create(`T${play.state.tasks.size}`), operator]),
 
@@ -142,12 +142,12 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   ),
   index.map((i) => (play) => {
     const agent = pick([...play.state.agents.values()], i);
-    return agent === undefined ? undefined : [runs.send(agent.id, 'Hello.', `m${play.entries.length}`), operator];
+    return agent === undefined ? undefined : [runs.send(agent.id, 'Hello.', `m${play.serial}`), operator];
   }),
   fc.tuple(index, fc.constantFrom('cancel', 'retry', 'resume')).map(([i, what]) => (play) => {
     const run = pick([...play.state.pipelines.values()], i);
     if (run === undefined) return undefined;
-    if (what === 'retry') return [runs.retry(run.id, `p${play.entries.length}`), operator];
+    if (what === 'retry') return [runs.retry(run.id, `p${play.serial}`), operator];
     return [what === 'cancel' ? runs.cancel(run.id, 'enough') : runs.resume(run.id), operator];
   }),
 ];

@@ -1,5 +1,6 @@
 import type { AgentPlan, StepPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
+import { hostOf } from '../state/fleet/fleet.ts';
 import { hasCapacity } from '../state/runs/budget.ts';
 import { effectKey } from '../state/runs/effect.ts';
 import { excerptEnd, excerptStart } from '../state/runs/excerpt.ts';
@@ -38,7 +39,8 @@ export function runStep(world: EngineContext, run: PipelineRun): Event[] {
     case 'agent': {
       const agent = run.plan.agents[plan.run.agent];
       if (agent === undefined) return failStep(world, run, `the plan has no agent ${plan.run.agent}`);
-      return hasCapacity(world.state, agent, world.rules) ? requestAgent(world, run, step.name, agent) : [];
+      const hasRoom = hasCapacity(world.state, agent, world.rules, [], hostOf(run, world.state));
+      return hasRoom ? requestAgent(world, run, step.name, agent) : [];
     }
     case 'pipeline':
       return startNestedPipeline(world, run, step.name, plan.run.pipeline, plan.run.vars);

@@ -1,5 +1,6 @@
 import { runbookAdoptedEvent } from '../../state/adopt-runbook.ts';
 import { event, type Event, type EventOf } from '../../state/event.ts';
+import { hostOf } from '../../state/fleet/fleet.ts';
 import { findAdoption } from '../../state/rules.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { BudgetScope } from '../../state/runs/budget-scope.ts';
@@ -135,9 +136,10 @@ function startNewAgent(world: EngineContext, agent: AgentRun, { action, message 
   const ended = endAgent(world, agent, 'cancelled', reason);
   if (run === undefined || run.step === null) {
     const { plan, vars, task, worker, onStop: on_stop } = agent;
-    const note = message === null ? {} : { note: message };
+    const host = hostOf(agent, world.state);
+    const more = { ...(message === null ? {} : { note: message }), ...(host === undefined ? {} : { host }) };
     return [
-      event('AgentRequested', { agent_id: world.newId(), plan, owner: null, vars, task, worker, on_stop, ...note }),
+      event('AgentRequested', { agent_id: world.newId(), plan, owner: null, vars, task, worker, on_stop, ...more }),
       ...ended,
     ];
   }

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import { ENTRY_LEVELS } from '../../state/fleet/entry-levels.ts';
+import * as runs from '../../state/runs/say.cases.ts';
+import * as say from '../../state/say.cases.ts';
+import { Play } from '../play.cases.ts';
+import { playFleet } from './fleet.cases.ts';
+
+const raise = { kind: 'raise-level', command: { level: 2 } } as const;
+
+describe('an entry above the level of the ledger', () => {
+  it('is not written until every host knows it', () => {
+    const play = playFleet();
+    play.levels = { TaskCreated: 2 };
+    const refused = play.refuse(say.create('A'));
+    expect(refused).toMatchObject({
+      code: 'above-level',
+      message: expect.stringMatching(/waits until every host knows it$/),
+    });
+    play.say(raise).order(say.create('A'));
+    expect(play.count('TaskCreated')).toBe(1);
+  });
+
+  it('that follows from a command keeps the whole command from being recorded', () => {
+    const play = playFleet();
+    play.levels = { StepStarted: 2 };
+    expect(() => play.order(runs.startPipeline())).toThrow('waits until every host knows it');
+  });
+
+  it('is written on SQLite, where nobody else reads', () => {
+    const play = new Play();
+    play.levels = { TaskCreated: 2 };
+    expect(play.order(say.create('A')).count('TaskCreated')).toBe(1);
+  });
+
+  it('is none of today’s', () => {
+    expect(Object.values(ENTRY_LEVELS).filter((level) => level > LEDGER_LEVEL)).toEqual([]);
+  });
+});
