@@ -130,7 +130,7 @@ export const validRunbook: fc.Arbitrary<object> = fc.record(
     sandbox,
     network: fc.oneof(network, maybe<unknown>({ policy, install: policy, checks: policy })),
     secrets: fc.constant({ OPENAI_API_KEY: { env: 'HIDDEN_KEY_OF_TEST', inject: 'header' } }),
-    store: fc.constant('postgres://localhost/baton'),
+    project: fc.constant('shop'),
     agents: fc.record(Object.fromEntries(AGENTS.map((name) => [name, agent])), { noNullPrototype: true }),
     pipelines: fc.record({ inner, outer }, { noNullPrototype: true }),
     commands: fc.constantFrom(

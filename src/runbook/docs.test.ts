@@ -31,6 +31,7 @@ describe('docs/runbooks.md', () => {
     ...Object.keys(fields.network.options[2].fields).map((field) => `network.${field}`),
     'secrets.NAME',
     'exit_protocol',
+    'project',
     'store',
     '$schema',
   ];

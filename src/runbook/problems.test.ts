@@ -16,6 +16,27 @@ const ENV_PASS_HINT =
 const CASES: readonly (readonly [what: string, code: string, message: string, hint: string, tree: object])[] = [
   ['an unknown section', 'unknown-field', 'Unknown field: agent', 'Did you mean `agents`?', { '‸agent': {} }],
   [
+    'a store without the name of the project',
+    'runbook/store-without-project',
+    '`store` needs the name of the project',
+    'Write `project = "NAME"` above it. A project with a ledger keeps the id that `baton store status` shows.',
+    { store: '‸postgres://localhost/baton' },
+  ],
+  [
+    'a store with a password',
+    'invalid-value',
+    'the URL of the store contains a password',
+    'Remove it from the URL. Give it to the daemon in PGPASSWORD, or in the file that PGPASSFILE names (~/.pgpass).',
+    { project: 'shop', store: '‸postgres://baton:secret@localhost/baton' },
+  ],
+  [
+    'a name of a project that cannot be one',
+    'invalid-value',
+    'Invalid project: My Shop (expected lower-case letters, digits and -, at most 63, the first a letter or a digit)',
+    'The name of the project, the same on every host; left out: made from the path of the repository.',
+    { project: '‸My Shop', store: 'postgres://localhost/baton' },
+  ],
+  [
     'an unknown key of an agent',
     'unknown-field',
     'Unknown field: agents.a.promt',

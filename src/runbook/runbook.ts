@@ -11,6 +11,8 @@ import type { CommandArgs } from './command-args.ts';
 /** A checked runbook: names are resolved, defaults filled, and plans ready to start. */
 export interface Runbook {
   readonly exitProtocol: boolean | undefined;
+  /** Undefined: the id is made from the path of the repository. */
+  readonly project: string | undefined;
   /** `postgres://…`; undefined means SQLite in the state folder. */
   readonly store: string | undefined;
   /** Variables of the daemon that all processes of the project receive, besides the default list. */
@@ -79,6 +81,8 @@ export interface WorkerDefinition {
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
   readonly workflow?: boolean;
+  /** All must be on the host. */
+  readonly labels?: readonly string[];
   readonly concurrency: number;
   readonly run: WorkerRun;
 }
@@ -156,6 +160,7 @@ export function describeSelection({
   tasks,
   phases,
   roles,
+  labels,
   concurrency,
 }: Omit<WorkerDefinition, 'name' | 'run'>): string {
   const parts = [
@@ -163,5 +168,6 @@ export function describeSelection({
     phases === undefined ? [] : [`in ${phases.join(', ')}`],
     roles === undefined ? [] : [`for ${roles.join(', ')}`],
   ].flat();
-  return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once`;
+  const where = labels === undefined ? '' : `, on hosts with ${labels.join(', ')}`;
+  return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once${where}`;
 }

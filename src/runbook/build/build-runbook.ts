@@ -25,6 +25,7 @@ import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 export function buildRunbook(value: RunbookValue): Runbook {
   return {
     exitProtocol: value.exit_protocol,
+    project: value.project,
     store: value.store,
     envPass: value.env_pass ?? [],
     sandbox: buildSandbox(value.sandbox ?? {}),

@@ -88,16 +88,3 @@ function readPrompt(path: string): string | { readonly wrong: string } {
     return { wrong: `it cannot be read (${code})` };
   }
 }
-
-/** Two daemons with separate ledgers would grant the same task twice. */
-export const STORE_NOT_OFFERED = {
-  message: 'the runbook asks for a PostgreSQL ledger, which the daemon does not support yet',
-  hint: 'Remove `store`: the ledger is then in the state folder, and one daemon works on it.',
-} as const;
-
-/** A valid runbook that no daemon accepts. */
-export function checkStore({ subject, checked }: Pick<ReadRunbook, 'subject' | 'checked'>): readonly RunbookProblem[] {
-  if (!checked.ok || checked.value.store === undefined) return [];
-  const { message, hint } = STORE_NOT_OFFERED;
-  return [problemAt(subject, ['store'], 'runbook/store-not-offered', message, hint)];
-}

@@ -25,6 +25,7 @@ describe('a runbook', () => {
   it('has defaults for omitted fields', () => {
     expect(runbookOf({})).toMatchObject({
       exitProtocol: undefined,
+      project: undefined,
       store: undefined,
       ci: { required: [] },
       merge: undefined,

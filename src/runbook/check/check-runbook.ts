@@ -15,6 +15,7 @@ import { checkAgents, checkBudgets, checkHandlers } from './agents.ts';
 import { checkBranch, checkWebhook } from './branch-and-webhook.ts';
 import { checkLists, checkReferences, checkRoles, checkVariables, checkWorkers } from './references.ts';
 import { checkSecrets } from './secrets.ts';
+import { checkStore } from './store.ts';
 import { checkCommands, checkNesting, checkPlans, checkSteps } from './steps.ts';
 import { NAMED_SECTIONS, RunbookSubject } from './subject.ts';
 import { checkTemplates } from './templates.ts';
@@ -169,4 +170,5 @@ const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkSandboxes,
   checkNetworks,
   checkSecrets,
+  checkStore,
 ];

@@ -27,6 +27,11 @@ export class RunbookSubject {
     return found?.kind === 'object' ? [...found.fields.keys()] : [];
   }
 
+  /** Whether the runbook has this field, of whatever shape. */
+  hasField(name: string): boolean {
+    return this.#root.fields.has(name);
+  }
+
   /** Whether every definition has a valid shape. Otherwise it is unknown what the others run. */
   get isWhole(): boolean {
     return NAMED_SECTIONS.every((section) =>

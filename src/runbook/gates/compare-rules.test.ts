@@ -154,6 +154,11 @@ describe('changes that loosen the rules', () => {
   });
 });
 
+it('ignores where work runs and where the ledger is', () => {
+  const fleet = 'project = "shop"\nstore = "postgres://db/baton"\n';
+  expect(compare(`${fleet}${edited('concurrency = 2', 'concurrency = 2\nlabels = ["gpu"]')}`)).toEqual([]);
+});
+
 describe('changes that tighten the rules', () => {
   it.each<[string, string, string, readonly string[]]>([
     [

@@ -71,7 +71,9 @@ function budgetFields(section: string, budget: BudgetPlan | undefined): Field[] 
   ];
 }
 
-function workerFields({ name, concurrency, ...worker }: WorkerDefinition): Field[] {
+function workerFields({ name, concurrency, ...definition }: WorkerDefinition): Field[] {
+  // Labels choose the machine, and change nothing that work must pass.
+  const { labels: _, ...worker } = definition;
   return [
     [`workers.${quoted(name)}`, plain(worker)],
     [`workers.${quoted(name)}.concurrency`, concurrency],

@@ -22,6 +22,10 @@ export function isRunbookPath(path: string): boolean {
 
 /** Reads the runbook of a project: `baton.toml` and the files in `.baton/runbooks`. Empty if there are none. */
 export async function readRunbook(projectDir: string): Promise<ReadRunbook> {
+  return readRunbookNow(projectDir);
+}
+
+export function readRunbookNow(projectDir: string): ReadRunbook {
   return readRunbookFiles(projectDir, runbookPaths(projectDir));
 }
 

@@ -1,6 +1,8 @@
 import { PHASES } from '../../protocol/phase.ts';
 import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { jsonSchemaOf, type ObjectShape, type Shape, type ValueOf } from '../../protocol/shape/shape.ts';
+import { PROJECT_NAME } from '../../protocol/store-url.ts';
+import { HOST_LABEL } from '../../protocol/fleet.ts';
 import { MERGE_METHODS, NOTIFICATION_KINDS } from '../runbook.ts';
 import { checkNetworkField, projectNetworkField, sandboxField, secretsField } from './access-shape.ts';
 import { agentShape } from './agent-shape.ts';
@@ -35,6 +37,8 @@ const taskIds = {
   expected: 'a task id, with * for any part',
 } as const satisfies Shape;
 
+const labelField = { kind: 'text', ...HOST_LABEL } as const satisfies Shape;
+
 const workflowRun = {
   kind: 'object',
   mark: 'workflow',
@@ -64,6 +68,10 @@ const workerShape = {
       options: [...runnableField.options, workflowRun],
     },
     workflow: optional(flagField, 'true: only tasks of a workflow, when it is the turn of one of its roles.'),
+    labels: optional(
+      { kind: 'list', min: 1, of: labelField },
+      'It runs only on hosts that have all of these labels; a project on one machine ignores them.',
+    ),
     concurrency: optional(countField, 'How many tasks at once; default: 1.'),
   },
 } as const satisfies ObjectShape;
@@ -181,9 +189,13 @@ export const runbookShape = {
   fields: {
     $schema: optional(anyText, 'Where editors find the JSON Schema; Baton does not look at it.'),
     exit_protocol: optional(flagField, 'Whether sessions end with an exit signal.'),
+    project: optional(
+      { kind: 'text', ...PROJECT_NAME },
+      'The name of the project, the same on every host; left out: made from the path of the repository.',
+    ),
     store: optional(
       { kind: 'text', pattern: '^postgres(ql)?://\\S+$', expected: 'postgres://…' },
-      'Where the ledger is kept if not in the state folder: postgres://….',
+      'Where the ledger is kept if not in the state folder: postgres://user@host/database, without a password.',
     ),
     env_pass: environmentPassField,
     sandbox: sandboxField,
