@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sameBytes } from '../ledger/format/bytes.ts';
+import { GENESIS } from '../ledger/format/chain.ts';
+import type { OpenChain } from '../ledger/postgres/generation.ts';
+import { catchProblem, openGeneration, StaleSession } from '../ledger/postgres/open-chain.ts';
+import type { UncheckedChain } from '../ledger/postgres/postgres-store.ts';
+import { forked, PostgresProblem, storeClosed } from '../ledger/postgres/problems.ts';
+import { appendMissing, putBlobsOf } from '../ledger/replica/copy.ts';
+import { findHash, type Head, isStoreUnavailable, type Store } from '../ledger/store.ts';
+import { nodeSha256 } from '../ledger/writer/keys.ts';
+import { decideRecovery, type ReplicaReport, type Verdict } from './plan/decide-recovery.ts';
+import { type ChainView, lookAtChain, reportReplica } from './replica-reports.ts';
+
+/** This host, as the recovery of a project's chain needs it (see `README.md`). */
+export interface HostOfProject {
+  readonly host: string;
+  /** The host's own copy of the chain; undefined only if it has none yet. */
+  readonly replica: Store | undefined;
+  /** The hosts that may hold entries which the database lost; undefined if this host does not know them yet. */
+  readonly admitted: () => readonly string[] | undefined;
+}
+
+/** Compares the replica with the chain of a new server, together with the other hosts, and opens the chain. */
+export function recoverChain(connect: () => UncheckedChain, host: HostOfProject): OpenChain {
+  return async (generation, signal) => {
+    const chain = connect();
+    try {
+      return await catchProblem(() => recover(chain, host, generation, signal));
+    } finally {
+      await chain.store.close();
+    }
+  };
+}
+
+const POLL_MS = 100;
+
+async function recover(
+  chain: UncheckedChain,
+  host: HostOfProject,
+  generation: string,
+  signal: AbortSignal,
+): Promise<PostgresProblem | undefined> {
+  while (!signal.aborted) {
+    try {
+      const step = await takeStep(chain, host, generation);
+      if (step !== 'again') return step;
+    } catch (error) {
+      // The server is away again: the next one that answers may be another.
+      if (!isStoreUnavailable(error)) throw error;
+    }
+    await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return storeClosed();
+}
+
+/** Returns undefined once the chain is open, or the problem that stops all hosts. */
+async function takeStep(
+  chain: UncheckedChain,
+  { host, replica, admitted }: HostOfProject,
+  generation: string,
+): Promise<PostgresProblem | 'again' | undefined> {
+  const { connection, project } = chain;
+  const head = (await replica?.head()) ?? GENESIS;
+  const view = await lookAtChain(connection, project, head.size);
+  if (view.server !== generation) throw new StaleSession();
+  const verdict = await judge(replica, head, view);
+  if (view.opened === generation) return joinLate(chain, replica, verdict);
+
+  const own = { host, generation, head };
+  const { reports, hosts } = await reportReplica(connection, project, { ...own, verdict });
+  const next = decideRecovery(reports, admitted() ?? hosts);
+  if (next.kind === 'forked') return forked(`the replicas of ${next.hosts.join(', ')} and the chain have diverged`);
+  if (next.kind === 'open') await openGeneration(connection, project, view.opened, generation);
+  if (next.kind !== 'complete' || replica === undefined || verdict !== 'longer') return 'again';
+  // Before anything is written, the longest replica must contain all others.
+  const stranger = next.host === host ? await findStranger(replica, reports) : undefined;
+  if (stranger !== undefined) {
+    await reportReplica(connection, project, { ...own, verdict: 'forked' });
+    return forked(`the replicas of ${host} and ${stranger} have diverged`);
+  }
+  await putBack(chain, replica, next.host === host, view.head.size);
+  return 'again';
+}
+
+async function judge(replica: Store | undefined, head: Head, view: ChainView): Promise<Verdict> {
+  if (replica === undefined || head.size === 0) return 'contained';
+  if (view.hashAt !== undefined) return sameBytes(view.hashAt, head.hash) ? 'contained' : 'forked';
+  if (view.head.size === 0) return 'longer';
+  const own = await findHash(replica, view.head.size);
+  return own !== undefined && sameBytes(own, view.head.hash) ? 'longer' : 'forked';
+}
+
+/** The others went on while this host was away. What only this host has is put back if nobody has written since. */
+async function joinLate(
+  chain: UncheckedChain,
+  replica: Store | undefined,
+  verdict: Verdict,
+): Promise<PostgresProblem | 'again' | undefined> {
+  if (replica === undefined || verdict === 'contained') return undefined;
+  if (verdict === 'forked') return forked('the replica of this host and the chain have diverged');
+  await putBack(chain, replica, true, (await chain.store.head()).size);
+  return 'again';
+}
+
+/** Every host has blobs that the others lack; one host appends the entries. */
+async function putBack({ store }: UncheckedChain, replica: Store, isLongest: boolean, size: number): Promise<void> {
+  if (!isLongest) return putBlobsOf(replica, store, size + 1);
+  const put = await appendMissing(store, replica, { sha256: nodeSha256 });
+  if (!put.ok) throw new PostgresProblem(put.problem);
+}
+
+async function findStranger(replica: Store, reports: readonly ReplicaReport[]): Promise<string | undefined> {
+  for (const { host, size, hash, verdict } of reports) {
+    if (verdict !== 'longer') continue;
+    const own = await findHash(replica, size);
+    if (own === undefined || Buffer.from(own).toString('hex') !== hash) return host;
+  }
+  return undefined;
+}
