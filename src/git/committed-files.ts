@@ -41,16 +41,16 @@ export interface HashedFiles extends CommittedFiles {
 }
 
 /** Hashes every object: git accepts an overwritten loose one. For a few files faster than copying the history. */
-export function openHashedFiles(repository: string, commit: string): HashedFiles {
+export function openHashedFiles(repository: GitLocation, commit: string): HashedFiles {
   return new ObjectReader(repository, commit);
 }
 
 class ObjectReader implements HashedFiles {
-  readonly #repository: string;
+  readonly #repository: GitLocation;
   readonly #commit: string;
   #damage: GitFailure | undefined;
 
-  constructor(repository: string, commit: string) {
+  constructor(repository: GitLocation, commit: string) {
     this.#repository = repository;
     this.#commit = commit;
   }

@@ -25,7 +25,7 @@ export type GitLocation = string | OwnGitFolder;
 
 export interface GitOptions {
   readonly cwd: GitLocation;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
   /** `latin1` keeps every byte of the output. */

@@ -5,6 +5,7 @@ import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { platformConfig } from '../own/inspection-folder.ts';
 import { type ObjectFormat, renderOwnConfig } from '../own/own-repository.ts';
 import { readFilterAccess } from '../own/with-checkout.ts';
+import { removeAgentFolder } from '../private/agent-files.ts';
 import { attempt, type GitResult, unwrap } from '../run-git.ts';
 import { findForeignFilter, withAttributesOf } from './attributes.ts';
 import type { CheckoutRequest, CheckoutSource } from './checkout-request.ts';
@@ -51,8 +52,9 @@ function topOf(commonDir: string): string {
 export async function removeCheckout(folder: string): Promise<void> {
   // For another user it is a link; the session cannot have made it.
   const real = await realpath(folder).catch(() => folder);
-  if (real !== folder) await rm(real, { recursive: true, force: true, maxRetries: 3 });
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  for (const path of new Set([real, folder])) {
+    await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeAgentFolder(path));
+  }
 }
 
 function makeGitFolder(gitDir: string, format: ObjectFormat, sha: string): void {

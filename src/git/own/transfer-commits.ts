@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gitFailure, type GitFailure, type GitResult } from '../run-git.ts';
+import { fetchRef } from '../remote/fetch-ref.ts';
+import { gitFailure, type GitFailure, gitLines, type GitResult } from '../run-git.ts';
 import {
   hasCompleteCommit,
   openOwnRepository,
@@ -41,6 +42,7 @@ export async function importCommits(
 export class OwnRepositoryImporter {
   readonly #open: () => Promise<GitResult<OwnRepository>>;
   readonly #onProgress: ((line: string) => void) | undefined;
+  readonly #findRemote: () => string | null;
   #opened: Promise<GitResult<OwnRepository>> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #progress: string | null = null;
@@ -48,9 +50,12 @@ export class OwnRepositoryImporter {
   constructor(
     place: { readonly stateDir: string; readonly projectId: string; readonly path: string },
     onProgress?: (line: string) => void,
+    /** The address on record of a fleet's remote, which has commits of other hosts; null without one. */
+    findRemote: () => string | null = () => null,
   ) {
     this.#open = async () => openOwnRepository(place.stateDir, place.projectId, place.path);
     this.#onProgress = onProgress;
+    this.#findRemote = findRemote;
   }
 
   /** The progress of the first import; null if none is running. */
@@ -64,7 +69,22 @@ export class OwnRepositoryImporter {
     const imported = this.#last.then(async () => this.#import(own.value, wants));
     this.#last = imported.catch(() => undefined);
     const done = await imported;
-    return done.ok ? own : done;
+    if (done.ok) return own;
+    const fetched = await this.#fetchMissing(own.value, wants);
+    if (fetched?.ok === true) return own;
+    return fetched?.problem.code === 'git/remote-unreachable' ? fetched : done;
+  }
+
+  /** Commits of other hosts; undefined without a remote. Imports from the repository here do not wait for the network. */
+  async #fetchMissing(own: OwnRepository, wants: readonly string[]): Promise<GitResult<null> | undefined> {
+    const url = this.#findRemote();
+    if (url === null) return undefined;
+    for (const sha of wants) {
+      if (hasCompleteCommit(own, sha) || (await importCommits(own, [sha])).ok) continue;
+      const fetched = await fetchRef(own, { url, ref: sha, timeoutMs: FETCH_MS });
+      if (!fetched.ok) return fetched;
+    }
+    return { ok: true, value: null };
   }
 
   /** Why a commit cannot be copied; undefined if it can, or if that is unknown after `waitMs`. */
@@ -149,4 +169,16 @@ export async function exportCommit(
   });
 }
 
+/** The same for a commit of another host: with everything that the user's repository lacks. Does nothing if it has it. */
+export async function exportMissing(own: OwnRepository, sha: string): Promise<GitResult<null>> {
+  const input = [sha, ...own.recent].map((each) => `${each}\n`).join('');
+  const listed = await gitLines(['cat-file', '--batch-check'], { cwd: own.source.path, input });
+  if (!listed.ok) return listed;
+  const there = listed.value.flatMap((line) => (/ commit /.test(line) ? [line.slice(0, line.indexOf(' '))] : []));
+  if (there.includes(sha)) return { ok: true, value: null };
+  const from = { objects: own.objects };
+  return transferPack(own, { from, to: { objects: own.source.objects }, wants: [sha], haves: there });
+}
+
 const MOST_PACKS = 60;
+const FETCH_MS = 60_000;

@@ -63,12 +63,13 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
 }
 
-/** Ignores harmless oddities of old histories; checks that protect the file system stay errors. */
-const IGNORED =
+/** Harmless oddities of old histories; checks that protect the file system stay errors. */
+export const IGNORED_MISTAKES: readonly string[] = (
   'badDate badDateOverflow badEmail badTimezone emptyName extraHeaderEntry missingAuthor missingEmail ' +
   'missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail missingTagEntry ' +
-  'missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode';
-const STRICT = `--strict=${IGNORED.replaceAll(' ', '=ignore,')}=ignore`;
+  'missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode'
+).split(' ');
+const STRICT = `--strict=${IGNORED_MISTAKES.map((mistake) => `${mistake}=ignore`).join(',')}`;
 
 /** A pack begins with `PACK`, a version and the number of its objects. */
 const HEADER_BYTES = 12;

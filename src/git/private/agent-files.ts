@@ -125,18 +125,19 @@ export function discardAgentFiles(path: string, trash: string): void {
   const taken = join(trash, `discarded-${process.pid}-${performance.now()}`);
   renameSync(path, taken);
   try {
-    rmSync(taken, { recursive: true, force: true });
+    removeAgentFolder(taken);
   } catch {
-    tryToRemove(taken);
+    // Too deep, or another user's.
   }
 }
 
-function tryToRemove(path: string): void {
+/** An agent may have closed its folders to everybody, itself included. */
+export function removeAgentFolder(path: string): void {
   try {
-    unlock(path);
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Too deep, or another user's.
+    unlock(path);
+    rmSync(path, { recursive: true, force: true });
   }
 }
 

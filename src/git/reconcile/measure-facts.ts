@@ -9,6 +9,8 @@ import { type MainHistory, readMainHistory, readWorkFact, type WorkFact, type Wo
 export interface MeasureOptions {
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
   readonly mainBranch?: string;
+  /** The main branch that counts, if it is not the repository's: that of a fleet's remote. */
+  readonly sharedMain?: MainBranchHead | undefined;
   /** Sessions whose process has ended; the caller checks processes. */
   readonly deadSessions: ReadonlySet<string>;
   /** How many of the newest finished tasks are compared file by file, to find reverts without a message. */
@@ -25,7 +27,7 @@ export async function measureFacts(
 ): Promise<GitResult<MeasuredFacts>> {
   const { own, deadSessions, thorough = THOROUGH } = options;
   return attempt(async () => {
-    const main = unwrap(await findMainBranch(repository, options.mainBranch));
+    const main = options.sharedMain ?? unwrap(await findMainBranch(repository, options.mainBranch));
     const work = await measureWork({ repository, own }, tasks, main, thorough);
     const paths = tasks.flatMap(({ worktree, status }) => (worktree === null || status === 'done' ? [] : [worktree]));
     const missingWorktrees = new Set(paths.filter((path) => !existsSync(path)));

@@ -178,13 +178,20 @@ export async function createTakeoverWorktree(
   const earlier = await findWorktree(folder, branch);
   if (!earlier.ok) return earlier;
   if (earlier.value !== null && !earlier.value.isMissing && earlier.value.head !== null) {
-    // `git checkout --detach` would need the index, which a frozen process may have locked.
-    const detach = ['update-ref', '--no-deref', '-m', `baton: epoch ${epoch} goes on elsewhere`, 'HEAD'];
-    const detached = await git([...detach, earlier.value.head], { cwd: earlier.value.path });
+    const detached = await detachWorktree(earlier.value.path, { head: earlier.value.head, epoch });
     if (!detached.ok) return detached;
   }
   const beside = earlier.value === null ? {} : { folder: `${worktreeFolder(branch)}-e${epoch}`, beside: true };
   return createWorktree(folder, { stateDir, branch, base: branch, existingBranch: 'continue', hold: true, ...beside });
+}
+
+/** `git checkout --detach` would need the index, which a frozen process may have locked. */
+export async function detachWorktree(
+  path: string,
+  { head, epoch }: { readonly head: string; readonly epoch: number },
+): Promise<GitResult<unknown>> {
+  const detach = ['update-ref', '--no-deref', '-m', `baton: epoch ${epoch} goes on elsewhere`, 'HEAD'];
+  return git([...detach, head], { cwd: path });
 }
 
 /** Names a task's branch, once: later the recorded name applies, even if the template changes. */
