@@ -38,6 +38,8 @@ export interface OpenMode {
   wrap(command: PlainCommand): SandboxedCommand;
   /** The command was spawned. */
   started(pid: number): void;
+  /** Freezes everything inside, or lets it go on. Resolves to false if it cannot, or not everything. Left out: it cannot. */
+  freeze?(isFrozen: boolean): Promise<boolean>;
   /** Ends at once what is left inside; left out if the end of the command is the end of everything. */
   end?(): Promise<unknown>;
   close(): Promise<void>;

@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { removeTree } from '../api/remove-tree.ts';
 import type { HostCount, SandboxRecord, SandboxSpec } from '../protocol/sandbox.ts';
 import { openContainer } from './container/open-container.ts';
 import { openBubblewrap } from './bubblewrap/open-bubblewrap.ts';
@@ -10,7 +11,7 @@ import type { OpenNetwork } from './network/network-request.ts';
 import { openSandboxExec } from './macos/open-sandbox-exec.ts';
 import { openNetwork } from './network/open-network.ts';
 
-export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end'> {
+export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end' | 'freeze'> {
   /** The address of `onRequest` inside; null if the process is on the host's network. */
   readonly url: string | null;
   readonly record: SandboxRecord;
@@ -52,6 +53,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       return mode.wrap({ argv: argv.map((word) => fillInjected(word, spec, whole)), cwd, env: whole, isTerminal });
     },
     started: (pid) => mode.started(pid),
+    freeze: async (isFrozen) => (await mode.freeze?.(isFrozen)) === true,
     end: async () => mode.end?.(),
     watchDisk: (leader, onOver) => {
       disk = watchDisk(spec, leader, onOver);
@@ -61,7 +63,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       await mode.end?.();
       await mode.close();
       await network.close();
-      for (const path of spec.temporary) rmSync(path, { recursive: true, force: true });
+      for (const path of spec.temporary) removeTree(path);
       return network.counts();
     },
   };

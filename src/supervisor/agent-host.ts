@@ -12,9 +12,11 @@ import { readHookConfig } from './hooks/hook-config.ts';
 import { answerHook, PendingWork } from './hooks/hook-handler.ts';
 import type { HookRoutes } from './hooks/hook-server.ts';
 import { StopGuard } from './hooks/stop-guard.ts';
+import { LeaseGuard } from './lease-guard.ts';
 import { MessageQueue } from './message-queue.ts';
 import { hasSignalInOutbox } from './outbox-signal.ts';
 import type { Child } from './process/child.ts';
+import type { Freezer } from './process/freeze.ts';
 import type { Tail } from './process/output.ts';
 import { PrintedSignals } from './stream/printed-signals.ts';
 import { SilenceReporter } from './stream/silence.ts';
@@ -36,6 +38,7 @@ export class AgentHost implements HookRoutes {
   readonly #control: (body: Buffer) => Promise<object>;
   readonly pending = new PendingWork();
   #timers: AgentTimers | undefined;
+  #lease: LeaseGuard | undefined;
   /** Ends the process; set when the process has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
@@ -45,6 +48,11 @@ export class AgentHost implements HookRoutes {
   beforeJudging: () => Promise<void> = async () => {};
   /** A message may be about a main branch that has moved. */
   beforeMessage: () => Promise<void> = async () => {};
+
+  /** Set when the process has been started. */
+  freezer: Freezer | undefined;
+  /** Writes a line to the log of the run. */
+  print: (line: string) => void = () => {};
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
     this.launch = launch;
@@ -89,15 +97,40 @@ export class AgentHost implements HookRoutes {
     if (prompt !== null) this.budgetHold.turnBegins();
     if (prompt !== null) this.silence.turnBegan();
     this.silence.begin();
-    this.#timers = new AgentTimers(this.launch, {
+    const { renew_ms, fleet } = this.launch;
+    const isFleet = fleet === true && renew_ms !== null;
+    this.#timers = new AgentTimers(isFleet ? { ...this.launch, renew_ms: null } : this.launch, {
       onSilence: () => this.#onSilence(),
-      onRenewal: () => void this.#ask('task_heartbeat', 'renew', this.launch.agent_token),
+      onRenewal: () => void this.#renew(),
       onReport: () => void this.guard.refreshStanding().then(() => this.budgetHold.update()),
       onTimeout: () => {
         this.#timedOut = true;
         void this.end();
       },
     });
+    if (!isFleet) return;
+    this.#lease = new LeaseGuard(
+      {
+        renew: async (isFrozen) => this.#renew(isFrozen ? { frozen: true } : {}),
+        freeze: async () => this.freezer?.freeze() ?? true,
+        thaw: async () => this.freezer?.thaw(),
+        onChange: (isFrozen, forMs) => this.#onFrozen(isFrozen, forMs),
+        end: async () => this.end(),
+        hasSignalled: () => this.guard.hasSignalled,
+      },
+      renew_ms,
+    );
+    this.#lease.begin();
+  }
+
+  /** The claim cannot be renewed, so that nothing of the process may go on. */
+  get isFrozen(): boolean {
+    return this.#lease?.isFrozen === true;
+  }
+
+  /** Between SIGTERM and SIGKILL. A frozen process could not obey, and must not go on to do so. */
+  get killAfterMs(): number {
+    return this.isFrozen ? 0 : this.launch.kill_after_ms;
   }
 
   onEnd(end: () => Promise<void>): void {
@@ -124,6 +157,7 @@ export class AgentHost implements HookRoutes {
     this.messages.onProcessGone();
     this.budgetHold.cancel();
     this.#timers?.stop();
+    this.#lease?.stop();
     this.silence.stop();
     this.#ending ??= Promise.resolve();
     await this.#ending;
@@ -219,11 +253,26 @@ export class AgentHost implements HookRoutes {
     this.budgetHold.update();
   }
 
-  async #ask(operation: string, name: string, token: string): Promise<Answer> {
-    return this.daemon.request({ operation, input: '{}', token, key: this.newKey(name) });
+  async #renew(input: object = {}): Promise<Answer> {
+    return this.#ask('task_heartbeat', 'renew', this.launch.agent_token, JSON.stringify(input));
+  }
+
+  #onFrozen(isFrozen: boolean, forMs: number): void {
+    if (isFrozen) this.#timers?.pause();
+    else this.#timers?.resume();
+    this.print(
+      isFrozen ? FROZEN : `baton: the claim is renewed; the agent goes on after ${Math.round(forMs / 1000)} s`,
+    );
+  }
+
+  async #ask(operation: string, name: string, token: string, input = '{}'): Promise<Answer> {
+    return this.daemon.request({ operation, input, token, key: this.newKey(name) });
   }
 
   newKey(name: string): string {
     return `${this.launch.id}:${name}:${this.launch.start}:${(this.#keys += 1)}`;
   }
 }
+
+const FROZEN =
+  'baton: the database does not acknowledge the claim any more, and another host may have it: the agent is frozen';

@@ -102,6 +102,8 @@ export interface Launch {
   readonly report_ms?: number;
   /** How often the claim is renewed; null if there is none. */
   readonly renew_ms: number | null;
+  /** Other hosts may take over the claim: the supervisor freezes the process when its lease ends without a renewal. */
+  readonly fleet?: true;
   /** How long a tool call may be held at the client's hook: its timeout less ten seconds. Left out: see `holds.ts`. */
   readonly hold_ms?: number;
   readonly log_bytes: number;

@@ -248,6 +248,25 @@ describe('a supervised process', () => {
     expect(scene.alive()).toEqual([]);
   });
 
+  it("neither ends nor waits for another session's processes that have its mark", async () => {
+    await using scene = new Scene();
+    await using other = new Scene();
+    const claims = `BATON_AGENT_ID=${scene.agentId} sh -c 'echo $$ > claims; while :; do sleep 0.01; done'`;
+    const impostor = await other.start(sh(`${claims} & wait`));
+    await impostor.running();
+    const path = join(other.cwd, 'claims');
+    const pid = Number(await until('it runs', () => existsSync(path) && readFileSync(path, 'utf8').trim()));
+    const run = await scene.start(sh('exec sleep 600'));
+    await run.running();
+    expect(await run.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
+    expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
+    expect(readProcessIdentity(pid)).toBeDefined();
+    expect(scene.alive()).toEqual([]);
+    // It is its own session's, whatever it says.
+    expect(await impostor.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
+    expect(readProcessIdentity(pid)).toBeUndefined();
+  });
+
   it('that is killed is reported with the signal', async () => {
     await using scene = new Scene();
     const run = await scene.start(sh('exec sleep 60'));

@@ -19,6 +19,7 @@ import { isShortOfResources, ReservedFile, retryWhileFull } from './disk-room.ts
 import { type HookServer, startHookServer } from './hooks/hook-server.ts';
 import { type Child, childEnvironment, environmentMark, fillUrl, startChild } from './process/child.ts';
 import { claimStartFile } from './process/claim-start.ts';
+import { Freezer } from './process/freeze.ts';
 import { OutputLog, Tail, TokenFilter } from './process/output.ts';
 import { endProcesses } from './process/process-tree.ts';
 import { superviseInTerminal } from './process/run-in-terminal.ts';
@@ -77,8 +78,9 @@ export async function supervise(folder: string, start: number): Promise<number> 
     ...(record === undefined ? {} : { sandbox: record }),
   };
   const tree = { leader: child.pid, mark: environmentMark(launch), isNamespace: sandboxed?.isNamespace === true };
+  agent.freezer = new Freezer(tree, sandboxed && (async (isFrozen) => sandboxed.freeze(isFrozen)));
   agent.onEnd(async () => {
-    await endProcesses(tree, launch.kill_after_ms);
+    await endProcesses(tree, agent.killAfterMs);
     await sandboxed?.end();
   });
   await announce(running);
@@ -90,7 +92,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   clearInterval(watching);
   await agent.onProcessGone();
   // Ends everything the process left behind; then the output is complete.
-  await endProcesses(tree, launch.kill_after_ms);
+  await endProcesses(tree, agent.killAfterMs);
   await sandboxed?.end();
   await Promise.race([ended.silence, delay(SILENCE_MS)]);
   kept.words.end();
@@ -186,6 +188,7 @@ async function prepareStart(files: Files, start: number) {
       ...(line === undefined ? {} : { terminal: async (request, response) => line.serve(request, response) }),
     });
     const print = (text: string): void => log.write(Buffer.from(`${text}\n`));
+    agent.print = print;
     const { kind, notes = [] } = launch.sandbox_record ?? {};
     if (kind === 'none') for (const note of notes) print(`baton: ${note}`);
     const opened = await SandboxedRun.open({ launch, folder: files.folder, print, onRequest: door.serve });

@@ -4,15 +4,23 @@ import type { Launch } from './contract.ts';
 export class AgentTimers {
   readonly #idle: NodeJS.Timeout | undefined;
   readonly #others: NodeJS.Timeout[] = [];
+  readonly #onTimeout: () => void;
+  /** What is left until the timeout; undefined if there is none. */
+  #leftMs: number | undefined;
+  #timeout: NodeJS.Timeout | undefined;
+  #sinceMs = 0;
+  #isPaused = false;
 
   constructor(
-    { idle_ms, renew_ms, timeout_ms, report_ms }: Launch,
+    { idle_ms, renew_ms, timeout_ms, report_ms }: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms' | 'report_ms'>,
     on: Readonly<Record<'onSilence' | 'onRenewal' | 'onReport' | 'onTimeout', () => void>>,
   ) {
-    if (idle_ms !== null) this.#idle = setTimeout(on.onSilence, idle_ms);
+    if (idle_ms !== null) this.#idle = setTimeout(() => this.#isPaused || on.onSilence(), idle_ms);
     if (report_ms !== undefined) this.#others.push(setInterval(on.onReport, report_ms));
     if (renew_ms !== null) this.#others.push(setInterval(on.onRenewal, renew_ms));
-    if (timeout_ms !== null && timeout_ms <= MAX_TIMER_MS) this.#others.push(setTimeout(on.onTimeout, timeout_ms));
+    this.#onTimeout = on.onTimeout;
+    if (timeout_ms !== null && timeout_ms <= MAX_TIMER_MS) this.#leftMs = timeout_ms;
+    this.#runTimeout();
   }
 
   onActivity(): void {
@@ -20,8 +28,27 @@ export class AgentTimers {
     this.#idle?.refresh();
   }
 
+  /** The process is frozen: neither its timeout nor its silence goes on. */
+  pause(): void {
+    this.#isPaused = true;
+    clearTimeout(this.#timeout);
+    if (this.#leftMs !== undefined) this.#leftMs -= performance.now() - this.#sinceMs;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.onActivity();
+    this.#runTimeout();
+  }
+
   stop(): void {
-    for (const timer of [this.#idle, ...this.#others]) clearTimeout(timer);
+    for (const timer of [this.#idle, this.#timeout, ...this.#others]) clearTimeout(timer);
+  }
+
+  #runTimeout(): void {
+    if (this.#leftMs === undefined) return;
+    this.#sinceMs = performance.now();
+    this.#timeout = setTimeout(this.#onTimeout, Math.max(0, this.#leftMs));
   }
 }
 

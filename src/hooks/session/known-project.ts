@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../api/files.ts';
-import { stateFiles } from '../../api/state-folder.ts';
-import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
+import { readProjectList } from '../../api/project-list.ts';
 
 /** Hooks for all sessions run in every folder; a repository without Baton must not become a project. */
 export function isKnownProject(stateDir: string, cwd: string): boolean {
@@ -30,8 +29,7 @@ function mainTopOf(top: string): string {
 }
 
 function knownPaths(stateDir: string): readonly string[] {
-  const paths = Object.values(fieldsInJson(readFileIfPresent(stateFiles(stateDir).projectList)));
-  return paths.filter((path) => typeof path === 'string');
+  return [...readProjectList(stateDir).values()].map(({ path }) => path);
 }
 
 function isSamePlace(a: string, b: string): boolean {

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chownSync, lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -203,15 +203,14 @@ describe('a bubblewrap sandbox' + unless, () => {
       script:
         "trap '' TERM; (setsid nohup env -i sleep 1000 >/dev/null 2>&1 &); kill -STOP $PPID 2>/dev/null; echo > ready; sleep 1000",
     });
-    await until(() => existsSync(join(root, 'home/app/.worktrees/W-1/ready')));
-    const inside = processesInside(child.pid ?? 0);
-    expect(inside.map((pid) => String(readProcFile(pid, 'cmdline').split('\0')[0])).toSorted()).toEqual([
-      '/bin/sh',
-      'sleep',
-      'sleep',
-    ]);
+    let inside: number[] = [];
+    await until(() => {
+      inside = processesInside(child.pid ?? 0);
+      const programs = inside.map((pid) => String(readProcFile(pid, 'cmdline').split('\0')[0]));
+      return programs.toSorted().join(' ') === '/bin/sh sleep sleep';
+    });
     child.kill('SIGKILL');
-    await outcome;
+    expect(await outcome).toMatchObject({ code: null });
     await until(() => !listLiving().some(({ pid }) => inside.includes(pid)));
   });
 

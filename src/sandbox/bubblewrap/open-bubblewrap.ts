@@ -5,7 +5,7 @@ import { prepareBubblewrap } from './prepare-bubblewrap.ts';
 
 /** The mode of choice on Linux: namespaces, mounts and a system call filter. Its process dies with the caller. */
 export function openBubblewrap({ spec, id, folder }: SandboxRequest, network: OpenNetwork): OpenMode {
-  const { kind, procs, prlimit, notes, close } = openLimits(spec.limits, id);
+  const { kind, procs, prlimit, notes, freeze, close } = openLimits(spec.limits, id);
   const { enter, unsharesNet, resolvConf } = network;
   return {
     limits: kind,
@@ -19,6 +19,7 @@ export function openBubblewrap({ spec, id, folder }: SandboxRequest, network: Op
       return { ok: false, reason: `${prepared.problem.message}. ${prepared.problem.hint}` };
     },
     started: () => {},
+    freeze,
     close,
   };
 }

@@ -24,6 +24,14 @@ export async function endContainer(engine: ContainerEngine, name: string): Promi
   }
 }
 
+/** Pauses the processes of a container, or lets them go on. Resolves to false if there is none yet, or the engine cannot. */
+export async function freezeContainer(engine: ContainerEngine, name: string, isFrozen: boolean): Promise<boolean> {
+  const { code, errors } = await runEngine(engine.command, [isFrozen ? 'pause' : 'unpause', name], {
+    timeoutMs: END_MS,
+  });
+  return code === 0 || (isFrozen && /already paused|state paused|"paused"/i.test(errors));
+}
+
 function removeArgs({ name: engine }: ContainerEngine, container: string): readonly string[] {
   return engine === 'podman'
     ? ['rm', '--force', '--time', '0', '--ignore', '--volumes', container]

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { OpenMode, SandboxRequest } from '../mode.ts';
 import type { OpenNetwork } from '../network/network-request.ts';
 import { containerArgv } from './container-argv.ts';
-import { containerName, endContainer, guardContainer } from './end-container.ts';
+import { containerName, endContainer, freezeContainer, guardContainer } from './end-container.ts';
 import { readMountPoints, readOwnLimits } from './machine-facts.ts';
 import { writeSeccompProfile } from './seccomp-profile.ts';
 
@@ -51,6 +51,7 @@ export function openContainer(
     started: (pid) => {
       release = guardContainer(engine, name, pid);
     },
+    freeze: async (isFrozen) => freezeContainer(engine, name, isFrozen),
     // Nothing can be started in it afterwards, and the engine is slow.
     end: async () => (isEnded ||= (await endContainer(engine, name)) === undefined),
     close: async () => release(),

@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listFolderIfPresent, readFileIfPresent } from '../../api/files.ts';
@@ -57,8 +66,9 @@ export function openGroup({ kind, folders }: GroupFolders, name: string, limits:
         // Each folder of version 1 has the files of its own controller.
         if (existsSync(path)) writeSetting(path, value, isRequired);
       }
+      mkdirSync(join(group, INNER), { recursive: true });
       // The session's first process writes here with our rights.
-      writeFileSync(join(group, 'cgroup.procs'), '', { flag: 'a' });
+      writeFileSync(procsOf(group), '', { flag: 'a' });
     }
     return groups;
   } catch {
@@ -66,6 +76,16 @@ export function openGroup({ kind, folders }: GroupFolders, name: string, limits:
     return undefined;
   }
 }
+
+/**
+ * The file that takes a process into a group: into one below it, which has no limits of its own. With namespaces of its own a session can
+ * mount the group that it is in, and change it, but nothing above.
+ */
+export function procsOf(group: string): string {
+  return join(group, INNER, 'cgroup.procs');
+}
+
+const INNER = 'session';
 
 const SETTINGS = {
   'cgroup v2': ({ processes, memory_bytes }: LimitsSpec) =>
@@ -77,6 +97,8 @@ const SETTINGS = {
   'cgroup v1': ({ processes, memory_bytes }: LimitsSpec) =>
     [
       ['pids.max', processes, true],
+      // Before Linux 5.11, groups below are only limited with this.
+      ['memory.use_hierarchy', 1, false],
       ['memory.limit_in_bytes', memory_bytes, true],
       ['memory.memsw.limit_in_bytes', memory_bytes, false],
     ] as const,
@@ -90,6 +112,26 @@ function writeSetting(path: string, value: number, isRequired: boolean): void {
   }
 }
 
+/**
+ * Freezes the processes of groups, with those that they start meanwhile. Resolves to false if a group cannot: frozen
+ * processes of version 1 cannot be killed, so that its freezer is not used.
+ */
+export async function freezeGroups(groups: readonly string[], isFrozen: boolean): Promise<boolean> {
+  const state = `frozen ${isFrozen ? 1 : 0}`;
+  try {
+    for (const group of groups) writeFileSync(join(group, 'cgroup.freeze'), isFrozen ? '1' : '0', { flag: 'r+' });
+  } catch {
+    return false;
+  }
+  const deadline = performance.now() + FREEZE_MS;
+  const isDone = (): boolean =>
+    groups.every((group) => readFileIfPresent(join(group, 'cgroup.events')).includes(state));
+  while (!isDone() && performance.now() < deadline) await sleep(1);
+  return isDone();
+}
+
+const FREEZE_MS = 1000;
+
 /** Processes of a group that were killed may take a moment to go. */
 export async function removeGroups(groups: readonly string[]): Promise<void> {
   const deadline = performance.now() + REMOVE_MS;
@@ -102,8 +144,11 @@ export async function removeGroups(groups: readonly string[]): Promise<void> {
 const REMOVE_MS = 5000;
 const POLL_MS = 20;
 
+/** With groups that a session has made below. */
 function tryRemove(group: string): boolean {
   try {
+    for (const entry of readdirSync(group, { withFileTypes: true }))
+      if (entry.isDirectory() && !tryRemove(join(group, entry.name))) return false;
     rmdirSync(group);
     return true;
   } catch {

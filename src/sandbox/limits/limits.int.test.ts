@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DiskWatch } from './disk-watch.ts';
@@ -42,9 +42,9 @@ describe('openLimits', () => {
     const left = first.procs.map((procs) =>
       procs.replace(`baton-${process.pid}-`, 'baton-999999999-').replace('/cgroup.procs', ''),
     );
-    for (const group of left) mkdirSync(group);
+    for (const group of left) mkdirSync(join(group, 'made by the session'), { recursive: true });
     const second = openLimits(LIMITS, 'next');
-    expect(left.filter((group) => existsSync(group))).toEqual([]);
+    expect(left.filter((group) => existsSync(dirname(group)))).toEqual([]);
     expect(first.procs.filter((procs) => !existsSync(procs))).toEqual([]);
     await Promise.all([first.close(), second.close()]);
   });

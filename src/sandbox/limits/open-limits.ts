@@ -1,7 +1,14 @@
 import { accessSync, constants } from 'node:fs';
 import { release } from 'node:os';
 import type { LimitsSpec, SandboxRecord } from '../../protocol/sandbox.ts';
-import { findGroupFolders, openGroup, removeGroups, removeLeftGroups } from './control-groups.ts';
+import {
+  findGroupFolders,
+  freezeGroups,
+  openGroup,
+  procsOf,
+  removeGroups,
+  removeLeftGroups,
+} from './control-groups.ts';
 
 export interface OpenLimits {
   readonly kind: Exclude<SandboxRecord['limits'], 'none'>;
@@ -12,6 +19,8 @@ export interface OpenLimits {
    */
   readonly prlimit: readonly string[];
   readonly notes: readonly string[];
+  /** Freezes all processes of the control group, or lets them go on. Resolves to false if there is no group that can. */
+  readonly freeze: (isFrozen: boolean) => Promise<boolean>;
   /** Removes the control groups once they are empty; gives up after a while. */
   readonly close: () => Promise<void>;
 }
@@ -25,9 +34,10 @@ export function openLimits(limits: LimitsSpec, id: string): OpenLimits {
     if (groups === undefined) continue;
     return {
       kind: found.kind,
-      procs: groups.map((group) => `${group}/cgroup.procs`),
+      procs: groups.map(procsOf),
       prlimit: renderPrlimit({ fsize: limits.disk_bytes }),
       notes: [],
+      freeze: async (isFrozen) => freezeGroups(groups, isFrozen),
       close: async () => removeGroups(groups),
     };
   }
@@ -44,6 +54,7 @@ export function openLimits(limits: LimitsSpec, id: string): OpenLimits {
       'Memory is limited for each process, not for the session: there is no control group for it.',
       ...(isCounted ? [] : ['The number of processes is not limited: there is no control group for it.']),
     ],
+    freeze: async () => false,
     close: async () => {},
   };
 }

@@ -3,7 +3,7 @@ import { delay } from '../../api/client/http.ts';
 import { readFileIfPresent } from '../../api/files.ts';
 import { listLiving } from '../../api/processes.ts';
 import type { UserSpec } from '../../protocol/sandbox.ts';
-import { runAs } from './agent-user.ts';
+import { runAs, type RunAs } from './agent-user.ts';
 
 /**
  * Kills the processes of a session. If the user serves no other session, all of its processes die: `kill -1` reaches
@@ -13,12 +13,28 @@ import { runAs } from './agent-user.ts';
 export async function endUserProcesses(user: UserSpec, mark: string, isOnly: boolean): Promise<string | undefined> {
   const deadline = performance.now() + END_MS;
   for (;;) {
-    const script = isOnly ? ['kill -KILL -1; true'] : [MARKED, 'sh', mark];
-    const ran = await runAs(user, ['sh', '-c', ...script]);
+    const ran = await signalAs(user, mark, isOnly, 'KILL');
     if (ran.ok && !(isOnly && hasProcesses(user))) return undefined;
     if (performance.now() > deadline) return ran.ok ? LEFT : ran.reason;
     await delay(RETRY_MS);
   }
+}
+
+/** Stops the processes of a session, or lets them go on. Resolves to whether none is left that does not obey. */
+export async function stopUserProcesses(
+  user: UserSpec,
+  mark: string,
+  isOnly: boolean,
+  isStopped: boolean,
+): Promise<boolean> {
+  const ran = await signalAs(user, mark, isOnly, isStopped ? 'STOP' : 'CONT');
+  // One that was being started meanwhile is stopped now.
+  return isStopped ? (await signalAs(user, mark, isOnly, 'STOP')).ok : ran.ok;
+}
+
+async function signalAs(user: UserSpec, mark: string, isOnly: boolean, name: 'KILL' | 'STOP' | 'CONT'): Promise<RunAs> {
+  const script = isOnly ? [`kill -${name} -1; true`] : [MARKED, 'sh', mark, name];
+  return runAs(user, ['sh', '-c', ...script]);
 }
 
 /** Kills all processes of control groups, which a process cannot leave without the rights of the operator. */
@@ -50,9 +66,9 @@ const LEFT = 'some of its processes are left';
 const MARKED = `found=0
 for environ in $(grep -Flxz -- "$1" /proc/[0-9]*/environ 2>/dev/null); do
   pid=\${environ#/proc/}
-  if kill -KILL "\${pid%/environ}" 2>/dev/null; then found=1; fi
+  if kill "-$2" "\${pid%/environ}" 2>/dev/null; then found=1; fi
 done
-[ $found = 0 ] || { echo ${LEFT} >&2; exit 1; }`;
+[ $found = 0 ] || [ "$2" != KILL ] || { echo ${LEFT} >&2; exit 1; }`;
 
 const END_MS = 10_000;
 const RETRY_MS = 50;

@@ -7,7 +7,7 @@ import { openLimits } from '../limits/open-limits.ts';
 import type { OpenMode, SandboxRequest } from '../mode.ts';
 import type { OpenNetwork } from '../network/network-request.ts';
 import { isRoot } from './agent-user.ts';
-import { endGroup, endUserProcesses } from './end-user-processes.ts';
+import { endGroup, endUserProcesses, stopUserProcesses } from './end-user-processes.ts';
 import { closeFolders, reclaimFolders, shareFolders, showFolder } from './share-folders.ts';
 import { userArgv } from './user-argv.ts';
 
@@ -32,6 +32,11 @@ export function openAsUser({ spec, id }: SandboxRequest, { namespaces, unsharesN
       return { ok: true, argv: userArgv({ spec, user, argv, env, network, procs: limits.procs }), env };
     },
     started: () => {},
+    freeze: async (isFrozen) => {
+      const isHeld = await limits.freeze(isFrozen);
+      // Root can signal the processes itself. With sudo, a session may have been moved to another group.
+      return isRoot() ? isHeld : stopUserProcesses(user, mark, othersOf(live).length === 0, isFrozen);
+    },
     end: async () => {
       await endGroup(limits.procs);
       // With sudo, a session may have been moved to another group.

@@ -101,6 +101,8 @@ function readText(path: string): string | undefined {
 }
 
 function run([program = '', ...args]: readonly string[], steps: string[]): void {
-  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  // A person's PATH often lacks the folders of these programs.
+  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
   steps.push([program, ...args].join(' '));
 }

@@ -1,5 +1,6 @@
 import { delay } from '../../api/client/http.ts';
 import { listLiving, readProcFile } from '../../api/processes.ts';
+import { isOfOtherRun } from '../../api/supervisors-above.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 import { isInNamespace } from '../../sandbox/bubblewrap/processes-inside.ts';
 
@@ -7,11 +8,13 @@ import { isInNamespace } from '../../sandbox/bubblewrap/processes-inside.ts';
 export interface ProcessTree {
   /** Pid of the group's leader, which is the group's id. */
   readonly leader: number;
-  /** `NAME=value` in the environment of the first process and its descendants. */
+  /**
+   * `NAME=value` in the environment of the first process and its descendants. It counts outside of namespaces only, and
+   * not below another supervisor: another session could have it in the environment of its processes.
+   */
   readonly mark: string;
   /**
-   * It runs in bubblewrap, whose end is the end of everything inside: bubblewrap is killed last and never asked to end. The mark counts
-   * outside of namespaces only: another session could have it in the environment of its processes, and would never let this one end.
+   * It runs in bubblewrap, whose end is the end of everything inside: bubblewrap is killed last and never asked to end.
    */
   readonly isNamespace?: boolean;
 }
@@ -21,8 +24,10 @@ export function findAlive(tree: ProcessTree): number[] {
   return findMembers(tree, new Set()).map(({ pid }) => pid);
 }
 
-interface Member {
+export interface Member {
   readonly pid: number;
+  readonly state: string;
+  readonly started: string;
   readonly parent: number;
   readonly group: number;
   readonly program: string;
@@ -37,12 +42,15 @@ function findMembers(
 ): readonly Member[] {
   const text = `\0${mark}\0`;
   const environmentOf = (pid: number): string => `\0${readProcFile(pid, 'environ')}`;
-  const isMarked = (pid: number): boolean => environmentOf(pid).includes(text) && !(isNamespace && isInNamespace(pid));
+  const isMarked = (pid: number): boolean =>
+    environmentOf(pid).includes(text) && !isInNamespace(pid) && !isOfOtherRun(pid, mark);
   const isOwn = ({ pid, group, identity }: Member): boolean => group === leader || known.has(identity) || isMarked(pid);
   const living = listLiving()
     .filter(({ pid }) => pid !== process.pid)
-    .map(({ pid, parent, group, program, started }) => ({
+    .map(({ pid, state, parent, group, program, started }) => ({
       pid,
+      state,
+      started,
       parent,
       group,
       program,
@@ -102,7 +110,7 @@ function findGroupInside(tree: ProcessTree, members: readonly Member[]): number 
 }
 
 /** Undefined if no descriptor is free: then it is unknown whether a member is left. */
-function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly Member[] | undefined {
+export function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly Member[] | undefined {
   try {
     return findMembers(tree, known);
   } catch (error) {

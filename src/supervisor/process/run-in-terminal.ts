@@ -5,6 +5,7 @@ import type { Exit } from '../../protocol/agent-report.ts';
 import type { AgentHost } from '../agent-host.ts';
 import type { filesIn, Launch, Running } from '../contract.ts';
 import { childEnvironment, dropTerminalVariables, environmentMark, fillUrl } from './child.ts';
+import { Freezer } from './freeze.ts';
 import { endProcesses } from './process-tree.ts';
 import type { SandboxedRun } from '../sandbox/sandboxed-run.ts';
 import type { AttachedTerminal, TerminalEnd, TerminalSession } from './terminal.ts';
@@ -28,7 +29,7 @@ export interface TerminalSupervision {
  */
 export async function superviseInTerminal(given: TerminalSupervision): Promise<Exit> {
   const { launch, files, agent, line, port, announce, sandboxed } = given;
-  const { start, kill_after_ms } = launch;
+  const { start } = launch;
   const supervisor = readProcessName(process.pid);
   const record = sandboxed?.record ?? launch.sandbox_record;
   const sandbox = record === undefined ? {} : { sandbox: record };
@@ -39,8 +40,9 @@ export async function superviseInTerminal(given: TerminalSupervision): Promise<E
   // No process group is ended: the person's command and shell may be in it.
   const tree = { leader: -1, mark: environmentMark(launch), isNamespace: sandboxed?.isNamespace === true };
   const ended = Promise.withResolvers<'ended'>();
+  agent.freezer = new Freezer(tree, sandboxed && (async (isFrozen) => sandboxed.freeze(isFrozen)));
   agent.onEnd(async () => {
-    await endProcesses(tree, kill_after_ms);
+    await endProcesses(tree, agent.killAfterMs);
     ended.resolve('ended');
   });
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
@@ -48,7 +50,7 @@ export async function superviseInTerminal(given: TerminalSupervision): Promise<E
   const gone = typeof terminal === 'object' ? await runInTerminal(terminal, given, ended.promise) : undefined;
   clearInterval(watching);
   await agent.onProcessGone();
-  await endProcesses(tree, kill_after_ms);
+  await endProcesses(tree, agent.killAfterMs);
   const how = typeof gone === 'object' ? gone.how : gone === 'ended' || terminal === 'ended' ? 'ended' : 'absent';
   await sandboxed?.syncGit();
   await agent.conclude(null);

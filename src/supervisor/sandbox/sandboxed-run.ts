@@ -89,6 +89,11 @@ export class SandboxedRun {
     });
   }
 
+  /** Resolves to whether everything inside obeys, also what is started meanwhile. */
+  async freeze(isFrozen: boolean): Promise<boolean> {
+    return (await this.#box.freeze?.(isFrozen)) === true;
+  }
+
   /** Ends at once what is left inside. */
   async end(): Promise<void> {
     await this.#box.end?.();

@@ -5,6 +5,7 @@ import { drainOutput } from '../timers.ts';
 
 interface WatchedAgent {
   readonly launch: Launch;
+  readonly isFrozen?: boolean;
   readonly guard: { readonly isParked: boolean; readonly hasSignalled: boolean; readonly isOwned: boolean };
   readonly reportSilence: (report: AgentReport) => Promise<void>;
 }
@@ -88,8 +89,8 @@ export class SilenceReporter {
   /** Reads the pipe first: after this process was suspended, the agent's output waits there. */
   async #poll(watch: SilenceWatch): Promise<void> {
     await drainOutput();
-    const { guard, launch } = this.#agent;
-    const isSuspended = guard.isParked || guard.hasSignalled || !guard.isOwned;
+    const { guard, launch, isFrozen } = this.#agent;
+    const isSuspended = isFrozen === true || guard.isParked || guard.hasSignalled || !guard.isOwned;
     const silence = watch.poll(performance.now(), isSuspended);
     if (silence !== undefined) this.#report({ kind: 'silent', start: launch.start, ...silence });
   }

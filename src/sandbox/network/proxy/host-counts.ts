@@ -1,4 +1,5 @@
 import type { HostCount } from '../../../protocol/sandbox.ts';
+import { renderTarget, type Target } from './host-rules.ts';
 
 const MAX_HOSTS = 200;
 const MAX_NOTES = 50;
@@ -42,6 +43,12 @@ export function renderRefusal(host: string, hosts: readonly string[]): string {
   const listed = hosts.length > MAX_LISTED ? ['…'] : hosts.map((each) => JSON.stringify(each));
   const setting = `network = [${[...listed, JSON.stringify(host)].join(', ')}]`;
   return `baton: the network policy refused ${host}. To allow it, write in the agent's settings: ${setting}`;
+}
+
+/** A list of hosts cannot open a port of this machine, and no setting opens those of Baton. */
+export function renderLocalRefusal(target: Target, forbiddenPorts: readonly number[]): string {
+  const refusal = `baton: the network policy refused ${renderTarget(target)}, a port of this machine.`;
+  return forbiddenPorts.includes(target.port) ? refusal : `${refusal} To allow it: network.local = [${target.port}]`;
 }
 
 const MAX_LISTED = 8;

@@ -3,10 +3,10 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connectOut } from './connect-out.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
-import { type HostCounts, renderRefusal } from './host-counts.ts';
+import { type HostCounts, renderLocalRefusal, renderRefusal } from './host-counts.ts';
 import { isListed, parseAuthority, renderTarget, type Target } from './host-rules.ts';
 import { joinSockets } from './join-sockets.ts';
-import { describeFailure, findRoute, type OutboundRules } from './find-route.ts';
+import { describeFailure, findRoute, isThisMachine, type OutboundRules } from './find-route.ts';
 import { agentProxy } from './upstream-proxy.ts';
 
 /**
@@ -27,6 +27,7 @@ export function createProxy(rules: OutboundRules, counts: HostCounts): Server {
   const check = (target: Target | undefined): Refusal | undefined => {
     if (target === undefined) return { status: 400, reason: 'this is not an address of a host with its port' };
     if (isListed(rules.hosts, target)) return undefined;
+    if (isThisMachine(target)) return refuse(target, renderLocalRefusal(target, rules.forbiddenPorts));
     return refuse(target, renderRefusal(renderTarget(target), rules.hosts === 'all' ? [] : rules.hosts));
   };
   const refuse = (target: Target, note: string): Refusal => {

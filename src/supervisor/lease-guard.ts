@@ -1,0 +1,126 @@
+import type { Answer } from '../api/answer.ts';
+import { bootMs } from '../api/boot-clock.ts';
+import { fieldsOf } from '../protocol/shape/read-unknown.ts';
+
+export interface GuardedAgent {
+  /** Sends a heartbeat. */
+  readonly renew: (isFrozen: boolean) => Promise<Answer>;
+  /** Resolves to whether everything stands still; called again until it does, and while it must. */
+  readonly freeze: () => Promise<boolean>;
+  readonly thaw: () => Promise<void>;
+  /** Called before the first `freeze` of a pause, and after its end with how long it lasted. */
+  readonly onChange: (isFrozen: boolean, forMs: number) => void;
+  /** The claim has ended while the agent was frozen. */
+  readonly end: () => Promise<void>;
+  /** The agent has sent the signal that ends its work, and with it the claim. */
+  readonly hasSignalled: () => boolean;
+}
+
+/**
+ * Renews the claim of an agent, and freezes the agent when the shared store has not acknowledged a renewal in time:
+ * another host may have the task by then. It needs neither daemon nor database for that, only its own clock.
+ */
+export class LeaseGuard {
+  readonly #agent: GuardedAgent;
+  readonly #renewMs: number;
+  readonly #nowMs: () => number;
+  /** Set by the newest answer: when it was asked for, plus the lease that it names. */
+  #deadlineMs: number;
+  #isAcknowledged = false;
+  #askedMs = -Infinity;
+  #isAsking = false;
+  #frozenMs: number | undefined;
+  #changing: Promise<void> = Promise.resolve();
+  #looking: NodeJS.Timeout | undefined;
+  #alarm: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  /** The first deadline counts from now: the claim was recorded a moment ago. */
+  constructor(agent: GuardedAgent, renewMs: number, nowMs: () => number = bootMs) {
+    this.#agent = agent;
+    this.#renewMs = renewMs;
+    this.#nowMs = nowMs;
+    this.#deadlineMs = nowMs() + 2 * renewMs;
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozenMs !== undefined;
+  }
+
+  begin(): void {
+    // Timers stand still while the machine sleeps, the clock does not: it is looked at often.
+    this.#looking = setInterval(() => this.look(), Math.min(LOOK_MS, this.#renewMs));
+    this.look();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearInterval(this.#looking);
+    clearTimeout(this.#alarm);
+  }
+
+  /** Freezes first and asks then: after a long sleep the claim may be gone. */
+  look(): void {
+    if (this.#isOver) return;
+    const nowMs = this.#nowMs();
+    const leftMs = this.#deadlineMs - nowMs;
+    clearTimeout(this.#alarm);
+    if (leftMs <= 0) this.#change(async () => this.#freeze());
+    else if (leftMs < LOOK_MS) this.#alarm = setTimeout(() => this.look(), leftMs);
+    const everyMs = this.isFrozen || !this.#isAcknowledged ? Math.min(RETRY_MS, this.#renewMs) : this.#renewMs;
+    if (!this.#isAsking && nowMs - this.#askedMs >= everyMs) void this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    await this.#changing;
+    const sentMs = (this.#askedMs = this.#nowMs());
+    const answer = await this.#agent.renew(this.isFrozen);
+    this.#isAsking = false;
+    if (this.#isOver) return;
+    if (!answer.ok) return this.#change(async () => this.#onRefusal(answer.error.code));
+    const { lease_ms: leaseMs } = fieldsOf(answer.result);
+    // A store that is not shared names no lease: nobody else can have the task.
+    if (typeof leaseMs !== 'number') this.#deadlineMs = Infinity;
+    else if (leaseMs > 0 || this.#isAcknowledged) this.#deadlineMs = sentMs + leaseMs;
+    this.#isAcknowledged ||= leaseMs !== 0;
+    if (this.isFrozen) this.#change(async () => this.#thaw());
+  }
+
+  async #freeze(): Promise<void> {
+    if (this.#nowMs() < this.#deadlineMs) return;
+    if (!this.isFrozen) {
+      this.#frozenMs = this.#nowMs();
+      this.#agent.onChange(true, 0);
+    }
+    await this.#agent.freeze();
+  }
+
+  async #thaw(): Promise<void> {
+    if (this.#frozenMs === undefined || this.#nowMs() >= this.#deadlineMs) return;
+    await this.#agent.thaw();
+    this.#agent.onChange(false, this.#nowMs() - this.#frozenMs);
+    this.#frozenMs = undefined;
+  }
+
+  /** Other errors prove nothing. A running agent whose claim has ended is left to the daemon, which knows why it ended. */
+  async #onRefusal(code: string): Promise<void> {
+    if (!this.isFrozen || !ENDED.has(code)) return;
+    if (code === 'claim-ended' && this.#agent.hasSignalled()) {
+      this.#deadlineMs = Infinity;
+      return this.#thaw();
+    }
+    await this.#agent.end();
+  }
+
+  #change(step: () => Promise<void>): void {
+    this.#changing = this.#changing.then(async () => (this.#isOver ? undefined : step())).catch(() => undefined);
+  }
+}
+
+/** Nobody holds the task, or another session. */
+const ENDED: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim']);
+
+const LOOK_MS = 500;
+/** A frozen agent goes on soon after the database is back. */
+const RETRY_MS = 1000;
