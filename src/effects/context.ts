@@ -5,6 +5,7 @@ import type { Prompts } from '../runbook/gates/gate-fields.ts';
 import type { Protection } from '../runbook/gates/protected-paths.ts';
 import type { Runbook, SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
+import type { Here } from '../state/fleet/owner.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
@@ -27,14 +28,14 @@ export interface EffectContext {
   /** Reads the state after all earlier commands are durable. Undefined if the store does not respond. */
   readonly readState: <A>(look: (state: State) => A) => Promise<A | undefined>;
   /** Records an outcome. `refused`: why it was not. Undefined if the store does not respond: the caller must retry. */
-  readonly submit: (command: Command) => Promise<{ readonly refused?: string } | undefined>;
+  readonly submit: (command: Command, term?: number) => Promise<{ readonly refused?: string } | undefined>;
   readonly isStoreWritable: () => boolean;
   readonly onSpawned: (agentId: string, spawned: SpawnedSupervisor) => void;
   /** Stores a whole log as a blob and returns its name; null if the store refuses it. */
   readonly keepLog: (text: string) => Promise<string | null>;
   readonly seal: () => Promise<void>;
-  /** Records a move of the main branch that Baton did not make, if there was one. */
-  readonly recordMainMoves: () => Promise<void>;
+  /** Records a move of the main branch that Baton did not make, if there was one. `fresh`: in a fleet, asks the remote now. */
+  readonly recordMainMoves: (how?: 'fresh') => Promise<void>;
   readonly mergeSemaphore: Semaphore;
   /** Held while work on a branch begins, or its worktree is removed. */
   readonly placeMutex: KeyedMutex;
@@ -48,11 +49,19 @@ export interface EffectContext {
   /** Tells git which claim may write to the task's worktree. */
   readonly fence: (taskId: string) => Promise<void>;
   readonly usesExitSignals: () => boolean;
+  /** This host in a fleet. Undefined on one machine, which performs everything. */
+  readonly here?: () => FleetRole | undefined;
   /** Read from the runbook on each use. */
   readonly times: EffectTimes;
   readonly sessions: SessionSettings;
   /** The settings for the sessions of one task: a workflow keeps the runbook that it was started with. */
   readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
+}
+
+/** Other hosts share the ledger: an agent must stop when its claim cannot be renewed, and each effect is performed by its owner. */
+export interface FleetRole extends Here {
+  /** The caretaker's term, which its outcomes carry. */
+  readonly term: number | undefined;
 }
 
 export interface SessionSettings {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Play } from '../engine/play.cases.ts';
 import { event } from '../state/event.ts';
+import * as fleet from '../state/fleet/say.cases.ts';
 import { given, OPEN, type Step } from '../state/given.cases.ts';
 import { isStartEffect, isStopEffect } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { askMerge } from '../state/workflow/say.cases.ts';
-import { isDue } from './due.ts';
+import { isDue, isTransient, judgeBegun } from './due.ts';
+import { RemoteAway } from './travel/remote-away.ts';
 
 /** Which of an agent's starts, stops and messages would be performed now. */
 function due({ state }: Play): string[] {
@@ -112,5 +114,30 @@ describe('a merge', () => {
     expect(isMergeDue([...merging, asked('retry')])).toEqual([false]);
     expect(isMergeDue([...merging, asked('retry'), answered])).toEqual([true]);
     expect(isMergeDue([...merging, asked('dismiss')])).toEqual([true]);
+  });
+});
+
+describe('a remote that does not answer', () => {
+  it('is asked again for ten minutes; then the failure is recorded', () => {
+    const away = new RemoteAway('no route to host');
+    expect([0, 599_999, 600_000].map((hinderedMs) => isTransient(away, hinderedMs))).toEqual([true, true, false]);
+    expect(isTransient(new Error('refused'), 0)).toBe(false);
+  });
+});
+
+describe('an effect of the caretaker that was begun', () => {
+  const asked: readonly Step[] = [
+    [fleet.found('alpha'), say.system],
+    event('NotificationRequested', { notification_id: 'n', kind: 'done', title: 't', message: 'm', decision_id: null }),
+  ];
+
+  it('is handed over with the role, and given up only when nobody owes it any more', () => {
+    const { state } = given(asked);
+    const [effect] = [...state.effects.values()];
+    if (effect === undefined) throw new Error('nothing is owed');
+    expect(judgeBegun(effect, state, { host: 'alpha', isCaretaker: true })).toBe('here');
+    expect(judgeBegun(effect, state, { host: 'alpha', isCaretaker: false })).toBe('elsewhere');
+    state.effects.delete(effect.key);
+    expect(judgeBegun(effect, state, { host: 'alpha', isCaretaker: false })).toBe('nowhere');
   });
 });

@@ -1,10 +1,12 @@
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
+import { type Here, isMine } from '../state/fleet/owner.ts';
 import { isMainUnaccepted } from '../state/main/main-branch.ts';
 import { type AgentRun, isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import { type Effect, isStartEffect, isStopEffect } from '../state/runs/effect.ts';
 import { isHeldByBudget } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
+import { RemoteAway } from './travel/remote-away.ts';
 
 /** Whether an effect can be performed now; one that cannot is checked again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
@@ -15,6 +17,13 @@ export function isDue(effect: Effect, state: State): boolean {
   if (type === 'MessageRequested') return isAgentDue(state, data.agent_id, isMessageDue);
   if (isStartEffect(effect)) return isAgentDue(state, effect.data.agent_id, isStartDue);
   return !isStopEffect(effect) || isAgentDue(state, effect.data.agent_id, isStopDue);
+}
+
+/** Where an effect that was begun is owed now. A merge that a person must look at is begun again later. */
+export function judgeBegun(effect: Effect, state: State, here: Here | undefined): 'here' | 'elsewhere' | 'nowhere' {
+  const isOwed = state.effects.get(effect.key) === effect && (effect.type !== 'MergeRequested' || isDue(effect, state));
+  if (!isOwed) return 'nowhere';
+  return isMine(effect, state, here) ? 'here' : 'elsewhere';
 }
 
 function isAgentDue(state: State, id: string, rule: (agent: AgentRun, isHeld: boolean) => boolean): boolean {
@@ -48,12 +57,16 @@ function isWorkedOn({ agents }: State, taskId: string): boolean {
 }
 
 /**
- * Whether a failure has nothing to do with the agent or the task: no file descriptor, no process or no disk space was left. The effect is
- * then tried again. If that lasts although the ledger can be written, the failure is recorded, so that nothing waits unseen.
+ * Whether a failure has nothing to do with the agent or the task: no file descriptor, no process or no disk space was left, or the remote of
+ * a fleet does not answer. The effect is then tried again. If that lasts although the ledger can be written, the failure is recorded, so
+ * that nothing waits unseen.
  */
 export function isTransient(error: unknown, hinderedMs: number): boolean {
+  if (error instanceof RemoteAway) return hinderedMs < MAX_AWAY_MS;
   return hinderedMs < MAX_TRANSIENT_MS && (isShortage(error) || isDiskFault(error));
 }
 
 /** Counted only while the ledger can be written. */
 export const MAX_TRANSIENT_MS = 120_000;
+/** Of a remote. */
+const MAX_AWAY_MS = 600_000;

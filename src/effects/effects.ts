@@ -2,20 +2,24 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { RecordedEvent } from '../state/event.ts';
+import { effectOwner, isMine } from '../state/fleet/owner.ts';
 import { type Effect, isStartEffect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
+import { endRemovedAgents, isRemoval } from './agents/end-removed.ts';
 import { Liveness } from './agents/liveness.ts';
 import { StandingPush } from './agents/messages.ts';
 import type { EffectContext } from './context.ts';
-import { isDue, isTransient } from './due.ts';
+import { isDue, isTransient, judgeBegun } from './due.ts';
 import { abandonChecks, abandonMerge } from './merges/checks.ts';
 import { removeNotificationMarks } from './notify.ts';
+import { outcomeTerm } from './outcome-term.ts';
 import { failureCommands, performEffect, submitAll } from './perform.ts';
 import { killCommand, killUnwantedCommands } from './processes/command.ts';
 import { SessionMeasuring } from './sessions/measure-session.ts';
 import { removeWorkspaceMark, setupCommandOf } from './sessions/workspace.ts';
 import { removeOldRunFolders } from './tidy.ts';
+import { Travel } from './travel/travel.ts';
 
 /**
  * Performs the effects that a project owes, and records their outcomes. It reads only `state.effects`: after each commit, and once at the
@@ -24,12 +28,16 @@ import { removeOldRunFolders } from './tidy.ts';
 export class Effects {
   readonly #context: EffectContext;
   readonly #inProgress = new Map<string, { readonly effect: Effect; readonly controller: AbortController }>();
+  /** Begun here, and now another host's. What runs goes on, as when a daemon stops: this host may get them back. */
+  readonly #handedOver = new Map<string, Effect>();
   readonly #standings: StandingPush;
   readonly #liveness: Liveness;
   readonly #ends: SessionMeasuring;
+  readonly #travel: Travel;
   /** Per agent, so that messages arrive in the order in which they were sent. */
   readonly #lastTo = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
   #isClosed = false;
 
   constructor(context: Omit<EffectContext, 'onSpawned'>) {
@@ -47,6 +55,7 @@ export class Effects {
     this.#standings = new StandingPush(this.#context);
     this.#liveness = new Liveness(this.#context);
     this.#ends = new SessionMeasuring(this.#context);
+    this.#travel = new Travel(this.#context);
   }
 
   /** Called once when the project is open: finds what an earlier daemon left running. */
@@ -56,25 +65,42 @@ export class Effects {
     removeOldRunFolders({ ...this.#context, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
     this.#run(killUnwantedCommands(wantsCommand, this.#context));
     this.#run(this.#ends.recover(state));
+    this.#travel.tick(state);
     this.reconcile(state);
   }
 
   onRecorded(recorded: readonly RecordedEvent[]): void {
-    if (!this.#isClosed && recorded.some(({ type }) => type.startsWith('Claim')))
-      this.#run(this.#ends.onRecorded(recorded));
+    if (this.#isClosed) return;
+    if (recorded.some(({ type }) => type.startsWith('Claim'))) this.#run(this.#ends.onRecorded(recorded));
+    this.#travel.onRecorded(recorded);
+    if (isRemoval(recorded, this.#context.here?.()?.host))
+      this.#run(endRemovedAgents(this.#context, this.#closing.signal));
+  }
+
+  /** What must happen before these entries are recorded: see `TravelPush.holdBack`. */
+  holdBack(recorded: readonly RecordedEvent[]): Promise<void> | undefined {
+    return this.#isClosed ? undefined : this.#travel.holdBack(recorded);
   }
 
   reconcile(state: State): void {
     if (this.#isClosed) return;
+    const here = this.#context.here?.();
     for (const [key, { effect, controller }] of this.#inProgress) {
-      const isWanted = effect.type !== 'MergeRequested' || isDue(effect, state);
-      if (isWanted && state.effects.get(key) === effect) continue;
+      const owed = judgeBegun(effect, state, here);
+      if (owed === 'here') continue;
       this.#inProgress.delete(key);
       controller.abort();
+      if (owed === 'elsewhere') this.#handedOver.set(key, effect);
+      else this.#run(this.#cleanUp(effect));
+    }
+    for (const [key, effect] of this.#handedOver) {
+      if (judgeBegun(effect, state, here) !== 'nowhere') continue;
+      this.#handedOver.delete(key);
       this.#run(this.#cleanUp(effect));
     }
     for (const effect of state.effects.values()) {
-      if (!this.#inProgress.has(effect.key) && isDue(effect, state)) this.#start(effect);
+      if (!this.#inProgress.has(effect.key) && isMine(effect, state, here) && isDue(effect, state))
+        this.#start(effect, effectOwner(effect, state) === 'caretaker' ? here?.term : undefined);
     }
     this.#standings.reconcile(state);
   }
@@ -84,24 +110,28 @@ export class Effects {
     if (this.#isClosed) return;
     this.#liveness.reconcile(state);
     this.#standings.reconcile(state);
+    this.#travel.tick(state);
   }
 
   /** Agents and commands keep running; the next daemon finds them. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closing.abort();
     for (const { controller } of this.#inProgress.values()) controller.abort();
     this.#liveness.close();
     await Promise.race([
-      Promise.allSettled(this.#running),
+      Promise.allSettled([...this.#running, this.#travel.close()]),
       new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref()),
     ]);
   }
 
-  #start(effect: Effect): void {
+  /** `term`: that of the caretaker, if the effect is its own. */
+  #start(effect: Effect, term: number | undefined): void {
     const controller = new AbortController();
+    this.#handedOver.delete(effect.key);
     this.#inProgress.set(effect.key, { effect, controller });
     if (effect.type !== 'MessageRequested') {
-      this.#run(this.#performUntilDone(effect, controller.signal));
+      this.#run(this.#performUntilDone(effect, this.#contextFor(term, controller.signal), controller.signal));
       return;
     }
     const { agent_id } = effect.data;
@@ -109,7 +139,7 @@ export class Effects {
     const sent = (async () => {
       await before;
       await this.#standings.untilDelivered(agent_id);
-      await this.#performUntilDone(effect, controller.signal);
+      await this.#performUntilDone(effect, this.#context, controller.signal);
     })();
     this.#lastTo.set(agent_id, sent);
     this.#run(sent);
@@ -119,21 +149,26 @@ export class Effects {
   }
 
   /** Retries with growing delays until there is an outcome to record. */
-  async #performUntilDone(effect: Effect, signal: AbortSignal): Promise<void> {
+  async #performUntilDone(effect: Effect, context: EffectContext, signal: AbortSignal): Promise<void> {
     let hinderedMs = 0;
     for (let waitMs = 1000; !signal.aborted; waitMs = Math.min(waitMs * 2, 60_000)) {
-      const commands = await this.#tryPerform(effect, signal, hinderedMs);
+      const commands = await this.#tryPerform(effect, context, signal, hinderedMs);
       // While nothing can be recorded, the time does not count: a full disk may cause both failures.
       if (this.#context.isStoreWritable()) hinderedMs += waitMs;
-      if (commands.length > 0) return submitAll(commands, this.#context, signal);
+      if (commands.length > 0) return submitAll(commands, context, signal);
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
   /** A failure becomes an outcome unless it is transient; it must not stop the daemon. */
-  async #tryPerform(effect: Effect, signal: AbortSignal, hinderedMs: number): Promise<readonly Command[]> {
+  async #tryPerform(
+    effect: Effect,
+    context: EffectContext,
+    signal: AbortSignal,
+    hinderedMs: number,
+  ): Promise<readonly Command[]> {
     try {
-      return await performEffect(effect, this.#context, signal);
+      return await performEffect(effect, context, signal);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const isPassing = isTransient(error, hinderedMs);
@@ -141,6 +176,15 @@ export class Effects {
       this.#context.log.error(message, { key: effect.key, reason });
       return isPassing ? [] : failureCommands(effect, reason);
     }
+  }
+
+  /** Everything that an effect of the caretaker records carries a term: see `outcomeTerm`. */
+  #contextFor(term: number | undefined, signal: AbortSignal): EffectContext {
+    if (term === undefined) return this.#context;
+    const submit: EffectContext['submit'] = async (command) =>
+      this.#context.submit(command, outcomeTerm(term, this.#context.here?.(), signal));
+    // The getters of the context are inherited.
+    return Object.create(this.#context, { submit: { value: submit } }) as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
   /** Removes the files that an effect kept for the case of a crash. */

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeTree } from '../api/remove-tree.ts';
 import { agentFiles, commandFiles } from '../supervisor/contract.ts';
 import { ownerFile } from './processes/supervised.ts';
 
@@ -16,7 +17,7 @@ const KEPT_COMMANDS = 200;
 export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsCommand }: TidyContext): void {
   for (const id of list(join(stateDir, 'agents'))) {
     const { folder } = agentFiles(stateDir, id);
-    if (!knowsAgent(id) && ownerOf(folder) === projectId) rmSync(folder, { recursive: true, force: true });
+    if (!knowsAgent(id) && ownerOf(folder) === projectId) tryToRemove(folder);
   }
   const ended = list(join(stateDir, 'commands'))
     .map((id) => ({ id, files: commandFiles(stateDir, id) }))
@@ -24,7 +25,16 @@ export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsComm
     .map(({ files }) => ({ folder: files.folder, atMs: statSync(files.exit(1), { throwIfNoEntry: false })?.mtimeMs }))
     .filter((each): each is { folder: string; atMs: number } => each.atMs !== undefined)
     .toSorted((a, b) => b.atMs - a.atMs);
-  for (const { folder } of ended.slice(KEPT_COMMANDS)) rmSync(folder, { recursive: true, force: true });
+  for (const { folder } of ended.slice(KEPT_COMMANDS)) tryToRemove(folder);
+}
+
+/** A folder that cannot be removed must not keep the others. */
+function tryToRemove(folder: string): void {
+  try {
+    removeTree(folder);
+  } catch {
+    // The next start tries again.
+  }
 }
 
 function list(folder: string): string[] {

@@ -1,4 +1,6 @@
 import { hasEnded } from '../../api/processes.ts';
+import { type Here, isHere } from '../../state/fleet/owner.ts';
+import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { State } from '../../state/state.ts';
 import { agentFiles } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
@@ -17,16 +19,19 @@ export class Liveness {
   }
 
   reconcile(state: State): void {
-    for (const { id, process, supervisor, start } of state.agents.values()) {
-      if (process === 'running' && supervisor !== null && hasEnded(supervisor)) this.#settle(id, start);
-    }
+    const here = this.#context.here?.();
+    for (const run of state.agents.values())
+      if (isLost(run) && isHere(run, state, here)) this.#settle(run.id, run.start);
   }
 
   async check(agentId: string): Promise<void> {
     if (this.#controller.signal.aborted) return;
-    const run = await this.#context.readState((state) => state.agents.get(agentId));
-    if (run?.process === 'running' && run.supervisor !== null && hasEnded(run.supervisor))
-      this.#settle(agentId, run.start);
+    const here = this.#context.here?.();
+    const run = await this.#context.readState((state) => {
+      const found = state.agents.get(agentId);
+      return isHere(found, state, here) ? found : undefined;
+    });
+    if (run !== undefined && isLost(run)) this.#settle(agentId, run.start);
   }
 
   close(): void {
@@ -51,14 +56,22 @@ export class Liveness {
   }
 }
 
+function isLost({ process, supervisor }: AgentRun): boolean {
+  return process === 'running' && supervisor !== null && hasEnded(supervisor);
+}
+
 /**
  * The claims that the daemon renews: those of runs that wait for a person, run a command or are starting. For a running agent its
- * supervisor renews the claim, so that the claim expires if the machine hangs.
+ * supervisor renews the claim, so that the claim expires if the machine hangs. Each host renews its own.
  */
-export function claimsToRenew(state: State): { readonly taskId: string; readonly epoch: number }[] {
+export function claimsToRenew(
+  state: State,
+  here?: Pick<Here, 'host'>,
+): { readonly taskId: string; readonly epoch: number }[] {
   const held = new Map<string, number>();
-  for (const { task, outcome } of [...state.pipelines.values(), ...state.agents.values()]) {
-    if (task !== null && outcome === null) held.set(task.task_id, task.epoch);
+  for (const run of [...state.pipelines.values(), ...state.agents.values()]) {
+    const { task, outcome } = run;
+    if (task !== null && outcome === null && isHere(run, state, here)) held.set(task.task_id, task.epoch);
   }
   if (held.size === 0) return [];
   for (const { task, process, parked } of state.agents.values()) {

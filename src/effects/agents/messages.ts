@@ -3,6 +3,7 @@ import type { Standing } from '../../protocol/standing.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Events } from '../../state/event.ts';
+import { isHere } from '../../state/fleet/owner.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
@@ -70,8 +71,10 @@ export class StandingPush {
   reconcile(state: State): void {
     if (state.agents.size === 0) return;
     const usesExitSignals = this.#context.usesExitSignals();
+    const here = this.#context.here?.();
     for (const run of state.agents.values()) {
-      if (run.process === 'running') this.#push(run, standingOf(state, run.id, usesExitSignals));
+      if (run.process === 'running' && isHere(run, state, here))
+        this.#push(run, standingOf(state, run.id, usesExitSignals));
       else this.#sent.delete(run.id);
     }
   }
@@ -109,7 +112,7 @@ export class StandingPush {
   }
 }
 
-type StandingContext = Pick<EffectContext, 'stateDir' | 'supervisorToken' | 'usesExitSignals'> & {
+type StandingContext = Pick<EffectContext, 'stateDir' | 'supervisorToken' | 'usesExitSignals' | 'here'> & {
   readonly times: Pick<EffectContext['times'], 'controlMs'>;
 };
 

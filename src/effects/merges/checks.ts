@@ -23,6 +23,7 @@ import type { EffectContext } from '../context.ts';
 import { readRunning } from '../processes/supervised.ts';
 import { type CommandEnd, killCommand, superviseCommand } from '../processes/command.ts';
 import { findMainOf } from '../sessions/workplace.ts';
+import { requireRemote } from '../travel/remote-away.ts';
 import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
 
 /** Runs the required checks of a task's head. Each outcome is recorded as soon as the check ends; a recorded check is not run again. */
@@ -198,7 +199,7 @@ async function checkOut(
   const found = await findMainOf(began.task, context);
   if (!found.ok) return found;
   const { name, sha: mainSha } = found.value;
-  const own = await context.ownRepository.with(sha, mainSha);
+  const own = requireRemote(await context.ownRepository.with(sha, mainSha));
   if (!own.ok) return own;
   const base = (await hasCommit(began.mainAt, context)) ?? (await findCommon(own.value, sha, mainSha));
   const main = { name, sha: mainSha };

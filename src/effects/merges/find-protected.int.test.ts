@@ -26,7 +26,7 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
   const head = scratch.git(repo, 'rev-parse', 'HEAD');
   const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
   const settings = { into, protection: { patterns: [], inUse: [], ...protection } };
-  const state = { main: new Map([['main', { branch: 'main', trusted: null }]]) };
+  const state = { main: new Map([['main', { branch: 'main', trusted: null }]]), fleet: new Map(), hosts: new Map() };
   const read = async (ask: (state: unknown) => unknown) => Promise.resolve(ask(state));
   const world = {
     path: repo,

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAncestor, isOnFirstParents } from '../../git/commits.ts';
+import { isOnFirstParents } from '../../git/commits.ts';
 import { findRemoteUrl, isPath } from '../../git/config.ts';
-import { advanceBranch } from '../../git/merge/advance-branch.ts';
 import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
-import { type OwnRepository, pinCommits } from '../../git/own/own-repository.ts';
+import { pinCommits } from '../../git/own/own-repository.ts';
 import { fetchBranch } from '../../git/push-branch.ts';
 import { findSha } from '../../git/repository.ts';
 import { githubFailure } from '../../github/call-api.ts';
 import { ghLoginConfig, type GithubRepository, parseRemoteUrl, renderRepository } from '../../github/find-github.ts';
 import { type GithubPull, openPullRequestApi, type PullMergeRequest, type PullRequestApi } from '../../github/pulls.ts';
 import type { Events } from '../../state/event.ts';
+import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import type { FinishMerge } from '../../state/workflow/merge.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
+import { fastForwardMain } from '../travel/follow-main.ts';
 import { checkCommit, ownChecks } from './checks.ts';
 import { apiContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 import { endedElsewhere } from './pulls.ts';
@@ -154,7 +155,10 @@ async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Pr
   // The head is included so that GitHub sends only what is new.
   const own = await context.ownRepository.with(effect.head);
   if (!own.ok) return own;
-  const url = await findRemoteUrl(context.path, remote, 'fetch');
+  // In a fleet the address on record counts, if it is that of the pull request.
+  const shared = await context.readState((state) => findSharedRemote(state));
+  const isShared = shared && !isPath(shared) && isAddressOf(shared, pulls.repository);
+  const url = isShared ? ({ ok: true, value: shared } as const) : await findRemoteUrl(context.path, remote, 'fetch');
   if (!url.ok) return url;
   if (!isAddressOf(url.value, pulls.repository)) {
     const wanted = renderRepository(pulls.repository);
@@ -212,15 +216,4 @@ async function readMergeCommit(
   const checked = await checkMerged(merge, sha);
   if (checked === undefined) return undefined;
   return checked === 'passed' ? merged : { ...merged, ...checked };
-}
-
-/** Fast-forwards the local main branch, from which the next task starts. Uncommitted work that is in the way is kept. */
-async function fastForwardMain(own: OwnRepository, branch: string, to: string, { log }: EffectContext): Promise<void> {
-  const from = await findSha(own.source.path, `refs/heads/${branch}`);
-  if (from === null || from === to) return;
-  const isBehind = await isAncestor(own, from, to);
-  const moved = isBehind.ok && isBehind.value ? await advanceBranch(own, { branch, from, to }) : undefined;
-  if (moved?.ok === true) return;
-  const reason = moved?.problem.message ?? 'it has commits of its own';
-  log.info('the main branch here does not follow GitHub’s', { branch, reason });
 }

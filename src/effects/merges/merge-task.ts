@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { isAncestor, isOnFirstParents, readCommitsSince } from '../../git/commits.ts';
-import { advanceBranch } from '../../git/merge/advance-branch.ts';
 import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
 import { hasCompleteCommit, type OwnRepository, pinCommits } from '../../git/own/own-repository.ts';
-import { findSha } from '../../git/repository.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Events } from '../../state/event.ts';
 import { writebackRecords } from '../../state/tasks/task.ts';
 import { WRITEBACK_REQUIRED } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
+import { requireRemote } from '../travel/remote-away.ts';
 import { findProtected } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
 import { weakestSandbox } from './checks.ts';
+import { openMainTarget } from './main-target.ts';
 import { checkMerged, mergePull, type MergeResult, MOST_TRIES } from './merge-pull.ts';
 
 type MergeEffect = Events['MergeRequested'];
@@ -71,9 +71,13 @@ async function mergeLocally(
     const main = await findBaseOf(into, context);
     if (!main.ok) return { outcome: 'refused', reason: renderGithubProblem(main.problem) };
     const branch = main.value.name;
-    const onto = await findSha(context.path, `refs/heads/${branch}`);
-    if (onto === null) return { outcome: 'refused', reason: `there is no branch ${branch} here` };
-    const own = await context.ownRepository.with(effect.head, onto);
+    const target = await openMainTarget(branch, context);
+    const found = await target.findHead();
+    if (!found.ok) return { outcome: 'refused', reason: renderGithubProblem(found.problem) };
+    const onto = found.value;
+    // If a person must look at what the remote has got meanwhile, this merge is cancelled for now.
+    if (signal.aborted) return undefined;
+    const own = requireRemote(await context.ownRepository.with(effect.head, onto));
     if (!own.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(own.problem) };
     const prepared = await findPrepared(effect, { own: own.value, branch, onto }, context);
     if (prepared === 'unknown') return undefined;
@@ -82,7 +86,7 @@ async function mergeLocally(
     if (made === undefined || 'outcome' in made) return made;
     // After a cancellation nobody would record that it was merged.
     if (signal.aborted) return undefined;
-    const advanced = await advanceBranch(own.value, { branch, from: onto, to: made.sha });
+    const advanced = await target.advance(own.value, onto, made.sha);
     if (!advanced.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(advanced.problem) };
     if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: made.sha };
   }

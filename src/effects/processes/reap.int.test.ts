@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
+import { readFileIfPresent } from '../../api/files.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
 import { until } from '../../daemon/running.cases.ts';
+import { Scene } from '../../supervisor/scene.cases.ts';
 import { findProcessesByArguments, findProcessesByMark, killRemains } from './supervised.ts';
 
 const children: ChildProcess[] = [];
@@ -23,6 +25,17 @@ it('ends a group that ignores SIGTERM, and children that left it', async () => {
   const identity = readProcessIdentity(leader.pid ?? 0) ?? '';
   expect(await killRemains({ mark, leaders: [identity] })).toBe(true);
   expect(findProcessesByMark(mark)).toEqual([]);
+});
+
+it("leaves another session's process alone that has the mark in its environment", async () => {
+  await using scene = new Scene();
+  const value = randomUUID();
+  const mark = { name: 'BATON_AGENT_ID', value };
+  const run = await scene.start({ argv: ['/bin/sh', '-c', `BATON_AGENT_ID=${value} sh -c 'echo $$; exec sleep 600'`] });
+  const said = (): number => Number(readFileIfPresent(run.files.log).trim());
+  await until(() => said() > 0, 'it runs');
+  expect(await killRemains({ mark, leaders: [] })).toBe(true);
+  expect(readProcessIdentity(said())).toBeDefined();
 });
 
 it('leaves a process alone that has the number of one that has gone', async () => {

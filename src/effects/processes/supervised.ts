@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasEnded, listLiving, readProcFile } from '../../api/processes.ts';
+import { isOfOtherRun } from '../../api/supervisors-above.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 import type { agentFiles, Running } from '../../supervisor/contract.ts';
@@ -91,8 +92,9 @@ export async function killRemains({ mark, leaders, isSettled = () => false }: Re
 const ROUNDS = 30;
 
 export function findProcessesByMark({ name, value }: Remains['mark']): number[] {
-  const text = `\0${name}=${value}\0`;
-  return findLiving((pid) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(text));
+  const mark = `${name}=${value}`;
+  const isMarked = (pid: number): boolean => `\0${readProcFile(pid, 'environ')}`.includes(`\0${mark}\0`);
+  return findLiving((pid) => pid !== process.pid && isMarked(pid) && !isOfOtherRun(pid, mark));
 }
 
 export function findProcessesByArguments(...lastArguments: readonly string[]): number[] {

@@ -22,8 +22,10 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-function world(main: Partial<MainBranchState> | undefined, into?: string): EffectContext {
-  const state = { main: new Map(main === undefined ? [] : [['main', { trusted: null, ...main }]]) };
+function world(main: Partial<MainBranchState> | undefined, into?: string, remote?: string): EffectContext {
+  const fleet = new Map(remote === undefined ? [] : [['fleet', { remote }]]);
+  const hosts = new Map(['alpha', 'beta'].map((name) => [name, {}]));
+  const state = { main: new Map(main === undefined ? [] : [['main', { trusted: null, ...main }]]), fleet, hosts };
   const read = async (look: (state: unknown) => unknown) => Promise.resolve(look(state));
   const parts = { path: repo, settingsFor: () => ({ into }), readState: read, recordMainMoves: async () => undefined };
   return parts as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -56,4 +58,12 @@ it('is the last accepted commit while later ones wait for a person, also if anot
 
 it('is what the repository says before the first look', async () => {
   expect(await find(world(undefined))).toMatchObject({ ok: true, value: { name: 'evil', sha: evil } });
+});
+
+it('is the commit on record in a fleet, wherever the branch of this host is', async () => {
+  const main = { branch: 'main', sha: evil };
+  expect(await find(world(main, undefined, '/remote'))).toMatchObject({ ok: true, value: { name: 'main', sha: evil } });
+  expect(await findBaseOf('', world(main, undefined, '/remote'))).toMatchObject({ value: { name: 'main', sha: evil } });
+  const trusted = { branch: 'main', sha: accepted };
+  expect(await find(world({ ...main, trusted }, undefined, '/remote'))).toMatchObject({ value: { sha: accepted } });
 });

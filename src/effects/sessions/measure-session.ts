@@ -4,6 +4,7 @@ import { violationKinds } from '../../protocol/agent-session-completed.ts';
 import { isDiskFault, isDiskFaultText, isShortage, isShortageText } from '../../protocol/resource-faults.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { RecordedEvent } from '../../state/event.ts';
+import { isHere } from '../../state/fleet/owner.ts';
 import type { SessionPreparation, State } from '../../state/state.ts';
 import type { WorkflowEvents } from '../../state/workflow/workflow-event.ts';
 import type { EffectContext } from '../context.ts';
@@ -72,11 +73,13 @@ function recordOf(change: MeasuredChange): Omit<NonNullable<SessionMeasures['mea
   return { base, head, commits, file_count: files.length, files: kept, new_dependencies: added.slice(0, MOST_NAMED) };
 }
 
+type MeasuringContext = Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository' | 'here'>;
+
 /** Measures sessions that ended without an exit signal; the others were measured before the response. */
 export class SessionMeasuring {
-  readonly #context: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>;
+  readonly #context: MeasuringContext;
 
-  constructor(context: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>) {
+  constructor(context: MeasuringContext) {
     this.#context = context;
   }
 
@@ -99,7 +102,8 @@ export class SessionMeasuring {
     const found = await this.#context.readState((state) => {
       const session = state.sessions.get(sessionId);
       const { prepared, measured, taskId, epoch, result } = session ?? {};
-      const isNewest = state.tasks.get(taskId ?? '')?.epoch === epoch;
+      const task = state.tasks.get(taskId ?? '');
+      const isNewest = task?.epoch === epoch && isHere(task?.work ?? { host: null }, state, this.#context.here?.());
       if (prepared === undefined || measured === true || !isNewest || prepared.workspace === this.#context.path)
         return undefined;
       const timedOut = [...state.agents.values()].some(

@@ -8,11 +8,15 @@ import { removeMergedBranch, removeWorktree } from '../../git/worktree/remove.ts
 import { findWorktree, listWorktrees } from '../../git/worktree/worktree.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Events } from '../../state/event.ts';
+import { type Here, isHere } from '../../state/fleet/owner.ts';
 import type { State } from '../../state/state.ts';
 import { isCancelled, type Task } from '../../state/tasks/task.ts';
 import type { ClearPlace } from '../../state/workflow/session-place.ts';
 import type { EffectContext } from '../context.ts';
 import { renderGithubProblem } from '../merges/github.ts';
+import { bringCommit, bringWork } from '../travel/bring-work.ts';
+import { requireRemote } from '../travel/remote-away.ts';
+import { restoreFiles } from '../travel/restore-files.ts';
 import { findMainOf } from './workplace.ts';
 
 export interface PlaceHolder {
@@ -61,18 +65,26 @@ async function nameBranch(
 
 async function claimPlace(branch: string, holder: PlaceHolder, context: EffectContext): Promise<SessionPlacement> {
   const { task, epoch } = holder;
+  const brought =
+    task.phase === 'COMPLETED' ? NOTHING : requireRemote(await bringWork(task, { branch, epoch }, context));
+  if (!brought.ok) return failure(brought);
   const existing = await findWorktree(context.path, branch);
   if (!existing.ok) return failure(existing);
   // A closer changes nothing, so it needs no worktree after the merge has removed it.
   if (existing.value === null && task.phase === 'COMPLETED')
     return { ok: true, path: context.path, branch, isFenced: false };
   const main = await findMainOf(task, context);
+  const based =
+    main.ok && context.here?.() !== undefined ? requireRemote(await bringCommit(main.value.sha, context)) : NOTHING;
+  if (!based.ok) return failure(based);
   const found = await findPlace(branch, existing.value?.path ?? null, holder, {
     path: context.path,
     stateDir: context.stateDir,
     base: main.ok ? main.value.sha : 'HEAD',
   });
   if (!found.ok) return failure(found);
+  const restored = brought.value === null ? NOTHING : await restoreFiles(found.value, brought.value);
+  if (!restored.ok) return failure(restored);
   const into = main.ok ? main.value.name : context.settingsFor(task).into;
   const fence = { stateDir: context.stateDir, project: context.projectId, taskId: task.id, epoch, branch, into };
   const installed = await installFence(found.value, fence);
@@ -81,6 +93,8 @@ async function claimPlace(branch: string, holder: PlaceHolder, context: EffectCo
   await context.fence(task.id);
   return { ok: true, path: found.value, branch, isFenced: true };
 }
+
+const NOTHING = { ok: true, value: null } as const;
 
 async function findPlace(
   branch: string,
@@ -119,17 +133,23 @@ async function waitForOtherSessions(
   signal: AbortSignal,
 ): Promise<boolean> {
   while (!signal.aborted) {
-    const busy = await context.readState((state) => isBusy(state, taskId, epoch));
+    const busy = await context.readState((state) => isBusy(state, { taskId, epoch }, context.here?.()));
     if (busy === false) return true;
     await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
   return false;
 }
 
-function isBusy({ agents }: State, taskId: string, epoch: number): boolean {
-  return [...agents.values()].some(
-    ({ task, process }) => task?.task_id === taskId && task.epoch < epoch && process !== 'gone',
-  );
+/** Agents of other hosts write to worktrees of their own. */
+function isBusy(
+  state: State,
+  { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
+  here: Here | undefined,
+): boolean {
+  return [...state.agents.values()].some((agent) => {
+    const { task, process } = agent;
+    return task?.task_id === taskId && task.epoch < epoch && process !== 'gone' && isHere(agent, state, here);
+  });
 }
 
 function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { findMainBranch, type MainBranchHead } from '../../git/repository.ts';
 import type { GitResult } from '../../git/run-git.ts';
-import { acceptedMain } from '../../state/main/main-branch.ts';
+import { findSharedRemote } from '../../state/fleet/fleet.ts';
+import { acceptedMain, type AcceptedMain, findMain } from '../../state/main/main-branch.ts';
 import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { EffectContext } from '../context.ts';
@@ -40,11 +41,24 @@ export async function findMainOf(
   context: Pick<EffectContext, 'path' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
 ): Promise<GitResult<MainBranchHead>> {
   await context.recordMainMoves();
-  const accepted = await context.readState(acceptedMain);
+  const accepted = await context.readState(recordedMain);
   const name = context.settingsFor(task).into ?? accepted?.branch;
   if (accepted?.sha !== undefined && accepted.branch === name)
     return { ok: true, value: { name, sha: accepted.sha, ref: `refs/heads/${name}` } };
   return findMainBranch(context.path, name);
+}
+
+/** In a fleet the recorded position counts, which is the remote's: the branch of a host may be behind, or have commits of its own. */
+function recordedMain(state: State): AcceptedMain | undefined {
+  const accepted = acceptedMain(state);
+  if (accepted === undefined || accepted.sha !== undefined || !isShared(state)) return accepted;
+  const { sha } = findMain(state) ?? {};
+  return sha === undefined ? accepted : { ...accepted, sha };
+}
+
+/** Whether hosts share the main branch of a remote. */
+function isShared(state: State): boolean {
+  return findSharedRemote(state) !== null;
 }
 
 /** `into` is empty if the runbook names no branch. */
@@ -52,5 +66,9 @@ export async function findBaseOf(
   into: string,
   { path, readState }: Pick<EffectContext, 'path' | 'readState'>,
 ): Promise<GitResult<MainBranchHead>> {
-  return findMainBranch(path, into === '' ? (await readState(acceptedMain))?.branch : into);
+  const recorded = await readState((state) => ({ ...recordedMain(state), isShared: isShared(state) }));
+  const name = into === '' ? recorded?.branch : into;
+  if (recorded?.isShared === true && recorded.sha !== undefined && name !== undefined && recorded.branch === name)
+    return { ok: true, value: { name, sha: recorded.sha, ref: `refs/heads/${name}` } };
+  return findMainBranch(path, name);
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { installFence } from '../../git/fence/install.ts';
 import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
+import type { GitResult } from '../../git/run-git.ts';
 import { createWorktree } from '../../git/worktree/create.ts';
 import { fillWorktree } from '../../git/worktree/fill.ts';
 import { recordOrigin } from '../../git/worktree/origin.ts';
@@ -16,6 +17,8 @@ import type { State } from '../../state/state.ts';
 import type { EffectContext } from '../context.ts';
 import { superviseCommand } from '../processes/command.ts';
 import { stepContext } from '../template-context.ts';
+import { bringCommit } from '../travel/bring-work.ts';
+import { findMainOf } from './workplace.ts';
 
 type WorkspaceRequest = Events['WorkspaceRequested'];
 
@@ -34,7 +37,9 @@ async function makeFencedWorktree(
   task: TaskRef | null,
   context: EffectContext,
 ): Promise<Workspace> {
-  const made = await prepareWorkspace(request, context);
+  const base = request.base === null ? await findSharedBase(context) : ({ ok: true, value: request.base } as const);
+  if (!base.ok) return { ok: false, reason: `${base.problem.message}. ${base.problem.hint}` };
+  const made = await prepareWorkspace({ ...request, base: base.value }, context);
   if (!made.ok) return made;
   const kept = await recordOrigin(context.stateDir, made.path, NOTHING);
   if (!kept.ok) return { ok: false, reason: `${kept.problem.message}. ${kept.problem.hint}` };
@@ -47,6 +52,16 @@ async function makeFencedWorktree(
   // Git took time: the claim may have changed since.
   await context.fence(taskId);
   return made;
+}
+
+/** In a fleet a worktree begins at the recorded main branch, which this repository may not have yet; null on one machine. */
+async function findSharedBase(context: EffectContext): Promise<GitResult<string | null>> {
+  if (context.here?.() === undefined) return { ok: true, value: null };
+  const main = await findMainOf(null, context);
+  // Without a main branch git says what is missing.
+  if (!main.ok) return { ok: true, value: null };
+  const brought = await bringCommit(main.value.sha, context);
+  return brought.ok ? { ok: true, value: main.value.sha } : brought;
 }
 
 /** The steps of a pipeline prepare its worktree themselves. */

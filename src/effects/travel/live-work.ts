@@ -1,0 +1,86 @@
+import { isHere } from '../../state/fleet/owner.ts';
+import type { TaskWork } from '../../state/fleet/work-place.ts';
+import type { State } from '../../state/state.ts';
+import { isCancelled, type Task } from '../../state/tasks/task.ts';
+
+/** The work of a claim of this host. */
+export interface LiveWork {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly branch: string;
+  /** Null for a claim that was taken by hand. */
+  readonly worktree: string | null;
+  /** The commit at which the session began. */
+  readonly base: string | null;
+  readonly work: TaskWork | null;
+  /** The claim has ended, and other hosts wait for its work. */
+  readonly isOwed: boolean;
+}
+
+/** What this host pushes: the work of its live claims, and of ended ones whose last push failed or was never made. */
+export function listWork(state: State, host: string, path: string): readonly LiveWork[] {
+  return [...state.tasks.values()].flatMap(
+    (task) => findLiveWork(state, task, host, path) ?? findOwedWork(state, task, host) ?? [],
+  );
+}
+
+/** A session in the repository itself changes nothing, and is left out. */
+export function findLiveWork(state: State, task: Task, host: string, path: string): LiveWork | undefined {
+  const { claim, work } = task;
+  if (claim === null || !isHere(claim, state, { host })) return undefined;
+  const prepared = state.sessions.get(claim.sessionId)?.prepared;
+  const branch = prepared?.branch ?? task.flow.branch;
+  if (branch === null || prepared?.workspace === path) return undefined;
+  const { workspace = null, base = null } = prepared ?? {};
+  return { taskId: task.id, epoch: claim.epoch, branch, worktree: workspace, base, work, isOwed: false };
+}
+
+/** Also of sessions from before the project had a second host. */
+function findOwedWork(state: State, task: Task, host: string): LiveWork | undefined {
+  const { claim, work, flow, epoch, phase } = task;
+  if (claim !== null || flow.branch === null || epoch === 0 || phase === 'COMPLETED' || isCancelled(task))
+    return undefined;
+  if (!isHere(work ?? { host: null }, state, { host })) return undefined;
+  const isPushed = work !== null && work.failed === null && work.pushed?.epoch === work.epoch;
+  // A claim since then that had no worktree has nothing to push.
+  if (isPushed || (work !== null && work.epoch !== epoch)) return undefined;
+  return { taskId: task.id, epoch, branch: flow.branch, worktree: null, base: null, work, isOwed: true };
+}
+
+/** What the remote should have of a claim. */
+export interface WorkPosition {
+  readonly sha: string;
+  readonly wip: string | null;
+}
+
+/**
+ * Whether a position must be pushed and recorded. During a session only a change is; at its end also the same position again, because
+ * other hosts wait for the last push of each claim.
+ */
+export function isNewPosition(
+  { epoch, base, work }: Pick<LiveWork, 'epoch' | 'base' | 'work'>,
+  { sha, wip }: WorkPosition,
+  isEnd: boolean,
+): boolean {
+  const pushed = work?.pushed ?? null;
+  const isOwn = work?.epoch === epoch && pushed?.epoch === epoch;
+  if (isOwn) return work.failed !== null || pushed.sha !== sha || pushed.wip !== wip;
+  return isEnd || sha !== (pushed?.sha ?? base) || wip !== (pushed?.wip ?? null);
+}
+
+/** When the work of a claim was last looked at. Times are monotonic. */
+export interface PushTimes {
+  /** The last push or look, at the files too. */
+  readonly lookedMs: number;
+  /** The last push that was tried. */
+  readonly pushedMs: number;
+}
+
+/** Every five minutes in any case; for a new commit at most every 30 s; after a failure again after 30 s. */
+export function isPushDue({ lookedMs, pushedMs }: PushTimes, isMoved: boolean, nowMs: number): boolean {
+  if (nowMs - lookedMs >= LOOK_MS) return true;
+  return isMoved && nowMs - pushedMs >= LEAST_MS;
+}
+
+export const LEAST_MS = 30_000;
+const LOOK_MS = 300_000;

@@ -1,0 +1,25 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeBelow } from '../../api/write-below.ts';
+import { readSnapshot } from '../../git/own/snapshot.ts';
+import { findSha } from '../../git/repository.ts';
+import type { GitResult } from '../../git/run-git.ts';
+import type { BroughtFiles } from './bring-work.ts';
+
+/** Writes the uncommitted files of the last session into a worktree in which no session works yet. Can be repeated. */
+export async function restoreFiles(worktree: string, { own, sha, head }: BroughtFiles): Promise<GitResult<number>> {
+  // The branch has moved on meanwhile: the files belong to an earlier commit.
+  if ((await findSha(worktree, 'HEAD')) !== head) return { ok: true, value: 0 };
+  const changes = await readSnapshot(own, { sha, head });
+  if (!changes.ok) return changes;
+  for (const { path, content, mode } of changes.value) {
+    if (content === null) rmSync(join(worktree, path), { force: true });
+    else if (mode === '120000') {
+      // Makes the folders above it without following a link.
+      writeBelow(worktree, path, '');
+      rmSync(join(worktree, path));
+      symlinkSync(content, join(worktree, path));
+    } else writeBelow(worktree, path, content, mode === '100755' ? 0o755 : 0o644);
+  }
+  return { ok: true, value: changes.value.length };
+}
