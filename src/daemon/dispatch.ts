@@ -1,19 +1,31 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { type OperationName, OPERATIONS } from '../api/operations/registry.ts';
-import { KEEPABLE, keepCall } from '../api/outbox.ts';
+import { KEEPABLE } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store.ts';
-import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
+import { AWAY_CODES, isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
 import { INTERNAL_ERROR } from './http/refusals.ts';
+import {
+  addAge,
+  canKeep,
+  EARLIER_CALLS_WAIT,
+  type IncomingCall,
+  isOfAgent,
+  keepInOutbox,
+  keepWhileAway,
+  type Outbox,
+} from './keep-call.ts';
 import { causeOf, type Log } from './log.ts';
 import type { FoundProject, Projects } from './project/projects.ts';
 import { type CallerIdentity, SHARED_WORKER } from './tokens.ts';
+
+export type { IncomingCall } from './keep-call.ts';
 import type { Operation } from '../api/operations/operation.ts';
 import { checkOwnClaim } from '../state/tasks/late-message.ts';
 import type { Project } from './project/project.ts';
 import { AGENT_HANDLERS, AGENT_REPORT_HANDLERS } from './operations/agents.ts';
 import { briefHandler, projectBriefHandler } from './operations/briefs.ts';
-import { type Call, type Handlers, storeUnavailableError } from './operations/call.ts';
+import { type Call, type Handlers, inputErrorAnswer, type Refused, storeUnavailableError } from './operations/call.ts';
 import { exitHandler } from './operations/exit.ts';
 import { formHandler } from './operations/forms.ts';
 import { handoffHandler } from './operations/handoffs.ts';
@@ -23,6 +35,8 @@ import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
 import { DECISION_HANDLERS } from './operations/decisions.ts';
 import { AGENT_RUN_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
+import { FLEET_HANDLERS } from './operations/fleet/hosts.ts';
+import { STORE_HANDLERS } from './operations/fleet/store.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
@@ -30,24 +44,10 @@ import { waitHandler } from './operations/task-wait.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
-export interface IncomingCall {
-  readonly operation: string;
-  readonly identity: CallerIdentity;
-  readonly token: string;
-  readonly projectPath: string | undefined;
-  readonly body: Uint8Array;
-  readonly key: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Set if the call waited in the outbox: since when. */
-  readonly keptAt?: string;
-}
-
-export interface DispatchOptions {
+export interface DispatchOptions extends Outbox {
   readonly projects: Projects;
-  readonly outbox: string;
   readonly log: Log;
   readonly drain: (projectId: string) => Promise<boolean>;
-  readonly onKept?: () => void;
 }
 
 /** Finds the project and runs the operation. An internal error is logged, and answered without details. */
@@ -56,21 +56,28 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
   if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
   try {
     const found = await findProject(call, options.projects);
-    if (!found.ok) return found;
-    // Earlier calls of a session come first, even if they are still in the outbox.
-    const { project: own } = call.identity;
-    const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
-    if (!isInOrder && !(await options.drain(own))) return { ok: false, error: EARLIER_CALLS_WAIT };
+    if (!found.ok) {
+      const isKept = found.isAway === true && isOfAgent(call);
+      if (isKept) return checkedWithoutStore(operation, call) ?? keepWhileAway(call, options);
+      return { ok: false, error: found.error };
+    }
     const { project, services } = found.open;
     const { identity, body, key, signal } = call;
     // A call from the outbox does not prove that its agent is alive now.
     if (call.keptAt === undefined) project.lastReports.note(identity.caller, services.monotonicMs());
+    // A database that is away is not asked again for each message: agents do not wait for it.
+    if (project.isAway && isOfAgent(call)) return checkedWithoutStore(operation, call) ?? keepWhileAway(call, options);
+    // Earlier calls of a session come first, even if they are still in the outbox.
+    const { project: own } = identity;
+    const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
+    if (!isInOrder && !(await options.drain(own)))
+      return canKeep(call, project) ? keepWhileAway(call, options) : { ok: false, error: EARLIER_CALLS_WAIT };
     if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
       await project.mainWatch.pollBeforeSession();
     const answer = await executeOperation(operation, {
       project,
       services,
-      caller: callerOf(call),
+      caller: callerOf(call, services.now()),
       input: body.length === 0 ? '{}' : body,
       // Keys are scoped by caller: no caller gets the answer of another.
       ...(key === undefined || operation.kind === 'read'
@@ -79,9 +86,16 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
       ...(signal === undefined ? {} : { signal }),
       ...(call.keptAt === undefined ? {} : { isKept: true }),
     });
-    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepInOutbox(call, answer.error, options);
+    if (answer.ok) return operation.kind === 'read' ? addAge(answer, project) : answer;
+    if (answer.error.code === 'writeback-failed') return keepInOutbox(call, answer.error, options);
+    const isUnrecorded = answer.error.code === 'store-unavailable' && canKeep(call, project);
+    return isUnrecorded ? keepWhileAway(call, options) : answer;
   } catch (error) {
-    if (error instanceof StoreProblem) return { ok: false, error: storeUnavailableError(error.problem) };
+    if (error instanceof StoreProblem) {
+      const { problem } = error;
+      const isKept = AWAY_CODES.has(problem.code) && isOfAgent(call);
+      return isKept ? keepWhileAway(call, options) : { ok: false, error: storeUnavailableError(problem) };
+    }
     options.log.error('a call failed', { operation: call.operation, cause: causeOf(error) });
     if (isShortage(error) || isDiskFault(error)) return { ok: false, error: shortageError(error) };
     return { ok: false, error: INTERNAL_ERROR };
@@ -92,9 +106,16 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
 /** A kept call is judged by the claim that was live when the call was kept. */
-function callerOf({ identity: { caller }, keptAt }: IncomingCall): Caller {
-  return caller.kind === 'session' && keptAt !== undefined ? { ...caller, keptAt } : caller;
+function callerOf({ identity: { caller }, keptAt }: IncomingCall, now: Date): Caller {
+  if (caller.kind !== 'session' || keptAt === undefined) return caller;
+  // It was kept by the clock of this host. In a fleet, entries have the time of the database.
+  const offsetMs = now.getTime() - Date.now();
+  const isOff = Math.abs(offsetMs) > CLOCK_MS;
+  return { ...caller, keptAt: isOff ? new Date(Date.parse(keptAt) + offsetMs).toISOString() : keptAt };
 }
+
+/** Two readings of one clock differ by less. */
+const CLOCK_MS = 50;
 
 export async function findProject(
   { identity, projectPath }: Pick<IncomingCall, 'identity' | 'projectPath'>,
@@ -111,17 +132,15 @@ function keyScopeOf({ caller }: CallerIdentity): string {
   return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
-/** A record that the store refuses is kept and delivered later; otherwise the work would be lost. */
-function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
-  const { operation, token, key, projectPath = null } = call;
-  if (key === undefined || call.keptAt !== undefined) return { ok: false, error };
-  const input = new TextDecoder().decode(call.body);
-  const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
-  if (kept) onKept?.();
-  const hint = kept
-    ? 'It is kept, and will be delivered once when the store is back. The task stays in progress.'
-    : error.hint;
-  return { ok: false, error: { ...error, hint } };
+/** What needs no store to be refused: a kept call would be refused when its caller has gone. */
+function checkedWithoutStore(
+  operation: Operation<OperationName>,
+  { identity, body }: IncomingCall,
+): Answer | undefined {
+  const forbidden = checkAccess(operation, identity.caller);
+  if (forbidden !== undefined) return forbidden;
+  const parsed = operation.parse(body.length === 0 ? '{}' : body);
+  return parsed.ok ? undefined : inputErrorAnswer(parsed);
 }
 
 /** The call was not decided. Callers with an outbox keep it until there is room again. */
@@ -129,12 +148,6 @@ function shortageError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return storeUnavailableError({ message, hint: 'Make room on the disk, or free descriptors. Then send this again.' });
 }
-
-const EARLIER_CALLS_WAIT: ApiError = {
-  code: 'store-unavailable',
-  message: 'earlier messages of this project wait for its store',
-  hint: 'They are kept. Send this again in a moment.',
-};
 
 const NO_PROJECT: ApiError = {
   code: 'no-such-project',
@@ -148,10 +161,8 @@ function unknownOperationError(name: string): ApiError {
 
 /** Checks that the caller may call the operation, and runs its handler. Never throws because of the caller's input. */
 export async function executeOperation(operation: Operation<OperationName>, call: Call): Promise<Answer> {
-  if (call.caller.kind !== 'system' && !operation.access.includes(call.caller.kind)) {
-    const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
-    return { ok: false, error: { code: 'forbidden', message, hint: describeAccess(operation, call.caller) } };
-  }
+  const forbidden = checkAccess(operation, call.caller);
+  if (forbidden !== undefined) return forbidden;
   const ended = await findEndedClaimError(operation, call);
   if (ended !== undefined) return { ok: false, error: ended };
   // A project adopts its rules before its first task, so that no gate is ever open.
@@ -160,6 +171,13 @@ export async function executeOperation(operation: Operation<OperationName>, call
   const first = operation.kind === 'write' ? adoptions?.firstUnderWay : undefined;
   if (first !== undefined) await first;
   return OPERATION_HANDLERS[operation.name](call);
+}
+
+function checkAccess(operation: Operation<OperationName>, caller: Caller): Refused | undefined {
+  const { kind } = caller;
+  if (kind === 'system' || operation.access.includes(kind)) return undefined;
+  const message = `${/^[ao]/.test(kind) ? 'an' : 'a'} ${kind} may not call ${operation.name}`;
+  return { ok: false, error: { code: 'forbidden', message, hint: describeAccess(operation, caller) } };
 }
 
 function describeAccess({ access }: Operation, { kind }: Caller): string {
@@ -185,6 +203,8 @@ export const OPERATION_HANDLERS: Handlers = {
   ...RUNBOOK_HANDLERS,
   ...WORKFLOW_HANDLERS,
   ...WORKTREE_HANDLERS,
+  ...FLEET_HANDLERS,
+  ...STORE_HANDLERS,
   status_get: statusHandler,
   costs_get: costsHandler,
   project_brief: projectBriefHandler,

@@ -16,6 +16,7 @@ import { chooseMode } from '../sandbox/choose-mode.ts';
 import { surveySandboxes } from '../sandbox/survey.ts';
 import { resetCrashCount } from '../watchdog/restart-record.ts';
 import { dispatchCall } from './dispatch.ts';
+import { HostClock } from './fleet/host-clock.ts';
 import { handleWebhook } from './http/github-webhook.ts';
 import type { McpEndpoint, McpEndpointOptions } from './http/mcp-endpoint.ts';
 import { type HttpExchange, route } from './http/route.ts';
@@ -28,7 +29,8 @@ import { OutboxDelivery } from './outbox-delivery.ts';
 import { LoopPulse } from './process-health.ts';
 import { createEffectContext } from './project/effect-context.ts';
 import { Projects } from './project/projects.ts';
-import { Rulebook, RunbookWatch } from './rules/rulebook.ts';
+import { Rulebook } from './rules/rulebook.ts';
+import { RunbookWatch } from './rules/runbook-watch.ts';
 import { type DaemonSettings, readSettings } from './settings.ts';
 import { lockStateFolder, readOwnership } from './state-lock.ts';
 import { AccessTokens } from './tokens.ts';
@@ -124,7 +126,8 @@ async function openDaemon(
     drain: async (projectId: string) => delivery.drain(projectId),
     onKept: () => delivery.retryLater(),
   };
-  const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens });
+  const isAway = (id: string): boolean => projects.opened().some(({ project }) => project.id === id && project.isAway);
+  const delivery: OutboxDelivery = new OutboxDelivery({ ...shared, tokens, isAway });
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let watching: NodeJS.Timeout | undefined;
@@ -228,6 +231,7 @@ function makeServices(
     });
   });
   const isSet = exitFlag !== undefined && exitFlag !== '';
+  const clock = new HostClock();
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issueSession(session),
@@ -243,7 +247,8 @@ function makeServices(
     readExitProtocol: () => exitProtocolEnabled(exitFlag, !isSet && runbook.readExitProtocol()),
     monotonicMs: () => performance.now(),
     loop,
-    now: () => new Date(),
+    clock,
+    now: () => clock.now(),
     adviseSandbox: async (mode) => adviseSandbox(mode, env),
   };
 }

@@ -11,14 +11,20 @@ export interface Delivered {
   readonly waiting: number;
 }
 
+interface OutboxDeliveryOptions extends DispatchOptions {
+  readonly tokens: AccessTokens;
+  /** Whether the database of a project is known to be away: then nothing is tried. */
+  readonly isAway?: (projectId: string) => boolean;
+}
+
 /**
  * Delivers the calls that were kept while no daemon ran, each with its key. The calls of one project form a lane: they are delivered in
  * order, and a call that its store cannot take yet holds up those behind it, but no other project. A refused call is set aside for people;
  * after an internal error a call is retried a few times first.
  */
 export class OutboxDelivery {
-  readonly #options: DispatchOptions & { readonly tokens: AccessTokens };
-  readonly #lanes = new Map<string, Promise<LaneEnd>>();
+  readonly #options: OutboxDeliveryOptions;
+  readonly #lanes = new Map<string, { readonly end: Promise<LaneEnd>; readonly isBegun: boolean }>();
   readonly #placed: OutboxLanes;
   /** Settled calls whose files could not be removed. */
   readonly #settled = new Set<string>();
@@ -31,7 +37,7 @@ export class OutboxDelivery {
   #delayMs = FIRST_DELAY_MS;
   #isStopped = false;
 
-  constructor(options: DispatchOptions & { readonly tokens: AccessTokens }) {
+  constructor(options: OutboxDeliveryOptions) {
     this.#options = options;
     this.#placed = new OutboxLanes(options.outbox, (call) => this.#laneOf(call));
   }
@@ -84,7 +90,7 @@ export class OutboxDelivery {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#again);
-    await Promise.all(this.#lanes.values());
+    await Promise.all([...this.#lanes.values()].map(async ({ end }) => end));
   }
 
   async #deliverAll(): Promise<Delivered> {
@@ -145,18 +151,23 @@ export class OutboxDelivery {
     return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
 
+  /** A run that has not begun serves all who ask meanwhile: each run of a lane waits for its store. */
   async #run(lane: string): Promise<LaneEnd> {
     const before = this.#lanes.get(lane);
-    const next = (async () => {
-      await before;
-      return this.#deliverLane(lane);
-    })();
+    if (before?.isBegun === false) return before.end;
+    const next = { isBegun: false, end: this.#runAfter(before?.end, lane, () => (next.isBegun = true)) };
     this.#lanes.set(lane, next);
-    const end = await next;
+    const end = await next.end;
     if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
     if (!end.isWaiting) this.#blockedSince.delete(lane);
     else if (!this.#blockedSince.has(lane)) this.#blockedSince.set(lane, performance.now());
     return end;
+  }
+
+  async #runAfter(before: Promise<LaneEnd> | undefined, lane: string, begin: () => void): Promise<LaneEnd> {
+    await before;
+    begin();
+    return this.#deliverLane(lane);
   }
 
   /** Never rejects, because the next run of the lane waits for it. */
@@ -164,7 +175,7 @@ export class OutboxDelivery {
     const { outbox, log } = this.#options;
     const counts = { delivered: 0, refused: 0 };
     const names = findKept(outbox);
-    if (names === undefined) return { ...counts, isWaiting: true };
+    if (names === undefined || this.#options.isAway?.(lane) === true) return { ...counts, isWaiting: true };
     for (const name of names) {
       if (this.#isStopped) return { ...counts, isWaiting: true };
       const found = this.#placed.readLane(name);

@@ -3,12 +3,16 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { COMPILE_CACHE, DAEMON } from '../../test/package/where.ts';
 import { until as waitUntil } from '../../test/processes/until.ts';
+import { readLedger } from '../../test/processes/ledger.ts';
+import { STORE } from '../../test/stores/chosen.ts';
+import { findLedgerFile } from '../../test/stores/find-ledger-file.ts';
 import { makePass } from '../api/operator-pass.ts';
 import { readDaemonRecord, readToken } from '../api/state-folder.ts';
+import type { Entry } from '../ledger/format/entry.ts';
 import { runDaemon, type Daemon } from './lifecycle.ts';
 
 /** Folders and processes of one test; `end` removes whatever is left of them. */
@@ -25,6 +29,7 @@ export class Scene {
     BATON_STATE_DIR: this.stateDir,
     BATON_RESTART: 'off',
     ...COMPILE_CACHE,
+    ...STORE,
   };
 
   /** A git repository with one commit. */
@@ -63,6 +68,12 @@ export class Scene {
     });
     this.#children.add(child);
     return (await child.stdout.toArray()).join('');
+  }
+
+  /** What is recorded for its only project, without what only a fleet records. */
+  async entries(): Promise<Entry[]> {
+    const ledgerFile = findLedgerFile(this.stateDir);
+    return readLedger({ ledgerFile, project: basename(ledgerFile, '.db') });
   }
 
   token(kind: 'operator' | 'worker' = 'operator'): string {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { findLedgerFile } from '../../test/stores/find-ledger-file.ts';
 import type { Client } from '../api/client/client.ts';
 import { createClient } from '../api/client/connect.ts';
 import { requireResult } from '../api/require-result.cases.ts';
@@ -16,6 +17,15 @@ export class RunScene {
 
   get stateDir(): string {
     return this.scene.stateDir;
+  }
+
+  /** The file of the ledger, or of its replica. */
+  get ledgerFile(): string {
+    return findLedgerFile(this.stateDir);
+  }
+
+  get project(): string {
+    return basename(this.ledgerFile, '.db');
   }
 
   /** Nobody is called on this machine's screen. */

@@ -1,5 +1,6 @@
 import type { ApiError, OrError } from '../api/answer.ts';
 import { LOCK_TIMES, scaleLockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
+import { findStoreUrlProblem } from '../protocol/store-url.ts';
 import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/tasks/lease.ts';
 
@@ -9,6 +10,8 @@ export interface DaemonSettings {
   readonly lockTimes: LockTimes;
   readonly loopLagMs: number;
   readonly exitFlag: string | undefined;
+  /** The URL of the database of projects that are new and whose runbook names none. */
+  readonly store: string | undefined;
 }
 
 export type ReadSettings = OrError<{ readonly settings: DaemonSettings }>;
@@ -25,8 +28,14 @@ export function readSettings(env: Environment): ReadSettings {
   if (typeof lockMs === 'object') return { ok: false, error: lockMs };
   const loopLagMs = readMs(env, 'BATON_LOOP_LAG_MS') ?? 4000;
   if (typeof loopLagMs === 'object') return { ok: false, error: loopLagMs };
+  const store = env['BATON_STORE'] || undefined;
+  const wrong = store === undefined ? undefined : findStoreUrlProblem(store);
+  if (wrong !== undefined) return { ok: false, error: { ...wrong, message: `BATON_STORE: ${wrong.message}` } };
   const locks = lockMs === undefined ? LOCK_TIMES : scaleLockTimes(lockMs);
-  return { ok: true, settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
+  return {
+    ok: true,
+    settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'], store },
+  };
 }
 
 /** From the environment, else the runbook, else the specification. */

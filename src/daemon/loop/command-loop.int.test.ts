@@ -47,13 +47,13 @@ describe('a project', () => {
   it('does not renew a claim that ends in the same commit', async () => {
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
     await claimNext('s1', 0);
-    expect(await project.renewClaim('A', 1)).toBe(true);
+    expect(await project.renewClaim('A', 1)).toEqual({ ok: true, answer: true });
     const [, renewed, revoked] = await Promise.all([
       ask({ kind: 'create-task', command: { id: 'B', title: 'x' } }),
       project.renewClaim('A', 1),
       ask({ kind: 'release-claim', command: { id: 'A' } }),
     ]);
-    expect([renewed, revoked.ok]).toEqual([false, true]);
+    expect([renewed, revoked.ok]).toEqual([{ ok: true, answer: false }, true]);
   });
 
   it('is read at once if no commit is in progress, else after the earlier requests', async () => {
@@ -216,7 +216,7 @@ describe('what follows from a command', () => {
     const refused = await open().catch((error: Error) => error.message);
     expect(refused).toBe(`entry ${seq} (AgentIdle) cannot be read: data.why is not one of stop, waiting, quiet`);
     rmSync(folder, { recursive: true });
-    mkdirSync(folder);
+    folder = mkdtempSync(join(tmpdir(), 'baton-keeper-'));
     project = await open();
   });
 

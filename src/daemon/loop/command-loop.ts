@@ -1,3 +1,4 @@
+import { AboveLevel } from '../../engine/fleet/entry-level.ts';
 import type { Draft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import type { CommandKind } from '../../protocol/command-access.ts';
@@ -7,14 +8,16 @@ import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import { judgesBySilence, type Outcome, type Refusal } from '../../state/outcome.ts';
 import { INTERNAL_ERROR } from '../http/refusals.ts';
+import { drainMessages, findHeld, SetAside } from './hold-back.ts';
 import {
   type CommandLoopOptions,
   type CommandRequest,
   type CommandResult,
   type DecideContext,
-  EARLIER_MESSAGES_UNRECORDED,
   type KeptMessages,
   LATER,
+  MAX_BATCH_ENTRIES,
+  MAX_BATCH_REQUESTS,
   NO_KEPT_MESSAGES,
 } from './request.ts';
 import {
@@ -23,9 +26,9 @@ import {
   type DecidedRequest,
   draftsOf,
   FailedReaction,
-  findUnrecordable,
   isRecordedAsDecided,
   type PendingRequest,
+  refuseUnrecordable,
   SpeculativeState,
   WaitList,
 } from './speculative-state.ts';
@@ -42,13 +45,14 @@ export class CommandLoop {
   readonly #queue: PendingRequest[] = [];
   readonly #waitList = new WaitList();
   readonly #foreign: Entry[] = [];
-  readonly #behindMessages = new Set<PendingRequest>();
+  readonly #aside: SetAside;
   #draining: Promise<void> | undefined;
 
   constructor(options: CommandLoopOptions) {
     this.#options = options;
-    this.#speculative = new SpeculativeState(options.state, options.rules);
+    this.#speculative = new SpeculativeState(options.state, options.rules, options.here);
     this.#messages = options.messages ?? NO_KEPT_MESSAGES;
+    this.#aside = new SetAside((waiting) => this.#enqueue(waiting), options.onInternalError);
   }
 
   async submit<A>(request: CommandRequest<A>): Promise<CommandResult<A>> {
@@ -75,7 +79,15 @@ export class CommandLoop {
     return this.submit({
       actor: actorOf(caller),
       ...options,
-      decide: ({ state, rules }) => decide(state, command, caller, rules),
+      decide: ({ state, rules, here }) => decide(state, command, caller, rules, here),
+    });
+  }
+
+  /** Begins what this host has room for, after another host has recorded something. */
+  async lookForWork(): Promise<void> {
+    await this.submit({
+      actor: 'system:engine',
+      decide: ({ at }) => ({ ok: true, events: this.#speculative.findWork(at), answer: null }),
     });
   }
 
@@ -119,11 +131,13 @@ export class CommandLoop {
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
+      // Entries that arrived since: a decision without them would be refused as outdated.
+      this.#foldForeign();
       const requests = this.#queue.splice(0, MAX_BATCH_REQUESTS);
       const batch = this.#speculative.beginBatch(this.#options.clock.pin());
       try {
         this.#decide(requests, batch);
-        await this.#commit(batch);
+        if (!this.#holdBack(batch)) await this.#commit(batch);
       } catch (error) {
         this.#failBatch(requests, batch, error);
       }
@@ -157,14 +171,14 @@ export class CommandLoop {
       this.#waitList.add(waiting);
       return;
     }
-    if (!outcome.ok) {
-      this.#addDecided({ waiting, settled: outcome, from: 0, to: 0 }, batch);
+    const unknown = outcome.ok && outcome.events.length > 0 ? this.#speculative.findUnknown() : undefined;
+    if (!outcome.ok || unknown !== undefined) {
+      this.#addDecided({ waiting, settled: unknown ?? outcome, from: 0, to: 0 }, batch);
       return;
     }
     if (judgesBySilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
       this.#waitList.remove(waiting);
-      this.#behindMessages.add(waiting);
-      void this.#retryAfterMessages(waiting);
+      void this.#aside.wait(waiting, drainMessages(this.#messages));
       return;
     }
     const from = batch.steps.length;
@@ -177,15 +191,15 @@ export class CommandLoop {
     this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: batch.steps.length }, batch);
   }
 
-  /** Decides the request again once the kept messages are recorded; refuses it if they cannot be recorded. */
-  async #retryAfterMessages(waiting: PendingRequest): Promise<void> {
-    const isDrained = await this.#messages.drain().catch((error: unknown) => {
-      this.#options.onInternalError(error);
-      return false;
-    });
-    this.#behindMessages.delete(waiting);
-    if (isDrained) this.#enqueue(waiting);
-    else waiting.answer({ ok: false, problem: EARLIER_MESSAGES_UNRECORDED });
+  /** If something must happen before requests of the batch are recorded, only those wait; the others are decided again at once. */
+  #holdBack(batch: Batch): boolean {
+    const held = findHeld(batch, this.#options.holdBack);
+    if (held.size === 0) return false;
+    this.#options.clock.unpin();
+    this.#speculative.rollBack(batch);
+    this.#queue.unshift(...batch.decided.map(({ waiting }) => waiting).filter((waiting) => !held.has(waiting)));
+    for (const [waiting, until] of held) void this.#aside.wait(waiting, until);
+    return true;
   }
 
   #addDecided(decided: DecidedRequest, batch: Batch): void {
@@ -204,15 +218,16 @@ export class CommandLoop {
   /** Nothing was recorded or answered. If one request caused the error, only that one fails and the others are tried again. */
   #failBatch(requests: readonly PendingRequest[], batch: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
-    this.#options.onInternalError(error instanceof FailedReaction ? error.cause : error);
+    const cause = error instanceof FailedReaction ? error.cause : error;
+    if (!(cause instanceof AboveLevel)) this.#options.onInternalError(cause);
     this.#options.clock.unpin();
     this.#speculative.rollBack(batch);
     const asked = [...requests, ...batch.decided.map(({ waiting }) => waiting)];
-    const all = new Set(asked.filter((waiting) => !this.#behindMessages.has(waiting)));
+    const all = new Set(asked.filter((waiting) => !this.#aside.has(waiting)));
     const failed = culprit === undefined ? all : new Set([culprit]);
     for (const waiting of failed) {
       this.#waitList.remove(waiting);
-      waiting.answer({ ok: false, refusal: INTERNAL_ERROR });
+      waiting.answer({ ok: false, refusal: cause instanceof AboveLevel ? cause.refusal : INTERNAL_ERROR });
     }
     this.#queue.unshift(...[...all].filter((waiting) => !failed.has(waiting) && !this.#waitList.has(waiting)));
   }
@@ -220,38 +235,34 @@ export class CommandLoop {
   async #commit(batch: Batch): Promise<void> {
     const drafts = draftsOf(batch);
     const result =
-      drafts.length === 0 ? ({ ok: true, entries: [] } as const) : await this.#options.ledger.append(drafts);
+      drafts.length === 0
+        ? ({ ok: true, entries: [] } as const)
+        : await this.#options.ledger.append(drafts, batch.seqBefore);
     this.#options.clock.unpin();
-    if (result.ok && isRecordedAsDecided(result.entries, drafts, batch)) {
+    if (result.ok && isRecordedAsDecided(result.entries, drafts)) {
       this.#announce(batch.steps.map(({ recorded }) => recorded));
       answerAll(batch.decided);
       return;
     }
     this.#speculative.rollBack(batch);
     if (result.ok) {
-      // Durable, but different from the batch: other numbers because of foreign entries in between, or redacted data.
+      // Durable, but with redacted data.
       this.#fold(result.entries.map(({ entry }) => entry));
       answerAll(batch.decided);
     } else if ('problem' in result) {
       this.#answerUnrecorded(batch, drafts, result.problem);
     } else {
+      // Decided on a state without entries that are recorded: they are folded before the requests are decided again.
       this.#queue.unshift(...batch.decided.map(({ waiting }) => waiting));
     }
   }
 
-  /** If some requests decided entries that no ledger could record, only those are refused; the others are tried again. */
   #answerUnrecorded({ decided, at }: Batch, drafts: readonly Draft[], problem: Problem): void {
-    const { head, secrets } = this.#options.ledger;
-    const unfit = decided.map((each) => findUnrecordable(drafts, each, head.size, secrets));
-    const isTheirs = unfit.some((found) => found !== undefined);
-    const again: PendingRequest[] = [];
-    for (const [i, { waiting, from, to }] of decided.entries()) {
-      const found = unfit[i];
-      if (found !== undefined) waiting.answer({ ok: false, refusal: found });
-      else if (isTheirs) again.push(waiting);
-      else if (to > from || !this.#answerWithoutStore(waiting, at)) waiting.answer({ ok: false, problem });
-    }
-    this.#queue.unshift(...again);
+    const others = refuseUnrecordable(decided, drafts, this.#options.ledger);
+    this.#queue.unshift(...(others ?? []));
+    if (others !== undefined) return;
+    for (const { waiting, from, to } of decided)
+      if (to > from || !this.#answerWithoutStore(waiting, at)) waiting.answer({ ok: false, problem });
   }
 
   /** Answers a read that shared a failed commit. Returns false if the request wants to record something. */
@@ -264,13 +275,17 @@ export class CommandLoop {
   }
 
   #foldForeign(): void {
-    this.#fold(this.#foreign.splice(0).filter(({ seq }) => seq > this.#speculative.state.seq));
+    const entries = this.#foreign.splice(0).filter(({ seq }) => seq > this.#speculative.state.seq);
+    if (entries.length === 0) return;
+    const recorded = this.#fold(entries);
+    this.#options.onForeign?.(recorded);
   }
 
-  #fold(entries: readonly Entry[]): void {
-    if (entries.length === 0) return;
-    this.#announce(this.#speculative.fold(entries));
+  #fold(entries: readonly Entry[]): readonly RecordedEvent[] {
+    const recorded = this.#speculative.fold(entries);
+    this.#announce(recorded);
     for (const waiting of this.#waitList.removeAll()) this.#enqueue(waiting);
+    return recorded;
   }
 
   /** The entries are durable even if a follower throws. */
@@ -283,8 +298,3 @@ export class CommandLoop {
     }
   }
 }
-
-/** Enough to fill a commit, few enough to keep answers quick. */
-const MAX_BATCH_REQUESTS = 500;
-/** The ledger refuses a commit that is too large. */
-const MAX_BATCH_ENTRIES = 4000;

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
+import { REPLICA_MARK } from '../../ledger/replica/replica-mark.ts';
 import { findSnapshot, type FoundSnapshot, isUnsignedSnapshotName } from '../../ledger/snapshots-and-blobs.ts';
 import type { StateFold } from '../../ledger/verify/verify-snapshots.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { toRecordedEvent, UnreadableEntry } from '../../state/recorded-event.ts';
-import { emptyState, evolve, type State } from '../../state/state.ts';
+import { LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import { findFleet } from '../../state/fleet/fleet.ts';
+import { findUnknownType, UnreadableEntry } from '../../state/recorded-event.ts';
+import { emptyState, foldEntry, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 
 /** Folds the entries since the newest snapshot, which a key of this ledger must have signed. Throws `UnreadableEntry` if an entry does not fit its type. */
@@ -34,7 +37,7 @@ export async function loadState(
 /** Drops snapshots of earlier versions: this version cannot verify them, and a forged one would fail `baton ledger verify`. */
 async function removeOldSnapshots({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
   for (const name of await store.snapshotNames()) {
-    if (name === SNAPSHOT_NAME) continue;
+    if (name === SNAPSHOT_NAME || name === REPLICA_MARK) continue;
     onDiscarded(name, isUnsignedSnapshotName(name) ? DISCARD_REASONS.unsigned : DISCARD_REASONS.unread);
     await store.dropSnapshot(name);
   }
@@ -43,7 +46,11 @@ async function removeOldSnapshots({ store }: Ledger, onDiscarded: (name: string,
 function parseSnapshot(found: FoundSnapshot | undefined, size: number): State | undefined {
   if (found === undefined || !found.ok || found.head.size > size) return undefined;
   const state = parseState(found.state);
-  return state?.seq === found.head.size ? state : undefined;
+  if (state?.seq !== found.head.size) return undefined;
+  // An entry that was unknown when the snapshot was made may be known by now: it is folded with all others.
+  if (state.unknown.size > 0) return undefined;
+  // A later version made it: entries that this one does not know must be found.
+  return (findFleet(state)?.level ?? 0) <= LEDGER_LEVEL ? state : undefined;
 }
 
 const DISCARD_REASONS = {
@@ -56,7 +63,7 @@ const DISCARD_REASONS = {
 } as const;
 
 /** Raised whenever the fold changes: snapshots of an older fold are then ignored, and all entries are folded. */
-export const SNAPSHOT_NAME = 'state-16';
+export const SNAPSHOT_NAME = 'state-17';
 
 function createTrackedState(): State {
   return emptyState(() => new TrackedMap());
@@ -92,12 +99,6 @@ function fillCollection(state: State, name: string, value: unknown): void {
   for (const [key, item] of value) map.set(key, item);
 }
 
-export function foldEntry(state: State, entry: Entry): void {
-  const recorded = toRecordedEvent(entry);
-  if (recorded !== undefined) evolve(state, recorded);
-  state.seq = entry.seq;
-}
-
 function findUnreadable(fold: () => void): string | undefined {
   try {
     fold();
@@ -105,6 +106,22 @@ function findUnreadable(fold: () => void): string | undefined {
   } catch (error) {
     if (error instanceof UnreadableEntry) return error.message;
     throw error;
+  }
+}
+
+/** Names the entries of later versions, for `baton ledger verify`: the chain can be verified without knowing what they mean. */
+export class UnknownTypes {
+  readonly #first = new Map<string, number>();
+
+  read(entry: Entry): void {
+    const type = findUnknownType(entry);
+    if (type !== undefined && !this.#first.has(type)) this.#first.set(type, entry.seq);
+  }
+
+  get warnings(): readonly string[] {
+    return [...this.#first].map(
+      ([type, seq]) => `entry ${seq} has the type ${type}, which this version does not know: it would decide nothing`,
+    );
   }
 }
 

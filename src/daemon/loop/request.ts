@@ -12,6 +12,8 @@ export interface DecideContext {
   readonly rules: Rules;
   /** The time of the entries that this commit records. */
   readonly at: string;
+  /** This host; undefined on SQLite. */
+  readonly here?: string | undefined;
 }
 
 /** Returned by `decide` if the request has to wait: the loop calls it again after the next change. */
@@ -58,9 +60,20 @@ export interface CommandLoopOptions {
   readonly ledger: Ledger;
   readonly state: State;
   readonly rules: Rules;
+  /** The name of this host in its fleet; missing on SQLite. */
+  readonly here?: string | undefined;
   readonly clock: { readonly pin: () => string; readonly unpin: () => void; readonly read: () => Date };
   /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
   readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
   readonly onInternalError: (error: unknown) => void;
+  /** What must happen before these entries of one request are recorded; undefined if nothing. Must not reject, or take long. */
+  readonly holdBack?: (recorded: readonly RecordedEvent[]) => Promise<void> | undefined;
+  /** Receives the entries of other hosts, after they were folded. */
+  readonly onForeign?: (recorded: readonly RecordedEvent[]) => void;
   readonly messages?: KeptMessages;
 }
+
+/** Enough to fill a commit, few enough to keep answers quick. */
+export const MAX_BATCH_REQUESTS = 500;
+/** The ledger refuses a commit that is too large. */
+export const MAX_BATCH_ENTRIES = 4000;

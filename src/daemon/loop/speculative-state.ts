@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type { EngineContext } from '../../engine/context.ts';
+import { lookForWork } from '../../engine/dispatch.ts';
 import { advance, type Origin, type Step } from '../../engine/kernel.ts';
 import { type Draft, prepareDraft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
+import { type Problem, problem } from '../../protocol/shape/problem.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
 import type { Event, RecordedEvent } from '../../state/event.ts';
 import type { Refusal } from '../../state/outcome.ts';
-import { toLedgerDraft, toRecordedEvent } from '../../state/recorded-event.ts';
+import { toLedgerDraft } from '../../state/recorded-event.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
-import { evolve, type State } from '../../state/state.ts';
+import { findUnknownEntry, foldEntry, type State } from '../../state/state.ts';
 import { type ReadyTasks, trackReadyTasks } from '../../state/tasks/ready.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 import type { CommandRequest, CommandResult, DecideContext } from './request.ts';
@@ -15,19 +19,32 @@ import type { CommandRequest, CommandResult, DecideContext } from './request.ts'
 export class SpeculativeState {
   readonly state: State;
   readonly #rules: Rules;
+  readonly #here: string | undefined;
   readonly #ready: ReadyTasks;
   readonly #maps: readonly TrackedMap<string, unknown>[];
 
   /** The maps of the state must be `TrackedMap`s. */
-  constructor(state: State, rules: Rules) {
+  constructor(state: State, rules: Rules, here?: string) {
     this.state = state;
+    this.#here = here;
     this.#rules = rules;
     this.#ready = trackReadyTasks(state, rules);
     this.#maps = Object.values(state).filter((value) => value instanceof TrackedMap);
   }
 
   view(at: string): DecideContext {
-    return { state: this.state, ready: this.#ready, rules: rulesInForce(this.state, this.#rules), at };
+    const rules = rulesInForce(this.state, this.#rules);
+    return { state: this.state, ready: this.#ready, rules, at, here: this.#here };
+  }
+
+  /** Why nothing may be decided. A problem and no refusal: what agents send stays in the outbox until a newer version records it. */
+  findUnknown(): { readonly ok: false; readonly problem: Problem } | undefined {
+    const unknown = findUnknownEntry(this.state);
+    if (unknown === undefined) return undefined;
+    const { type, seq } = unknown;
+    const message = `entry ${seq} has the type ${type}, which this version of Baton does not know: it decides nothing`;
+    const hint = 'Upgrade Baton on this host. Until then messages of agents are kept.';
+    return { ok: false, problem: problem('store-unavailable', message, hint) };
   }
 
   get hasWork(): boolean {
@@ -40,8 +57,16 @@ export class SpeculativeState {
   }
 
   advance(events: readonly Event[], origin: Origin, { at, steps }: Batch): void {
-    const context = { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules };
-    advance(context, events, origin, steps);
+    advance(this.#worldAt(at), events, origin, steps);
+  }
+
+  /** What begins now on this host. */
+  findWork(at: string): readonly Event[] {
+    return lookForWork(this.#worldAt(at));
+  }
+
+  #worldAt(at: string): EngineContext {
+    return { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules, here: this.#here };
   }
 
   rollBack({ seqBefore: before, steps }: Batch): void {
@@ -54,13 +79,10 @@ export class SpeculativeState {
   fold(entries: readonly Entry[]): readonly RecordedEvent[] {
     const folded: RecordedEvent[] = [];
     for (const entry of entries) {
-      const recorded = toRecordedEvent(entry);
-      if (recorded !== undefined) {
-        evolve(this.state, recorded);
-        this.#ready.note(this.state, recorded);
-        folded.push(recorded);
-      }
-      this.state.seq = entry.seq;
+      const recorded = foldEntry(this.state, entry);
+      if (recorded === undefined) continue;
+      this.#ready.note(this.state, recorded);
+      folded.push(recorded);
     }
     return folded;
   }
@@ -72,6 +94,8 @@ export interface PendingRequest {
   timer?: NodeJS.Timeout;
   /** Its wait is over, or its caller has gone. */
   hasTimedOut?: boolean;
+  /** It was held back once: see `hold-back.ts`. */
+  hasWaited?: boolean;
 }
 
 export interface DecidedRequest {
@@ -106,13 +130,9 @@ export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] 
   );
 }
 
-/** False if the ledger gave other numbers, or redacted something. */
-export function isRecordedAsDecided(
-  entries: readonly { readonly entry: Entry }[],
-  drafts: readonly Draft[],
-  { steps }: Batch,
-): boolean {
-  return entries.every(({ entry }, i) => entry.seq === steps[i]?.recorded.seq && entry.data === drafts[i]?.data);
+/** False if the ledger redacted something. */
+export function isRecordedAsDecided(entries: readonly { readonly entry: Entry }[], drafts: readonly Draft[]): boolean {
+  return entries.every(({ entry }, i) => entry.data === drafts[i]?.data);
 }
 
 /** Answers requests that waited for work first, because their agents can start. The others get their confirmation after that. */
@@ -131,8 +151,24 @@ export function answerAll(decided: readonly DecidedRequest[]): void {
   else process.nextTick(answerRest);
 }
 
+/** Refuses the requests whose entries no ledger could record. Returns the others, to be tried again; undefined if there are no such requests. */
+export function refuseUnrecordable(
+  decided: readonly DecidedRequest[],
+  drafts: readonly Draft[],
+  { head, secrets }: Pick<Ledger, 'head' | 'secrets'>,
+): readonly PendingRequest[] | undefined {
+  const unfit = decided.map((each) => findUnrecordable(drafts, each, head.size, secrets));
+  if (unfit.every((found) => found === undefined)) return undefined;
+  return decided.flatMap(({ waiting }, i) => {
+    const refusal = unfit[i];
+    if (refusal === undefined) return [waiting];
+    waiting.answer({ ok: false, refusal });
+    return [];
+  });
+}
+
 /** Returns why the entries of one request cannot be recorded in a ledger of this size. `drafts` are those of the whole commit. */
-export function findUnrecordable(
+function findUnrecordable(
   drafts: readonly Draft[],
   { from, to }: DecidedRequest,
   size: number,
@@ -205,14 +241,25 @@ const NOTHING_YET: Refusal = {
 export class CommitClock {
   readonly #now: () => Date;
   #pinned: Date | undefined;
+  #newestMs = Number.NEGATIVE_INFINITY;
 
   constructor(now: () => Date) {
     this.#now = now;
   }
 
   pin(): string {
-    this.#pinned = this.#now();
+    this.#pinned = this.#later(this.#now());
     return this.#pinned.toISOString();
+  }
+
+  /** In a fleet: a recorded entry has this time, and no later one gets an earlier one. */
+  observe(at: string | undefined): void {
+    const ms = at === undefined ? Number.NaN : Date.parse(at);
+    if (ms > this.#newestMs) this.#newestMs = ms;
+  }
+
+  #later(now: Date): Date {
+    return now.getTime() < this.#newestMs ? new Date(this.#newestMs) : now;
   }
 
   unpin(): void {
@@ -220,6 +267,6 @@ export class CommitClock {
   }
 
   read(): Date {
-    return this.#pinned ?? this.#now();
+    return this.#pinned ?? this.#later(this.#now());
   }
 }

@@ -7,6 +7,7 @@ import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { Standing } from '../../protocol/standing.ts';
 import { actorOf, type Caller, checkClaim } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
+import { isElsewhere } from '../../state/fleet/work-place.ts';
 import { refusal } from '../../state/outcome.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { Session, State } from '../../state/state.ts';
@@ -122,6 +123,8 @@ export async function readOwnSession({ caller, project, services }: Call, agentI
 export async function measureOwn({ project }: Call, { session, task }: OwnSession): Promise<SessionMeasures> {
   const prepared = session?.prepared;
   if (prepared === undefined || prepared.workspace === project.path || session?.exit !== null) return UNMEASURED;
+  // Its own host measures it.
+  if (task !== undefined && isElsewhere(task, project.here)) return UNMEASURED;
   // The session that closes a merged task may have removed its worktree.
   if (task?.phase === 'COMPLETED' && !existsSync(prepared.workspace)) return UNMEASURED;
   return measureSession(prepared, session.result ?? null, project);
@@ -165,8 +168,8 @@ async function recordReport(call: Call, agentId: string | undefined, seen: Agent
     actor: actorOf(caller),
     ...keyOf(call),
     isKept,
-    decide: ({ state, rules, at }) => {
-      const outcome = decide(state, { kind: 'report-agent', command: { ...command, at } }, caller, rules);
+    decide: ({ state, rules, at, here }) => {
+      const outcome = decide(state, { kind: 'report-agent', command: { ...command, at } }, caller, rules, here);
       return outcome.ok ? { ...outcome, answer: null } : outcome;
     },
     answerAfterCommit: standingIn(services, agentId ?? ownAgent(call)),

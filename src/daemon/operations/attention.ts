@@ -11,7 +11,8 @@ import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
 import { fitsWorker } from '../../state/tasks/worker-fit.ts';
 import { findWorkflowObstacle } from '../../state/workflow/start-workflow.ts';
 import type { RestartRecord } from '../../watchdog/restart-record.ts';
-import { renderRunbookProblem, type RunbookWatch } from '../rules/rulebook.ts';
+import { renderRunbookProblem } from '../rules/rulebook.ts';
+import type { RunbookWatch } from '../rules/runbook-watch.ts';
 
 export type Attention = Reason;
 
@@ -108,6 +109,27 @@ export function stuckAttention(
   return [
     ...pipelines.filter((run) => run.parent === null && isStuck(run)).map(stuck('pipeline', 'cancel')),
     ...agents.filter((run) => run.pipeline_id === null && isStuck(run)).map(stuck('agent', 'kill')),
+  ];
+}
+
+/** Agents that stand still because the database does not acknowledge their claims. */
+export function frozenAttention(
+  { agents }: Pick<State, 'agents'>,
+  isFrozen: (sessionId: string) => boolean,
+): Attention[] {
+  const frozen = [...agents.values()].filter(
+    ({ over, task }) => over === null && task !== null && isFrozen(task.session_id),
+  );
+  const reasons = frozen.map(({ id, plan: { name }, task }): Attention => ({
+    ...ONE,
+    kind: 'frozen',
+    task_id: task?.task_id ?? null,
+    title: `Agent ${name} ${id.slice(0, 8)} is frozen until its claim can be renewed`,
+    context: 'This host cannot renew it, so another one may have the task by now. What the agent has sent is kept.',
+    next: 'baton status --fleet',
+  }));
+  return [
+    ...summarizeReasons(reasons, (count) => ({ title: `${count} more agents are frozen`, next: 'baton agent list' })),
   ];
 }
 

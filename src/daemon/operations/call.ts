@@ -10,10 +10,12 @@ import { actorOf, type Caller } from '../../state/caller.ts';
 import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
 import { decided, type Outcome, type Refusal } from '../../state/outcome.ts';
 import type { State } from '../../state/state.ts';
+import type { HostClock } from '../fleet/host-clock.ts';
 import type { Log } from '../log.ts';
 import type { CommandResult, DecideContext } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
-import type { Rulebook, RunbookWatch } from '../rules/rulebook.ts';
+import type { Rulebook } from '../rules/rulebook.ts';
+import type { RunbookWatch } from '../rules/runbook-watch.ts';
 
 export interface Call<I = unknown> {
   readonly project: Project;
@@ -42,6 +44,8 @@ export interface Services {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;
   readonly loop: LoopMeasure;
+  /** Corrected by the clock of the database in a fleet. */
+  readonly clock: HostClock;
   readonly now: () => Date;
   /** Which sandbox works on this machine. */
   readonly adviseSandbox: AdviseSandbox;
@@ -93,10 +97,10 @@ export function steers<T, I, R, K extends CommandKind>(
     const settled = await call.project.commandLoop.submit<AnswerOf<K>>({
       actor: actorOf(call.caller),
       ...keyOf(call),
-      decide: ({ state, rules }) => {
+      decide: ({ state, rules, here }) => {
         const found = find(state, call.input);
         if (!found.ok) return found;
-        return decide(state, commandFor(operation, commandOf(found.run)), call.caller, rules);
+        return decide(state, commandFor(operation, commandOf(found.run)), call.caller, rules, here);
       },
     });
     return answerFor(settled, (answer) => show(answer, call));
@@ -125,7 +129,7 @@ export async function submitCommand<K extends CommandKind>(
   return call.project.commandLoop.submit<AnswerOf<K>>({
     actor: actorOf(call.caller),
     ...keyOf(call),
-    decide: ({ state, rules }) => complete(decide(state, command, call.caller, rules), { state, rules }),
+    decide: ({ state, rules, here }) => complete(decide(state, command, call.caller, rules, here), { state, rules }),
   });
 }
 

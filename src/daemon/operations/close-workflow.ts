@@ -6,6 +6,7 @@ import { removeWorktree } from '../../git/worktree/remove.ts';
 import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
 import { openPullRequestApi } from '../../github/pulls.ts';
 import { renderElapsedTime } from '../../protocol/text/text-format.ts';
+import { isElsewhere } from '../../state/fleet/work-place.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Call } from './call.ts';
 
@@ -47,7 +48,7 @@ function describeMerge({ mergeSha, mergeBase }: Task['flow']): string {
 
 async function removeTaskWorktree(
   task: Task,
-  { path, stateDir, own }: Call['project'],
+  { path, stateDir, own, here }: Call['project'],
   services: Call['services'],
 ): Promise<string> {
   const { flow } = task;
@@ -55,6 +56,8 @@ async function removeTaskWorktree(
   if (place === null) return 'There was no worktree';
   // After a squash nothing names the branch's own commits, and git would collect them; the record still names them.
   if (flow.head !== null) await own.with(flow.head);
+  if (isElsewhere(task, here))
+    return `Its worktree is on ${task.work?.host ?? ''}; remove it there: baton worktree prune`;
   const { workspace, merge } = services.rulebook.runbookFor(task);
   const guard = { stateDir, mainBranch: merge?.into, configured: [...workspace.copy, ...workspace.link] };
   const removed = await removeWorktree(path, place.workspace, guard);

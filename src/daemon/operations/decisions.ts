@@ -67,11 +67,11 @@ export const DECISION_HANDLERS = {
     const settled = await project.commandLoop.submit<AnswerOf>({
       actor: actorOf(caller),
       ...keyOf(call),
-      decide: ({ state, rules }) => {
+      decide: ({ state, rules, here }) => {
         const found = find(state, input);
         if (!found.ok) return found;
         const command = { ...answer, id: found.run.id, ...given };
-        const resolved = decide(state, { kind: 'resolve-decision', command }, caller, rules) as ResolvedDecision; // oxlint-disable-line typescript/no-unsafe-type-assertion
+        const resolved = decide(state, { kind: 'resolve-decision', command }, caller, rules, here) as ResolvedDecision; // oxlint-disable-line typescript/no-unsafe-type-assertion
         return resolved.ok
           ? { ...resolved, answer: { ...resolved.answer, next: nextCommand(state, found.run, resolved.answer.action) } }
           : resolved;

@@ -80,7 +80,7 @@ async function keepEvidence(
   command: ExitSession,
 ): Promise<Answer<SessionEvidence>> {
   const exit: Command = { kind: 'exit-session', command };
-  const tried = await project.commandLoop.read(({ state, rules }) => decide(state, exit, caller, rules));
+  const tried = await project.commandLoop.read(({ state, rules, here }) => decide(state, exit, caller, rules, here));
   if (!tried.ok) return refusalOf(tried);
   if (!tried.answer.ok) return refusalOf(tried.answer);
   const { store, sha256, secrets } = project.ledger;

@@ -6,11 +6,13 @@ import { measureFacts } from '../../git/reconcile/measure-facts.ts';
 import { findReconcileFindings, type ReconcileFinding, type RecordedTask } from '../../git/reconcile/reconcile.ts';
 import { listWorktrees } from '../../git/worktree/worktree.ts';
 import { redactText } from '../../ledger/redact.ts';
+import { type Here, isHere } from '../../state/fleet/owner.ts';
 import type { RaisedFinding } from '../../state/runs/resolve-decision.ts';
 import type { State } from '../../state/state.ts';
 import { type Task, taskStatus, writebackRecords } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
+import { findRemoteHead } from '../project/remote-main.ts';
 import { handlerFor, problemAnswer, refusalOf } from './call.ts';
 
 export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
@@ -47,11 +49,13 @@ async function reconcileProject(
 ): Promise<Answer<{ readonly findings: readonly ReconcileFinding[]; readonly applied: readonly string[] }>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
-  const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches));
+  const { here } = project;
+  const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches, here));
   if (!settled.ok) return refusalOf(settled);
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
-  const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
+  const sharedMain = project.read((state) => findRemoteHead(state, here));
+  const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions, sharedMain });
   if (!facts.ok) return problemAnswer(facts.problem);
   const findings = findReconcileFindings(tasks, facts.value);
   if (!options.apply) return { ok: true, result: { findings, applied: [] } };
@@ -60,9 +64,12 @@ async function reconcileProject(
   return { ok: true, result: { findings, applied: [...ended, ...asked] } };
 }
 
-/** Only tasks that were claimed or recorded can disagree with git. */
-function viewTasks(state: State, worktrees: ReadonlyMap<string, string>) {
-  const touched = [...state.tasks.values()].filter((task) => task.epoch > 0 || task.records.length > 0);
+/** Only tasks that were claimed or recorded can disagree with git. In a fleet each host looks after its own: only it has their worktrees. */
+function viewTasks(state: State, worktrees: ReadonlyMap<string, string>, here: Here | undefined) {
+  const isOurs = ({ claim, work }: Task): boolean => isHere(claim ?? work ?? { host: null }, state, here);
+  const touched = [...state.tasks.values()].filter(
+    (task) => (task.epoch > 0 || task.records.length > 0) && isOurs(task),
+  );
   const dead = touched.flatMap(({ claim }) => (claim?.process && hasEnded(claim.process) ? [claim.sessionId] : []));
   const standing = new Map(touched.map(({ id, epoch, flow }) => [id, { epoch, movedAt: flow.movedAt }]));
   return { tasks: touched.map((task) => viewTask(task, worktrees)), deadSessions: new Set(dead), standing };

@@ -21,7 +21,7 @@ const show = ({ id, outcome }: KilledAgent) => ({ id, ...(outcome === undefined 
 export const AGENT_RUN_HANDLERS = {
   agent_list: reads(operations.agentList, ({ state }, { input, project }) => {
     const listed = [...state.agents.values()].filter(({ over }) => input.all === true || over === null);
-    return unchanged({ agents: listed.map((run) => agentView(run, project.stateDir)) });
+    return unchanged({ agents: listed.map((run) => agentView(state, run, project.stateDir)) });
   }),
 
   agent_show: handlerFor(operations.agentShow, async (call) =>
@@ -32,7 +32,7 @@ export const AGENT_RUN_HANDLERS = {
       return {
         ok: true,
         view: {
-          ...agentView(found.run, stateDir),
+          ...agentView(state, found.run, stateDir),
           env_dropped: readDroppedVariables(found.run, stateDir),
           hosts: found.run.exit?.hosts ?? [],
         },

@@ -87,7 +87,9 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
 
 async function checkTasks(call: Call<RunInput>, command: StartWorkflow): Promise<Answer<null>> {
   const start: Command = { kind: 'start-workflow', command };
-  const read = await call.project.commandLoop.read(({ state, rules }) => decide(state, start, call.caller, rules));
+  const read = await call.project.commandLoop.read(({ state, rules, here }) =>
+    decide(state, start, call.caller, rules, here),
+  );
   if (!read.ok) return refusalOf(read);
   return read.answer.ok ? { ok: true, result: null } : { ok: false, error: read.answer.refusal };
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { holdLock } from '../../../test/processes/break-store.ts';
+import { isPostgres } from '../../../test/stores/chosen.ts';
 import { readProcStat } from '../../api/processes.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import type { Attention } from './attention.ts';
@@ -115,19 +116,15 @@ it('gives no all-clear while a task waits in a phase that no worker serves', asy
   });
 });
 
-it('gives no all-clear while another process holds the ledger', async () => {
+it.skipIf(isPostgres)('gives no all-clear while another process holds the ledger', async () => {
   await world.start();
   expect((await verdict()).all_clear).toBe(true);
-  const { projects } = stateFiles(world.stateDir);
-  const ledger = readdirSync(projects).find((name) => name.endsWith('.db')) ?? '';
-  const other = new DatabaseSync(join(projects, ledger));
-  other.exec('BEGIN IMMEDIATE');
+  const release = await holdLock(world);
   try {
     await until(async () => !(await verdict()).all_clear, 'the lock is noticed', 10_000);
     expect(await verdict()).toMatchObject({ summary: '1 unwritable store needs you, nothing runs.' });
   } finally {
-    other.exec('ROLLBACK');
-    other.close();
+    await release();
   }
   await until(async () => (await verdict()).all_clear, 'the lock is gone', 10_000);
 });

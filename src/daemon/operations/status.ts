@@ -24,7 +24,7 @@ import { findModelsPricedByDefault, listCosts } from '../../state/runs/costs.ts'
 import { addSpending, NO_SPENDING } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
 import { taskStatus } from '../../state/tasks/task.ts';
-import { findUnservedTasks } from '../../state/tasks/worker-fit.ts';
+import { listUnserved } from '../../state/tasks/worker-fit.ts';
 import { findTakenOverBy } from '../../state/workflow/flow.ts';
 import { readRestarts } from '../../watchdog/restart-record.ts';
 import { SERVER_LIMITS } from '../limits.ts';
@@ -35,6 +35,7 @@ import {
   blockedAttention,
   cancelledAttention,
   crashAttention,
+  frozenAttention,
   mainAttention,
   outboxAttention,
   rulesAttention,
@@ -43,6 +44,8 @@ import {
   workersAttention,
 } from './attention.ts';
 import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
+import { fleetAttention, pushAttention } from './fleet/attention.ts';
+import { createFleetView, type FleetMeasures } from '../views/fleet-view.ts';
 import { agentView, decisionView, pipelineView } from '../views/run-views.ts';
 import { claimCommand, listWorkflows } from '../views/task-view.ts';
 
@@ -60,10 +63,11 @@ export const statusHandler = handlerFor(statusGet, async (call) => {
 async function readStatus({ project, services }: Call): Promise<Answer<StatusView>> {
   const now = services.now();
   const probed = await project.storeHealth();
-  const crashed = crashAttention(readRestarts(project.stateDir), now.getTime());
+  const crashed = crashAttention(readRestarts(project.stateDir), Date.now());
   const hindered = outboxAttention(project.messagesBlockedMs, project.stateDir);
   const broken = runbookAttention(services.runbook);
   const differing = rulesAttention((await project.adoptions?.readDifferences()) ?? []);
+  const measures = project.fleet?.measures();
   const settled = await project.commandLoop.read(({ state }) =>
     statusView(state, {
       project,
@@ -71,6 +75,7 @@ async function readStatus({ project, services }: Call): Promise<Answer<StatusVie
       store: probed.writable ? project.ledger.health : probed,
       attention: [...crashed, ...hindered, ...broken, ...differing],
       loop: services.loop,
+      measures,
       clocks: {
         lastReports: project.lastReports,
         silenceMs: services.rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs,
@@ -96,17 +101,20 @@ interface StatusMeasures {
   readonly store: StoreHealth;
   readonly attention: readonly Attention[];
   readonly loop: LoopMeasure;
+  readonly measures: FleetMeasures | undefined;
   readonly clocks: SilenceClocks;
 }
 
-function statusView(state: State, { project, store, attention, loop, clocks }: StatusMeasures): Omit<StatusView, 'at'> {
+function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'at'> {
+  const { project, store, attention, loop, measures, clocks } = measured;
   const { stateDir, rules } = project;
+  const fleet = measures === undefined ? undefined : createFleetView(state, measures);
   const decisions = [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView);
   const pipelines = [...state.pipelines.values()]
     .filter(({ outcome }) => outcome === null)
     .map((run) => pipelineView(state, run, stateDir));
   const runs = [...state.agents.values()].filter(({ over }) => over === null);
-  const agents = runs.map((run) => agentView(run, stateDir));
+  const agents = runs.map((run) => agentView(state, run, stateDir));
   const running = countAtWork([
     ...pipelines.map(({ status, parent }) => ({ status, within: parent?.pipeline_id ?? null })),
     ...agents.map(({ status, pipeline_id: within }) => ({ status, within })),
@@ -121,12 +129,15 @@ function statusView(state: State, { project, store, attention, loop, clocks }: S
         ...mainAttention(state),
         ...workersAttention(state, rules),
         ...stuck,
+        ...frozenAttention(state, (id) => clocks.lastReports.isFrozen(id, clocks.nowMs)),
         ...blockedAttention(state),
         ...cancelledAttention(state),
+        ...(fleet === undefined ? [] : [...fleetAttention(fleet), ...pushAttention(state)]),
       ]),
       agents: proveAgents(
         agents
-          .filter(({ status }) => COUNTS_AS_RUNNING.has(status))
+          // Only its own host hears an agent; a host that is silent itself is a reason of its own.
+          .filter(({ status, host = fleet?.here }) => COUNTS_AS_RUNNING.has(status) && host === fleet?.here)
           .map(({ id, name, task_id: taskId }) => ({ id, name, taskId })),
         (id) => measureSilence(state, id, clocks),
       ),
@@ -151,6 +162,7 @@ function statusView(state: State, { project, store, attention, loop, clocks }: S
     })),
     tasks: countTasks(state),
     store,
+    ...(fleet === undefined ? {} : { fleet }),
   };
 }
 
@@ -172,12 +184,12 @@ function countTasks({ tasks }: State) {
 
 export function unservedView(state: State, rules: Rules): readonly UnservedTask[] {
   const inForce = rulesInForce(state, rules);
-  return findUnservedTasks(state, rules).map((task) => {
+  return listUnserved(state, rules).map(({ task, missing }) => {
     const { id, title, phase, nextRole: role } = task;
     const takenBy = findTakenOverBy(task.flow) ?? null;
     const isMerge = takenBy === null && phase === 'READY_FOR_MERGE' && rulesFor(task, inForce).mergeGate;
     const next = isMerge ? `baton merge ${shellWord(id)}` : claimCommand(task);
-    return { id, title, phase, role, takenBy, next };
+    return { id, title, phase, role, takenBy, next, ...(missing === null ? {} : { missingLabels: missing }) };
   });
 }
 

@@ -7,6 +7,7 @@ import { findSha } from '../../git/repository.ts';
 import { attempt, gitFailure, type GitResult, unwrap } from '../../git/run-git.ts';
 import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { isElsewhere } from '../../state/fleet/work-place.ts';
 import { refusal } from '../../state/outcome.ts';
 import { toRecordedEvent } from '../../state/recorded-event.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
@@ -51,7 +52,8 @@ export async function readTaskDiff(
     const change = unwrap(await readChange(own, base, head, { patches: stat !== true, ...one }));
     const files = change.files.map(({ isBinary: binary, isCut: cut, ...file }) => ({ ...file, binary, cut }));
     const { branch, place } = task.flow;
-    const worktree = task.claim === null ? null : (place?.workspace ?? null);
+    const isLocal = task.claim !== null && !isElsewhere(task, call.project.here);
+    const worktree = isLocal ? (place?.workspace ?? null) : null;
     return { task_id: task.id, of, branch, base, head, commits: change.commits, total: change.total, files, worktree };
   });
 }
@@ -67,9 +69,15 @@ async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>):
   if (mergeSha !== null && mergeBase !== null && mergeBase !== mergeSha)
     return { of: 'merge', base: mergeBase, head: mergeSha };
   const { project } = call;
-  const head = shownHead(task, branch === null ? null : await findSha(project.path, `refs/heads/${branch}`));
+  const head = shownHead(task, branch === null ? null : await findTip(task, branch, project));
   if (head === null) return noCommit(task);
   return { of: mergeSha === null ? 'branch' : 'merge', base: await findBase(task, head, call), head };
+}
+
+/** Where the branch is. On another host: where that host has last pushed it. */
+async function findTip(task: Task, branch: string, { path, here }: Call['project']): Promise<string | null> {
+  if (isElsewhere(task, here)) return task.work?.pushed?.sha ?? null;
+  return findSha(path, `refs/heads/${branch}`);
 }
 
 /** The merge base with the main branch. If the main branch has the work already, the commit from which the work began. */
@@ -109,7 +117,7 @@ async function findSession(task: Task, agentId: string, { project }: Pick<Call, 
     const names = sessions.map((each) => each.agentId).join(', ');
     return unwrap(gitFailure('ambiguous', `${agentId} is the beginning of several ids: ${names}`, 'Give more of it.'));
   }
-  const head = session.head ?? (await findSha(project.path, `refs/heads/${session.branch}`));
+  const head = session.head ?? (await findTip(task, session.branch, project));
   return head === null ? noCommit(task) : { of: 'session', base: session.base, head };
 }
 

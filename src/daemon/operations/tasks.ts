@@ -7,17 +7,20 @@ import type { Claim, ClaimView, TaskDetails, TaskView } from '../../api/operatio
 import { readProcessIdentity } from '../../api/processes.ts';
 import { type Caller, principalOf } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
+import { isHere } from '../../state/fleet/owner.ts';
 import { refusal } from '../../state/outcome.ts';
 import { mayReadDecisions } from '../../state/read-access.ts';
 import { rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { mayWorkHere } from '../../state/fleet/task-work.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { type Task, taskStatus } from '../../state/tasks/task.ts';
 import { findFittingTasks, mayClaim } from '../../state/tasks/worker-fit.ts';
 import { githubIssueUrl } from '../../state/workflow/github-issue.ts';
 import { type DecideContext, LATER } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
+import { hostField } from '../views/run-views.ts';
 import { buildTaskView } from '../views/task-view.ts';
 import {
   answerFor,
@@ -25,6 +28,7 @@ import {
   handlerFor,
   keyOf,
   reads,
+  refusalOf,
   type Services,
   submitCommand,
   submits,
@@ -119,7 +123,7 @@ export const TASK_HANDLERS = {
         const id = input.task_id ?? findClaimableTasks(view, call.caller, 1, role)[0]?.id;
         if (id === undefined) return ms > 0 ? LATER : NO_WORK;
         const command = { id, sessionId, holder, ...(role === undefined ? {} : { role }), ...process };
-        const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules);
+        const outcome = decide(view.state, { kind: 'claim-task', command }, call.caller, view.rules, view.here);
         if (!outcome.ok)
           return ms > 0 && input.task_id !== undefined && TEMPORARY_REFUSALS.has(outcome.refusal.code)
             ? LATER
@@ -143,8 +147,15 @@ export const TASK_HANDLERS = {
     const epoch = caller.kind === 'session' ? caller.epoch : 0;
     const own = caller.kind === 'session' ? caller.taskId : '';
     const task_id = input.task_id ?? own;
-    if (own === task_id && (await project.renewClaim(task_id, epoch))) {
-      return { ok: true, result: { task_id, epoch, expires_at: expiresAt(project, task_id, services) } };
+    const renewed = own === task_id ? await project.renewClaim(task_id, epoch) : ({ ok: true, answer: false } as const);
+    if (caller.kind === 'session')
+      project.lastReports.noteFrozen(caller.sessionId, input.frozen === true, services.monotonicMs());
+    // An unknown end must not look like an end: the caller would stop.
+    if (!renewed.ok) return refusalOf(renewed);
+    if (renewed.answer) {
+      const leaseMs = project.leaseMs(task_id, epoch);
+      const lease = leaseMs === null ? {} : { lease_ms: Math.max(0, Math.floor(leaseMs)) };
+      return { ok: true, result: { task_id, epoch, expires_at: expiresAt(project, task_id, services), ...lease } };
     }
     return { ok: false, error: await readLostClaimError(project, task_id, caller) };
   }),
@@ -186,13 +197,14 @@ function operates(
 
 /** The most urgent tasks that this caller may claim: an author is not offered the review of their own work. */
 function findClaimableTasks(
-  { ready, state, rules }: DecideContext,
+  { ready, state, rules, here }: DecideContext,
   caller: Caller,
   count: number,
   role?: string,
 ): readonly Task[] {
   const principal = principalOf(state, caller);
-  return findFittingTasks(ready, state, count, (task) => mayClaim(state, task, principal, rules), role);
+  const fits = (task: Task) => mayClaim(state, task, principal, rules) && mayWorkHere(state, task, here);
+  return findFittingTasks(ready, state, count, fits, role);
 }
 
 /** Refusals that may pass while the caller waits. */
@@ -223,7 +235,7 @@ function taskView(project: Project, state: State, task: Task, clocks: ViewClocks
     notes: task.notes,
     blocked_because: task.blocked?.reason ?? null,
     github_issue: task.githubIssue === null ? null : githubIssueUrl(task.githubIssue),
-    claim: claimView(project, task, clocks),
+    claim: claimView(project, state, task, clocks),
     protected_paths: task.flow.protected?.paths ?? [],
   };
 }
@@ -249,7 +261,7 @@ function waitsView({ tasks, decisions }: State, { id, after }: Task): Pick<TaskD
 
 type ViewClocks = Pick<Services, 'now' | 'monotonicMs'>;
 
-function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): ClaimView | null {
+function claimView(project: Project, state: State, { id, claim }: Task, clocks: ViewClocks): ClaimView | null {
   if (claim === null) return null;
   const { epoch, holder, principal, role, sessionId, at } = claim;
   return {
@@ -259,7 +271,8 @@ function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): C
     role,
     session_id: sessionId,
     since: at,
-    expires_at: expiresAt(project, id, clocks),
+    ...(isHere(claim, state, project.fleet?.here) ? { expires_at: expiresAt(project, id, clocks) } : {}),
+    ...hostField(claim, state),
   };
 }
 

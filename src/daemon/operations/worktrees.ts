@@ -3,6 +3,8 @@ import { taskWorktree } from '../../api/operations/agents.ts';
 import * as operations from '../../api/operations/project.ts';
 import type { WorktreeView } from '../../api/operations/project.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
+import { bringCommit, bringWork } from '../../effects/travel/bring-work.ts';
+import { restoreFiles } from '../../effects/travel/restore-files.ts';
 import { type Fence, readFence } from '../../git/fence/fence.ts';
 import { findFence, installFence } from '../../git/fence/install.ts';
 import { findRepository } from '../../git/repository.ts';
@@ -144,26 +146,34 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
       if (!named.ok) return refusal(named.problem.code, named.problem.message, named.problem.hint);
       const { id } = task;
       const branch = decideNameBranch(state, { id, epoch, branch: named.value });
-      return branch.ok ? { ...branch, answer: { id, epoch, sessionId, holder, branch: branch.answer } } : branch;
+      return branch.ok ? { ...branch, answer: { id, task, epoch, sessionId, holder, branch: branch.answer } } : branch;
     },
   });
   if (!settled.ok) return refusalOf(settled);
-  const { id, epoch, sessionId, holder, branch } = settled.answer;
+  const { id, task, epoch, sessionId, holder, branch } = settled.answer;
+  const readState = async <A>(look: (state: State) => A): Promise<A | undefined> => {
+    const read = await project.commandLoop.read(({ state }) => look(state));
+    return read.ok ? read.answer : undefined;
+  };
   const main = await findMainOf(null, {
     path: project.path,
     settingsFor: () => settings,
-    readState: async (look) => {
-      const read = await project.commandLoop.read(({ state }) => look(state));
-      return read.ok ? read.answer : undefined;
-    },
+    readState,
     recordMainMoves: async () => project.mainWatch.poll(),
   });
+  const fleet = { path: project.path, ownRepository: project.own, readState, here: () => project.here, log: QUIET };
+  const brought = await bringWork(task, { branch, epoch }, fleet);
+  if (!brought.ok) return problemAnswer(brought.problem);
+  const based = main.ok && project.here !== undefined ? await bringCommit(main.value.sha, fleet) : brought;
+  if (!based.ok) return problemAnswer(based.problem);
   const into = main.ok ? main.value.name : settings.into;
   const { path: repository, stateDir } = project;
   const ground = { path: repository, stateDir, base: main.ok ? main.value.sha : 'HEAD' };
   const found = await findTaskWorktree(ground, branch, { taskId: id, epoch, holder });
   if (!found.ok) return problemAnswer(found.problem);
   const { path, isNew, earlier } = found.value;
+  const restored = brought.value === null || !isNew ? brought : await restoreFiles(path, brought.value);
+  if (!restored.ok) return problemAnswer(restored.problem);
   const kept = await recordOrigin(project.stateDir, path, { copied: {}, linked: [] });
   if (!kept.ok) return problemAnswer(kept.problem);
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
@@ -180,6 +190,9 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   const before = earlier === null ? {} : { earlier_path: earlier };
   return { ok: true, result: { task_id: id, path, branch, is_new: isNew, ...before } };
 });
+
+/** The answer says where the worktree is; commits that are kept are in `git for-each-ref refs/baton/kept`. */
+const QUIET = { info: () => undefined, error: () => undefined };
 
 interface TaskWorktree {
   readonly path: string;

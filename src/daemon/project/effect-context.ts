@@ -12,12 +12,14 @@ import { renderTemplate } from '../../protocol/text/render-template.ts';
 import { secretVariables } from '../../runbook/access.ts';
 import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { buildProtection } from '../../runbook/gates/protected-paths.ts';
+import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { findPrograms } from '../../supervisor/programs.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../operations/call.ts';
+import { withoutDatabaseLogin } from '../fleet/database-login.ts';
 import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
 import type { AccessTokens } from '../tokens.ts';
 import type { Project } from './project.ts';
@@ -37,13 +39,14 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
   const { project, services, tokens, settings, env, log, say } = options;
   const { id: projectId, path, stateDir, commandLoop } = project;
   const inherited = daemonEnvironment(env);
+  const passed = project.fleet === undefined ? inherited : withoutDatabaseLogin(inherited);
   return {
     projectId,
     path,
     stateDir,
     ownRepository: project.own,
     get env() {
-      return withoutSecrets(inherited, services);
+      return withoutSecrets(passed, services);
     },
     get secrets() {
       return secretsIn(inherited, services);
@@ -54,14 +57,15 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
       const settled = await commandLoop.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;
     },
-    submit: async (command) => submitAsSystem(commandLoop, command),
+    submit: async (command, term) => submitAsSystem(commandLoop, command, term),
+    here: () => project.here,
     isStoreWritable: () => project.isWritable,
     keepLog: async (text) => {
       const kept = await storeTextBlob(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
       return kept.ok ? kept.value : null;
     },
     seal: async () => sealWorkflow(project, log),
-    recordMainMoves: async () => project.mainWatch.poll(),
+    recordMainMoves: async (how) => project.mainWatch.poll(how),
     mergeSemaphore: new Semaphore(1),
     placeMutex: project.places,
     startSemaphore: START_SLOTS,
@@ -96,8 +100,10 @@ function secretsIn(env: EffectContextOptions['env'], { rulebook }: Services): Re
   return Object.fromEntries(found.filter(([, value]) => value !== ''));
 }
 
-async function submitAsSystem(commandLoop: Project['commandLoop'], command: Command) {
-  const settled = await commandLoop.submitCommand(command, { kind: 'system', name: ACTORS[command.kind] ?? 'effects' });
+async function submitAsSystem(commandLoop: Project['commandLoop'], command: Command, term: number | undefined) {
+  const name = ACTORS[command.kind] ?? 'effects';
+  const caller: Caller = { kind: 'system', name, ...(term === undefined ? {} : { term }) };
+  const settled = await commandLoop.submitCommand(command, caller);
   if (settled.ok) return {};
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }

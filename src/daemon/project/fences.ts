@@ -3,23 +3,47 @@ import { listFolderIfPresent } from '../../api/files.ts';
 import { fencePath, writeFence, type LiveClaim } from '../../git/fence/fence.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
+import type { LeaseTimes } from '../../state/tasks/lease.ts';
+
+/** How long the database has acknowledged a claim of this host, from now on; undefined for claims of other hosts. */
+export type SharedLease = (taskId: string, epoch: number) => number | undefined;
+
+interface FenceOptions {
+  readonly stateDir: string;
+  readonly id: string;
+  readonly leaseTimes: LeaseTimes;
+}
 
 /** Fence files tell git hooks the claim that may write. They are written before a claim is answered, which locks out the old holder. */
 export class Fences {
   readonly #stateDir: string;
   readonly #project: string;
+  readonly #closesAtMs: number;
   readonly #fenced: Set<string>;
+  /** Tasks whose claim may be elsewhere by now: no session may move their refs. */
+  readonly #closed = new Set<string>();
 
-  constructor(stateDir: string, project: string) {
+  constructor({ stateDir, id, leaseTimes }: FenceOptions) {
     this.#stateDir = stateDir;
-    this.#project = project;
-    const folder = dirname(fencePath(stateDir, project, 'x'));
+    this.#project = id;
+    this.#closesAtMs = closesAtMs(leaseTimes);
+    const folder = dirname(fencePath(stateDir, id, 'x'));
     this.#fenced = new Set(listFolderIfPresent(folder).filter((name) => !name.startsWith('.')));
   }
 
   add(taskId: string, claim: LiveClaim | null): void {
     this.#fenced.add(taskId);
     this.#write(taskId, claim);
+  }
+
+  /** A holder that cannot renew its claim stops moving refs before another host may have its task. */
+  closeOverdue(state: State, leaseOf: SharedLease): void {
+    for (const id of this.#fenced) {
+      const { claim = null } = state.tasks.get(id) ?? {};
+      const leaseMs = claim === null ? undefined : leaseOf(id, claim.epoch);
+      if (leaseMs !== undefined && leaseMs <= this.#closesAtMs) this.#close(id);
+      else if (this.#closed.delete(id)) this.#write(id, claim);
+    }
   }
 
   writeAll(state: State): void {
@@ -29,12 +53,26 @@ export class Fences {
   follow(recorded: readonly RecordedEvent[]): void {
     if (this.#fenced.size === 0) return;
     for (const { type, data } of recorded) {
+      // The store has just acknowledged a new claim.
+      if (type === 'TaskClaimed') this.#closed.delete(data.task_id);
       if (type === 'TaskClaimed') this.#write(data.task_id, { epoch: data.epoch, sessionId: data.session_id });
       else if (type.startsWith('Claim') && 'task_id' in data) this.#write(data.task_id ?? '', null);
     }
   }
 
-  #write(taskId: string, claim: LiveClaim | null): void {
-    if (this.#fenced.has(taskId)) writeFence(this.#stateDir, this.#project, taskId, claim);
+  #close(taskId: string): void {
+    if (this.#closed.has(taskId)) return;
+    this.#closed.add(taskId);
+    this.#write(taskId, null);
   }
+
+  #write(taskId: string, claim: LiveClaim | null): void {
+    const open = this.#closed.has(taskId) ? null : claim;
+    if (this.#fenced.has(taskId)) writeFence(this.#stateDir, this.#project, taskId, open);
+  }
+}
+
+/** What is left of a lease when its fence closes: two renewals have failed. Short leases close later, so that a renewal is always in time. */
+export function closesAtMs({ expiryMs, renewalMs }: Pick<LeaseTimes, 'expiryMs' | 'renewalMs'>): number {
+  return Math.min(2 * renewalMs, (expiryMs - renewalMs) / 2);
 }

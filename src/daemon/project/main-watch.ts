@@ -19,6 +19,7 @@ import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
 import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../state/main/observe-main.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
+import { recordRemoteMain, type SharedMain } from './remote-main.ts';
 
 interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
@@ -27,6 +28,8 @@ interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly into: () => string | undefined;
   /** The agents and commands that the daemon has started in a sandbox, and whose start or end is not recorded yet. */
   readonly isolated?: () => ReadonlySet<string>;
+  /** Undefined on one machine, and in a fleet without a remote: the branch of this repository counts. */
+  readonly shared?: () => SharedMain | undefined;
   readonly now: () => Date;
   readonly onMistake: (error: unknown) => void;
 }
@@ -44,6 +47,8 @@ export class MainWatch {
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #polledMs = Number.NEGATIVE_INFINITY;
+  /** When the remote last answered, in a fleet. */
+  #fetchedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MainWatchOptions) {
     this.#options = options;
@@ -55,7 +60,8 @@ export class MainWatch {
 
   /** Checks at most once a second; asks git only if the files have changed. */
   pollIfDue(nowMs: number): void {
-    if (!this.#isStarted || nowMs - this.#polledMs < POLL_MS) return;
+    const pauseMs = this.#options.shared?.() === undefined ? POLL_MS : REMOTE_MS;
+    if (!this.#isStarted || nowMs - this.#polledMs < pauseMs) return;
     this.#polledMs = nowMs;
     if (this.#next === undefined) void this.poll();
   }
@@ -66,8 +72,14 @@ export class MainWatch {
     if (recorded.some(({ type }) => POLL_AFTER.has(type))) void this.poll();
   }
 
-  /** Checks once, starting after this call; several calls share one check. */
-  async poll(): Promise<void> {
+  /**
+   * Checks once, starting after this call; several calls share one check. In a fleet only the caretaker checks, and asks the remote at most
+   * every 30 s unless the answer must be fresh.
+   */
+  async poll(how?: 'fresh'): Promise<void> {
+    const shared = this.#options.shared?.();
+    const isRecent = how !== 'fresh' && performance.now() - this.#fetchedMs < REMOTE_MS;
+    if (shared !== undefined && (!shared.isCaretaker || isRecent)) return;
     this.#next ??= this.#running.then(async () => {
       this.#next = undefined;
       this.#running = this.#tryCheck();
@@ -78,7 +90,7 @@ export class MainWatch {
 
   /** So that an earlier commit is not attributed to the session that starts. With a session alive, every commit is suspect anyway. */
   async pollBeforeSession(): Promise<void> {
-    if (!this.#isStarted) return;
+    if (!this.#isStarted || this.#options.shared?.() !== undefined) return;
     const read = await this.#options.commandLoop.read(({ state }) => {
       const main = findMain(state);
       return main !== undefined && hasNoSessionSince(state, this.#since(main), this.#options.isolated?.());
@@ -100,6 +112,15 @@ export class MainWatch {
   }
 
   async #checkOnce(): Promise<ObserveResult | undefined> {
+    const shared = this.#options.shared?.();
+    if (shared === undefined) return this.#checkHere();
+    const result = await recordRemoteMain(this.#options, shared);
+    if (result !== undefined && result !== 'stale') this.#fetchedMs = performance.now();
+    // While the remote has no main branch, work begins at the caretaker's.
+    return result === 'absent' ? this.#checkHere() : result;
+  }
+
+  async #checkHere(): Promise<ObserveResult | undefined> {
     const { path, into, now } = this.#options;
     const at = now().toISOString();
     const configured = into();
@@ -269,5 +290,6 @@ async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Up
 }
 
 const POLL_MS = 1000;
+const REMOTE_MS = 30_000;
 const MAX_TRIES = 5;
 const FETCH_MS = 30_000;

@@ -1,33 +1,34 @@
-import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
-import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
+import { type ListedProject, readProjectList, writeProjectPath, writeProjectStore } from '../../api/project-list.ts';
 
-/** The repository of each project, kept in `projects.json`, because the token of a session names only the project. */
+/** The repository and store of each project, because the token of a session names only the project. */
 export class ProjectList {
-  readonly #path: string;
-  readonly #paths: Map<string, string>;
+  readonly #stateDir: string;
+  #listed: ReadonlyMap<string, ListedProject>;
 
-  constructor(path: string) {
-    this.#path = path;
-    this.#paths = readList(path);
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir;
+    this.#listed = readProjectList(stateDir);
   }
 
   pathOf(id: string): string | undefined {
-    return this.#paths.get(id);
+    return this.#listed.get(id)?.path;
+  }
+
+  /** Reads the file again: `baton host join` adds projects while the daemon runs. */
+  storeOf(id: string): string | undefined {
+    this.#listed = readProjectList(this.#stateDir);
+    return this.#listed.get(id)?.store;
   }
 
   ids(): readonly string[] {
-    return [...this.#paths.keys()];
+    return [...this.#listed.keys()];
   }
 
-  remember(id: string, path: string): void {
-    if (this.#paths.get(id) === path) return;
-    this.#paths.set(id, path);
-    writeFileAtomically(this.#path, `${JSON.stringify(Object.fromEntries(this.#paths), null, 2)}\n`);
+  remember(id: string, { path, store }: Pick<ListedProject, 'path'> & Partial<ListedProject>): void {
+    const known = this.#listed.get(id);
+    if (known?.path === path && (store === undefined || known.store === store)) return;
+    if (store === undefined) writeProjectPath(this.#stateDir, id, path);
+    else writeProjectStore(this.#stateDir, id, { path, store });
+    this.#listed = readProjectList(this.#stateDir);
   }
-}
-
-/** Missing at the first start. A damaged list repairs itself: each call of an operator adds the path of its project. */
-function readList(path: string): Map<string, string> {
-  const pairs = Object.entries(fieldsInJson(readFileIfPresent(path)));
-  return new Map(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }

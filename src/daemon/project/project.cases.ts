@@ -1,16 +1,20 @@
+import { basename } from 'node:path';
+import { requireStore } from '../../../test/postgres/open-store.ts';
+import { isPostgres, STORE_URL } from '../../../test/stores/chosen.ts';
 import { openSqliteStore } from '../../ledger/sqlite/open.ts';
+import type { Store } from '../../ledger/store.ts';
 import { nodeVerifier, openKeyFile } from '../../ledger/writer/keys.ts';
 import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.ts';
-import { openProject, type Project, type ProjectOptions } from './project.ts';
+import { openProject } from './open-project.ts';
+import type { Project, ProjectOptions } from './project.ts';
 
-/** A project on SQLite without a daemon around it, where the daemon of the same state folder would look for it. */
+/** A project without a daemon around it. On SQLite it is where the daemon of the same state folder would look for it. */
 export async function openBareProject(
   where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake' | 'messages'>,
 ): Promise<Project> {
   const place = ledgerPlace(where.stateDir, where.id);
-  const store = openSqliteStore(place.ledger, { mode: 'write' });
   const signer = openKeyFile(place.key);
-  if (!store.ok || !signer.ok) throw new Error('the ledger cannot be opened');
+  if (!signer.ok) throw new Error('the key cannot be opened');
   const opened = await openProject({
     ...where,
     rules: { ciGate: false, mergeGate: false },
@@ -18,7 +22,7 @@ export async function openBareProject(
     now: () => new Date(),
     monotonicMs: () => performance.now(),
     ledger: {
-      store: store.store,
+      store: await openStore(where.stateDir, where.id),
       signer: signer.value,
       verifier: nodeVerifier,
       outside: new OutsideCopyFile(place.outside),
@@ -26,4 +30,12 @@ export async function openBareProject(
   });
   if (!opened.ok) throw new Error(opened.problem.message);
   return opened.project;
+}
+
+/** Many tests call their project `p`, and on PostgreSQL they share a database: there the folder is part of its name. */
+async function openStore(stateDir: string, id: string): Promise<Store> {
+  if (isPostgres) return requireStore({ url: STORE_URL, project: `${basename(stateDir)}/${id}` });
+  const opened = openSqliteStore(ledgerPlace(stateDir, id).ledger, { mode: 'write' });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.store;
 }

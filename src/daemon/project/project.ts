@@ -1,30 +1,29 @@
 import { claimsToRenew } from '../../effects/agents/liveness.ts';
+import { mayGiveWork } from '../../engine/makes-room.ts';
+import type { FleetRole } from '../../effects/context.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { KeyedMutex } from '../../effects/locks.ts';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
-import { DO_NOT_WRITE, ledgerProblem } from '../../ledger/format/limits.ts';
 import { storeSnapshot } from '../../ledger/snapshots-and-blobs.ts';
-import { StoreProblem } from '../../ledger/store.ts';
 import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
-import { openLedger } from '../../ledger/writer/open.ts';
-import type { StoreHealth } from '../../protocol/resource-faults.ts';
+import { awaySinceOf, type StoreHealth } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { RecordedEvent } from '../../state/event.ts';
-import { UnreadableEntry } from '../../state/recorded-event.ts';
+import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
-import { createLeases, type Leases, type LeaseTimes } from '../../state/tasks/lease.ts';
-import type { Log } from '../log.ts';
-import { CommandLoop } from '../loop/command-loop.ts';
-import { loadState, renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
-import { type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
-import { CommitClock } from '../loop/speculative-state.ts';
+import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
+import type { CommandLoop } from '../loop/command-loop.ts';
+import { renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
+import { type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
 import type { Adoptions } from '../rules/adoptions.ts';
-import { Fences } from './fences.ts';
+import type { Fences } from './fences.ts';
+import { FleetMember, type FleetMemberOptions } from '../fleet/fleet-member.ts';
 import { MainWatch } from './main-watch.ts';
 import { RecentIds } from './recent-ids.ts';
+import { findSharedMain } from './remote-main.ts';
 import { LastReports } from './silence.ts';
 import { FolderProbe, StoreWatch } from './storage-health.ts';
 
@@ -47,6 +46,10 @@ export interface ProjectOptions {
   readonly messages?: KeptMessages;
   readonly onStoreHealth?: (health: StoreHealth) => void;
   readonly onTick?: (nowMs: number) => void;
+  /** Loads what entries of other hosts need before they are folded. */
+  readonly beforeForeign?: (entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>) => Promise<void>;
+  /** Missing on SQLite. */
+  readonly fleet?: Pick<FleetMemberOptions, 'host' | 'key' | 'tables' | 'url' | 'clock' | 'log'>;
 }
 
 export class Project {
@@ -61,6 +64,8 @@ export class Project {
   readonly fences: Fences;
   /** Undefined in tests that open a project without a daemon. */
   adoptions: Adoptions | undefined;
+  /** Undefined on SQLite. */
+  readonly fleet: FleetMember | undefined;
   readonly mainWatch: MainWatch;
   /** Processes in a sandbox whose start or end may not be recorded yet. */
   readonly isolated = new RecentIds();
@@ -75,6 +80,9 @@ export class Project {
   readonly #storeWatch: StoreWatch;
   readonly #messages: KeptMessages;
   #effects: Effects | undefined;
+  #onRoleChanged: () => void = () => undefined;
+  #stopWatching: () => void = () => undefined;
+  #looking: NodeJS.Timeout | undefined;
   #isClosed = false;
   #snapshotAt: number;
 
@@ -88,6 +96,7 @@ export class Project {
     this.own = new OwnRepositoryImporter(
       { stateDir: options.stateDir, projectId: options.id, path: options.path },
       options.onImport,
+      () => findSharedRemote(parts.state),
     );
     this.rules = options.rules;
     this.ledger = parts.ledger;
@@ -98,6 +107,7 @@ export class Project {
       ...options,
       commandLoop: parts.commandLoop,
       own: this.own,
+      shared: () => findSharedMain(parts.state, this.here),
       isolated: () => this.isolated.ids,
       into: () => rulesInForce(parts.state, options.rules).merge?.into ?? undefined,
       login: () => loginConfigOf(rulesInForce(parts.state, options.rules)),
@@ -111,6 +121,7 @@ export class Project {
     this.lastReports = new LastReports(options.monotonicMs());
     this.#onTick = options.onTick ?? ((): void => undefined);
     this.#snapshotAt = parts.state.seq;
+    this.fleet = this.#createMember(options);
     this.#ticking = setInterval(() => this.#tick(), options.leaseTimes.tickMs);
     this.#ticking.unref();
   }
@@ -128,8 +139,68 @@ export class Project {
     return health.writable ? this.#folderProbe.probe(FRESH_MS) : health;
   }
 
+  /** The database of the ledger does not answer, as far as known without asking it. */
+  get isAway(): boolean {
+    return awaySinceOf(this.ledger.health) !== undefined;
+  }
+
   get isWritable(): boolean {
     return this.ledger.health.writable && this.#folderProbe.probe(FRESH_MS).writable;
+  }
+
+  /** This host in its fleet; undefined on SQLite, where one host does everything. */
+  get here(): FleetRole | undefined {
+    return this.fleet && { ...this.fleet.here, term: this.fleet.term };
+  }
+
+  read<A>(select: (state: State) => A): A {
+    return select(this.#state);
+  }
+
+  /** `onCaretaker`: this host has become the caretaker. */
+  async joinFleet(onCaretaker: () => void): Promise<void> {
+    this.#onRoleChanged = () => {
+      this.#effects?.reconcile(this.#state);
+      if (this.here?.isCaretaker === true) onCaretaker();
+    };
+    this.#stopWatching = this.ledger.store.watch(({ size }) => {
+      if (size > this.ledger.head.size) void this.ledger.catchUp();
+    });
+    await this.fleet?.start();
+    // Tasks may have waited for this host: nobody else fills its room.
+    if (this.fleet !== undefined) this.#lookSoon();
+  }
+
+  #createMember({ fleet, leaseTimes, monotonicMs }: ProjectOptions): FleetMember | undefined {
+    if (fleet === undefined) return undefined;
+    const { id, ledger, commandLoop, leases } = this;
+    const onRoleChanged = (): void => this.#onRoleChanged();
+    const state = this.#state;
+    return new FleetMember({
+      ...fleet,
+      project: id,
+      ledger,
+      commandLoop,
+      leases,
+      leaseTimes,
+      monotonicMs,
+      state,
+      onRoleChanged,
+    });
+  }
+
+  /** The host that recorded an entry has filled its own room with it; the others look after a random pause, so that they do not collide. */
+  onForeign(recorded: readonly RecordedEvent[]): void {
+    if (recorded.some(mayGiveWork)) this.#lookSoon();
+  }
+
+  #lookSoon(): void {
+    if (this.#looking !== undefined || this.#isClosed) return;
+    const pauseMs = SHORTEST_PAUSE_MS + Math.random() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS);
+    this.#looking = setTimeout(() => {
+      this.#looking = undefined;
+      void this.commandLoop.lookForWork();
+    }, pauseMs).unref();
   }
 
   startEffects(effects: Effects): void {
@@ -142,21 +213,36 @@ export class Project {
       });
   }
 
+  /** In a fleet, the work of a session is pushed before its end is recorded. */
+  holdBack(recorded: readonly RecordedEvent[]): Promise<void> | undefined {
+    return this.#effects?.holdBack(recorded);
+  }
+
   applyRecorded(recorded: readonly RecordedEvent[]): void {
     this.#effects?.reconcile(this.#state);
     this.#effects?.onRecorded(recorded);
     this.mainWatch.follow(recorded);
-    for (const { type, data } of recorded)
+    for (const { type, data, at } of recorded) {
       if (type === 'AgentStarted') this.lastReports.noteAgent(data.agent_id, this.#monotonicMs());
+      if (type === 'TaskClaimed') this.fleet?.noteClaim(data.task_id, data.epoch, at);
+    }
   }
 
-  async renewClaim(taskId: string, epoch: number): Promise<boolean> {
+  /** Whether the claim is live, and renewed now. */
+  async renewClaim(taskId: string, epoch: number): Promise<CommandResult<boolean>> {
     const live = await this.commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
     // The claim may have ended in the commit that the read waited for.
-    return live.ok && live.answer && this.leases.renew(taskId, epoch, this.#monotonicMs());
+    return live.ok && live.answer ? { ok: true, answer: this.leases.renew(taskId, epoch, this.#monotonicMs()) } : live;
   }
 
+  /** How long the shared store has acknowledged a claim of this host, from now on. Null if the store is not shared. */
+  leaseMs(taskId: string, epoch: number): number | null {
+    return this.fleet?.sharedLease(taskId, epoch) ?? null;
+  }
+
+  /** In a fleet the caretaker asks the database. */
   async expireClaims(): Promise<void> {
+    if (this.fleet !== undefined) return;
     const expired = this.leases.expired(this.#monotonicMs());
     await Promise.all(
       expired.map(({ taskId, epoch }) =>
@@ -167,20 +253,15 @@ export class Project {
 
   #tick(): void {
     const nowMs = this.#monotonicMs();
-    for (const { taskId, epoch } of claimsToRenew(this.#state)) this.leases.renew(taskId, epoch, nowMs);
+    for (const { taskId, epoch } of claimsToRenew(this.#state, this.here)) this.leases.renew(taskId, epoch, nowMs);
+    const { fleet } = this;
+    if (fleet !== undefined) this.fences.closeOverdue(this.#state, (taskId, epoch) => fleet.sharedLease(taskId, epoch));
     void this.expireClaims();
     this.#effects?.tick(this.#state);
     this.mainWatch.pollIfDue(nowMs);
     this.lastReports.keepOnly((id) => this.#state.agents.get(id)?.process === 'running');
     this.#storeWatch.probeIfDue(nowMs);
     this.#onTick(nowMs);
-  }
-
-  /** Without it, missing entries at the end go unnoticed. It may have been moved for a good reason, so Baton only records that. */
-  async noteMissingCheckpoint(log: Log): Promise<void> {
-    const { size } = this.ledger.head;
-    log.error('the outside checkpoint is missing', { project: this.id, entries: size });
-    await this.ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
   }
 
   async saveSnapshot(): Promise<void> {
@@ -194,6 +275,9 @@ export class Project {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#ticking);
+    clearTimeout(this.#looking);
+    this.#stopWatching();
+    await this.fleet?.close();
     await this.#effects?.close();
     await this.mainWatch.close();
     await this.saveSnapshot();
@@ -201,6 +285,8 @@ export class Project {
   }
 }
 
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 200;
 /** A write that succeeded this recently proves that the store can be written. */
 const FRESH_MS = 2000;
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
@@ -209,88 +295,3 @@ function loginConfigOf({ pulls }: Rules): readonly string[] {
   const repository = pulls === undefined ? undefined : parseRepository(pulls.repository);
   return repository === undefined ? [] : ghLoginConfig(repository);
 }
-
-export type OpenedProject =
-  | { readonly ok: true; readonly project: Project }
-  | { readonly ok: false; readonly problem: Problem };
-
-/** If the store stops answering while the state is folded, the project stays closed; the next call tries again. */
-export async function openProject(options: ProjectOptions): Promise<OpenedProject> {
-  try {
-    return await openLedgerAndState(options);
-  } catch (error) {
-    if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
-    throw error;
-  }
-}
-
-/** Gives every live claim a full lease. */
-async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProject> {
-  const clock = new CommitClock(options.now);
-  let commandLoop: CommandLoop | undefined;
-  const opened = await openLedger({
-    ...options.ledger,
-    project: options.id,
-    clock: () => clock.read(),
-    onEntries: (entries) => {
-      commandLoop?.receiveEntries(entries);
-      options.onEntries?.(entries);
-    },
-  });
-  if (!opened.ok) return opened;
-  const { ledger } = opened;
-  const loaded = await loadState(ledger, options.onDiscarded).catch((error: unknown) => {
-    if (error instanceof UnreadableEntry) return ledgerProblem('ledger/unreadable', error.message, DO_NOT_WRITE);
-    throw error;
-  });
-  if ('code' in loaded) {
-    await ledger.close();
-    return { ok: false, problem: loaded };
-  }
-  const state = loaded;
-  const obstacle = await options.prepare?.(ledger, state);
-  if (obstacle !== undefined) return { ok: false, problem: obstacle };
-  const leases = createLeases(options.leaseTimes);
-  for (const { id, claim } of state.tasks.values()) {
-    if (claim !== null) leases.renew(id, claim.epoch, options.monotonicMs());
-  }
-  const fences = new Fences(options.stateDir, options.id);
-  fences.writeAll(state);
-  const onRecorded = (recorded: readonly RecordedEvent[]): void => {
-    updateLeases(leases, recorded, options.monotonicMs());
-    fences.follow(recorded);
-    project?.applyRecorded(recorded);
-  };
-  const { rules, messages, onMistake = () => {} } = options;
-  let project: Project | undefined;
-  commandLoop = new CommandLoop({
-    ledger,
-    state,
-    rules,
-    clock,
-    onRecorded,
-    onInternalError: onMistake,
-    ...(messages === undefined ? {} : { messages }),
-  });
-  project = new Project(options, { ledger, state, commandLoop, leases, fences });
-  return { ok: true, project };
-}
-
-function updateLeases(leases: Leases, recorded: readonly RecordedEvent[], nowMs: number): void {
-  for (const { type, data } of recorded) {
-    if (type === 'TaskClaimed') leases.renew(data.task_id, data.epoch, nowMs);
-    else if (type.startsWith('Claim') && 'task_id' in data) leases.end(data.task_id ?? '');
-  }
-}
-
-/** The first copy of a large repository takes minutes: its progress is logged from time to time. */
-export function logProgress(project: string, log: Log): (line: string) => void {
-  let nextMs = performance.now() + IMPORT_LOG_MS;
-  return (line) => {
-    if (performance.now() < nextMs) return;
-    nextMs = performance.now() + IMPORT_LOG_MS;
-    log.info("copying commits into Baton's own repository", { project, progress: line });
-  };
-}
-
-const IMPORT_LOG_MS = 2000;

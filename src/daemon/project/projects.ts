@@ -1,49 +1,24 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { ApiError, OrError } from '../../api/answer.ts';
-import { stateFiles } from '../../api/state-folder.ts';
+import type { ApiError } from '../../api/answer.ts';
 import type { Effects } from '../../effects/effects.ts';
-import { findRepository, projectId } from '../../git/repository.ts';
-import type { Signer } from '../../ledger/format/crypto.ts';
-import type { Entry } from '../../ledger/format/entry.ts';
-import { findSecretValues } from '../../ledger/redact.ts';
-import { nodeVerifier } from '../../ledger/writer/keys.ts';
-import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.ts';
-import { openWriterAt } from '../../ledger/writer/open.ts';
-import { problem, type Problem } from '../../protocol/shape/problem.ts';
-import { STORE_NOT_OFFERED } from '../../runbook/check/check-files.ts';
-import { CLAIM_ENDS } from '../../state/event.ts';
-import { findMain } from '../../state/main/main-branch.ts';
+import { findRepository, type Repository } from '../../git/repository.ts';
+import { readRunbookNow } from '../../runbook/read/read-runbook.ts';
+import { Databases } from '../fleet/open-store.ts';
 import { SERVER_LIMITS } from '../limits.ts';
-import { causeOf, type Log } from '../log.ts';
+import { causeOf } from '../log.ts';
 import type { KeptMessages } from '../loop/request.ts';
 import type { Services } from '../operations/call.ts';
-import { reconcileAtStart } from '../operations/reconcile.ts';
-import { Adoptions } from '../rules/adoptions.ts';
-import { NO_RUNBOOK } from '../rules/rulebook.ts';
-import { configureWorkers } from '../rules/workers.ts';
-import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
-import { readOwnSecrets } from '../tokens.ts';
-import { EntryFeed } from './entry-feed.ts';
+import { hasLedger, type IdentifiedProject, identifyProject } from './identity.ts';
 import { ProjectList } from './project-list.ts';
-import { logProgress, openProject, type Project } from './project.ts';
+import type { Project } from './project.ts';
+import { type FoundProject, type OpenProject, startProject, type StartOptions } from './start-project.ts';
 
-export interface OpenProject {
-  readonly project: Project;
-  readonly services: Services;
-  readonly feed: EntryFeed;
-}
+export type { FoundProject, OpenProject } from './start-project.ts';
 
-export type FoundProject = OrError<{ readonly open: OpenProject }>;
 type EffectsFor = (project: Project, services: Services) => Effects;
 
-interface ProjectsOptions {
-  readonly stateDir: string;
-  readonly settings: DaemonSettings;
-  readonly signer: Signer;
-  readonly log: Log;
-  /** The daemon's own environment: it locates `gh` and its login. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+interface ProjectsOptions extends Pick<StartOptions, 'stateDir' | 'settings' | 'signer' | 'log' | 'env'> {
   readonly servicesFor: (path: string) => Services;
   readonly messagesFor: (projectId: string) => KeptMessages;
   readonly onStoreBack?: () => void;
@@ -58,12 +33,20 @@ export class Projects {
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
   readonly #identifying = new Map<string, Promise<string | ApiError>>();
   readonly #background = new Set<Promise<void>>();
+  readonly #databases = new Databases();
+  /** The URL of each project's database; undefined for SQLite. */
+  readonly #stores = new Map<string, string | undefined>();
+  /** Shared projects that could not be opened. They are tried again without a call; no caller waits for a database that is away. */
+  readonly #away = new Map<
+    string,
+    { readonly found: FoundProject; readonly retry: NodeJS.Timeout; readonly pauseMs: number }
+  >();
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
 
   constructor(options: ProjectsOptions) {
     this.#options = options;
-    this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
+    this.#list = new ProjectList(options.stateDir);
   }
 
   async start(effectsFor: EffectsFor): Promise<void> {
@@ -71,7 +54,8 @@ export class Projects {
     for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));
     for (const id of this.#list.ids()) {
       // A project whose folder is missing would seem to have no runbook.
-      if (!this.#isClosed && existsSync(this.#list.pathOf(id) ?? '')) await this.find(id);
+      const path = this.#list.pathOf(id) ?? '';
+      if (!this.#isClosed && existsSync(path)) await this.findByPath(path);
     }
   }
 
@@ -82,10 +66,14 @@ export class Projects {
   async find(id: string): Promise<FoundProject> {
     const open = this.#open.get(id);
     if (open !== undefined) return { ok: true, open };
+    const away = this.#away.get(id);
+    if (away?.found.isAway === true) return away.found;
     const path = this.#list.pathOf(id);
     if (path === undefined) {
       return { ok: false, error: noSuchProject(`there is no project ${id}`, 'Check BATON_STATE_DIR.') };
     }
+    // Git may have been asked while the daemon was stopping: nobody would close the project then.
+    if (this.#isClosed) return { ok: false, error: { code: 'store-unavailable', ...STOPPING } };
     const opening = this.#opening.get(id) ?? this.#openOnce(id, path);
     this.#opening.set(id, opening);
     return opening;
@@ -107,10 +95,12 @@ export class Projects {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const { retry } of this.#away.values()) clearTimeout(retry);
     await Promise.all(this.#opening.values());
     await Promise.all(this.#background);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
+    await this.#databases.close();
   }
 
   async #askGit(path: string): Promise<string | ApiError> {
@@ -127,17 +117,33 @@ export class Projects {
     if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
     const repository = await findRepository(path);
     if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
-    const id = identityOf(repository.value);
-    if (id === undefined) return noSuchProject(`the repository of '${path}' has gone`, 'Check that it is still there.');
-    this.#list.remember(id, repository.value.mainTop);
+    const identified = this.#identifyRepository(repository.value);
+    if (identified === undefined)
+      return noSuchProject(`the repository of '${path}' has gone`, 'Check that it is still there.');
+    if (!identified.ok) return identified.error;
+    const { id, store } = identified.identity;
+    this.#stores.set(id, store);
+    this.#list.remember(id, { path: repository.value.mainTop });
     return id;
+  }
+
+  /** Undefined if the repository is gone. An exception would end the daemon, because no caller may be waiting. */
+  #identifyRepository(repository: Repository): IdentifiedProject | undefined {
+    const { stateDir, env } = this.#options;
+    try {
+      // Also from a runbook with errors: without its name and store an empty ledger would begin beside its own.
+      const { project, store } = readRunbookNow(repository.mainTop).subject.value;
+      return identifyProject({ stateDir, repository, project, store, defaultStore: env['BATON_STORE'] || undefined });
+    } catch {
+      return undefined;
+    }
   }
 
   async #openOnce(id: string, path: string): Promise<FoundProject> {
     try {
-      const found = await this.#openProject(id, path);
+      const found = await this.#start(id, path);
       if (found.ok) this.#enter(id, found.open);
-      else this.#options.log.error('cannot open a project', { project: id, cause: found.error.message });
+      else this.#onFailed(id, path, found);
       return found;
     } finally {
       // If opening failed, the next call tries again.
@@ -145,110 +151,70 @@ export class Projects {
     }
   }
 
+  /** A file that cannot be opened needs a person; a database comes back. */
+  #onFailed(id: string, path: string, found: FoundProject & { readonly ok: false }): void {
+    const before = this.#away.get(id)?.found;
+    const { code, message } = found.error;
+    if (before?.ok !== false || before.error.message !== message)
+      this.#options.log.error('cannot open a project', { project: id, cause: message });
+    const isShared = (this.#stores.get(id) ?? this.#list.storeOf(id)) !== undefined;
+    if (!isShared || code !== 'store-unavailable' || this.#isClosed) return void this.#away.delete(id);
+    if (this.#list.storeOf(id) === undefined) return this.#forget(id);
+    const { retry: earlier, pauseMs = RETRY_MS } = this.#away.get(id) ?? {};
+    clearTimeout(earlier);
+    // A host that is not admitted may wait for days.
+    const longestMs = found.isAway === true ? RETRY_MS : LONGEST_RETRY_MS;
+    const retry = setTimeout(() => void this.#openAgain(id, path), pauseMs).unref();
+    this.#away.set(id, { found, retry, pauseMs: Math.min(2 * pauseMs, longestMs) });
+  }
+
+  /** It was never open: the next call reads its name and its store again, which may have been wrong. */
+  #forget(id: string): void {
+    this.#away.delete(id);
+    this.#stores.delete(id);
+    for (const [path, known] of this.#idOfPath) if (known.id === id) this.#idOfPath.delete(path);
+  }
+
+  async #openAgain(id: string, path: string): Promise<void> {
+    if (this.#isClosed || this.#open.has(id)) return;
+    const opening = this.#opening.get(id) ?? this.#openOnce(id, path);
+    this.#opening.set(id, opening);
+    try {
+      await opening;
+    } catch (error) {
+      this.#away.delete(id);
+      this.#options.log.error('cannot open a project', { project: id, cause: causeOf(error) });
+    }
+  }
+
   #enter(id: string, open: OpenProject): void {
     this.#open.set(id, open);
+    // What agents have sent meanwhile waits in the outbox.
+    if (this.#away.delete(id)) this.#options.onStoreBack?.();
     if (this.#effectsFor !== undefined) open.project.startEffects(this.#effectsFor(open.project, open.services));
   }
 
-  async #openProject(id: string, path: string): Promise<FoundProject> {
-    const { stateDir, settings, signer, log, servicesFor, messagesFor, env } = this.#options;
-    const place = ledgerPlace(stateDir, id);
-    const hadCheckpoint = existsSync(place.outside);
-    const services = servicesFor(path);
-    const { runbook } = services;
-    runbook.read();
-    if (runbook.lastValid?.store !== undefined) return projectUnavailable(STORE_NOT_OFFERED);
-    const store = await openWriterAt(place, settings.lockTimes);
-    if (!store.ok) return projectUnavailable(store.problem);
-    const { rulebook } = services;
-    let project: Project | undefined;
-    let adoptions: Adoptions | undefined;
-    const followAdoption = async (): Promise<void> => {
-      if (project === undefined) return;
-      const { inForce } = rulebook;
-      const hasTasks = await project.commandLoop.read(({ state }) => state.tasks.size > 0);
-      // A project of an earlier version may have tasks and no runbook in force: its recorded workers stay.
-      if (inForce !== undefined || (hasTasks.ok && !hasTasks.answer))
-        await configureWorkers(project, inForce ?? { runbook: NO_RUNBOOK, holdsCredential: false }, log);
-      await rulebook.detectGithub();
-    };
-    const afterSession = async (): Promise<void> => {
-      await adoptions?.adoptForTasks();
-      if (runbook.lastValid !== undefined) rulebook.follow(runbook.lastValid);
-    };
-    const feed = new EntryFeed(() => project?.ledger);
-    const opened = await openProject({
+  async #start(id: string, path: string): Promise<FoundProject> {
+    const { servicesFor, messagesFor, onStoreBack = () => undefined, ...shared } = this.#options;
+    // A project that was never opened: only its runbook knows its store.
+    const isKnown = this.#stores.has(id) || hasLedger(this.#options.stateDir, id, this.#list.storeOf(id));
+    const identified = isKnown ? id : await this.#askGit(path);
+    if (typeof identified !== 'string') return { ok: false, error: identified };
+    const store = this.#stores.get(id) ?? this.#list.storeOf(id);
+    const found = await startProject({
+      ...shared,
       id,
       path,
-      stateDir,
-      rules: rulebook.rules,
-      get leaseTimes() {
-        return leaseTimesOf(settings, rulebook.runbookFor(null).limits);
-      },
-      prepare: async (ledger, state) => {
-        const lost = await rulebook.load(ledger, state);
-        if (lost !== undefined) return lostRunbookProblem(lost);
-        await rulebook.detectGithub();
-        return undefined;
-      },
-      now: services.now,
-      monotonicMs: services.monotonicMs,
-      onEntries: (entries) => {
-        feed.add(entries);
-        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#runInBackground(rulebook.detectGithub());
-        if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#runInBackground(followAdoption());
-        if (rulebook.inForce === undefined && entries.some(({ type }) => SESSION_ENDS.has(type)))
-          this.#runInBackground(afterSession());
-        if (entries.some(movesMain)) this.#runInBackground(adoptions?.followMain());
-      },
-      onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
-      onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
-      onImport: logProgress(id, log),
+      store,
+      databases: this.#databases,
+      services: servicesFor(path),
       messages: messagesFor(id),
-      onStoreHealth: (health) => {
-        if (health.writable) log.info('the store can be written again', { project: id });
-        else log.error('the store cannot be written', { project: id, since: health.since, cause: health.reason });
-        if (health.writable) this.#options.onStoreBack?.();
-      },
-      onTick: (nowMs) => runbook.readIfDue(nowMs),
-      ledger: {
-        store: store.store,
-        signer,
-        verifier: nodeVerifier,
-        secrets: [...findSecretValues(env), ...readOwnSecrets(stateDir)],
-        outside: new OutsideCopyFile(place.outside),
-      },
+      onStoreBack,
+      inBackground: (work) => this.#runInBackground(work),
     });
-    if (!opened.ok) {
-      await store.store.close();
-      return projectUnavailable(opened.problem);
-    }
-    const made = opened.project;
-    project = made;
-    if (!hadCheckpoint && made.ledger.head.size > 1) await made.noteMissingCheckpoint(log);
-    adoptions = new Adoptions({ project: made, working: runbook, rulebook, newId: services.newId, log });
-    made.adoptions = adoptions;
-    const used = await made.commandLoop.read(({ state }) => state.tasks.size > 0);
-    if (used.ok && used.answer) await adoptions.adoptFirst();
-    await followAdoption();
-    runbook.follow((good) => {
-      rulebook.follow(good);
-      this.#runInBackground(adoptions?.adoptForTasks());
-    });
-    this.#runInBackground(adoptions.followMain());
-    log.info('project opened', { project: id, path, entries: made.ledger.head.size });
-    this.#runInBackground(reconcileAtStart(made, log));
-    await this.#watchMain(made);
-    return { ok: true, open: { project: made, services, feed } };
-  }
-
-  /** Records the first position of the main branch before anything else happens; later positions are compared in the background. */
-  async #watchMain({ mainWatch, commandLoop }: Project): Promise<void> {
-    const known = await commandLoop.read(({ state }) => findMain(state) !== undefined);
-    mainWatch.start();
-    const polled = mainWatch.poll();
-    if (known.ok && !known.answer) await polled;
-    else this.#runInBackground(polled);
+    // From now on its store is on record, and another one in the runbook is refused.
+    if (found.ok) this.#list.remember(id, { path, store });
+    return found;
   }
 
   /** Git and the disk are slow. Only `close` waits for this work. */
@@ -261,34 +227,11 @@ export class Projects {
   }
 }
 
-/** Undefined if the repository is gone. An exception would end the daemon, because no caller may be waiting. */
-function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {
-  try {
-    return projectId(repository);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Before the first adoption the working file counts again once no session is left that could have written it. */
-const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
-
-function movesMain({ type, data }: Entry): boolean {
-  return type === 'MainMoved' || (type === 'MergeFinished' && data['outcome'] === 'merged');
-}
-
-/** Without the recorded rules every gate would be open. */
-function lostRunbookProblem(sha256: string): Problem {
-  const message = `the store has lost the runbook ${sha256}, which tasks of this project use`;
-  return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');
-}
-
 function noSuchProject(message: string, hint: string): ApiError {
   return { code: 'no-such-project', message, hint };
 }
 
-function projectUnavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {
-  return { ok: false, error: { code: 'store-unavailable', message, hint } };
-}
-
+const RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
+const STOPPING = { message: 'the daemon is stopping', hint: 'Start it again: baton up' };
 const MAX_PATHS = 10_000;

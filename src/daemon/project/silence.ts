@@ -5,7 +5,7 @@ import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { State } from '../../state/state.ts';
 
 export interface SilenceClocks {
-  readonly lastReports: Pick<LastReports, 'silentMs'>;
+  readonly lastReports: Pick<LastReports, 'silentMs' | 'isFrozen'>;
   readonly silenceMs: number;
   readonly nowMs: number;
   readonly now: Date;
@@ -29,6 +29,8 @@ function sinceMs({ since, exit }: AgentRun): number {
 export class LastReports {
   readonly #startedMs: number;
   readonly #heardMs = new Map<string, number>();
+  /** Sessions whose supervisor has frozen them, by id, and when it last reported that. */
+  readonly #frozenMs = new Map<string, number>();
 
   constructor(startedMs: number) {
     this.#startedMs = startedMs;
@@ -40,6 +42,16 @@ export class LastReports {
 
   noteAgent(agentId: string, atMs: number): void {
     this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
+  }
+
+  /** With every renewal of a claim: whether the session stands still because the renewals are not acknowledged. */
+  noteFrozen(sessionId: string, isFrozen: boolean, atMs: number): void {
+    if (isFrozen) this.#frozenMs.set(sessionId, atMs);
+    else this.#frozenMs.delete(sessionId);
+  }
+
+  isFrozen(sessionId: string, nowMs: number): boolean {
+    return nowMs - (this.#frozenMs.get(sessionId) ?? -Infinity) < FROZEN_MS;
   }
 
   /** Undefined if this daemon received no report about the agent. */
@@ -56,3 +68,6 @@ export class LastReports {
     for (const agentId of this.#heardMs.keys()) if (!isRunning(agentId)) this.#heardMs.delete(agentId);
   }
 }
+
+/** A frozen session is reported every second. */
+const FROZEN_MS = 10_000;

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
+import { awaySinceOf, healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
 
 export interface ProbedStore {
   readonly health: StoreHealth;
@@ -25,7 +25,9 @@ export class StoreWatch {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + this.#delayMs;
-    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
+    // A database that is back is noticed soon: agents wait for it.
+    const isAway = awaySinceOf(this.#store.health) !== undefined;
+    this.#delayMs = isAway ? FIRST_DELAY_MS : Math.min(this.#delayMs * 2, LAST_DELAY_MS);
     void this.#probe();
   }
 

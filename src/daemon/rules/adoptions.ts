@@ -1,4 +1,5 @@
 import type { ApiError, OrError } from '../../api/answer.ts';
+import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import type { GitResult } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
@@ -6,7 +7,8 @@ import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { ReadRunbook } from '../../runbook/read/read-runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import type { Command } from '../../state/decide.ts';
-import { acceptedMain } from '../../state/main/main-branch.ts';
+import { findSharedRemote } from '../../state/fleet/fleet.ts';
+import { acceptedMain, findMain } from '../../state/main/main-branch.ts';
 import { findAdoption } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { causeOf, type Log } from '../log.ts';
@@ -18,12 +20,14 @@ import {
   readWorkingRules,
   storePinned,
 } from './pinned-runbook.ts';
-import { NO_RUNBOOK, renderDifferences, type Rulebook, runbookError, type RunbookWatch } from './rulebook.ts';
+import { NO_RUNBOOK, renderDifferences, type Rulebook, runbookError } from './rulebook.ts';
+import type { RunbookWatch } from './runbook-watch.ts';
 
 interface AdoptionsOptions {
   readonly project: {
     readonly id: string;
     readonly path: string;
+    readonly own: OwnRepositoryImporter;
     readonly ledger: Ledger;
     readonly commandLoop: CommandLoop;
   };
@@ -94,9 +98,10 @@ export class Adoptions {
   async adoptFirst(): Promise<void> {
     const { working, rulebook } = this.#options;
     if (rulebook.inForce !== undefined) return;
+    if (this.#first !== undefined) return this.#first;
     const tried = working.read() === this.#tried?.read ? this.#tried : undefined;
     if (tried !== undefined && (!tried.besideSession || rulebook.hasSessions)) return;
-    this.#first ??= this.#tryFirst().finally(() => {
+    this.#first = this.#tryFirst().finally(() => {
       this.#first = undefined;
     });
     await this.#first;
@@ -202,7 +207,11 @@ export class Adoptions {
     const { path, ledger } = this.#options.project;
     const state = await this.#state();
     const into = by?.runbook.merge?.into ?? (state === undefined ? undefined : acceptedMain(state)?.branch);
-    return readCommittedRules(path, { into, ledger });
+    const sha = state === undefined || findSharedRemote(state) === null ? undefined : findMain(state)?.sha;
+    const own = sha === undefined ? undefined : await this.#options.project.own.with(sha);
+    if (own?.ok === false) return own;
+    const shared = own === undefined || sha === undefined ? undefined : { place: own.value, commit: sha };
+    return readCommittedRules(path, { into, ledger, shared });
   }
 
   /** One adoption at a time: two would compare with the same predecessor. */

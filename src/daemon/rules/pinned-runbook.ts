@@ -1,6 +1,6 @@
 import { type CommittedFile, type CommittedFiles, openHashedFiles } from '../../git/committed-files.ts';
 import { findMainBranch } from '../../git/repository.ts';
-import type { GitResult } from '../../git/run-git.ts';
+import type { GitLocation, GitResult } from '../../git/run-git.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import { canonicalJson, type JsonObject } from '../../ledger/format/canonical-json.ts';
 import { redactJson } from '../../ledger/redact.ts';
@@ -48,7 +48,10 @@ export async function storePinned({ text }: PinnedRunbook, { store, sha256 }: Le
   return (await storeBlob(store, sha256, new TextEncoder().encode(text))).ok;
 }
 
-export async function findPinned(sha: string, { store, sha256 }: Ledger): Promise<PinnedRunbook | undefined> {
+export async function findPinned(
+  sha: string,
+  { store, sha256 }: Pick<Ledger, 'store' | 'sha256'>,
+): Promise<PinnedRunbook | undefined> {
   const bytes = await findBlob(store, sha256, `sha256:${sha}`);
   if (bytes === undefined) return undefined;
   return parsePinned(new TextDecoder().decode(bytes), sha);
@@ -79,18 +82,26 @@ export interface CommittedRules {
   readonly pinned: PinnedRunbook | undefined;
 }
 
+interface CommittedPlace {
+  /** The branch that the project merges into, if it names one. */
+  readonly into: string | undefined;
+  readonly ledger: Hashing;
+  /** In a fleet the remote's main branch counts: its commit, in Baton's own repository. */
+  readonly shared?: { readonly place: GitLocation; readonly commit: string } | undefined;
+}
+
 /** Undefined without a main branch. Every object is hashed, because an agent can overwrite objects. Fails if one is damaged. */
 export async function readCommittedRules(
   path: string,
-  { into, ledger }: { readonly into: string | undefined; readonly ledger: Hashing },
+  { into, ledger, shared }: CommittedPlace,
 ): Promise<GitResult<CommittedRules | undefined>> {
-  const main = await findMainBranch(path, into);
-  if (!main.ok) return { ok: true, value: undefined };
-  const { sha: commit } = main.value;
-  const files = openHashedFiles(path, commit);
-  const found = (await Promise.all(RUNBOOK_PATHS.map(async (each) => files.list(each)))).flat();
+  const found = shared ?? (await findHere(path, into));
+  if (found === undefined) return { ok: true, value: undefined };
+  const { place, commit } = found;
+  const files = openHashedFiles(place, commit);
+  const listed = (await Promise.all(RUNBOOK_PATHS.map(async (each) => files.list(each)))).flat();
   const texts = await Promise.all(
-    found
+    listed
       .filter(({ path: name }) => isRunbookPath(name))
       .sort((a, b) => Number(a.path.includes('/')) - Number(b.path.includes('/')) || (a.path < b.path ? -1 : 1))
       .map(async (file) => ({ path: file.path, text: await readText(files, file) })),
@@ -103,6 +114,11 @@ export async function readCommittedRules(
   if (!checked.ok) return none;
   const prompts = await collectPrompts(checked.value, committedPrompts(path, files));
   return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, prompts, ledger) } };
+}
+
+async function findHere(path: string, into: string | undefined): Promise<CommittedPlace['shared']> {
+  const main = await findMainBranch(path, into);
+  return main.ok ? { place: path, commit: main.value.sha } : undefined;
 }
 
 /** A file outside the repository is the same for every commit. */

@@ -1,6 +1,8 @@
 import type { ApiError } from '../../api/answer.ts';
 import { findGithub } from '../../github/find-github.ts';
+import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { commandNetworkOf } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
@@ -9,7 +11,6 @@ import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { GateValue } from '../../runbook/gates/gate-value.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { workerPlans } from '../../runbook/plan.ts';
-import { createRunbookReader, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
 import type { CiCheck, Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import { findAdoption, type Rules, runbooksInUse } from '../../state/rules.ts';
@@ -76,6 +77,17 @@ export class Rulebook {
       this.add(pinned);
     }
     return undefined;
+  }
+
+  /** Before entries of other hosts are folded: what they adopt or ask about must be loaded first. */
+  async loadAdopted(entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>): Promise<void> {
+    for (const entry of entries) {
+      const sha256 = entry.type === 'RunbookAdopted' ? entry.data['sha256'] : fieldOf(entry.data['adopts'], 'sha256');
+      if (typeof sha256 !== 'string' || this.#pinned.has(sha256)) continue;
+      const pinned = await findPinned(sha256, ledger);
+      if (pinned === undefined) throw new Error(`the store has no runbook ${sha256}, which entry ${entry.seq} names`);
+      this.add(pinned);
+    }
   }
 
   /** Must be called before an entry names the runbook. */
@@ -210,66 +222,7 @@ function renderValue(value: GateValue): string {
 
 const MAX_VALUE_CHARACTERS = 200;
 
-/** A new run needs the current files to be valid; everything else continues with the last valid version. */
-export class RunbookWatch {
-  readonly #readNow: () => ReadRunbook;
-  readonly #followers: ((runbook: Runbook) => void)[] = [];
-  readonly #onChange: OnChange;
-  #seen: ReadRunbook | undefined;
-  #good: Runbook | undefined;
-  #exitProtocol = false;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-
-  constructor(projectDir: string, onChange: OnChange = () => {}) {
-    this.#onChange = onChange;
-    this.#readNow = createRunbookReader(projectDir);
-  }
-
-  get lastValid(): Runbook | undefined {
-    return this.#good;
-  }
-
-  /** `exit_protocol` as last read. Neither an error elsewhere in the runbook nor an unreadable file switches it off. */
-  get exitProtocol(): boolean {
-    return this.#exitProtocol;
-  }
-
-  readExitProtocol(): boolean {
-    this.read();
-    return this.#exitProtocol;
-  }
-
-  /** Also calls the follower at once with the current version. */
-  follow(follower: (runbook: Runbook) => void): void {
-    this.#followers.push(follower);
-    if (this.#good !== undefined) follower(this.#good);
-  }
-
-  read(): ReadRunbook {
-    const read = this.#readNow();
-    if (read === this.#seen) return read;
-    const wasGood = this.#seen?.checked.ok ?? true;
-    this.#seen = read;
-    if (read.isReadable) this.#exitProtocol = read.subject.value.exit_protocol ?? false;
-    if (!read.checked.ok && wasGood) this.#onChange(read.checked.problems);
-    if (read.checked.ok && !wasGood) this.#onChange(undefined);
-    if (read.checked.ok) {
-      this.#good = read.checked.value;
-      for (const follower of this.#followers) follower(this.#good);
-    }
-    return read;
-  }
-
-  readIfDue(nowMs: number): void {
-    if (nowMs - this.#lookedMs < READ_INTERVAL_MS) return;
-    this.#lookedMs = nowMs;
-    this.read();
-  }
-}
-
-/** Called with the problems when the runbook becomes invalid, and with undefined when it is valid again. */
-type OnChange = (problems: RunbookProblems | undefined) => void;
-type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
+export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
 /** All problems, so that they can be corrected together; the hint is that of the first. */
 export function runbookError(problems: RunbookProblems): ApiError {
@@ -290,4 +243,3 @@ function renderPlace(file: string, line: number | null, column: number | null): 
 }
 
 const MAX_DIFFERENCES = 60;
-const READ_INTERVAL_MS = 1000;

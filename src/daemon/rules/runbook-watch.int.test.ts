@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RunbookWatch } from './rulebook.ts';
+import { RunbookWatch } from './runbook-watch.ts';
 
 describe('exit_protocol in a runbook', () => {
   it.each([

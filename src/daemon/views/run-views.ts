@@ -3,6 +3,7 @@ import type { AgentView, DecisionView, PipelineView, StepView } from '../../api/
 import { renderSandbox } from '../../protocol/sandbox.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import { isAttached, isAttaching, agentStatus, type AgentRun } from '../../state/runs/agent-run.ts';
+import { hostOf } from '../../state/fleet/fleet.ts';
 import { findPipelinePlan, type PipelineRun } from '../../state/runs/pipeline-run.ts';
 import { findPipelineDecision, overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
 import type { State } from '../../state/state.ts';
@@ -12,6 +13,7 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string): 
   return {
     id: run.id,
     name: run.name,
+    ...hostField(run, state),
     status: overallPipelineStatus(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
@@ -57,11 +59,18 @@ function stepViews({ agents }: State, run: PipelineRun, stateDir: string): reado
   });
 }
 
-export function agentView(run: AgentRun, stateDir: string): AgentView {
+/** Only worth a word if there are several. */
+export function hostField(run: { readonly host: string | null }, state: State): { readonly host?: string } {
+  const host = state.hosts.size < 2 ? undefined : hostOf(run, state);
+  return host === undefined ? {} : { host };
+}
+
+export function agentView(state: State, run: AgentRun, stateDir: string): AgentView {
   const { folder, log } = agentFiles(stateDir, run.id);
   return {
     id: run.id,
     name: run.plan.name,
+    ...hostField(run, state),
     status: agentStatus(run),
     run: run.plan.run,
     role: run.plan.role ?? null,

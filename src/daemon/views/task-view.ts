@@ -14,7 +14,7 @@ import type { Task } from '../../state/tasks/task.ts';
 import { type Span, sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
 import { isBefore, listStages, listVisits, type Times, type Visit } from '../../state/timeline/visits.ts';
 import { findTakenOverBy } from '../../state/workflow/flow.ts';
-import { decisionView, sandboxView } from './run-views.ts';
+import { decisionView, hostField, sandboxView } from './run-views.ts';
 
 interface ViewOptions {
   readonly at: string;
@@ -181,7 +181,7 @@ function listSessions(state: State, task: Task, { spans }: Timeline): readonly S
     const those = agents.get(session_id) ?? [];
     return those.length === 0
       ? [{ ...NO_AGENT, ...byHand }]
-      : those.map((agent) => ({ ...byHand, ...agentPart(agent) }));
+      : those.map((agent) => ({ ...byHand, ...agentPart(agent), ...hostField(agent, state) }));
   });
 }
 

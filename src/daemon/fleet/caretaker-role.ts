@@ -1,0 +1,28 @@
+import type { BeatAnswer } from '../../protocol/fleet.ts';
+import type { FleetRecord } from '../../state/fleet/fleet.ts';
+
+/** Whether this host is the caretaker. Times are monotonic milliseconds. */
+export class CaretakerRole {
+  readonly #host: string;
+  #lease: { readonly term: number; readonly untilMs: number } | undefined;
+
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  get term(): number | undefined {
+    return this.#lease?.term;
+  }
+
+  /** The database lends the role; the ledger must name the same term, so that other hosts refuse outcomes of older ones. */
+  holds(fleet: Pick<FleetRecord, 'caretaker'> | undefined, nowMs: number): boolean {
+    const recorded = fleet?.caretaker;
+    if (this.#lease === undefined || recorded === undefined || recorded === null) return false;
+    return recorded.host === this.#host && recorded.term === this.#lease.term && nowMs < this.#lease.untilMs;
+  }
+
+  /** The lease counts from when it was asked for: the database's own clock may have started it later, never earlier. */
+  read({ caretaker }: Pick<BeatAnswer, 'caretaker'>, untilMs: number): void {
+    this.#lease = caretaker?.host === this.#host ? { term: caretaker.term, untilMs } : undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { BeatAnswer, HostBeat } from '../../protocol/fleet.ts';
+import * as fleet from '../../state/fleet/say.cases.ts';
+import { given, type Step } from '../../state/given.cases.ts';
+import { claim, create, operator, system, worker } from '../../state/say.cases.ts';
+import { createLeases } from '../../state/tasks/lease.ts';
+import { FleetMember } from './fleet-member.ts';
+import { HostClock } from './host-clock.ts';
+
+const TIMES = { expiryMs: 60_000, renewalMs: 15_000, tickMs: 1000 };
+const ANSWER: BeatAnswer = {
+  nowMs: 0,
+  generation: 'g',
+  caretaker: { host: 'alpha', term: 1 },
+  hosts: [],
+  expired: [{ taskId: 'A', epoch: 1 }],
+  refused: [],
+  joining: 0,
+};
+const started: readonly Step[] = [
+  [fleet.found('alpha'), system],
+  [fleet.care('alpha', 1), system],
+  [create('A'), operator],
+  [claim('A'), worker],
+];
+
+/** The host alpha; nothing that it submits is ever recorded. */
+function scene(steps: readonly Step[], nowMs = 0) {
+  const beats: HostBeat[] = [];
+  const submitted: string[] = [];
+  const log = { info: () => undefined, error: () => undefined };
+  const member = new FleetMember({
+    project: 'demo',
+    host: 'alpha',
+    key: 'key of alpha',
+    tables: {
+      beat: async (beat) => {
+        beats.push(beat);
+        return ANSWER;
+      },
+      requestJoin: async () => undefined,
+      joinRequests: async () => [],
+      dropJoinRequest: async () => undefined,
+      forgetHost: async () => undefined,
+    },
+    url: 'postgres://db/baton',
+    ledger: { head: { size: 1, hash: new Uint8Array(32) } },
+    commandLoop: {
+      submitCommand: async ({ kind }) => {
+        submitted.push(kind);
+        return new Promise(() => undefined);
+      },
+    },
+    state: given(steps).state,
+    leases: createLeases(TIMES),
+    leaseTimes: TIMES,
+    clock: new HostClock({ wallMs: () => nowMs, bootMs: () => nowMs }),
+    monotonicMs: () => nowMs,
+    bootMs: () => nowMs,
+    log,
+    onRoleChanged: () => undefined,
+  });
+  return { member, beats, submitted };
+}
+
+it('goes on with its beats while the end of a claim waits for a push', async () => {
+  const { member, beats, submitted } = scene(started);
+  void member.beat();
+  await turn();
+  void member.beat();
+  await turn();
+  expect(beats).toHaveLength(2);
+  expect(submitted).toEqual(['expire-claim']);
+});
+
+it('sends no beats after it was removed: its row would keep its name from others', async () => {
+  const beta: Step = [fleet.admit('beta'), operator];
+  const { member, beats } = scene([...started, beta, [fleet.remove('alpha'), operator]]);
+  await member.beat();
+  expect(beats).toEqual([]);
+  expect(member.here.isCaretaker).toBe(false);
+});
+
+it('counts the lease of a claim from when it was decided, even if the entry is read much later', () => {
+  const { member } = scene(started, 50_000);
+  member.noteClaim('A', 1, new Date(0).toISOString());
+  expect(member.sharedLease('A', 1)).toBe(10_000);
+});

@@ -1,0 +1,259 @@
+import { bootMs } from '../../api/boot-clock.ts';
+import { VERSION } from '../../api/version.ts';
+import {
+  keepLeases,
+  type LeaseBook,
+  NO_LEASES,
+  noteAnswer,
+  noteGrant,
+  remainingMs,
+} from '../../fleet/plan/lease-book.ts';
+import type { FleetTables } from '../../fleet/tables.ts';
+import { toHex } from '../../ledger/format/bytes.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { type BeatAnswer, type HostBeat, type HostRow, LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import type { Caller } from '../../state/caller.ts';
+import type { Command } from '../../state/decide.ts';
+import { findFleet, hostOf, listHosts } from '../../state/fleet/fleet.ts';
+import { mayCare } from '../../state/fleet/caretaker.ts';
+import type { Here } from '../../state/fleet/owner.ts';
+import { findUnknownEntry, type State } from '../../state/state.ts';
+import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
+import { causeOf, type Log } from '../log.ts';
+import type { CommandLoop } from '../loop/command-loop.ts';
+import { CaretakerRole } from './caretaker-role.ts';
+import type { FleetMeasures } from '../views/fleet-view.ts';
+import type { HostClock } from './host-clock.ts';
+
+export interface FleetMemberOptions {
+  readonly project: string;
+  readonly host: string;
+  /** The fingerprint of this host's key. */
+  readonly key: string;
+  readonly tables: FleetTables;
+  readonly url: string;
+  readonly ledger: Pick<Ledger, 'head'>;
+  readonly commandLoop: Pick<CommandLoop, 'submitCommand'>;
+  readonly state: State;
+  readonly leases: Leases;
+  readonly leaseTimes: LeaseTimes;
+  readonly clock: HostClock;
+  readonly monotonicMs: () => number;
+  /** What the database lends ends while this machine sleeps, too. */
+  readonly bootMs?: () => number;
+  readonly log: Log;
+  /** The host has become the caretaker, or is it no longer. */
+  readonly onRoleChanged: () => void;
+}
+
+/**
+ * This host in the fleet of one project. It reports itself to the database once a tick; the answer renews its claims, decides who is the
+ * caretaker, and corrects its clock.
+ */
+export class FleetMember {
+  readonly host: string;
+  readonly #options: FleetMemberOptions;
+  readonly #role: CaretakerRole;
+  readonly #bootMs: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> | undefined;
+  #acting: Promise<void> | undefined;
+  #answer: BeatAnswer | undefined;
+  #book: LeaseBook = NO_LEASES;
+  #latencyMs: number | null = null;
+  #awaySince: string | null = null;
+  #wasCaretaker = false;
+
+  constructor(options: FleetMemberOptions) {
+    this.#options = options;
+    this.host = options.host;
+    this.#role = new CaretakerRole(options.host);
+    this.#bootMs = options.bootMs ?? bootMs;
+  }
+
+  /** Resolves after the first answer, so that every claim of this host has a lease that counts. */
+  async start(): Promise<void> {
+    await this.beat();
+    this.#timer = setInterval(() => void this.beat(), this.#options.leaseTimes.tickMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#beating;
+    await this.#acting;
+  }
+
+  get here(): Here {
+    const { state } = this.#options;
+    const isCaretaker = findUnknownEntry(state) === undefined && this.#role.holds(findFleet(state), this.#bootMs());
+    return { host: this.host, isCaretaker };
+  }
+
+  /** The term under which the caretaker acts. */
+  get term(): number | undefined {
+    return this.#role.term;
+  }
+
+  get tables(): FleetTables {
+    return this.#options.tables;
+  }
+
+  measures(): FleetMeasures {
+    const { host, ledger, url } = this.#options;
+    const [awaySince, latencyMs] = [this.#awaySince, this.#latencyMs];
+    return { here: host, size: ledger.head.size, answer: this.#answer, url, awaySince, latencyMs };
+  }
+
+  /** How long the database has acknowledged a claim of this host, from now on; undefined for claims of other hosts. */
+  sharedLease(taskId: string, epoch: number): number | undefined {
+    const claim = this.#options.state.tasks.get(taskId)?.claim ?? undefined;
+    if (claim?.epoch !== epoch || hostOf(claim, this.#options.state) !== this.host) return undefined;
+    // Nobody knows about a claim that was never acknowledged: another host may have its task.
+    return remainingMs(this.#book, { taskId, epoch }, this.#bootMs()) ?? 0;
+  }
+
+  /** The ledger has recorded a claim. This host decided it at `at`; it may read the entry much later, after a connection was lost. */
+  noteClaim(taskId: string, epoch: number, at: string): void {
+    const { clock, leaseTimes } = this.#options;
+    const agoMs = Math.max(0, clock.now().getTime() - Date.parse(at));
+    this.#book = noteGrant(this.#book, { taskId, epoch }, this.#bootMs() - agoMs, leaseTimes.expiryMs);
+  }
+
+  /**
+   * One at a time: a database that hangs must not gather a queue of beats. What an answer obliges this host to record is no part of the
+   * beat: an end that waits for a push would keep all leases of this host from being renewed.
+   */
+  async beat(): Promise<void> {
+    this.#beating ??= this.#beat().finally(() => {
+      this.#beating = undefined;
+    });
+    await this.#beating;
+    await this.#acting;
+  }
+
+  async #beat(): Promise<void> {
+    const { tables, monotonicMs, clock, state, host } = this.#options;
+    if (state.hosts.get(host)?.removed) {
+      // A row of a removed host would keep another machine from taking its name.
+      this.#role.read({ caretaker: null }, 0);
+      return this.#announceRole();
+    }
+    const beat = this.#nextBeat();
+    const [sentMs, begunMs] = [this.#bootMs(), monotonicMs()];
+    try {
+      const answer = await tables.beat(beat);
+      const tripMs = monotonicMs() - begunMs;
+      this.#latencyMs = Math.round(tripMs);
+      clock.measure(answer.nowMs, tripMs);
+      this.#acknowledge(beat, answer, sentMs);
+      this.#answer = answer;
+      this.#setAway(null);
+      this.#role.read(answer, sentMs + beat.careMs);
+      this.#acting ??= this.#act(answer).finally(() => {
+        this.#acting = undefined;
+        this.#announceRole();
+      });
+    } catch (error) {
+      this.#setAway(error);
+    }
+    this.#announceRole();
+  }
+
+  #acknowledge({ leases }: HostBeat, answer: BeatAnswer, sentMs: number): void {
+    const live = [...this.#options.state.tasks.values()].flatMap(({ id: taskId, claim }) =>
+      claim === null ? [] : [{ taskId, epoch: claim.epoch }],
+    );
+    this.#book = keepLeases(noteAnswer(this.#book, leases, answer, sentMs), live);
+  }
+
+  #nextBeat(): HostBeat {
+    const { host, key, ledger, leases, leaseTimes, state, clock, monotonicMs } = this.#options;
+    const nowMs = monotonicMs();
+    const claims = [...state.tasks.values()].flatMap(({ id, claim }) => {
+      const holder = claim === null ? undefined : hostOf(claim, state);
+      return claim === null || holder === undefined ? [] : [{ taskId: id, epoch: claim.epoch, host: holder }];
+    });
+    const own = claims.filter((claim) => claim.host === host);
+    return {
+      host,
+      key,
+      version: VERSION,
+      level: LEDGER_LEVEL,
+      size: ledger.head.size,
+      hash: toHex(ledger.head.hash),
+      offsetMs: clock.offsetMs,
+      leases: own.flatMap(({ taskId, epoch }) => {
+        const leftMs = leases.remaining(taskId, nowMs) ?? 0;
+        return leftMs > 0 ? [{ taskId, epoch, remainingMs: leftMs }] : [];
+      }),
+      mayCare: mayCare(state, host) && findUnknownEntry(state) === undefined,
+      careMs: Math.max(CARE_TICKS * leaseTimes.tickMs, LEAST_CARE_MS),
+      graceMs: leaseTimes.renewalMs + leaseTimes.tickMs,
+      term: findFleet(state)?.caretaker?.term ?? 0,
+      claims: this.here.isCaretaker ? claims.map((claim) => ({ ...claim, expiryMs: leaseTimes.expiryMs })) : null,
+    };
+  }
+
+  /** What the answer obliges this host to record. */
+  async #act({ caretaker, hosts, expired }: BeatAnswer): Promise<void> {
+    const { state, host } = this.#options;
+    if (caretaker?.host !== host) return;
+    const { term } = caretaker;
+    if (findFleet(state)?.caretaker?.term !== term)
+      await this.#submit({ kind: 'change-caretaker', command: { host, term } });
+    if (!this.here.isCaretaker) return;
+    const level = levelOf(hosts, state);
+    if (level > (findFleet(state)?.level ?? level)) await this.#submit({ kind: 'raise-level', command: { level } });
+    const over = expired.filter(({ taskId, epoch }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
+    const expire = ({ taskId: id, epoch }: (typeof over)[number]) =>
+      this.#submit({ kind: 'expire-claim', command: { id, epoch } });
+    await Promise.all(over.map(expire));
+  }
+
+  async #submit(command: Command): Promise<void> {
+    const { commandLoop, log, project } = this.#options;
+    const caller: Caller = {
+      kind: 'system',
+      name: 'caretaker',
+      ...(this.term === undefined ? {} : { term: this.term }),
+    };
+    const settled = await commandLoop.submitCommand(command, caller);
+    if (settled.ok) return;
+    const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
+    log.info('the caretaker could not record something', { project, command: command.kind, cause });
+  }
+
+  #setAway(error: unknown): void {
+    const { log, project, clock } = this.#options;
+    if (error === null) {
+      if (this.#awaySince !== null) log.info('the database answers again', { project, since: this.#awaySince });
+      this.#awaySince = null;
+    } else if (this.#awaySince === null) {
+      this.#awaySince = clock.now().toISOString();
+      log.error('the database does not answer', { project, cause: causeOf(error) });
+    }
+  }
+
+  #announceRole(): void {
+    const { isCaretaker } = this.here;
+    if (isCaretaker === this.#wasCaretaker) return;
+    this.#wasCaretaker = isCaretaker;
+    const { log, project } = this.#options;
+    if (isCaretaker) log.info('this host is the caretaker', { project, term: this.term ?? 0 });
+    else log.info('this host is no longer the caretaker', { project });
+    this.#options.onRoleChanged();
+  }
+}
+
+/** The highest level that every live host knows. */
+function levelOf(rows: readonly HostRow[], state: State): number {
+  const names = new Set(listHosts(state).map(({ name }) => name));
+  const live = rows.filter(({ host, silentMs }) => names.has(host) && silentMs < LIVE_MS);
+  return Math.min(LEDGER_LEVEL, ...live.map(({ level }) => level));
+}
+
+const CARE_TICKS = 3.5;
+/** Shorter, and a busy machine loses the lease between two beats; longer, and a successor comes later than after 5 seconds. */
+const LEAST_CARE_MS = 3500;
+/** A host that has been silent for longer does not hold up the others. */
+const LIVE_MS = 5000;

@@ -1,0 +1,69 @@
+import type { Answer, ApiError } from '../api/answer.ts';
+import { isKeepable, keepCall, keptAnswer, notKeptAnswer } from '../api/outbox.ts';
+import { awaySinceOf } from '../protocol/resource-faults.ts';
+import type { Project } from './project/project.ts';
+import type { CallerIdentity } from './tokens.ts';
+
+export interface IncomingCall {
+  readonly operation: string;
+  readonly identity: CallerIdentity;
+  readonly token: string;
+  readonly projectPath: string | undefined;
+  readonly body: Uint8Array;
+  readonly key: string | undefined;
+  readonly signal?: AbortSignal;
+  /** Set if the call waited in the outbox: since when. */
+  readonly keptAt?: string;
+}
+
+export interface Outbox {
+  readonly outbox: string;
+  readonly onKept?: () => void;
+}
+
+/** While the database is away, what is read is from before. */
+export function addAge(answer: Answer & { readonly ok: true }, { ledger }: Project): Answer {
+  const away_since = awaySinceOf(ledger.health);
+  return away_since === undefined ? answer : { ...answer, store: { away_since } };
+}
+
+/** A message of a session, an agent or its supervisor, sent now, that can be delivered later. */
+export function isOfAgent({ operation, identity, keptAt, body }: IncomingCall): boolean {
+  return (
+    keptAt === undefined && identity.project !== undefined && isKeepable(operation, new TextDecoder().decode(body))
+  );
+}
+
+/** The ledger of one machine fails with its disk, and so does the outbox beside it: there the callers keep their calls. */
+export function canKeep(call: IncomingCall, { ledger }: Project): boolean {
+  return ledger.store.kind === 'postgres' && isOfAgent(call);
+}
+
+/** The answer is on disk before it is given, in order with the session's other messages. */
+export function keepWhileAway(call: IncomingCall, { outbox, onKept }: Outbox): Answer {
+  const { operation, token, key = crypto.randomUUID(), projectPath = null } = call;
+  const input = new TextDecoder().decode(call.body);
+  const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
+  if (!keepCall(outbox, kept)) return notKeptAnswer(outbox, kept, EARLIER_CALLS_WAIT);
+  onKept?.();
+  return keptAnswer(operation, 'database');
+}
+
+/** A record that the store refuses is kept and delivered later; otherwise the work would be lost. */
+export function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKept }: Outbox): Answer {
+  const { operation, token, key, projectPath = null } = call;
+  if (key === undefined || call.keptAt !== undefined) return { ok: false, error };
+  const input = new TextDecoder().decode(call.body);
+  const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
+  if (kept) onKept?.();
+  const hint = kept
+    ? 'It is kept, and will be delivered once when the store is back. The task stays in progress.'
+    : error.hint;
+  return { ok: false, error: { ...error, hint } };
+}
+
+export const EARLIER_CALLS_WAIT: ApiError = {
+  code: 'store-unavailable',
+  message: 'earlier messages of this project wait for its store',
+  hint: 'They are kept. Send this again in a moment.',
+};
