@@ -21,6 +21,7 @@ const FULL: StoreHealth = {
   reason: 'no space left to write ledger.db',
   hint: 'Make room on the disk.',
 };
+const AWAY: StoreHealth = { ...FULL, away_since: '2026-01-01T00:00:00.000Z' };
 const AGENT = { id: 'a1a1a1a1-0000', name: 'fixer', taskId: 'K1' };
 const DECISION = { id: 'd1', title: 'Agent needs attention: fixer', context: 'it stopped', task_id: null };
 const UNSERVED: UnservedTask = {
@@ -93,6 +94,13 @@ const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: Reason
     'cancelled',
     '1 cancelled task needs you',
   ],
+  ['an agent is frozen', { people: provePeople([], [other('frozen')]) }, 'frozen', '1 frozen agent needs you'],
+  ['the database is away', { store: proveStore(AWAY) }, 'database', '1 unreachable database needs you'],
+  ['a host is silent', { people: provePeople([], [other('host')]) }, 'host', '1 silent host needs you'],
+  ['a clock is wrong', { people: provePeople([], [other('clock')]) }, 'clock', '1 wrong clock needs you'],
+  ['work was not pushed', { people: provePeople([], [other('push')]) }, 'push', '1 unpushed task needs you'],
+  ['a host asks to join', { people: provePeople([], [other('joining')]) }, 'joining', '1 waiting host needs you'],
+  ['a host is outdated', { people: provePeople([], [other('version')]) }, 'version', '1 outdated host needs you'],
   ['a task is blocked', { people: provePeople([], [other('blocked')]) }, 'blocked', '1 blocked task needs you'],
 ];
 
@@ -109,6 +117,8 @@ describe('there is no all-clear if', () => {
   it('every kind of reason, and every proof, is among these cases', () => {
     const kinds: Record<ReasonKind, true> = {
       store: true,
+      database: true,
+      frozen: true,
       loop: true,
       daemon: true,
       outbox: true,
@@ -121,6 +131,11 @@ describe('there is no all-clear if', () => {
       unserved: true,
       blocked: true,
       cancelled: true,
+      host: true,
+      clock: true,
+      push: true,
+      joining: true,
+      version: true,
     };
     expect(new Set(CASES.map(([, , kind]) => kind))).toEqual(new Set(Object.keys(kinds)));
     expect(new Set(CASES.flatMap(([, bad]) => Object.keys(bad)))).toEqual(new Set(Object.keys(GOOD)));

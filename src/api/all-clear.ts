@@ -46,6 +46,7 @@ function renderReasons(reasons: readonly Reason[], needs: number): string {
 
 const NOUNS = {
   store: 'unwritable store',
+  database: 'unreachable database',
   loop: 'slow daemon',
   daemon: 'crashing daemon',
   outbox: 'undelivered outbox',
@@ -54,10 +55,16 @@ const NOUNS = {
   main: 'main branch',
   stuck: 'stuck run',
   silent: 'silent agent',
+  frozen: 'frozen agent',
   worker: 'idle worker',
   unserved: 'unserved task',
   blocked: 'blocked task',
   cancelled: 'cancelled task',
+  host: 'silent host',
+  clock: 'wrong clock',
+  push: 'unpushed task',
+  joining: 'waiting host',
+  version: 'outdated host',
 } as const;
 
 export type ReasonKind = keyof typeof NOUNS;
@@ -98,7 +105,11 @@ function reasonsOf<K extends string>(proof: Proof<K>, what: K): readonly Reason[
 
 export function proveStore(health: StoreHealth): Proof<'store'> {
   if (health.writable) return createProof('store', []);
-  const { since, reason, hint, what } = health;
+  const { since, reason, hint, what, away_since } = health;
+  if (away_since !== undefined) {
+    const title = `The database is away since ${away_since}; what is shown is as of then`;
+    return createProof('store', [{ ...ONE, kind: 'database', title, context: reason, next: hint }]);
+  }
   const cannot = `The ${what === 'folder' ? 'state folder' : 'ledger'} cannot be written`;
   const title = since === '' ? cannot : `${cannot} since ${since}`;
   return createProof('store', [{ ...ONE, kind: 'store', title, context: reason, next: hint }]);
@@ -156,12 +167,18 @@ export interface UnservedTask {
   readonly role: string | null;
   /** The person who took it over; null if nobody did. */
   readonly takenBy: string | null;
+  /** The labels of the worker that would take it, if no host has all of them. */
+  readonly missingLabels?: readonly string[];
   readonly next: string;
 }
 
 export function provePhases(unserved: readonly UnservedTask[]): Proof<'phases'> {
-  const reasons = unserved.map(({ id, title: name, phase, role, takenBy, next }): Reason => {
-    const title = takenBy === null ? `No worker takes task ${id} ${name}` : `${takenBy} took over task ${id} ${name}`;
+  const reasons = unserved.map(({ id, title: name, phase, role, takenBy, missingLabels, next }): Reason => {
+    const nobody =
+      missingLabels === undefined
+        ? `No worker takes task ${id} ${name}`
+        : `No host has the labels (${missingLabels.join(', ')}) for task ${id} ${name}`;
+    const title = takenBy === null ? nobody : `${takenBy} took over task ${id} ${name}`;
     const context = `It is ${phase}${role === null ? '' : `, next role ${role}`}.`;
     return { kind: 'unserved', count: 1, task_id: id, title, context, next };
   });

@@ -2,7 +2,12 @@ import type { Problem } from '../protocol/shape/problem.ts';
 
 /** The answer on every surface: a result, or an error with a code, a message and what to do next. */
 export type Answer<R = unknown> =
-  | { readonly ok: true; readonly result: R }
+  | {
+      readonly ok: true;
+      readonly result: R;
+      /** Beside what was read while the database is away: the result is as of then. */
+      readonly store?: { readonly away_since: string };
+    }
   | { readonly ok: false; readonly error: ApiError };
 
 export type OrError<T extends object> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: ApiError };
@@ -43,6 +48,7 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'no-such-agent': 404,
   'no-such-pipeline': 404,
   'no-such-decision': 404,
+  'no-such-host': 404,
   'no-such-operation': 404,
   'no-such-project': 404,
   'no-such-path': 404,

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { isPostgres } from '../../test/stores/chosen.ts';
 import { Scene, until } from '../daemon/running.cases.ts';
 import { connect, createClient, type ConnectOptions } from './client/connect.ts';
 import { keepCall, listKept, OUTBOX_LIMITS, readKept } from './outbox.ts';
@@ -57,7 +58,7 @@ describe('the outbox', () => {
     await scene.spawnDaemon();
     expect(listKept(outbox)).toEqual([]);
     expect(readdirSync(outbox)).toEqual([]);
-    expect(await client().call('ledger_head', {})).toMatchObject({ result: { size: 3 } });
+    expect(await scene.entries()).toHaveLength(3);
   });
 
   it('is delivered by a running daemon before the calls of the next client', async () => {
@@ -134,7 +135,7 @@ describe('the outbox', () => {
     expect(keepCall(join(repository, '.git', 'HEAD', 'outbox'), call)).toBe(false);
   });
 
-  it('keeps a record that the store refuses, and delivers it when the store is back', async () => {
+  it.skipIf(isPostgres)('keeps a record that the store refuses, and delivers it when the store is back', async () => {
     const { child } = await scene.spawnDaemon();
     await client().call('task_create', { task_id: 'A', title: 'x' });
     const claimed = await client().call('task_claim', { task_id: 'A', as: 'ada' });

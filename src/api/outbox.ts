@@ -74,13 +74,13 @@ export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, h
   };
 }
 
-export function keptAnswer(operation: string): Answer<never> {
+export function keptAnswer(operation: string, away: 'daemon' | 'database' = 'daemon'): Answer<never> {
   return {
     ok: false,
     error: {
       code: 'kept',
-      message: `the daemon is away: ${operation} was kept and will be delivered`,
-      hint: 'Nothing is lost, and nothing needs to be sent again. Start the daemon with: baton up',
+      message: `the ${away} is away: ${operation} was kept and will be delivered`,
+      hint: `Nothing is lost, and nothing needs to be sent again.${away === 'daemon' ? ' Start the daemon with: baton up' : ''}`,
     },
   };
 }

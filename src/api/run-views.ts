@@ -1,6 +1,7 @@
 import type { StoreHealth } from '../protocol/resource-faults.ts';
 import { HANDLERS } from '../protocol/run-plan.ts';
 import type { ValueOf } from '../protocol/shape/shape.ts';
+import { fleetView } from './fleet-view.ts';
 import { REASON_KINDS } from './all-clear.ts';
 import { stageView, workflowBrief } from './stage-views.ts';
 import {
@@ -27,9 +28,12 @@ const sandboxView = object({
   summary: { ...text, about: 'In words: `bubblewrap, network full`, or `no sandbox`.' },
 });
 
+const host = { ...optional(text), about: 'The host that runs it; left out if the project has only one.' } as const;
+
 export const agentView = object({
   id: text,
   name: text,
+  host,
   status: choice(['starting', 'running', 'attached', 'escalated', 'leaving', 'done', 'failed', 'cancelled']),
   run: { ...text, about: 'What was started: `scripted`, `claude`, a command.' },
   role: nullable(text),
@@ -99,6 +103,7 @@ export type StepView = ValueOf<typeof stepView>;
 export const pipelineView = object({
   id: text,
   name: text,
+  host,
   status: choice(['running', 'waiting', 'done', 'failed', 'cancelled']),
   step: nullable(text),
   reason: nullable(text),
@@ -206,6 +211,7 @@ export const statusView = object({
   workers: list(object({ name: text, concurrency: whole, busy: count })),
   tasks: object({ todo: count, in_progress: count, blocked: count, done: count, cancelled: count }),
   store: typed<StoreHealth>(),
+  fleet: { ...optional(fleetView), about: 'Its hosts; left out if the project is on one machine.' },
   at: text,
 });
 export type StatusView = ValueOf<typeof statusView>;

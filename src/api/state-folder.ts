@@ -46,6 +46,8 @@ export function stateFiles(stateDir: string) {
     signingKey: file('key.pem'),
     projectList: file('projects.json'),
     projects: file('projects'),
+    /** The name of this state folder in a fleet. */
+    host: file('host.json'),
     outbox: file('outbox'),
     ownSessions: file('own-sessions'),
     /** One folder each, for agents, and for shell steps, checks and gates. */

@@ -5,7 +5,7 @@ import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSy
  * Writes a file below a folder in which a session works, and follows no link on the way: the session could point one anywhere. What is
  * in the way of a folder is removed. Each folder is opened and used through its descriptor, so that it cannot be replaced meanwhile.
  */
-export function writeBelow(folder: string, path: string, text: string, mode = 0o600): void {
+export function writeBelow(folder: string, path: string, text: string | Uint8Array, mode = 0o600): void {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   const last = names.pop();
   if (last === undefined || names.includes('..') || last === '..')

@@ -149,6 +149,31 @@ export const COMMANDS: readonly ListedCommand[] = [
     upCommand: ['up', 'Start the daemon'],
     downCommand: ['down', 'Stop the daemon, and wait until it is down'],
   }),
+  ...listCommands(async () => import('./store/init.ts'), {
+    storeInitCommand: ['store init', 'Prepare a PostgreSQL database: its schema, and the role of the daemons'],
+  }),
+  ...listCommands(async () => import('./store/status.ts'), {
+    storeStatusCommand: ['store status', 'Show where the ledger of the project is, and how large'],
+  }),
+  ...listCommands(async () => import('./store/move.ts'), {
+    storeMoveCommand: ['store move', 'Move the ledger into a database, or back, hash for hash'],
+  }),
+  ...listCommands(async () => import('./store/compare.ts'), {
+    storeCompareCommand: ['store compare', 'Compare the database with the replica of this host'],
+  }),
+  ...listCommands(async () => import('./store/accept.ts'), {
+    storeAcceptCommand: ['store accept', 'Go on with what the database has, although the replica differs'],
+  }),
+  ...listCommands(async () => import('./host/join.ts'), {
+    hostJoinCommand: ['host join', 'Ask to join a project on PostgreSQL with this machine'],
+  }),
+  ...listCommands(async () => import('./host/hosts.ts'), {
+    hostListCommand: ['host list', 'List the hosts of a project on PostgreSQL, and those that ask to join'],
+    hostAdmitCommand: ['host admit', 'Let a host in that asks to join'],
+    hostDrainCommand: ['host drain', 'Give a host no new work'],
+    hostRemoveCommand: ['host remove', 'Remove a host that does not return, and end the trust in its key'],
+    hostRemoteCommand: ['host remote', 'Record the git remote by which the work of the hosts travels'],
+  }),
   ...listCommands(async () => import('./doctor/doctor.ts'), {
     doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
   }),

@@ -106,8 +106,18 @@ function reportAnswer<N extends OperationName>(
   { show, exitCode }: OperationCommandOptions<N>,
 ): number {
   if (!answer.ok) return reportError(answer.error, given, io);
-  io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given, io));
+  const { result, store } = answer;
+  if (given.options.has('json'))
+    io.out(`${JSON.stringify(store === undefined ? result : Object.assign({}, result, { store }))}\n`);
+  else io.out(show(result, given, io));
+  if (store !== undefined && !given.options.has('json')) io.err(describeAge(store.away_since));
   return exitCode?.(answer.result) ?? EXIT.ok;
+}
+
+/** What was read while the database is away is no news. */
+function describeAge(since: string): string {
+  const time = new Date(since).toTimeString().slice(0, 8);
+  return `Note: as of ${time}; the database is away since ${since}, and other hosts may have gone on. See: baton status\n`;
 }
 
 export function reportError(error: ApiError, given: ParsedArguments, io: Io): number {

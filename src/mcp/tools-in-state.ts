@@ -15,7 +15,7 @@ export function usableTools({ kind, session }: CallerView): ReadonlySet<string> 
 const READING: readonly OperationName[] = ['task_get', 'task_brief', 'entry_get'];
 const FINDING: readonly OperationName[] = ['task_next_actions', 'task_list'];
 /** A record by a caller without a claim reinstates a task: see `state/tasks/reinstate-undone.ts`. */
-const WORKER_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'task_claim', 'thought_record'];
+const WORKER_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'task_claim', 'thought_record', 'fleet_show'];
 const AGENT_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'agent_signal', 'thought_record'];
 const SEALING: readonly OperationName[] = ['merkle_finalize', 'merkle_root'];
 

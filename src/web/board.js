@@ -15,10 +15,24 @@ export function showBoard({ status, work, blocked, next, done, cancelled, workfl
   fill('cancelled', cancelled, (task) => taskItem(task));
   showCounts(status.tasks);
   fill('agents', status.agents, agentItem);
-  fill('pipelines', status.pipelines, ({ name, status: how, steps = [] }) =>
-    item([name, how], steps.map((step) => `${step.name}: ${step.status}`).join(', ')),
+  fill('pipelines', status.pipelines, ({ name, status: how, host, steps = [] }) =>
+    item(
+      [name, host === undefined ? how : `${how} on ${host}`],
+      steps.map((step) => `${step.name}: ${step.status}`).join(', '),
+    ),
   );
   fill('costs', costs, costItem);
+  showFleet(status.fleet);
+}
+
+/** A project on one machine has no fleet. */
+function showFleet(fleet) {
+  document.getElementById('fleet-section').hidden = fleet === undefined;
+  if (fleet === undefined) return;
+  const { url, away_since: since } = fleet.store;
+  const answers = since === null ? 'answers' : `has not answered since ${since}`;
+  document.getElementById('store').replaceChildren(words(`${url} ${answers}`));
+  fill('fleet', fleet.hosts, ({ name, summary, here }) => item([name, summary], here ? 'this host' : ''));
 }
 
 /** The tasks by status, in the words of `baton status`. */
@@ -55,8 +69,8 @@ function taskItem({ id, title, phase, claim, next_role: role, blocked_because: b
   return line;
 }
 
-function agentItem({ name, status, task_id: task, sandbox }) {
-  const line = item([name, status], task ?? '');
+function agentItem({ name, status, host, task_id: task, sandbox }) {
+  const line = item([name, status], [task ?? '', host === undefined ? '' : `on ${host}`].join(' ').trim());
   if (sandbox?.kind === 'none') line.append(' ', openBadge());
   else if (sandbox) line.append(' ', part('span', sandbox.summary, 'dim'));
   return line;

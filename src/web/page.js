@@ -28,7 +28,7 @@ function open() {
   element('board').hidden = false;
   void refresh();
   void follow();
-  setInterval(refresh, REFRESH_MS);
+  setInterval(() => void refresh(), REFRESH_MS);
   // A page that becomes visible again refreshes its data.
   document.addEventListener('visibilitychange', () => void refresh());
 }
@@ -68,7 +68,7 @@ async function refresh() {
   } finally {
     isAsking = false;
   }
-  if (isAskedAgain) setTimeout(refresh, 100);
+  if (isAskedAgain) setTimeout(() => void refresh(), 100);
 }
 
 const MOST_TASKS = 100;

@@ -16,13 +16,14 @@ export function now() {
   return { wall: Date.now(), steady: performance.now() };
 }
 
-export function showVerdict({ summary, all_clear: isClear, needs }, askedAt) {
+export function showVerdict({ summary, all_clear: isClear, needs, store }, askedAt) {
   asked = askedAt;
   if (typeof summary !== 'string') return showFailure(new NoAnswer('unreadable'));
   isShown = true;
   document.title = isClear === true ? 'Baton' : `(${needs}) Baton`;
   say(summary, isClear === true ? 'calm' : 'call');
-  showAge('As of');
+  if (store?.away_since === undefined) showAge('As of');
+  else showText(`As of ${timeOf(store.away_since)}: the database is away since then`);
   checkAge();
 }
 
@@ -62,8 +63,15 @@ function ageMs() {
 }
 
 function showAge(what) {
-  const at = asked === undefined ? '' : `${what} ${new Date(asked.wall).toLocaleTimeString()}`;
-  document.getElementById('age').textContent = at;
+  showText(asked === undefined ? '' : `${what} ${timeOf(asked.wall)}`);
+}
+
+function showText(text) {
+  document.getElementById('age').textContent = text;
+}
+
+function timeOf(at) {
+  return new Date(at).toLocaleTimeString();
 }
 
 setInterval(checkAge, 1000);

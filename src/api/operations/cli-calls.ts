@@ -32,5 +32,6 @@ export const CLI_CALLS: Readonly<Record<string, CliCall>> = {
   'handoff template': { operation: 'form_get', args: ['to'], fields: { kind: 'handoff' } },
   'emit exit': { operation: 'exit_signal', args: [null] },
   'emit agent:signal': { operation: 'agent_signal', args: [null], options: { agent: 'agent_id' } },
+  'host list': { operation: 'fleet_show' },
   merge: { operation: 'merge_request', args: ['task_id'] },
 };

@@ -1,4 +1,5 @@
 import * as agents from './agents.ts';
+import * as fleet from './fleet.ts';
 import * as imports from './import.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project.ts';
@@ -20,6 +21,7 @@ const EXPORTS = {
   ...runs,
   ...project,
   ...workflow,
+  ...fleet,
 };
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
 type Operations = { readonly [O in Declared as O['name']]: O };

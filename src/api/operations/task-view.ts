@@ -1,6 +1,16 @@
 import { ACTIVITIES } from '../../protocol/phase.ts';
 import { PHASES } from '../../protocol/phase.ts';
-import { choice, count, flag, list, nullable, object, text, whole } from '../../protocol/shape/build-shape.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { agentView, decisionView } from '../run-views.ts';
@@ -40,6 +50,7 @@ const sessionView = object({
   status: nullable(agentView.fields.status),
   role: nullable(text),
   holder: text,
+  host: { ...optional(text), about: 'The host of the agent; left out if the project has only one.' },
   principal: text,
   model: nullable(text),
   sandbox: {

@@ -34,7 +34,8 @@ const claimView = object({
   role: nullable(text),
   session_id: text,
   since: text,
-  expires_at: text,
+  expires_at: { ...optional(text), about: 'Left out for a session on another host, which alone renews it.' },
+  host: { ...optional(text), about: 'The host of the session; left out if the project has only one.' },
 });
 export type ClaimView = ValueOf<typeof claimView>;
 
@@ -190,8 +191,21 @@ export const taskHeartbeat = operation({
   about:
     'Renew your claim. Call it at least every few minutes while you work: a claim that is not renewed expires, and another worker gets the task. If the call is refused, stop working on the task: your claim has ended.',
   access: ['session'],
-  input: object({ task_id: { ...taskId, optional: true } }),
-  result: object({ task_id: text, epoch: whole, expires_at: text }),
+  unlistedFields: ['frozen'],
+  input: object({
+    task_id: { ...taskId, optional: true },
+    frozen: optional(flag, 'From a supervisor: its agent stands still until the claim is renewed.'),
+  }),
+  result: object({
+    task_id: text,
+    epoch: whole,
+    expires_at: text,
+    lease_ms: {
+      ...whole,
+      optional: true,
+      about: 'In a fleet: how long the database has acknowledged this claim. Without a longer answer, stop by then.',
+    },
+  }),
 });
 
 const changed = object({ task_id: text });

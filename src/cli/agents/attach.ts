@@ -11,12 +11,13 @@ import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { exitCodeOfOutcome } from '../operation-input.ts';
+import { reportProblem } from '../problems.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
 import { wantsColors } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
 import { readableLogView } from './log-view.ts';
-import { followLog, readAgent } from './logs.ts';
+import { findElsewhere, followLog, readAgent } from './logs.ts';
 import { openTerminalConnection, runInTerminal } from './terminal.ts';
 
 export const agentAttachCommand: CliCommand = {
@@ -31,6 +32,8 @@ export const agentAttachCommand: CliCommand = {
     const { answer, after } = await readAgent(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     const agent = answer.result;
+    const elsewhere = findElsewhere(agent);
+    if (elsewhere !== undefined) return reportProblem(elsewhere, io);
     const isForTerminal = agent.interactive && agent.outcome === null && isatty(0) && isatty(1);
     if (isForTerminal && !given.options.has('lines')) return attachTerminal(agent, given, io);
     io.err(

@@ -1,13 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { AgentView } from '../../api/run-views.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from '../command.ts';
 import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
 import { wantsColors } from '../status/paint.ts';
+import { shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
 import { FileChangeSignal, followFile } from './follow-file.ts';
 import { type LogView, rawLogView, readableLogView } from './log-view.ts';
@@ -31,6 +34,8 @@ export const agentLogsCommand: CliCommand = {
     const { answer, after } = await readAgent(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     const agent = answer.result;
+    const elsewhere = findElsewhere(agent);
+    if (elsewhere !== undefined) return reportProblem(elsewhere, io);
     const asJson = given.options.has('json');
     const onLine = (line: string): void => io.out(asJson ? `${JSON.stringify({ line })}\n` : `${line}\n`);
     const view = given.options.has('raw') || asJson ? rawLogView() : readableLogView(agent, wantsColors(io));
@@ -44,6 +49,15 @@ export const agentLogsCommand: CliCommand = {
     return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;
   },
 };
+
+/** Logs and conversations stay on the host of the agent. */
+export function findElsewhere({ id, host, process, folder }: AgentView): Pick<Problem, 'message' | 'hint'> | undefined {
+  if (host === undefined || process === 'wanted' || existsSync(folder)) return undefined;
+  return {
+    message: `agent ${shortId(id)} is on host ${host}`,
+    hint: `Type the command there, or see: baton agent show ${shortId(id)}`,
+  };
+}
 
 export function parseLineCount(given: ParsedArguments): { readonly value?: number } | UsageError {
   const lines = numberOption(given, 'lines');

@@ -1,6 +1,9 @@
 import { connect, createClient } from '../../api/client/connect.ts';
+import { findDaemon } from '../../api/client/reach.ts';
+import { findStateDir } from '../../api/state-folder.ts';
+import { findStoreUrlProblem } from '../../protocol/store-url.ts';
 import { reportWhenSlow } from '../ask.ts';
-import { type CliCommand, EXIT } from '../command.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
@@ -9,6 +12,11 @@ export const upCommand: CliCommand = {
   args: [],
   options: [
     { name: 'foreground', about: 'Run in this terminal until stopped' },
+    {
+      name: 'store',
+      value: 'URL',
+      about: 'Keep the ledgers of new projects whose runbook names no store in this PostgreSQL',
+    },
     { name: 'install-service', about: 'Write a systemd user unit or launchd plist that runs the daemon' },
     { name: 'uninstall-service', about: 'Remove that file' },
   ],
@@ -17,13 +25,18 @@ export const upCommand: CliCommand = {
       const { changeService } = await import('./service.ts');
       return changeService(options.has('uninstall-service') ? 'uninstall' : 'install', io);
     }
+    const store = options.get('store');
+    const wrong = store === undefined ? undefined : findStoreUrlProblem(store);
+    if (wrong !== undefined) return reportProblem(wrong, io);
     if (options.has('foreground')) {
+      if (store !== undefined) process.env['BATON_STORE'] = store;
       // The daemon exits this process itself.
       await import('../../daemon/main.ts');
       return new Promise(() => undefined);
     }
     using _slow = reportWhenSlow(io);
-    const client = await connect({ env: io.env });
+    if (store !== undefined && (await isDaemonUp(io))) return reportProblem(ALREADY_UP, io);
+    const client = await connect({ env: store === undefined ? io.env : { ...io.env, BATON_STORE: store } });
     const health = await client.health();
     client.close();
     if (!health.ok) return reportProblem(health.error, io);
@@ -32,6 +45,17 @@ export const upCommand: CliCommand = {
     return EXIT.ok;
   },
 };
+
+async function isDaemonUp({ env }: Io): Promise<boolean> {
+  const connection = await findDaemon(findStateDir(env));
+  connection?.close();
+  return connection !== undefined;
+}
+
+const ALREADY_UP = {
+  message: 'a daemon already runs, and --store counts when one starts',
+  hint: 'baton down, then the same command again',
+} as const;
 
 export const downCommand: CliCommand = {
   examples: ['baton down'],

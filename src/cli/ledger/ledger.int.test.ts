@@ -9,6 +9,7 @@ import { BATON } from '../../../test/package/where.ts';
 import { projectId } from '../../git/repository.ts';
 import { storeBlob } from '../../ledger/snapshots-and-blobs.ts';
 import { waitUntil } from '../../ledger/store.cases.ts';
+import type { Draft } from '../../ledger/format/draft.ts';
 import { ledgerPlace, type LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { record, testDraft } from '../../ledger/writer/ledger.cases.ts';
 import { openLedgerAt } from '../../ledger/writer/open.ts';
@@ -145,7 +146,7 @@ describe('baton ledger', () => {
   });
 
   it('verify agrees with a ledger that nobody touched, also while it is open', async () => {
-    await recordTasks(10);
+    await recordTasks(10, progressDraft);
     expect(await baton('ledger', 'verify')).toMatchObject({
       code: 0,
       err: '',
@@ -310,14 +311,20 @@ function verifyInput(input: string): { status: number | null; verdict: unknown }
   return { status, verdict: JSON.parse(stdout) };
 }
 
-async function recordTasks(count: number): Promise<void> {
+async function recordTasks(count: number, makeDraft = (i: number): Draft => testDraft(i)): Promise<void> {
   const opened = await openLedgerAt(place, { clock: () => new Date() });
   if (!opened.ok) throw new Error(opened.problem.message);
   await record(
     opened.ledger,
-    Array.from({ length: count }, (_, i) => testDraft(i)),
+    Array.from({ length: count }, (_, i) => makeDraft(i)),
   );
   await opened.ledger.close();
+}
+
+/** An entry that the state knows. */
+function progressDraft(number: number): Draft {
+  const data = { task_id: 'T001', epoch: null, progress: number, notes: null };
+  return { ...testDraft(number), type: 'TaskProgressed', data };
 }
 
 function git(...args: string[]): void {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { STATE_FOLD } from '../../daemon/loop/fold-state.ts';
+import { STATE_FOLD, UnknownTypes } from '../../daemon/loop/fold-state.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import { parseKey } from '../../ledger/format/checkpoint.ts';
 import { DO_NOT_WRITE } from '../../ledger/format/limits.ts';
+import { isReplica } from '../../ledger/replica/replica-mark.ts';
 import type { Store } from '../../ledger/store.ts';
 import { type NotVerified, type Verified, verifyLedger } from '../../ledger/verify/verify-ledger.ts';
 import { refoldSnapshot } from '../../ledger/verify/verify-snapshots.ts';
@@ -42,17 +43,24 @@ export const ledgerVerifyCommand: CliCommand = {
 function verifyLedgerPlace(given: ParsedArguments, io: Io): Promise<number> {
   return withStore(given, io, async (store, place) => {
     const progress = createProgress(io, (await store.head()).size);
-    const result = await verifyLedger(store, {
+    const unknown = new UnknownTypes();
+    const isShared = await isReplica(store);
+    const verified = await verifyLedger(store, {
       project: place.project,
       verifier: nodeVerifier,
       allSignatures: given.options.has('all-signatures'),
-      outside: readOutside(place),
+      // The checkpoint outside of a shared ledger is this replica itself.
+      outside: isShared ? undefined : readOutside(place),
       knownKey: findKnownKey(place),
       onProgress: progress.show,
+      onEntry: (entry) => unknown.read(entry),
     });
     progress.clear();
+    const result = verified.ok ? { ...verified, warnings: [...verified.warnings, ...unknown.warnings] } : verified;
     const checked = result.ok ? await compareFold(store, place, result, io) : result;
-    io.out(given.options.has('json') ? `${JSON.stringify(asJson(checked))}\n` : renderResult(checked, place, io));
+    io.out(
+      given.options.has('json') ? `${JSON.stringify(asJson(checked))}\n` : renderResult(checked, place, io, isShared),
+    );
     return checked.ok ? EXIT.ok : EXIT.notVerified;
   });
 }
@@ -96,10 +104,13 @@ function asJson(result: Checked): unknown {
   return { verified: true, size, root: toHex(root), keys, checkpoint, warnings, fold };
 }
 
-function renderResult(result: Checked, { project, ledger }: LedgerPlace, io: Io): string {
+function renderResult(result: Checked, { project, ledger }: LedgerPlace, io: Io, isShared: boolean): string {
   if (result.ok) {
     for (const warning of result.warnings) io.err(`Warning: ${printable(warning)}\n`);
-    return `verified: ${result.size} entries of ${project}\nroot: ${toHex(result.root)}\n${describeFold(result.fold)}\n`;
+    const where = isShared
+      ? 'read from the replica of this host; compare it with the database: baton store compare\n'
+      : '';
+    return `verified: ${result.size} entries of ${project}\nroot: ${toHex(result.root)}\n${describeFold(result.fold)}\n${where}`;
   }
   for (const { seq, problem } of result.findings) {
     io.err(`Error: ${seq === null ? '' : `entry ${seq}: `}${printable(problem.message)}\n  in ${ledger}\n`);

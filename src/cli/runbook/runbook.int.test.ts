@@ -35,11 +35,12 @@ describe('baton runbook check', () => {
     });
   });
 
-  it('refuses a store that the daemon does not offer', async () => {
-    const folder = repository({ 'baton.toml': 'exit_protocol = true\nstore = "postgres://localhost/baton"\n' });
+  it('refuses a store with a password, at its line', async () => {
+    const folder = repository({ 'baton.toml': 'project = "a"\nstore = "postgres://baton:hunter2@localhost/baton"\n' });
     const { code, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect(code).toBe(1);
-    expect(err).toContain('which the daemon does not support yet\n  at baton.toml:2:');
+    expect(err).toContain('the URL of the store contains a password\n  at baton.toml:2:');
+    expect(err).toContain('PGPASSFILE');
   });
 
   it('finds the runbook from a folder inside the repository', async () => {

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { findRepository } from '../../git/repository.ts';
-import { checkPromptFiles, checkStore } from '../../runbook/check/check-files.ts';
+import { checkPromptFiles } from '../../runbook/check/check-files.ts';
 import { pipelineArgs } from '../../runbook/command-args.ts';
 import { describeSecrets } from '../../runbook/describe-secrets.ts';
 import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/library.ts';
@@ -29,7 +29,7 @@ export const runbookCheckCommand: CliCommand = {
     const named = given.args.map((path) => relative(project, resolve(io.cwd, path)));
     const read = named.length > 0 ? readRunbookFiles(project, named) : await readRunbook(project);
     const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
-    const problems = read.checked.ok ? [...checkStore(read), ...(prompts?.problems ?? [])] : read.checked.problems;
+    const problems = read.checked.ok ? (prompts?.problems ?? []) : read.checked.problems;
     const files = [...read.files, ...(prompts?.files ?? [])];
     if (given.options.has('json'))
       io.out(`${JSON.stringify({ valid: problems.length === 0, problems, notes: notesOn(read) })}\n`);

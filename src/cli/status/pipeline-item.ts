@@ -75,6 +75,7 @@ export function agentPieces(agent: AgentView, nowMs: number): Piece[] {
     ...(sandbox === null
       ? []
       : [[` (${renderSandbox(sandbox.kind)})`, sandbox.kind === 'none' ? 'call' : 'dim'] as Piece]),
+    ...(agent.host === undefined ? [] : [[` on ${agent.host}`, 'dim'] as Piece]),
     ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
     ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
   ];
@@ -89,6 +90,7 @@ function pipelinePieces(pipeline: PipelineView, nowMs: number): Piece[] {
     [` ${shortId(id)}`, 'dim'],
     [` ${status}`],
     [` ${renderAge(since, nowMs)}`, 'dim'],
+    ...(pipeline.host === undefined ? [] : [[` on ${pipeline.host}`, 'dim'] as Piece]),
     ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
   ];
 }

@@ -5,9 +5,13 @@ import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
 export const statusCommand: CliCommand = {
-  examples: ['baton status', 'baton status --watch'],
+  examples: ['baton status', 'baton status --watch', 'baton status --fleet'],
   args: [],
-  options: [{ name: 'watch', short: 'w', about: 'Keep showing changes; q quits' }, ...COMMON_OPTIONS],
+  options: [
+    { name: 'watch', short: 'w', about: 'Keep showing changes; q quits' },
+    { name: 'fleet', about: 'Show the hosts, too' },
+    ...COMMON_OPTIONS,
+  ],
   exitCodes: { 0: 'shown', 1: 'the daemon does not run or answer', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     if (given.options.has('watch')) {
@@ -19,8 +23,12 @@ export const statusCommand: CliCommand = {
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {
       const columns = io.isTerminal ? (process.stdout.columns ?? 80) : Infinity;
-      const lines = renderStatus(answer.result, { columns, now: new Date(), colors: wantsColors(io) });
+      const lines = renderStatus(answer.result, { columns, now: new Date(answer.result.at), colors: wantsColors(io) });
       io.out(`${lines.join('\n')}\n`);
+      if (given.options.has('fleet')) {
+        const { renderFleetSection } = await import('../host/render-fleet.ts');
+        io.out(renderFleetSection(answer.result.fleet));
+      }
     }
     return EXIT.ok;
   },

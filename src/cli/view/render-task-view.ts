@@ -33,7 +33,7 @@ function taskFacts(view: TaskOverview): Fact[] {
     ['status', view.status],
     ['phase', `${view.phase}${view.next_role ? `, next: ${toText(view.next_role)}` : ''}`],
     ['claimable', view.claimable ? 'yes' : 'no'],
-    ['claim', claim ? `${toText(claim.holder)}, epoch ${claim.epoch}, until ${claim.expires_at}` : ''],
+    ['claim', claim ? describeClaim(claim) : ''],
     ['taken', view.taken_by === null ? '' : `over by ${toText(view.taken_by)}`],
     ['after', describeAfter(view)],
     ['github', toText(view.github_issue)],
@@ -44,6 +44,11 @@ function taskFacts(view: TaskOverview): Fact[] {
     ['protected', view.protected_paths.map(toText).join(', ')],
     ...decisionCommands(view).map((command): Fact => ['decide', command]),
   ];
+}
+
+function describeClaim({ holder, host, epoch, expires_at: until }: NonNullable<TaskOverview['claim']>): string {
+  const where = host === undefined ? '' : ` on ${toText(host)}`;
+  return `${toText(holder)}${where}, epoch ${epoch}${until === undefined ? '' : `, until ${until}`}`;
 }
 
 function workFacts(view: TaskOverview): Fact[] {
@@ -187,8 +192,9 @@ function nameOf({ holder, role, agent_id }: SessionView): string {
 }
 
 function sessionParts(session: SessionView): string[] {
-  const { started_at, ended_at, tokens, cost_millicents, model, blocks, processes, sandbox } = session;
+  const { started_at, ended_at, tokens, cost_millicents, model, blocks, processes, sandbox, host } = session;
   return [
+    host === undefined ? '' : `on ${toText(host)}`,
     started_at !== null && ended_at !== null ? renderMs(Date.parse(ended_at) - Date.parse(started_at)) : '',
     model ?? '',
     sandbox === null ? '' : `(${sandbox})`,

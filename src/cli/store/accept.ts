@@ -1,0 +1,143 @@
+import { existsSync, renameSync } from 'node:fs';
+import { lockStateFolder } from '../../daemon/state-lock.ts';
+import { dropForkReport, type ForkReport, forkReports } from '../../fleet/replica-reports.ts';
+import { toHex } from '../../ledger/format/bytes.ts';
+import { findHash } from '../../ledger/store.ts';
+import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { callOperation } from '../ask.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION, reportError } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
+import { printable } from '../text.ts';
+import { type BothLedgers, type Compared, describeBoth, renderComparison, withBoth } from './compare.ts';
+
+/** Two steps: the first shows both ledgers and the command that goes on. */
+export const storeAcceptCommand: CliCommand = {
+  examples: ['baton store accept', 'baton store accept 1204 9f86d081884c7d65', 'baton store accept --drop beta'],
+  args: [
+    { name: 'SIZE', about: 'How many entries the database has, as the first step prints it', optional: true },
+    { name: 'HASH', about: 'The hash of its last entry, as the first step prints it', optional: true },
+  ],
+  options: [
+    { name: 'drop', value: 'HOST', about: 'Ignore the replica of a host that is gone for good' },
+    PROJECT_OPTION,
+    JSON_OPTION,
+  ],
+  operation: 'store_accept',
+  async run(given, io) {
+    const [size, hash] = given.args;
+    if (size !== undefined && (hash === undefined || !/^\d+$/.test(size) || !/^[0-9a-f]{16,64}$/.test(hash)))
+      return { usage: 'SIZE and HASH as `baton store accept` prints them' };
+    let accepted: Compared | undefined;
+    const code = await withBoth(given, io, async (both) => {
+      const gone = given.options.get('drop');
+      const reports = await forkReports(both.database.connect('store accept'), both.database.project);
+      if (gone !== undefined) return dropFork(gone, reports, both.database, io);
+      const compared = await describeBoth(both.shared, both.replica, both.url);
+      if (size === undefined || hash === undefined) return explain(compared, reports, io);
+      // Other hosts may have gone on since the first step.
+      const stored = await findHash(both.shared, Number(size));
+      const entry = stored === undefined ? '' : toHex(stored);
+      if (!entry.startsWith(hash) || Number(size) < (compared.difference?.at ?? 0))
+        return reportProblem(OTHER_HEAD, io);
+      accepted = { ...compared, database: { size: Number(size), hash: entry } };
+      return EXIT.ok;
+    });
+    if (code !== EXIT.ok || accepted === undefined) return code;
+    return accept(accepted, given, io);
+  },
+};
+
+async function dropFork(
+  host: string,
+  reports: readonly ForkReport[],
+  { project, connect }: BothLedgers['database'],
+  io: Io,
+): Promise<number> {
+  if (!reports.some((report) => report.host === host)) return reportProblem(noFork(host, reports), io);
+  await dropForkReport(connect('store accept'), project, host);
+  io.out(`The replica of host ${printable(host)} no longer counts. The other hosts go on by themselves.\n`);
+  return EXIT.ok;
+}
+
+function explain(compared: Compared, reports: readonly ForkReport[], io: Io): number {
+  const { verdict, database } = compared;
+  io.out(renderComparison(compared));
+  for (const { host, size, silentMs } of reports) {
+    const silent = silentMs > 10_000 ? `, silent for ${Math.round(silentMs / 1000)} s` : '';
+    io.out(`host ${printable(host)} reports a replica of ${size} entries that differs${silent}\n`);
+  }
+  if (verdict === 'same' || verdict === 'ahead') {
+    if (reports.length === 0) io.out('There is nothing to accept.\n');
+    else io.out('Accept on each of those hosts; for one that is gone for good: baton store accept --drop HOST\n');
+    return reports.length === 0 ? EXIT.ok : EXIT.failed;
+  }
+  io.out(
+    [
+      'Accepting means: this host goes on with what the database has. Its replica is set aside, not deleted, and the',
+      'entries that only the replica has no longer count. It is recorded (StoreAccepted). Each host decides for itself.',
+      `To accept: baton down && baton store accept ${database.size} ${database.hash.slice(0, 16)}`,
+      '',
+    ].join('\n'),
+  );
+  return EXIT.failed;
+}
+
+async function accept(compared: Compared, given: ParsedArguments, io: Io): Promise<number> {
+  const { verdict, database, difference } = compared;
+  if (verdict === 'forked' || verdict === 'behind') {
+    const aside = await setAside(given, io);
+    if (typeof aside === 'number') return aside;
+    io.err(`The replica is set aside: ${printable(aside.path)}\n`);
+  }
+  // The daemon builds a new replica when it opens the project, and records the decision in the chain that goes on.
+  const input = { size: database.size, hash: database.hash, differs_at: difference?.at ?? database.size };
+  const answer = await callOperation('store_accept', input, given, io);
+  if (!answer.ok) return reportError(answer.error, given, io);
+  io.out(
+    given.options.has('json')
+      ? `${JSON.stringify(answer.result)}\n`
+      : `Accepted: this host goes on from entry ${database.size}, and that is on record.\n`,
+  );
+  return EXIT.ok;
+}
+
+/** Under the lock of the state folder: a daemon would go on writing to the file. */
+async function setAside(given: ParsedArguments, io: Io): Promise<{ readonly path: string } | number> {
+  const { findLedger } = await import('../ledger/find-ledger.ts');
+  const ledger = await findLedger(given, io);
+  if (!ledger.ok) return reportProblem(ledger.problem, io);
+  const lock = lockStateFolder(ledger.found.stateDir);
+  if (!lock.ok) return reportProblem(lock.isTaken ? DAEMON_RUNS : lock.error, io);
+  try {
+    return { path: renameLedger(ledger.place) };
+  } finally {
+    lock.release();
+  }
+}
+
+function renameLedger({ ledger, outside }: LedgerPlace): string {
+  const free = (n: number): string => `${ledger}.forked-${n}`;
+  let n = 1;
+  while (existsSync(free(n))) n += 1;
+  for (const ending of ['', '-wal', '-shm', '.unsynced'])
+    if (existsSync(`${ledger}${ending}`)) renameSync(`${ledger}${ending}`, `${free(n)}${ending}`);
+  if (existsSync(outside)) renameSync(outside, `${free(n)}.checkpoint`);
+  return free(n);
+}
+
+const DAEMON_RUNS = {
+  message: 'the daemon of this state folder runs',
+  hint: 'Stop it: baton down. Its agents continue. Then the same command again.',
+} as const;
+
+function noFork(host: string, reports: readonly ForkReport[]) {
+  const names = reports.map((report) => report.host).join(', ');
+  const hint = names === '' ? 'No host reports a replica that differs.' : `Hosts whose replicas differ: ${names}.`;
+  return { message: `the replica of host ${host} does not keep anybody from writing`, hint };
+}
+
+const OTHER_HEAD = {
+  message: 'the database does not have that entry, or it is before the first difference',
+  hint: 'See what it has now: baton store accept',
+} as const;

@@ -1,0 +1,123 @@
+import { toHex } from '../../ledger/format/bytes.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
+import { compareLedgers, compareWithReplica, type ReplicaComparison } from '../../ledger/replica/compare.ts';
+import type { Store, StoredEntry } from '../../ledger/store.ts';
+import { openStoreAt } from '../../ledger/writer/open.ts';
+import { renderStoreUrl } from '../../protocol/store-url.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { findLedger, type FoundLedger } from '../ledger/find-ledger.ts';
+import { exitCodeOf } from '../ledger/with-store.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
+import { printable } from '../text.ts';
+import { type OpenedDatabase, withDatabase } from './open-database.ts';
+
+export const storeCompareCommand: CliCommand = {
+  examples: ['baton store compare', 'baton store compare --json'],
+  args: [],
+  options: [PROJECT_OPTION, JSON_OPTION],
+  exitCodes: {
+    0: 'the database contains the replica',
+    1: 'one of them cannot be read',
+    4: 'the database has lost entries, or differs',
+  },
+  async run(given, io) {
+    return withBoth(given, io, async ({ shared, replica, url }) => {
+      const compared = await describeBoth(shared, replica, url);
+      io.out(given.options.has('json') ? `${JSON.stringify(compared)}\n` : renderComparison(compared));
+      return compared.verdict === 'forked' || compared.verdict === 'behind' ? EXIT.notVerified : EXIT.ok;
+    });
+  },
+};
+
+export interface BothLedgers {
+  readonly shared: Store;
+  readonly replica: Store;
+  readonly url: string;
+  readonly database: Pick<OpenedDatabase, 'project' | 'connect'>;
+  readonly found: Extract<FoundLedger, { ok: true }>;
+}
+
+/** Opens the database and the replica of this machine, to read. */
+export async function withBoth(
+  given: ParsedArguments,
+  io: Io,
+  use: (both: BothLedgers) => Promise<number>,
+): Promise<number> {
+  const found = await findLedger(given, io);
+  if (!found.ok) return reportProblem(found.problem, io);
+  const { store: url, id } = found.found;
+  if (url === undefined) return reportProblem(ONE_LEDGER, io);
+  const opened = await openStoreAt(found.place);
+  if (!opened.ok) return reportProblem(opened.problem, io, exitCodeOf(opened.problem));
+  try {
+    return await withDatabase({ url, id }, io, async (database) =>
+      use({ shared: database.store, replica: opened.store, url, database, found }),
+    );
+  } finally {
+    await opened.store.close();
+  }
+}
+
+const ONE_LEDGER = {
+  message: 'this project is on one machine: there is nothing to compare its ledger with',
+  hint: 'Check it by itself: baton ledger verify',
+} as const;
+
+export interface Compared {
+  readonly verdict: 'same' | ReplicaComparisonKind;
+  readonly store: string;
+  readonly database: { readonly size: number; readonly hash: string };
+  readonly replica: { readonly size: number; readonly hash: string };
+  readonly difference: { readonly at: number; readonly database: unknown; readonly replica: unknown } | null;
+}
+
+type ReplicaComparisonKind = Exclude<ReplicaComparison, 'same'>['kind'];
+
+export async function describeBoth(shared: Store, replica: Store, url: string): Promise<Compared> {
+  const verdict = await compareWithReplica(shared, replica);
+  const difference = verdict === 'same' ? undefined : await compareLedgers(shared, replica);
+  const [database, own] = [await shared.head(), await replica.head()];
+  return {
+    verdict: verdict === 'same' ? 'same' : verdict.kind,
+    store: renderStoreUrl(url),
+    database: { size: database.size, hash: toHex(database.hash) },
+    replica: { size: own.size, hash: toHex(own.hash) },
+    difference:
+      difference === undefined
+        ? null
+        : { at: difference.at, database: entryOf(difference.left), replica: entryOf(difference.right) },
+  };
+}
+
+function entryOf(stored: StoredEntry | undefined): unknown {
+  if (stored === undefined) return null;
+  const parsed = parseEntry(stored.bytes);
+  return { hash: toHex(stored.hash), ...(parsed.ok ? parsed.value : {}) };
+}
+
+export function renderComparison({ verdict, store, database, replica, difference }: Compared): string {
+  const lines = [
+    `database  ${database.size} entries, ${database.hash}  ${store}`,
+    `replica   ${replica.size} entries, ${replica.hash}  of this host`,
+    VERDICTS[verdict](database.size - replica.size),
+  ];
+  if (difference !== null && verdict !== 'ahead') {
+    lines.push(`first difference: entry ${difference.at}`);
+    lines.push(`  database  ${describeEntry(difference.database)}`, `  replica   ${describeEntry(difference.replica)}`);
+  }
+  return `${lines.map(printable).join('\n')}\n`;
+}
+
+const VERDICTS: Readonly<Record<Compared['verdict'], (ahead: number) => string>> = {
+  same: () => 'Both are the same.',
+  ahead: (count) => `The database has ${count} more; the replica is a part of it.`,
+  behind: (count) =>
+    `The database has lost ${-count} entries that the replica has. The daemons put them back: baton up, then baton status --fleet`,
+  forked: () =>
+    'They differ, and nothing is written. Restore the right database, or go on with this one: baton store accept',
+};
+
+function describeEntry(entry: unknown): string {
+  return entry === null ? 'none' : JSON.stringify(entry);
+}

@@ -1,0 +1,25 @@
+import { initStore } from '../../ledger/postgres/init-store.ts';
+import { type CliCommand, EXIT } from '../command.ts';
+import { JSON_OPTION } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
+import { printable } from '../text.ts';
+
+export const storeInitCommand: CliCommand = {
+  examples: ['baton store init postgres://postgres@db.example/baton', 'baton store init URL --role baton_shop'],
+  args: [{ name: 'URL', about: 'The database, as the role that owns it: postgres://OWNER@HOST:PORT/DATABASE' }],
+  options: [
+    { name: 'role', value: 'NAME', about: 'The role of the daemons, which is made if it is missing (default: baton)' },
+    JSON_OPTION,
+  ],
+  async run({ args: [url = ''], options }, io) {
+    const made = await initStore(url, { role: options.get('role') ?? 'baton' });
+    if (!made.ok) return reportProblem(made.problem, io);
+    if (options.has('json')) {
+      io.out(`${JSON.stringify({ url: made.url, role_is_new: made.isRoleNew, next_steps: made.nextSteps })}\n`);
+      return EXIT.ok;
+    }
+    io.out('The schema baton is ready, and so is the role: it can add to ledgers, and never change them.\n');
+    io.out(made.nextSteps.map((step, i) => `  ${i + 1}. ${printable(step)}\n`).join(''));
+    return EXIT.ok;
+  },
+};
