@@ -87,7 +87,7 @@ it('keeps secrets from agents and commands, also in /proc of their parents', { t
   const { agents } = JSON.parse(world.baton(['agent', 'list', '--all', '--json']).out);
   const shown = world.baton(['agent', 'show', agents[0].id]).out;
   expect(shown).toMatch(
-    /not passed +ANTHROPIC_API_KEY, AWS_SECRET_ACCESS_KEY, BATON_GITHUB_WEBHOOK_SECRET, BATON_RESTART\n/,
+    /not passed +ANTHROPIC_API_KEY, AWS_SECRET_ACCESS_KEY, BATON_GITHUB_WEBHOOK_SECRET, BATON_RESTART(?:, BATON_STORE)?\n/,
   );
   expect(shown).not.toContain(SECRET);
 });

@@ -22,14 +22,14 @@ describe('failure mode', () => {
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
     const { branch, commit } = await work(world, a, 'P0.1.1');
 
-    const mend = breakStore(world);
+    const mend = await breakStore(world);
     const failed = await a.try('thought_record', record('P0.1.1', commit, { branch }));
     expect(failed).toMatchObject({ isError: true, text: WRITEBACK_FAILED });
     expect(failed.hint).toContain('kept, and will be delivered once');
     expect(await a.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'in_progress', latest_record: null });
     expect(world.git(world.repository, 'ls-remote', 'origin', branch)).toContain(commit);
 
-    mend();
+    await mend();
     const records = async () => about(await readLedger(world), 'P0.1.1', 'ThoughtRecorded');
     await until('the record that was kept is delivered', async () => (await records()).length > 0);
     expect(await a.do('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 })).toMatchObject({

@@ -5,10 +5,11 @@ import { keepCall, listKept } from '../../src/api/outbox.ts';
 import { stateFiles } from '../../src/api/state-folder.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
+import { isPostgres } from '../stores/chosen.ts';
 
 const LOCK_WAIT_MS = 700;
 
-it('a foreign lock on one ledger holds up that project alone, and loses nothing', async () => {
+it.skipIf(isPostgres)('a foreign lock on one ledger holds up that project alone, and loses nothing', async () => {
   await using world = await World.open({ BATON_LOCK_WAIT_MS: String(LOCK_WAIT_MS) });
   await world.order('task_create', { task_id: 'T1', title: 'x' });
   const { token } = await world.order('task_claim', { task_id: 'T1', as: 'Ada' });

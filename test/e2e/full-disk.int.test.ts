@@ -4,12 +4,13 @@ import { expect, it } from 'vitest';
 import { SmallDisk } from '../processes/small-disk.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
+import { isPostgres } from '../stores/chosen.ts';
 
 /** Mounting takes root. `sqlite-disk.int.test.ts` and `break-store.ts` limit the size of files instead. */
 const probe = SmallDisk.find(1);
 probe?.[Symbol.dispose]();
 
-it.skipIf(probe === undefined)(
+it.skipIf(probe === undefined || isPostgres)(
   'reports a full disk with its cause and fix, and notices by itself that there is room',
   async () => {
     await using world = new World({ BATON_TICK_MS: '50' });

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Entry } from '../../src/ledger/format/entry.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { findLedgerFault, readLedger, textOf } from '../processes/ledger.ts';
 import { RunWorld, type ShownDecision } from '../processes/run-world.ts';
 import { until } from '../processes/until.ts';
+import { openChosenStore } from '../stores/open-store.ts';
 
 export interface AgentKillReport {
   readonly kills: number;
@@ -111,13 +111,13 @@ class Killer {
     mayKill: (entriesOfRun: number) => boolean,
     isOver: () => Promise<boolean>,
   ): Promise<void> {
-    const opened = openSqliteStore(this.#scene.world.ledgerFile, { mode: 'read' });
-    if (!opened.ok) throw new Error(opened.problem.message);
+    const { ledgerFile, project } = this.#scene.world;
+    const store = await openChosenStore(ledgerFile, project);
     const deadline = performance.now() + FOLLOW_MS;
     try {
       for (let seen = from, asked = 0; ;) {
         if (performance.now() > deadline) throw new Error('the run does not come to an end');
-        const { size } = await opened.store.head();
+        const { size } = await store.head();
         if (size > seen) {
           seen = size;
           if (mayKill(size - from)) {
@@ -131,7 +131,7 @@ class Killer {
         await delay(1);
       }
     } finally {
-      await opened.store.close();
+      await store.close();
     }
   }
 

@@ -1,3 +1,4 @@
+import { HostClock } from '../../src/daemon/fleet/host-clock.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,8 @@ import { requireResult } from '../../src/api/require-result.cases.ts';
 import { executeOperation } from '../../src/daemon/dispatch.ts';
 import { openBareProject } from '../../src/daemon/project/project.cases.ts';
 import type { Project } from '../../src/daemon/project/project.ts';
-import { Rulebook, RunbookWatch } from '../../src/daemon/rules/rulebook.ts';
+import { Rulebook } from '../../src/daemon/rules/rulebook.ts';
+import { RunbookWatch } from '../../src/daemon/rules/runbook-watch.ts';
 import type { Backend } from '../../src/mcp/connection.ts';
 import { problem } from '../../src/protocol/shape/problem.ts';
 import type { Caller } from '../../src/state/caller.ts';
@@ -46,6 +48,7 @@ export async function openTestProject(): Promise<OpenedProject> {
     exitProtocol: true,
     readExitProtocol: () => true,
     env: {},
+    clock: new HostClock(),
     now: () => new Date(),
     monotonicMs: () => performance.now(),
     loop: { lagMs: 0, boundMs: 1 },

@@ -1,14 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { readToken } from '../../src/api/state-folder.ts';
 import { runDaemon } from '../../src/daemon/lifecycle.ts';
+import { STORE } from '../stores/chosen.ts';
+import { findLedgerFile } from '../stores/find-ledger-file.ts';
 
 export interface RealDaemon extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
+  /** Of its only project. */
+  readonly ledgerFile: string;
+  readonly project: string;
   /** A git repository, and its only commit. */
   readonly repository: string;
   readonly commit: string;
@@ -31,6 +36,7 @@ export async function startRealDaemon(more: Readonly<Record<string, string>> = {
     HOME: folder,
     BATON_STATE_DIR: stateDir,
     BATON_RESTART: 'off',
+    ...STORE,
     ...more,
   };
   const git: RealDaemon['git'] = (cwd, ...args) =>
@@ -41,6 +47,12 @@ export async function startRealDaemon(more: Readonly<Record<string, string>> = {
   const operator = createClient({ env, projectPath: repository, autostart: false });
   return {
     env,
+    get ledgerFile() {
+      return findLedgerFile(stateDir);
+    },
+    get project() {
+      return basename(findLedgerFile(stateDir), '.db');
+    },
     repository,
     commit: git(repository, 'rev-parse', 'HEAD'),
     git,

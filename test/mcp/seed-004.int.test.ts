@@ -1,9 +1,9 @@
-import { globSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api/client/connect.ts';
+import { refuseEntries } from '../processes/break-store.ts';
 import { say } from './connect.ts';
 import { openStdio, recordOf } from './open-stdio.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
@@ -68,11 +68,11 @@ describe('failure modes', () => {
   it('1: writeback fails, is kept, and arrives once when the store is back', async () => {
     await create('F1', 'one');
     const { branch, commit } = await work(a, 'F1');
-    const repair = breakStore();
+    const repair = await refuseEntries(daemon);
     const failed = await say(a, 'thought_record', recordOf('F1', commit, branch));
     expect(failed).toMatchObject({ isError: true, text: WRITEBACK_FAILED });
     expect(failed.hint).toContain('It is kept');
-    repair();
+    await repair();
     expect(await said(a, 'task_get', { task_id: 'F1' })).toMatchObject({ status: 'in_progress' });
     const operator = asOperator();
     await operator.deliverKept();
@@ -183,15 +183,4 @@ async function hasEntry(type: string): Promise<boolean> {
   } finally {
     operator.close();
   }
-}
-
-/** Nothing can be stored until this is undone: a full disk, as the database would see it. */
-function breakStore(): () => void {
-  const [path = ''] = globSync(join(daemon.env['BATON_STATE_DIR'] ?? '', 'projects', '*.db'));
-  const database = new DatabaseSync(path);
-  database.exec(`CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT RAISE(ABORT, 'full'); END`);
-  return () => {
-    database.exec('DROP TRIGGER full');
-    database.close();
-  };
 }

@@ -22,6 +22,8 @@ export interface Proxy {
   release(): void;
   /** New connections wait until the function that it gives back is called. */
   pause(): () => void;
+  /** Swallows everything in both directions, new connections too, until the function that it gives back is called. */
+  freeze(): () => void;
   stop(): Promise<void>;
 }
 
@@ -38,17 +40,21 @@ export async function startProxy(socketFolder: string): Promise<Proxy> {
   let plan: Plan | undefined;
   let held: (() => void) | undefined;
   let gate: Promise<void> = Promise.resolve();
+  let isFrozen = false;
 
   const forward = (client: Socket): void => {
     if (client.destroyed) return;
     const upstream = createConnection(join(socketFolder, '.s.PGSQL.5432'));
     keep(sockets, upstream);
     let isBroken = false;
-    upstream.on('data', (answer) => (isBroken ? client.destroy() : client.write(answer)));
+    upstream.on('data', (answer) => {
+      if (isBroken) client.destroy();
+      else if (!isFrozen) client.write(answer);
+    });
     upstream.on('close', () => client.destroy());
     client.on('close', () => isBroken || upstream.destroy());
     client.on('data', (message) => {
-      if (isBroken) return;
+      if (isBroken || isFrozen) return;
       if (plan === undefined || !message.includes(plan.marker)) {
         upstream.write(message);
         return;
@@ -79,6 +85,17 @@ export async function startProxy(socketFolder: string): Promise<Proxy> {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
       return resolve;
+    },
+    freeze() {
+      isFrozen = true;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return () => {
+        // What was swallowed is lost, and no connection can go on without it.
+        for (const socket of sockets) socket.destroy();
+        isFrozen = false;
+        resolve();
+      };
     },
     async stop() {
       for (const socket of sockets) socket.destroy();

@@ -119,7 +119,7 @@ function second() {
 function neighbour() {
   const expects = new Expectations();
   const path = /^context:\n(?: .*\n)*? +memory: "?([^"\n]*)"?$/m.exec(mission)?.[1];
-  expects.holds(`context.memory of ${mission}`, path !== undefined);
+  expects.holds(`context.memory of ${String(mission)}`, path !== undefined);
   if (path === undefined) return finish(expects);
   const memory = parsePacket(readFileSync(path, 'utf8'));
   const lessons = memory.items.map(({ text }) => text).join('');

@@ -1,51 +1,53 @@
 import { STATE_FOLD } from '../../src/daemon/loop/fold-state.ts';
 import { parseKey } from '../../src/ledger/format/checkpoint.ts';
 import { type Entry, parseEntry } from '../../src/ledger/format/entry.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import { refoldSnapshot } from '../../src/ledger/verify/verify-snapshots.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { ledgerPlace, OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';
+import { isPostgres } from '../stores/chosen.ts';
+import { openChosenStore } from '../stores/open-store.ts';
 import type { World } from './world.ts';
 
-/** Every entry, read from the file itself: what the daemon says about it plays no part. */
-export async function readLedger(world: World): Promise<Entry[]> {
-  const opened = openSqliteStore(world.ledgerFile, { mode: 'read' });
-  if (!opened.ok) throw new Error(opened.problem.message);
+/** Every entry, read from the store itself: what the daemon says about it plays no part. */
+export async function readLedger(world: Pick<World, 'ledgerFile' | 'project'>): Promise<Entry[]> {
+  const store = await openChosenStore(world.ledgerFile, world.project);
   const entries: Entry[] = [];
   try {
-    const { size } = await opened.store.head();
-    for await (const batch of opened.store.entries({ from: 1, to: size })) {
+    const { size } = await store.head();
+    for await (const batch of store.entries({ from: 1, to: size })) {
       for (const { bytes, seq } of batch) {
         const entry = parseEntry(bytes);
         if (!entry.ok) throw new Error(`entry ${seq} cannot be read`);
         entries.push(entry.value);
       }
     }
-    return entries;
+    return entries.filter(({ type }) => !OF_A_FLEET.has(type));
   } finally {
-    await opened.store.close();
+    await store.close();
   }
 }
 
+/** A project on PostgreSQL begins with its host and its caretaker. Tests of both stores compare what follows. */
+const OF_A_FLEET: ReadonlySet<string> = new Set(['FleetFounded', 'HostJoined', 'CaretakerChanged', 'LevelRaised']);
+
 /** The first thing that is wrong with the ledger, in words; undefined where all of it verifies. */
 export async function findLedgerFault(world: World): Promise<string | undefined> {
-  const [first] = await readLedger(world);
-  const { ledger, project, outside } = ledgerPlace(world.stateDir, first?.project ?? '');
-  const opened = openSqliteStore(ledger, { mode: 'read' });
-  if (!opened.ok) return opened.problem.message;
+  const { ledger, project, outside } = ledgerPlace(world.stateDir, world.project);
+  const store = await openChosenStore(ledger, project);
   try {
     const kept = new OutsideCopyFile(outside).read();
-    if (kept === undefined) return 'there is no checkpoint outside of the ledger';
+    // On PostgreSQL the replica takes its place.
+    if (kept === undefined && !isPostgres) return 'there is no checkpoint outside of the ledger';
     const options = { project, verifier: nodeVerifier, allSignatures: true, outside: kept };
-    const verified = await verifyLedger(opened.store, options);
+    const verified = await verifyLedger(store, options);
     if (!verified.ok) return `${verified.findings[0].seq}: ${verified.findings[0].problem.message}`;
     const parsed = verified.keys.map((key) => parseKey(nodeVerifier.sha256, key));
     const keys = parsed.flatMap((key) => (key.ok ? key.value : []));
-    const folded = await refoldSnapshot(opened.store, { project, verifier: nodeVerifier, keys }, STATE_FOLD);
+    const folded = await refoldSnapshot(store, { project, verifier: nodeVerifier, keys }, STATE_FOLD);
     return folded.ok ? undefined : folded.finding.problem.message;
   } finally {
-    await opened.store.close();
+    await store.close();
   }
 }
 

@@ -1,19 +1,30 @@
-import { execFileSync, fork, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, closeSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, closeSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Client as McpClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Client } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
-import { stateFiles } from '../../src/api/state-folder.ts';
+import { readDaemonRecord, readToken } from '../../src/api/state-folder.ts';
 import { BATON, COMPILE_CACHE, DAEMON, testProgram } from '../package/where.ts';
+import { STORE } from '../stores/chosen.ts';
+import { findChild } from '../fleet/process-namespace.ts';
+import { findLedgerFile } from '../stores/find-ledger-file.ts';
 import { Agent } from './agent.ts';
 import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
+import { until } from './until.ts';
 
 const QUIET = '--disable-warning=ExperimentalWarning';
+
+export interface WorldOptions {
+  /** A repository to clone; without it the world's is new. */
+  readonly origin?: string;
+  /** What every command of this machine begins with: `nsenter …`. It starts the program as its child. */
+  readonly enter?: readonly string[];
+}
 
 export interface DaemonProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -21,6 +32,8 @@ export interface DaemonProcessOptions {
   readonly imports?: readonly string[];
   /** What a shell does before it becomes the daemon: `ulimit -n 256`. */
   readonly shell?: string;
+  /** The folder of another package, of another release. */
+  readonly release?: string;
 }
 
 /**
@@ -34,10 +47,13 @@ export class World implements AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   readonly #children = new Set<ChildProcess>();
   readonly #closing: (() => unknown)[] = [];
+  readonly #enter: readonly string[];
   #daemon: ChildProcess | undefined;
+  #daemonPid = 0;
   #operator: Client | undefined;
 
-  constructor(settings: Readonly<Record<string, string>> = {}) {
+  constructor(settings: Readonly<Record<string, string>> = {}, { origin, enter = [] }: WorldOptions = {}) {
+    this.#enter = enter;
     this.env = {
       PATH: process.env['PATH'] ?? '',
       HOME: this.folder,
@@ -47,8 +63,13 @@ export class World implements AsyncDisposable {
       BATON_STATE_DIR: this.stateDir,
       // A daemon that a test kills stays away.
       BATON_RESTART: 'off',
+      ...STORE,
       ...settings,
     };
+    if (origin !== undefined) {
+      this.git(this.folder, 'clone', '--quiet', origin, this.repository);
+      return;
+    }
     this.git(this.folder, 'init', '--quiet', '--initial-branch=main', this.repository);
     this.commit(this.repository, { 'README.md': 'hello\n' }, 'first');
   }
@@ -65,12 +86,14 @@ export class World implements AsyncDisposable {
     }
   }
 
-  async startDaemon({ env = {}, imports = [], shell }: DaemonProcessOptions = {}): Promise<void> {
+  async startDaemon({ env = {}, imports = [], shell, release }: DaemonProcessOptions = {}): Promise<void> {
     mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
     const log = openSync(join(this.folder, 'daemon.out'), 'a');
-    const args = [QUIET, ...imports.map((path) => `--import=${path}`), DAEMON];
-    const inShell = ['-c', `${shell ?? ':'} && exec "$0" "$@"`, process.execPath, ...args];
-    const child = spawn(shell === undefined ? process.execPath : '/bin/sh', shell === undefined ? args : inShell, {
+    const program = release === undefined ? DAEMON : join(release, 'dist/daemon.cjs');
+    const args = [QUIET, ...imports.map((path) => `--import=${path}`), program];
+    const inShell = shell === undefined ? [] : ['/bin/sh', '-c', `${shell} && exec "$0" "$@"`];
+    const [first = '', ...rest] = [...this.#enter, ...inShell, process.execPath, ...args];
+    const child = spawn(first, rest, {
       cwd: this.folder,
       env: { ...this.env, ...env, BATON_READY_FD: '3' },
       stdio: ['ignore', log, log, 'pipe', 'ipc'],
@@ -82,12 +105,17 @@ export class World implements AsyncDisposable {
     this.#daemon = child;
     const report = child.stdio[3];
     if (!report || !('setEncoding' in report)) throw new Error('the daemon has no pipe');
-    const said = (await report.setEncoding('utf8').toArray()).join('');
+    let said = '';
+    // `nsenter` holds the pipe as well, so its end does not come.
+    for await (const chunk of report.setEncoding('utf8')) if ((said += String(chunk)).endsWith('\n')) break;
     if (!said.startsWith('ready')) throw new Error(`the daemon does not listen: ${said}`);
+    const started = child.pid ?? 0;
+    this.#operator = undefined;
+    this.#daemonPid = this.#enter.length === 0 ? started : await until('it has a process', () => findChild(started));
   }
 
   get daemonPid(): number {
-    return this.#daemon?.pid ?? 0;
+    return this.#daemonPid;
   }
 
   /** A word for whatever was loaded into the daemon's process. */
@@ -105,7 +133,7 @@ export class World implements AsyncDisposable {
     const child = this.#daemon;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
-    child.kill(signal);
+    process.kill(this.#daemonPid, signal);
     await exited;
   }
 
@@ -120,15 +148,25 @@ export class World implements AsyncDisposable {
   }
 
   #connect(who: { readonly token?: string; readonly as?: 'worker' }): Client {
-    const client = createClient({ env: this.env, projectPath: this.repository, autostart: false, ...who });
+    // Passes name processes, and those of another namespace are unknown to the daemon: there it is called at its port.
+    const port = this.#enter.length === 0 ? undefined : readDaemonRecord(this.stateDir)?.port;
+    const token = who.token ?? readToken(this.stateDir, who.as ?? 'operator') ?? '';
+    const atPort = { ...this.env, BATON_URL: `http://127.0.0.1:${port}`, BATON_TOKEN: token };
+    const from = port === undefined ? { env: this.env, ...who } : { env: atPort };
+    const client = createClient({ ...from, projectPath: this.repository, autostart: false });
     this.#closing.push(() => client.close());
     return client;
   }
 
   /** What an operator asks; a refusal fails the test. */
   async order(operation: string, input: unknown): Promise<Record<string, unknown>> {
-    this.#operator ??= this.client();
-    const answer = await this.#operator.forward(operation, input);
+    const ask = async () => (this.#operator ??= this.client()).forward(operation, input);
+    let answer = await ask();
+    // At the port the daemon looks for the caller's socket, which may have been closed and opened again in that moment.
+    if (!answer.ok && answer.error.code === 'bad-pass' && this.#enter.length > 0) {
+      this.#operator = undefined;
+      answer = await ask();
+    }
     if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
     return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
@@ -154,10 +192,10 @@ export class World implements AsyncDisposable {
 
   /** A long-lived process that does what it is told. */
   peer(program: 'peer' | 'mixed-worker' | 'drain-worker' = 'peer'): Peer {
-    const child = fork(testProgram(`processes/${program}`), [], {
+    const [first, ...rest] = [...this.#enter, process.execPath, QUIET, testProgram(`processes/${program}`)];
+    const child = spawn(first, rest, {
       cwd: this.repository,
       env: { ...this.env, WORLD_REPOSITORY: this.repository },
-      execArgv: [QUIET],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#children.add(child);
@@ -196,7 +234,8 @@ export class World implements AsyncDisposable {
 
   /** `baton`, as it is typed. */
   baton(args: readonly string[], { env = {}, cwd = this.repository, input = '' } = {}): Typed {
-    const ran = spawnSync(process.execPath, [BATON, ...args], {
+    const [program = '', ...rest] = [...this.#enter, process.execPath, BATON, ...args];
+    const ran = spawnSync(program, rest, {
       cwd,
       env: { ...this.env, ...env },
       input,
@@ -205,12 +244,22 @@ export class World implements AsyncDisposable {
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 
-  /** The file of the ledger; there is one project in a world. */
+  /** The same without blocking this process, in which a proxy may run. */
+  async type(args: readonly string[]): Promise<Typed> {
+    const [program = '', ...rest] = [...this.#enter, process.execPath, BATON, ...args];
+    const child = spawn(program, rest, { cwd: this.repository, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [out, err] = [child.stdout, child.stderr].map(async (stream) => stream.setEncoding('utf8').toArray());
+    const exited = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null);
+    return { out: (await out)?.join('') ?? '', err: (await err)?.join('') ?? '', code: await exited };
+  }
+
+  /** The file of the ledger, or of its replica; there is one project in a world. */
   get ledgerFile(): string {
-    const { projects } = stateFiles(this.stateDir);
-    const name = readdirSync(projects).find((each) => each.endsWith('.db'));
-    if (name === undefined) throw new Error('there is no ledger yet');
-    return join(projects, name);
+    return findLedgerFile(this.stateDir);
+  }
+
+  get project(): string {
+    return basename(this.ledgerFile, '.db');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

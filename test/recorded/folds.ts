@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { foldEntry, renderState } from '../../src/daemon/loop/fold-state.ts';
+import { renderState } from '../../src/daemon/loop/fold-state.ts';
 import type { Entry } from '../../src/ledger/format/entry.ts';
 import { exportLedger } from '../../src/ledger/verify/export.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { openTestLedger, record } from '../../src/ledger/writer/ledger.cases.ts';
 import { sealLedger } from '../../src/ledger/writer/seal.ts';
-import { emptyState } from '../../src/state/state.ts';
+import { emptyState, foldEntry } from '../../src/state/state.ts';
 import type { Transcript } from './transcript.ts';
 
 type Recorded = Pick<Entry, 'seq' | 'at' | 'actor' | 'type' | 'data'>;

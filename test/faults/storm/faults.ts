@@ -38,7 +38,7 @@ export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
       return kill(pid, 'SIGCONT');
     }
     case 'lock': {
-      const release = holdLock(world);
+      const release = await holdLock(world);
       await pause(500 + random() * 12_000);
       return release();
     }
@@ -71,7 +71,7 @@ async function stopInCrowd(scene: FaultScene): Promise<void> {
   const pid = daemonOf(world);
   const signalled = countSignalled(folder);
   kill(pid, 'SIGSTOP');
-  const release = holdLock(world);
+  const release = await holdLock(world);
   letGo();
   const deadline = performance.now() + 12_000;
   while (countSignalled(folder) - signalled < held && performance.now() < deadline) await pause(50);
@@ -79,7 +79,7 @@ async function stopInCrowd(scene: FaultScene): Promise<void> {
   await pause(8000 + random() * 4000);
   kill(pid, random() < 0.5 ? 'SIGCONT' : 'SIGKILL');
   await pause(random() * 2000);
-  release();
+  await release();
 }
 
 /** Holds agents at one point until there is a crowd of them; returns what lets them go. */

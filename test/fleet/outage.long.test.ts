@@ -1,0 +1,1 @@
+import './outage.int.test.ts';
