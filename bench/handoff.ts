@@ -31,12 +31,12 @@ export const handoff: Benchmark = {
   },
 };
 
-interface Figures {
+export interface Figures {
   readonly latency: Latency;
   readonly perSecond: number;
 }
 
-function isPresent({ name, findMissing }: Contender): boolean {
+export function isPresent({ name, findMissing }: Contender): boolean {
   const missing = findMissing();
   if (missing.length === 0) return true;
   console.error(
@@ -46,19 +46,19 @@ function isPresent({ name, findMissing }: Contender): boolean {
 }
 
 /** Reports the load of the machine, because it affects even ratios within one run. */
-function warnIfBusy(): void {
+export function warnIfBusy(): void {
   const [load = 0] = loadavg();
   const processors = availableParallelism();
   if (load > processors / 2)
     console.error(`BUSY MACHINE: a load of ${load.toFixed(1)} on ${processors} processors; these figures say little`);
 }
 
-async function measure(contender: Contender): Promise<Figures> {
+export async function measure(contender: Contender): Promise<Figures> {
   const latency = latencyOf(await race(contender, ONE_BATON), WARM_UP);
   return { latency, perSecond: throughputOf(await race(contender, MANY_BATONS)) };
 }
 
-function best(one: Figures | undefined, other: Figures): Figures {
+export function best(one: Figures | undefined, other: Figures): Figures {
   if (one === undefined) return other;
   return {
     latency: one.latency.medianMs < other.latency.medianMs ? one.latency : other.latency,
@@ -66,9 +66,9 @@ function best(one: Figures | undefined, other: Figures): Figures {
   };
 }
 
-type Named = Figures & { readonly name: string };
+export type Named = Figures & { readonly name: string };
 
-function figureOf(contender: Contender, figures: ReadonlyMap<Contender, Figures>): Named {
+export function figureOf(contender: Contender, figures: ReadonlyMap<Contender, Figures>): Named {
   const found = figures.get(contender);
   if (found === undefined) throw new Error(`${contender.name} was not measured`);
   return { name: contender.name, ...found };

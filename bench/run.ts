@@ -1,3 +1,4 @@
+import { fleet } from './fleet.ts';
 import { handoff } from './handoff.ts';
 import { hooks } from './hooks.ts';
 import { ledgerPostgres } from './ledger-postgres.ts';
@@ -9,10 +10,21 @@ import { parse } from './parse.ts';
 import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
 
-/** `npm run bench [NAME …] [-- --json]`: one line a measure, each with the limit or peer beside it. */
-const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, ledgerPostgres, nextActions, handoff, hooks, sandbox];
+/** `npm run bench [NAME …] [-- --json] [-- --minutes N]`: one line a measure, each with the limit or peer beside it. */
+const BENCHMARKS: readonly Benchmark[] = [
+  start,
+  parse,
+  ledger,
+  ledgerPostgres,
+  nextActions,
+  handoff,
+  fleet,
+  hooks,
+  sandbox,
+];
 
-const names = process.argv.slice(2).filter((word) => !word.startsWith('-'));
+const minutes = process.argv.indexOf('--minutes');
+const names = process.argv.slice(2).filter((word, i) => !word.startsWith('-') && i + 1 !== minutes);
 const asJson = process.argv.includes('--json');
 const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
 if (unknown.length > 0) {

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * `npm run faults`: the long run. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon after every entry, queues are
+ * `npm run faults [NAME …]`: the long run; NAME is `fleet`, or part of a name below. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon after every entry, queues are
  * drained, agents misbehave, clocks are changed, workflows meet all faults at once, and every byte of a ledger is changed in turn.
- * It takes half an hour; `npm test` runs a small part of each.
+ * It takes half an hour; `npm test` runs a small part of each. `npm run faults fleet -- ROW …` runs single faults of a fleet.
  */
 const runs: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
   ['SQLite: the writer killed 1,000 times', 'node', ['test/faults/sqlite-kill.ts', '--rounds', '1000']],
@@ -19,14 +19,29 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['20 workflows at once', 'vitest', ['run', 'test/e2e/workflow-crowd.long.test.ts']],
   ['a workflow whose daemon is killed 20 times', 'vitest', ['run', 'test/e2e/workflow-kill.long.test.ts']],
   ['200 workflows in a storm of stops, kills, locks and full disks', 'node', ['test/faults/storm.ts']],
+  [
+    'fleet: hosts, servers and clocks fail',
+    'node',
+    ['--disable-warning=ExperimentalWarning', 'test/faults/fleet/run.ts'],
+  ],
   ['tampering with every byte', 'vitest', ['run', 'src/ledger/sqlite/tampering.int.test.ts']],
 ];
 
+const [wanted, ...rows] = process.argv.slice(2);
+const chosen = wanted === undefined ? runs : runs.filter(([name]) => name.includes(wanted));
+if (chosen.length === 0) {
+  console.error(`no such run: ${wanted}. There are:\n${runs.map(([name]) => `  ${name}`).join('\n')}`);
+  process.exit(2);
+}
+
 let failed = 0;
-for (const [name, command, args] of runs) {
+for (const [name, command, args] of chosen) {
   console.log(`\n${name}`);
-  const { status } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, BATON_FAULTS: 'long' } });
+  const { status } = spawnSync(command, [...args, ...rows], {
+    stdio: 'inherit',
+    env: { ...process.env, BATON_FAULTS: 'long' },
+  });
   if (status !== 0) failed += 1;
 }
-console.log(failed === 0 ? '\nnothing was lost, nothing was missed' : `\n${failed} of ${runs.length} failed`);
+console.log(failed === 0 ? '\nnothing was lost, nothing was missed' : `\n${failed} of ${chosen.length} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

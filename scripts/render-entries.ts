@@ -15,7 +15,7 @@ const HEAD = `# Types of entries
 
 The fields of \`data\` of every type of entry that Baton folds into its state. \`?\` marks a field that may be missing, \`or null\` one whose
 value may be null; a field without a type is a text. A test compares this page with \`EVENTS\` in \`src/state/event.ts\`.
-\`KeyAdded\` and \`OutsideCheckpointMissing\` belong to the ledger itself.
+\`OutsideCheckpointMissing\` belongs to the ledger itself.
 
 | type | fields |
 |---|---|`;

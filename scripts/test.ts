@@ -6,20 +6,33 @@ import { join } from 'node:path';
 
 /**
  * `npm test`: the static checks, every rule, and each rule's wiring once. `npm run test:all` adds the long lane: kills, crowds, every variant, all
- * attacks and the agents' own programs. Other arguments go to vitest (`npm test -- exit-signal`), which then runs the matching files of every
- * lane.
+ * attacks, the agents' own programs, and once more on PostgreSQL all that a store can change. Other arguments go to vitest (`npm test -- exit-signal`), which then runs the matching files of every
+ * lane. `BATON_TEST_STORE=postgres npm test` is the part on PostgreSQL alone; with names (`… npm test -- test/e2e`), those files.
  */
 const args = process.argv.slice(2);
 const isAll = args[0] === '--all';
+/** Everything above the store: command loop, engine, effects, workflows, the command, its API. */
+const ON_POSTGRES = [
+  'src/daemon',
+  'src/effects',
+  'src/api',
+  'src/cli',
+  'test/e2e',
+  'test/mcp',
+  'test/github',
+  'test/web',
+];
 const folder = mkdtempSync(join(tmpdir(), 'baton-test-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const env = { ...process.env, BATON_TEST_COUNTS: join(folder, 'counts') };
 const running = new Set<ChildProcess>();
 
-if (isAll || args.length === 0) {
+if (args.length === 0 && process.env['BATON_TEST_STORE'] === 'postgres') await runOnPostgres();
+else if (isAll || args.length === 0) {
   // Tests wait for other processes now and then: the static checks have the processor meanwhile.
   await Promise.all([check(), run('vitest', ['run', ...(isAll ? [] : ['--project', 'pure', '--project', 'int'])])]);
 } else await run('vitest', ['run', ...args]);
+if (isAll) await runOnPostgres();
 if (isAll) for (const lane of ['test:attacks', 'test:clients']) await run('npm', ['run', '--silent', lane]);
 
 /** What it prints comes at its end, so that it does not mix with what the tests print. */
@@ -31,12 +44,18 @@ async function check(): Promise<void> {
   await end(child);
 }
 
-async function run(command: string, commandArgs: string[]): Promise<void> {
-  await end(start(command, commandArgs, 'inherit'));
+async function runOnPostgres(): Promise<void> {
+  await run('vitest', ['run', '--project', 'int', '--project', 'long', ...ON_POSTGRES], {
+    BATON_TEST_STORE: 'postgres',
+  });
 }
 
-function start(command: string, commandArgs: string[], output: 'inherit' | 'pipe'): ChildProcess {
-  const child = spawn(command, commandArgs, { stdio: ['inherit', output, output], env });
+async function run(command: string, commandArgs: string[], more: Record<string, string> = {}): Promise<void> {
+  await end(start(command, commandArgs, 'inherit', more));
+}
+
+function start(command: string, commandArgs: string[], output: 'inherit' | 'pipe', more = {}): ChildProcess {
+  const child = spawn(command, commandArgs, { stdio: ['inherit', output, output], env: { ...env, ...more } });
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;

@@ -5,46 +5,47 @@ import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
 import { Client } from '../../src/api/client/client.ts';
 import { startDaemon } from '../../src/api/client/start-daemon.ts';
-import type { Contender, Seat, Venue } from './contender.ts';
+import type { Contender, Leave, Seat, Venue } from './contender.ts';
 
 /**
  * A baton is a chain of tasks, each after the one before. A task passes through all its phases: five sessions, each of which
  * claims, and ends with an exit signal that wakes the next; the last one makes the thought record first, without which there
  * is no done. Every worker waits in `task_claim`.
  */
-export const baton: Contender = {
-  key: 'baton',
-  name: 'Baton (SQLite)',
-  findMissing: () => [],
-  open: openDaemon,
-  async fill(seat) {
-    const client = clientOf(seat);
-    const tasks = Math.ceil((seat.handoffs * 1.2) / (seat.batons * PHASES.length)) + 1;
-    const createChain = async (_: unknown, chain: number): Promise<void> => {
-      for (let n = 0; n < tasks; n++) {
-        const after = n === 0 ? {} : { after: [idOf(chain, n - 1)] };
-        const task = { task_id: idOf(chain, n), title: 'a task', phase: PHASES[0], ...after };
-        require(await client.call('task_create', task));
-      }
-    };
-    await Promise.all(Array.from({ length: seat.batons }, createChain));
+export function makeBaton(key: string, name: string, open: () => Promise<Venue>): Contender {
+  return { key, name, findMissing: () => [], open, fill, join: joinRace };
+}
+
+export const baton: Contender = makeBaton('baton', 'Baton (SQLite)', openDaemon);
+
+async function fill(seat: Seat): Promise<void> {
+  const client = clientOf(seat);
+  const tasks = Math.ceil((seat.handoffs * 1.2) / (seat.batons * PHASES.length)) + 1;
+  const createChain = async (_: unknown, chain: number): Promise<void> => {
+    for (let n = 0; n < tasks; n++) {
+      const after = n === 0 ? {} : { after: [idOf(chain, n - 1)] };
+      const task = { task_id: idOf(chain, n), title: 'a task', phase: PHASES[0], ...after };
+      require(await client.call('task_create', task));
+    }
+  };
+  await Promise.all(Array.from({ length: seat.batons }, createChain));
+  client.close();
+}
+
+async function joinRace(seat: Seat): Promise<Leave> {
+  // Who worked on a task cannot review it, so the two workers must be two principals.
+  const operator = clientOf(seat);
+  const { token } = require(await operator.issueWorkerToken(seat.mine));
+  operator.close();
+  const client = clientOf(seat, token);
+  const leaving = new AbortController();
+  const hands = Array.from({ length: seat.batons }, async () => workOn(client, seat, leaving.signal));
+  return async () => {
+    leaving.abort();
+    await Promise.all(hands);
     client.close();
-  },
-  async join(seat) {
-    // Who worked on a task cannot review it, so the two workers must be two principals.
-    const operator = clientOf(seat);
-    const { token } = require(await operator.issueWorkerToken(seat.mine));
-    operator.close();
-    const client = clientOf(seat, token);
-    const leaving = new AbortController();
-    const hands = Array.from({ length: seat.batons }, async () => workOn(client, seat, leaving.signal));
-    return async () => {
-      leaving.abort();
-      await Promise.all(hands);
-      client.close();
-    };
-  },
-};
+  };
+}
 
 /** Where the exit signal of a task's nth session finds it. A claim moves READY_FOR_REVIEW to REVIEW. */
 const PHASES = ['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'REVIEW', 'READY_FOR_MERGE'] as const;
@@ -84,11 +85,12 @@ async function openDaemon(): Promise<Venue> {
   const env = { ...process.env, AGENT_EXIT_PROTOCOL_ENABLED: 'true' };
   const start = await startDaemon({ stateDir, env, deadlineMs: 20_000 });
   if (start.kind !== 'listens') throw new Error(start.kind === 'failed' ? start.error.message : start.kind);
-  const address = JSON.stringify({ stateDir, repository, commit });
+  const place = { stateDir, repository };
+  const address = renderAddress({ a: place, b: place, commit });
   return {
     address,
     async close() {
-      await clientOf({ address }).stop();
+      await clientOf({ address, mine: 'a' }).stop();
       rmSync(folder, { recursive: true });
     },
   };
@@ -102,14 +104,25 @@ function createRepository(path: string): string {
   return git('rev-parse', 'HEAD');
 }
 
-function clientOf({ address }: Pick<Seat, 'address'>, given?: string): Client {
-  const { stateDir, repository: projectPath } = parseAddress(address);
+function clientOf({ address, mine }: Pick<Seat, 'address' | 'mine'>, given?: string): Client {
+  const { stateDir, repository: projectPath } = parseAddress(address)[mine];
   const token = given === undefined ? ({ ofFolder: 'operator' } as const) : { given };
   return new Client({ stateDir, env: process.env, token, projectPath, autostart: false, reachMs: 5000 });
 }
 
-function parseAddress(text: string): { stateDir: string; repository: string; commit: string } {
-  return JSON.parse(text) as ReturnType<typeof parseAddress>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+/** The daemon of each seat, which may be the same, and a commit of the repository. */
+export interface BatonAddress {
+  readonly a: { readonly stateDir: string; readonly repository: string };
+  readonly b: { readonly stateDir: string; readonly repository: string };
+  readonly commit: string;
+}
+
+export function renderAddress(address: BatonAddress): string {
+  return JSON.stringify(address);
+}
+
+function parseAddress(text: string): BatonAddress {
+  return JSON.parse(text) as BatonAddress; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 function require(answer: Answer): Claimed {

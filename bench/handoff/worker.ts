@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONTENDERS } from './contenders.ts';
+import { CONTENDERS, ON_POSTGRES } from './contenders.ts';
 import type { Leave, Race, Seat } from './contender.ts';
 
 /** Messages from the measuring process to a worker, one after the other; each is answered. */
@@ -46,7 +46,7 @@ process.on('disconnect', () => process.exit(1));
 async function obey(order: Order): Promise<Report> {
   if (order.kind === 'sit') {
     const { address, mine, race } = order;
-    contender = CONTENDERS.find(({ key }) => key === order.contender);
+    contender = [...CONTENDERS, ...ON_POSTGRES].find(({ key }) => key === order.contender);
     seat = {
       ...race,
       address,
