@@ -20,7 +20,18 @@ export function makeFleetDatabase(options: PostgresOptions): FleetDatabase {
     async openProject(name, host) {
       const opened = await database.openProject(name, (connect) => recoverChain(connect, host));
       if (!opened.ok) return opened;
-      return { ...opened, fleet: makeFleetTables(beats, opened.project) };
+      const tables = makeFleetTables(beats, opened.project);
+      return {
+        ...opened,
+        fleet: {
+          ...tables,
+          async beat(beat) {
+            const answer = await tables.beat(beat);
+            if (answer.forked) opened.recheck();
+            return answer;
+          },
+        },
+      };
     },
     async close() {
       await beats.close();

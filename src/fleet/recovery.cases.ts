@@ -1,7 +1,9 @@
 import { Client } from 'pg';
+import { toHex } from '../ledger/format/bytes.ts';
 import { copyCommits } from '../ledger/replica/copy.ts';
 import { MemoryStore } from '../ledger/memory-store.ts';
 import { findHash, type Head, type Store } from '../ledger/store.ts';
+import type { BeatAnswer } from '../protocol/fleet.ts';
 import { nodeSha256 } from '../ledger/writer/keys.ts';
 import { openTestLedger, record, testDraft, testSigner } from '../ledger/writer/ledger.cases.ts';
 import { makeFleetDatabase } from './database.ts';
@@ -27,6 +29,7 @@ export interface TestHost {
   readonly store: Store;
   /** Its number in the database. */
   readonly project: number;
+  beat(): Promise<BeatAnswer>;
   close(): Promise<void>;
 }
 
@@ -38,13 +41,27 @@ export async function openHost(
   const database = makeFleetDatabase({ url, patienceMs: 6_000 });
   const opened = await database.openProject(project, { ...host, admitted: () => host.admitted });
   if (!opened.ok) throw new Error(opened.problem.message);
-  const { store, project: number } = opened;
+  const { store, project: number, fleet } = opened;
+  const { size, hash } = await host.replica.head();
+  const beat = { ...QUIET_BEAT, host: host.host, key: `key of ${host.host}`, size, hash: toHex(hash) };
   const close = async (): Promise<void> => {
     await store.close();
     await database.close();
   };
-  return { store, project: number, close };
+  return { store, project: number, beat: () => fleet.beat(beat), close };
 }
+
+const QUIET_BEAT = {
+  version: '1',
+  level: 1,
+  offsetMs: 0,
+  leases: [],
+  mayCare: false,
+  careMs: 3500,
+  graceMs: 0,
+  term: 0,
+  claims: null,
+};
 
 /** What a promoted standby or a restored backup looks like: a valid chain, but an older one. */
 export async function rollBack(url: string, project: string, size: number): Promise<void> {

@@ -185,14 +185,38 @@ describe('a fork', () => {
     expect(await readChain(url, project)).toMatchObject({ size: 6 });
   });
 
-  it('of a host that comes late stops only that host', async () => {
-    const a = await open('a', 10);
+  it('of a host that comes late stops the others with their next beat, until it has accepted the chain', async () => {
+    const { a, late } = await comeLate(['a', 'b']);
+    expect((await a.beat()).forked).toBe(true);
+    await expect(a.store.head()).rejects.toMatchObject({
+      problem: { code: 'ledger/forked', message: expect.stringContaining(' b ') },
+    });
+    await late.close();
+    const accepted = await open('b', 10);
+    expect(await accepted.store.head()).toMatchObject({ size: 10 });
+    expect((await a.beat()).forked).toBe(false);
+    expect(await a.store.append(makeCommit('demo', await history.head(), { n: 11 }))).toMatchObject({ ok: true });
+  });
+
+  it('of a host that was removed stops nobody else', async () => {
+    const { a } = await comeLate(['a']);
+    await a.beat();
+    const written = await a.store.append(makeCommit('demo', await history.head(), { n: 11 }));
+    expect(written).toMatchObject({ ok: true });
+    await server.kill();
+    await server.restart();
+    expect(await a.store.head()).toMatchObject({ size: 11 });
+  });
+
+  /** The chain is open for host a when host b comes, which has other entries. */
+  async function comeLate(admitted: string[]): Promise<{ readonly a: TestHost; readonly late: TestHost }> {
+    const a = await open('a', 10, admitted);
     await a.store.head();
     const other = await makeHistory(10, { from: 9, text: 100 });
     const late = await open('b', await copyPrefix(other, new MemoryStore(), 10));
     await expect(late.store.head()).rejects.toMatchObject({ problem: { code: 'ledger/forked' } });
-    expect(await a.store.append(makeCommit('demo', await history.head(), { n: 11 }))).toMatchObject({ ok: true });
-  });
+    return { a, late };
+  }
 });
 
 async function open(host: string, replica: Store | number, admitted = ['a', 'b']): Promise<TestHost> {

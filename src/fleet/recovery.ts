@@ -64,16 +64,24 @@ async function takeStep(
   const view = await lookAtChain(connection, project, head.size);
   if (view.server !== generation) throw new StaleSession();
   const verdict = await judge(replica, head, view);
-  if (view.opened === generation) return joinLate(chain, replica, verdict);
-
   const own = { host, generation, head };
+  if (view.opened === generation && verdict !== 'forked') {
+    if (view.forked.includes(host)) await reportReplica(connection, project, { ...own, verdict });
+    const others = view.forked.filter((name) => name !== host && admitted()?.includes(name) !== false);
+    return others.length > 0 ? forkedFrom(others) : joinLate(chain, replica, verdict);
+  }
+
   const { reports, hosts } = await reportReplica(connection, project, { ...own, verdict });
-  const next = decideRecovery(reports, admitted() ?? hosts);
-  if (next.kind === 'forked') return forked(`the replicas of ${next.hosts.join(', ')} and the chain have diverged`);
-  if (next.kind === 'open') await openGeneration(connection, project, view.opened, generation);
+  const expected = admitted() ?? hosts;
+  // A removed host may still reach the database; it neither completes the chain nor stops the others.
+  const counted = reports.filter((report) => report.host === host || expected.includes(report.host));
+  const next = decideRecovery(counted, expected);
+  if (next.kind === 'forked') return forkedFrom(next.hosts);
+  if (next.kind === 'open')
+    await openGeneration(connection, project, { from: view.opened, to: generation, hosts: [host, ...expected] });
   if (next.kind !== 'complete' || replica === undefined || verdict !== 'longer') return 'again';
   // Before anything is written, the longest replica must contain all others.
-  const stranger = next.host === host ? await findStranger(replica, reports) : undefined;
+  const stranger = next.host === host ? await findStranger(replica, counted) : undefined;
   if (stranger !== undefined) {
     await reportReplica(connection, project, { ...own, verdict: 'forked' });
     return forked(`the replicas of ${host} and ${stranger} have diverged`);
@@ -90,14 +98,17 @@ async function judge(replica: Store | undefined, head: Head, view: ChainView): P
   return own !== undefined && sameBytes(own, view.head.hash) ? 'longer' : 'forked';
 }
 
+function forkedFrom(hosts: readonly string[]): PostgresProblem {
+  return forked(`the replicas of ${hosts.join(', ')} and the chain have diverged`);
+}
+
 /** The others went on while this host was away. What only this host has is put back if nobody has written since. */
 async function joinLate(
   chain: UncheckedChain,
   replica: Store | undefined,
   verdict: Verdict,
-): Promise<PostgresProblem | 'again' | undefined> {
+): Promise<'again' | undefined> {
   if (replica === undefined || verdict === 'contained') return undefined;
-  if (verdict === 'forked') return forked('the replica of this host and the chain have diverged');
   await putBack(chain, replica, true, (await chain.store.head()).size);
   return 'again';
 }

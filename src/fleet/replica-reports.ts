@@ -13,16 +13,20 @@ export interface ChainView {
   readonly head: Head;
   /** Its entry with the number of the replica's newest; undefined if it ends before. */
   readonly hashAt: Uint8Array | undefined;
+  /** The hosts that have reported a fork. */
+  readonly forked: readonly string[];
 }
 
 export async function lookAtChain(connection: PostgresConnection, project: number, size: number): Promise<ChainView> {
   const [row] = await connection.query(LOOK, [project, size]);
   const length = requireNumber(row, 'size');
+  const forked: readonly string[] = JSON.parse(requireText(row, 'forked'));
   return {
     server: requireText(row, 'server'),
     opened: requireText(row, 'opened'),
     head: length === 0 ? GENESIS : { size: length, hash: requireBytes(row, 'hash') },
     hashAt: row?.['hash_at'] === null ? undefined : requireBytes(row, 'hash_at'),
+    forked,
   };
 }
 
@@ -91,6 +95,6 @@ const FORKS = sql('fork_reports')`
 const DROP_FORK = sql('drop_fork_report')`
   DELETE FROM baton.replica_report WHERE project = $1 AND host = $2 AND verdict = 'forked'`;
 
-const LOOK = sql('look_at_chain')`SELECT server, opened, size, hash, hash_at FROM baton.look_at_chain($1, $2)`;
+const LOOK = sql('look_at_chain')`SELECT server, opened, size, hash, hash_at, forked FROM baton.look_at_chain($1, $2)`;
 const REPORT = sql('report_replica')`
   SELECT reports, hosts FROM baton.report_replica($1, $2, $3, $4, $5, $6)`;

@@ -70,6 +70,7 @@ function readAnswer(row: Row | undefined): BeatAnswer {
     expired: readClaims(requireText(row, 'expired')),
     refused: readClaims(requireText(row, 'refused')),
     joining: requireNumber(row, 'joining'),
+    forked: requireText(row, 'forked') === 'true',
   };
 }
 
@@ -120,7 +121,7 @@ function readJoinRequest(row: Row): JoinRequest | undefined {
 }
 
 const BEAT = sql('beat')`
-  SELECT now_ms, server, care_host, care_term, hosts, expired, refused, joining
+  SELECT now_ms, server, care_host, care_term, hosts, expired, refused, joining, forked::text
   FROM baton.beat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
 
 const REQUEST_JOIN = sql('request_join')`

@@ -84,6 +84,8 @@ export interface BeatAnswer {
   readonly refused: readonly { readonly taskId: string; readonly epoch: number }[];
   /** How many hosts ask to join. */
   readonly joining: number;
+  /** Some host has reported that its replica and the chain of this server have diverged. */
+  readonly forked: boolean;
 }
 
 /** A machine that asks to join. It is in once `host admit` has recorded its key. */

@@ -29,7 +29,8 @@ export async function findChainFault(url: string, project: string): Promise<stri
 }
 
 async function withStore<T>(url: string, project: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await requireStore({ url, project });
+  // A reader must not open a chain that the hosts have not compared.
+  const store = await requireStore({ url, project, opening: 'daemons' });
   try {
     return await use(store);
   } finally {

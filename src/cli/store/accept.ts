@@ -1,4 +1,6 @@
 import { existsSync, renameSync } from 'node:fs';
+import { findHostName } from '../../api/host-name.ts';
+import { findStateDir } from '../../api/state-folder.ts';
 import { lockStateFolder } from '../../daemon/state-lock.ts';
 import { dropForkReport, type ForkReport, forkReports } from '../../fleet/replica-reports.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
@@ -28,7 +30,7 @@ export const storeAcceptCommand: CliCommand = {
     const [size, hash] = given.args;
     if (size !== undefined && (hash === undefined || !/^\d+$/.test(size) || !/^[0-9a-f]{16,64}$/.test(hash)))
       return { usage: 'SIZE and HASH as `baton store accept` prints them' };
-    let accepted: Compared | undefined;
+    let accepted: (Compared & { readonly forked: readonly ForkReport[] }) | undefined;
     const code = await withBoth(given, io, async (both) => {
       const gone = given.options.get('drop');
       const reports = await forkReports(both.database.connect('store accept'), both.database.project);
@@ -40,11 +42,14 @@ export const storeAcceptCommand: CliCommand = {
       const entry = stored === undefined ? '' : toHex(stored);
       if (!entry.startsWith(hash) || Number(size) < (compared.difference?.at ?? 0))
         return reportProblem(OTHER_HEAD, io);
-      accepted = { ...compared, database: { size: Number(size), hash: entry } };
+      accepted = { ...compared, database: { size: Number(size), hash: entry }, forked: reports };
       return EXIT.ok;
     });
     if (code !== EXIT.ok || accepted === undefined) return code;
-    return accept(accepted, given, io);
+    const recorded = await accept(accepted, given, io);
+    const others = accepted.forked.filter(({ host }) => host !== findHostName(findStateDir(io.env), io.env));
+    if (recorded !== EXIT.ok && others.length > 0) io.err(acceptThere(others));
+    return recorded;
   },
 };
 
@@ -100,6 +105,12 @@ async function accept(compared: Compared, given: ParsedArguments, io: Io): Promi
       : `Accepted: this host goes on from entry ${database.size}, and that is on record.\n`,
   );
   return EXIT.ok;
+}
+
+/** Nothing is recorded before the last of them has accepted. */
+function acceptThere(others: readonly ForkReport[]): string {
+  const names = others.map(({ host }) => printable(host)).join(', ');
+  return `The replicas of ${names} differ as well. Accept on each of them, then type this command again here, to put it on record.\n`;
 }
 
 /** Under the lock of the state folder: a daemon would go on writing to the file. */

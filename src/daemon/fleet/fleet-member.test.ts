@@ -17,6 +17,7 @@ const ANSWER: BeatAnswer = {
   expired: [{ taskId: 'A', epoch: 1 }],
   refused: [],
   joining: 0,
+  forked: false,
 };
 const started: readonly Step[] = [
   [fleet.found('alpha'), system],

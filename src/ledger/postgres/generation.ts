@@ -11,6 +11,8 @@ export interface GenerationGate {
   open(generation: string, deadline: number): Promise<void>;
   /** Begins to compare: other hosts wait for this one, also if it has nothing to read or write. */
   start(generation: string): void;
+  /** The next statement compares again: another host has found a fork. */
+  recheck(): void;
   close(): void;
 }
 
@@ -53,6 +55,9 @@ export function makeGenerationGate(openChain: OpenChain): GenerationGate {
     },
     start(generation) {
       if (generation !== passed && stopped === undefined && !closing.signal.aborted) void run(generation);
+    },
+    recheck() {
+      passed = undefined;
     },
     close: () => closing.abort(),
   };

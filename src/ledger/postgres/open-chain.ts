@@ -20,14 +20,13 @@ export class StaleSession extends Error {
   }
 }
 
-/** Compare-and-swap: whoever decided on older reports changes nothing. */
+/** Compare-and-swap: a host that decided on older reports changes nothing. Without `hosts` the reports of all count. */
 export async function openGeneration(
   connection: PostgresConnection,
   project: number,
-  from: string,
-  to: string,
+  { from, to, hosts }: { readonly from: string; readonly to: string; readonly hosts?: readonly string[] },
 ): Promise<void> {
-  await connection.query(OPEN, [project, from, to]);
+  await connection.query(OPEN, [project, from, to, hosts === undefined ? null : JSON.stringify(hosts)]);
 }
 
 /** A database that was made anew may give the project another number, which every statement would miss. */
@@ -63,7 +62,7 @@ export function openAlone(connection: PostgresConnection, project: number, seen:
       const opened = await findOpenGeneration(connection, project, generation);
       const head = seen();
       if (head !== undefined && !(await contains(connection, project, head))) return rolledBack(head.size);
-      if (opened !== generation) await openGeneration(connection, project, opened, generation);
+      if (opened !== generation) await openGeneration(connection, project, { from: opened, to: generation });
       return undefined;
     });
 }
@@ -86,5 +85,5 @@ async function contains(connection: PostgresConnection, project: number, { size,
 }
 
 const FIND = sql('find_generation')`SELECT server, opened FROM baton.find_generation($1, true)`;
-const OPEN = sql('open_generation')`SELECT baton.open_generation($1, $2, $3)`;
+const OPEN = sql('open_generation')`SELECT baton.open_generation($1, $2, $3, $4)`;
 const HASH = sql('hash')`SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2`;

@@ -28,6 +28,8 @@ export interface OpenedProject {
   readonly store: Store;
   /** Its number in the database. */
   readonly project: number;
+  /** The next statement compares the chain again, as after a restart of the server. */
+  recheck(): void;
 }
 
 export type OpenedPostgresStore = OpenedProject | Failure;
@@ -131,7 +133,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
           await writer.close();
         },
       });
-      return { ok: true, store, project };
+      return { ok: true, store, project, recheck: () => gate?.recheck() };
     },
 
     connect: (purpose) => open(purpose),

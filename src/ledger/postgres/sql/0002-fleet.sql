@@ -43,16 +43,17 @@ BEGIN
   END IF;
 END $$;
 
--- Opens the chain on this server if nobody did before, and no live host still misses entries in it.
-CREATE FUNCTION baton.open_generation(in_project integer, old text, new text) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Opens the chain on this server if nobody did before, and none of these hosts still misses entries in it. Null: all hosts.
+CREATE FUNCTION baton.open_generation(in_project integer, old text, new text, in_hosts jsonb) RETURNS boolean
+LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'on', true);
   UPDATE baton.generation g SET generation = new, at = clock_timestamp()
     WHERE g.project = in_project AND g.generation = old AND new = baton.server_generation()
       AND NOT EXISTS (
         SELECT FROM baton.replica_report r
-        WHERE r.project = in_project AND r.generation = new AND (r.verdict = 'forked'
-          OR r.verdict = 'longer' AND r.at > clock_timestamp() - interval '10 s'));
+        WHERE r.project = in_project AND r.generation = new AND (in_hosts IS NULL OR in_hosts ? r.host)
+          AND (r.verdict = 'forked' OR r.verdict = 'longer' AND r.at > clock_timestamp() - interval '10 s'));
   RETURN FOUND;
 END $$;
 
@@ -131,7 +132,7 @@ CREATE FUNCTION baton.beat(
   in_offset_ms double precision, may_care boolean, care_ms double precision, grace_ms double precision,
   known_term bigint, in_leases jsonb, in_claims jsonb,
   OUT now_ms double precision, OUT server text, OUT care_host text, OUT care_term bigint,
-  OUT hosts jsonb, OUT expired jsonb, OUT refused jsonb, OUT joining bigint
+  OUT hosts jsonb, OUT expired jsonb, OUT refused jsonb, OUT joining bigint, OUT forked boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
   care baton.caretaker;
@@ -222,19 +223,24 @@ BEGIN
       'size', h.size, 'offset_ms', h.offset_ms,
       'silent_ms', greatest(0, extract(epoch FROM clock_timestamp() - h.at) * 1000)) ORDER BY h.host), '[]')
     INTO hosts FROM baton.host h WHERE h.project = in_project;
+  forked := EXISTS (SELECT FROM baton.replica_report r
+    WHERE r.project = in_project AND r.verdict = 'forked' AND r.generation = server);
   SELECT count(*) INTO joining FROM baton.join_request j WHERE j.project = in_project;
   now_ms := extract(epoch FROM clock_timestamp()) * 1000;
 END $$;
 
--- Where this host's replica stands in the chain of this server: what it needs to give its verdict.
+-- Where this host's replica stands in the chain of this server: what it needs to give its verdict. `forked`: the hosts
+-- that found a fork.
 CREATE FUNCTION baton.look_at_chain(in_project integer, in_size bigint,
-  OUT server text, OUT opened text, OUT size bigint, OUT hash bytea, OUT hash_at bytea
+  OUT server text, OUT opened text, OUT size bigint, OUT hash bytea, OUT hash_at bytea, OUT forked jsonb
 ) LANGUAGE plpgsql AS $$
 BEGIN
   SELECT f.server, f.opened INTO server, opened FROM baton.find_generation(in_project, in_size = 0) AS f;
   SELECT e.seq, e.hash INTO size, hash FROM baton.entry e WHERE e.project = in_project ORDER BY e.seq DESC LIMIT 1;
   size := coalesce(size, 0);
   SELECT e.hash INTO hash_at FROM baton.entry e WHERE e.project = in_project AND e.seq = in_size;
+  SELECT coalesce(jsonb_agg(r.host), '[]') INTO forked FROM baton.replica_report r
+    WHERE r.project = in_project AND r.verdict = 'forked' AND r.generation = server;
 END $$;
 
 -- Reports a verdict, and returns those of all hosts about the same server.
