@@ -41,13 +41,12 @@ export class FleetHost implements AsyncDisposable {
     await this.world.daemonEnds();
   }
 
-  /** The daemon stops in the middle of whatever it does, and does not know. */
   freeze(): void {
-    process.kill(this.world.daemonPid, 'SIGSTOP');
+    this.world.freezeDaemon();
   }
 
   thaw(): void {
-    process.kill(this.world.daemonPid, 'SIGCONT');
+    this.world.thawDaemon();
   }
 
   async order<R = Record<string, unknown>>(operation: string, input: unknown = {}): Promise<R> {

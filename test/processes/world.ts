@@ -118,6 +118,17 @@ export class World implements AsyncDisposable {
     return this.#daemonPid;
   }
 
+  /** The daemon stops in the middle of whatever it does, and does not know. */
+  freezeDaemon(): void {
+    process.kill(this.#daemonPid, 'SIGSTOP');
+  }
+
+  /** `nsenter` stops with its child, and would not collect it when it ends. */
+  thawDaemon(): void {
+    process.kill(this.#daemonPid, 'SIGCONT');
+    this.#daemon?.kill('SIGCONT');
+  }
+
   /** A word for whatever was loaded into the daemon's process. */
   tellDaemon(message: string | number): void {
     this.#daemon?.send(message);
