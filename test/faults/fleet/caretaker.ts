@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry } from '../../../src/ledger/format/entry.ts';
 import type { FleetHost } from '../../fleet/host.ts';
@@ -8,6 +9,12 @@ import type { Row } from './row.ts';
 import { FleetScene } from './scene.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../../examples/sample');
+/** Each workflow adds a file of its own, so that each has something to merge. */
+const HAND_ON = 'agents/hand-on.mjs';
+const DISTINCT = readFileSync(join(SAMPLE, HAND_ON), 'utf8').replace(
+  "  git('add', '--all');",
+  "  writeFileSync(`done-${/^# ([^:]+):/.exec(readTask())[1]}.txt`, '');\n$&",
+);
 const SUCCESSOR_MS = 5000;
 
 /** Whole workflows, whose checks, merges and seals no host owns, while the caretaker is killed and frozen by turns. */
@@ -21,11 +28,11 @@ export const caretaker: Row = {
       hosts,
       namespaces: !isSmall,
       sample: SAMPLE,
+      files: { [HAND_ON]: DISTINCT },
       env: { BATON_TICK_MS: '500' },
     });
     const ids: string[] = [];
     const delays: number[] = [];
-    const faults: string[] = [];
     for (let round = 0; round < rounds; round += 1) {
       while ((await openOf(scene, ids)).length < atOnce) ids.push(await startWorkflow(scene));
       const victim = await findCaretaker(scene);
@@ -44,13 +51,7 @@ export const caretaker: Row = {
     const entries = await scene.entries();
     const late = delays.filter((ms) => ms > SUCCESSOR_MS).map((ms) => `a successor after ${Math.round(ms)} ms`);
     return {
-      faults: [
-        ...faults,
-        ...late,
-        ...findDoneTwice(entries, ids),
-        ...findMerges(scene, ids),
-        ...(await scene.findFaults()),
-      ],
+      faults: [...late, ...findDoneTwice(entries, ids), ...findMerges(scene, ids), ...(await scene.findFaults())],
       figures: `${rounds} times, ${ids.length} workflows, successor after ${(Math.max(...delays) / 1000).toFixed(1)} s at most`,
     };
   },
@@ -102,14 +103,17 @@ function findDoneTwice(entries: readonly Entry[], ids: readonly string[]): strin
   const merged = entries
     .filter(({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged')
     .map(({ data }) => textOf(data, 'task_id'));
-  const sealed = entries.filter(({ type }) => type === 'LedgerSealed').map(({ data }) => textOf(data, 'task_id'));
+  const sealed = entries
+    .filter(({ type }) => type === 'LedgerSealed')
+    .map(({ data }) => `the root ${textOf(data, 'root')}`);
   const checks = entries
     .filter(({ type }) => type === 'CheckFinished')
     .map(({ data }) => `${textOf(data, 'task_id')} ${textOf(data, 'checks_id')} ${textOf(data, 'name')}`);
   return [
     ...duplicatesOf(merged).map((id) => `${id} was merged twice`),
     ...duplicatesOf(checks).map((id) => `the check ${id} ended twice`),
-    ...duplicatesOf(sealed.filter((id) => id !== 'null')).map((id) => `${id} was sealed twice`),
+    ...duplicatesOf(sealed).map((root) => `${root} was sealed twice`),
+    ...(sealed.length > 0 ? [] : ['nothing was sealed']),
     ...ids.filter((id) => !merged.includes(id)).map((id) => `${id} was never merged`),
   ];
 }

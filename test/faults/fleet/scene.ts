@@ -22,6 +22,8 @@ export interface SceneOptions {
   readonly namespaces: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly sample?: string;
+  /** In place of files of the sample. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly agents?: number;
   /** Without proxies, which this process would have to keep up with. */
   readonly direct?: boolean;
@@ -38,10 +40,16 @@ export class FleetScene implements AsyncDisposable {
     this.marksFolder = marksFolder;
   }
 
-  static async open({ env = SHORT, sample, agents = 8, ...place }: SceneOptions): Promise<FleetScene> {
+  static async open({
+    env = SHORT,
+    sample,
+    files: given = {},
+    agents = 8,
+    ...place
+  }: SceneOptions): Promise<FleetScene> {
     const marks = realpathSync(mkdtempSync(join(tmpdir(), 'baton-marks-')));
     mkdirSync(join(marks, 'state'));
-    const files = sample === undefined ? { files: filesOf() } : { sample };
+    const files = sample === undefined ? { files: filesOf() } : { sample, files: given };
     const options = { ...place, agents, ...files, env: { ...env, MARKS: marks } };
     try {
       return new FleetScene(await Fleet.open(options), marks);
