@@ -4,6 +4,7 @@ import { KEEPABLE } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store.ts';
 import { AWAY_CODES, isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
+import { awaitLease } from './fleet/await-lease.ts';
 import { INTERNAL_ERROR } from './http/refusals.ts';
 import {
   addAge,
@@ -72,6 +73,8 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
     const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
     if (!isInOrder && !(await options.drain(own)))
       return canKeep(call, project) ? keepWhileAway(call, options) : { ok: false, error: EARLIER_CALLS_WAIT };
+    if (KEEPABLE.has(call.operation) && !(await awaitLease(identity.caller, project, services.monotonicMs())))
+      return isOfAgent(call) ? keepWhileAway(call, options) : { ok: false, error: CLAIM_UNACKNOWLEDGED };
     if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
       await project.mainWatch.pollBeforeSession();
     const answer = await executeOperation(operation, {
@@ -101,6 +104,12 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
     return { ok: false, error: INTERNAL_ERROR };
   }
 }
+
+const CLAIM_UNACKNOWLEDGED: ApiError = {
+  code: 'store-unavailable',
+  message: 'the database has not acknowledged the claim of this session',
+  hint: 'Send this again in a moment.',
+};
 
 /** Callers whose calls can start a session. The others are sessions, or act for one. */
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);

@@ -27,7 +27,7 @@ const started: readonly Step[] = [
 ];
 
 /** The host alpha; nothing that it submits is ever recorded. */
-function scene(steps: readonly Step[], nowMs = 0) {
+function scene(steps: readonly Step[], nowMs = 0, answer = ANSWER) {
   const beats: HostBeat[] = [];
   const submitted: string[] = [];
   const log = { info: () => undefined, error: () => undefined };
@@ -38,7 +38,7 @@ function scene(steps: readonly Step[], nowMs = 0) {
     tables: {
       beat: async (beat) => {
         beats.push(beat);
-        return ANSWER;
+        return answer;
       },
       requestJoin: async () => undefined,
       joinRequests: async () => [],
@@ -87,4 +87,12 @@ it('counts the lease of a claim from when it was decided, even if the entry is r
   const { member } = scene(started, 50_000);
   member.noteClaim('A', 1, new Date(0).toISOString());
   expect(member.sharedLease('A', 1)).toBe(10_000);
+});
+
+it('knows after a restart that a claim from just before it lasts, also if nobody has made a lease row for it yet', async () => {
+  const refused = [{ taskId: 'A', epoch: 1 }];
+  const { member } = scene(started, 0, { ...ANSWER, caretaker: null, expired: [], refused });
+  await member.start();
+  await member.close();
+  expect(member.sharedLease('A', 1)).toBe(60_000);
 });

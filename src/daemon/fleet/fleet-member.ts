@@ -74,6 +74,7 @@ export class FleetMember {
   /** Resolves after the first answer, so that every claim of this host has a lease that counts. */
   async start(): Promise<void> {
     await this.beat();
+    this.#noteOwnClaims();
     this.#timer = setInterval(() => void this.beat(), this.#options.leaseTimes.tickMs).unref();
   }
 
@@ -119,16 +120,34 @@ export class FleetMember {
     this.#book = noteGrant(this.#book, { taskId, epoch }, this.#bootMs() - agoMs, leaseTimes.expiryMs);
   }
 
+  /** Asks the database to acknowledge the leases as they are now. Resolves with its answer, or if it is away. */
+  async renewNow(): Promise<void> {
+    // A beat under way has older leases.
+    await this.#beating;
+    await this.#startBeat();
+  }
+
+  /** After a restart: a claim that was granted just before it may have no lease row yet, and still lasts a full expiry. */
+  #noteOwnClaims(): void {
+    const { state } = this.#options;
+    for (const { id, claim } of state.tasks.values())
+      if (claim !== null && hostOf(claim, state) === this.host) this.noteClaim(id, claim.epoch, claim.at);
+  }
+
   /**
    * One at a time: a database that hangs must not gather a queue of beats. What an answer obliges this host to record is no part of the
    * beat: an end that waits for a push would keep all leases of this host from being renewed.
    */
   async beat(): Promise<void> {
+    await this.#startBeat();
+    await this.#acting;
+  }
+
+  async #startBeat(): Promise<void> {
     this.#beating ??= this.#beat().finally(() => {
       this.#beating = undefined;
     });
     await this.#beating;
-    await this.#acting;
   }
 
   async #beat(): Promise<void> {

@@ -46,6 +46,11 @@ export class Fences {
     }
   }
 
+  /** The store has not acknowledged the claim on the task in time: another host may have it. */
+  isClosed(taskId: string): boolean {
+    return this.#closed.has(taskId);
+  }
+
   writeAll(state: State): void {
     for (const taskId of this.#fenced) this.#write(taskId, state.tasks.get(taskId)?.claim ?? null);
   }

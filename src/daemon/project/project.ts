@@ -20,6 +20,7 @@ import { renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
 import { type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
 import type { Adoptions } from '../rules/adoptions.ts';
 import type { Fences } from './fences.ts';
+import { closeFences } from '../fleet/await-lease.ts';
 import { FleetMember, type FleetMemberOptions } from '../fleet/fleet-member.ts';
 import { MainWatch } from './main-watch.ts';
 import { RecentIds } from './recent-ids.ts';
@@ -254,8 +255,7 @@ export class Project {
   #tick(): void {
     const nowMs = this.#monotonicMs();
     for (const { taskId, epoch } of claimsToRenew(this.#state, this.here)) this.leases.renew(taskId, epoch, nowMs);
-    const { fleet } = this;
-    if (fleet !== undefined) this.fences.closeOverdue(this.#state, (taskId, epoch) => fleet.sharedLease(taskId, epoch));
+    if (this.fleet !== undefined) closeFences(this.fences, this.#state, this.fleet);
     void this.expireClaims();
     this.#effects?.tick(this.#state);
     this.mainWatch.pollIfDue(nowMs);

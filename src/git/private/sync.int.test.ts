@@ -66,6 +66,8 @@ describe("the task's branch", () => {
     session.commit({ a: '1' });
     session.run('branch', 'side');
     expect(await sync()).toEqual([`${BRANCH} claim-lost`, 'side claim-lost']);
+    // The fence may open without a further commit.
+    expect(hasPrivateChanges(session.git)).toBe(true);
     expect(session.refs()).toBe(before);
     session.claim(1);
     expect(await sync()).toEqual([`${BRANCH} done`, 'side done']);

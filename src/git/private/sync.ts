@@ -67,8 +67,10 @@ async function runSync(git: PrivateGit): Promise<GitResult<SyncResult>> {
       plan.others.filter((each) => each.to === null),
     );
   }
-  // After a failure too: it is not repeated at every request of the agent, only at the next change and at the end.
-  writeKnown(run.known);
+  // After a failure too: it is not repeated at every request of the agent, only at the next change and at the end. A
+  // fence may open again, also without a change.
+  const isFenced = run.refused.some(({ reason }) => reason === 'claim-lost');
+  writeKnown(isFenced ? { ...run.known, stamp: stored.stamp } : run.known);
   return failure ?? { ok: true, value: { moved: run.moved, refused: run.refused, tip: run.known.tip } };
 }
 

@@ -1,0 +1,65 @@
+import { findPrivateGit } from '../../git/private/find.ts';
+import { hasPrivateChanges, syncPrivateGit } from '../../git/private/sync.ts';
+import type { Caller } from '../../state/caller.ts';
+import type { State } from '../../state/state.ts';
+import type { Leases } from '../../state/tasks/lease.ts';
+import type { Fences } from '../project/fences.ts';
+import type { FleetMember } from './fleet-member.ts';
+
+interface LeasedProject {
+  readonly stateDir: string;
+  /** Undefined on SQLite, where no claim can be elsewhere. */
+  readonly fleet: Pick<FleetMember, 'renewNow' | 'sharedLease'> | undefined;
+  readonly fences: Pick<Fences, 'isClosed' | 'closeOverdue'>;
+  readonly leases: Pick<Leases, 'renew'>;
+  read<A>(select: (state: State) => A): A;
+}
+
+/**
+ * Whether what the caller sends may be judged. While the database has not acknowledged a claim, the session's commits wait at the fence,
+ * and a judgement would miss them. A message proves that the holder is alive, so it renews the claim.
+ */
+export async function awaitLease(caller: Caller, project: LeasedProject, nowMs: number): Promise<boolean> {
+  const { fleet, fences, leases, stateDir } = project;
+  const session = project.read((state) => findOwnSession(state, caller));
+  if (fleet === undefined || session === undefined) return true;
+  const { taskId, epoch, workspace } = session;
+  if (fences.isClosed(taskId)) {
+    leases.renew(taskId, epoch, nowMs);
+    await fleet.renewNow();
+    project.read((state) => closeFences(fences, state, fleet));
+    if (fences.isClosed(taskId)) return false;
+  }
+  if (workspace !== undefined) await importCommits(stateDir, workspace, epoch);
+  return true;
+}
+
+/** Closes the fences of claims that are not acknowledged any more, and opens those that are again. */
+export function closeFences(
+  fences: LeasedProject['fences'],
+  state: State,
+  fleet: Pick<FleetMember, 'sharedLease'>,
+): void {
+  fences.closeOverdue(state, (taskId, epoch) => fleet.sharedLease(taskId, epoch));
+}
+
+interface OwnSession {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly workspace: string | undefined;
+}
+
+/** The session with the live claim for which the caller speaks. */
+function findOwnSession({ tasks, agents, sessions }: State, caller: Caller): OwnSession | undefined {
+  const run = 'agentId' in caller ? agents.get(caller.agentId)?.task : undefined;
+  const id = caller.kind === 'session' ? caller.sessionId : run?.session_id;
+  const session = sessions.get(id ?? '');
+  if (session === undefined || tasks.get(session.taskId)?.claim?.sessionId !== id) return undefined;
+  return { taskId: session.taskId, epoch: session.epoch, workspace: session.prepared?.workspace };
+}
+
+/** The supervisor does so as well, before it forwards a message; the fence may have been closed at that time. */
+async function importCommits(stateDir: string, workspace: string, epoch: number): Promise<void> {
+  const git = findPrivateGit(stateDir, workspace);
+  if (git?.fence?.epoch === epoch && hasPrivateChanges(git)) await syncPrivateGit(git);
+}
