@@ -1,13 +1,6 @@
 import { bootMs } from '../../api/boot-clock.ts';
 import { VERSION } from '../../api/version.ts';
-import {
-  keepLeases,
-  type LeaseBook,
-  NO_LEASES,
-  noteAnswer,
-  noteGrant,
-  remainingMs,
-} from '../../fleet/plan/lease-book.ts';
+import { keepLeases, type LeaseBook, noteAnswer, noteGrant, remainingMs } from '../../fleet/plan/lease-book.ts';
 import type { FleetTables } from '../../fleet/tables.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
@@ -59,7 +52,7 @@ export class FleetMember {
   #beating: Promise<void> | undefined;
   #acting: Promise<void> | undefined;
   #answer: BeatAnswer | undefined;
-  #book: LeaseBook = NO_LEASES;
+  readonly #book: LeaseBook = new Map();
   #latencyMs: number | null = null;
   #awaySince: string | null = null;
   #wasCaretaker = false;
@@ -117,7 +110,7 @@ export class FleetMember {
   noteClaim(taskId: string, epoch: number, at: string): void {
     const { clock, leaseTimes } = this.#options;
     const agoMs = Math.max(0, clock.now().getTime() - Date.parse(at));
-    this.#book = noteGrant(this.#book, { taskId, epoch }, this.#bootMs() - agoMs, leaseTimes.expiryMs);
+    noteGrant(this.#book, { taskId, epoch }, this.#bootMs() - agoMs, leaseTimes.expiryMs);
   }
 
   /** Asks the database to acknowledge the leases as they are now. Resolves with its answer, or if it is away. */
@@ -182,7 +175,8 @@ export class FleetMember {
     const live = [...this.#options.state.tasks.values()].flatMap(({ id: taskId, claim }) =>
       claim === null ? [] : [{ taskId, epoch: claim.epoch }],
     );
-    this.#book = keepLeases(noteAnswer(this.#book, leases, answer, sentMs), live);
+    noteAnswer(this.#book, leases, answer, sentMs);
+    keepLeases(this.#book, live);
   }
 
   #nextBeat(): HostBeat {

@@ -17,7 +17,12 @@ import { findMainBranch, findRepository, findSha } from '../../git/repository.ts
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
-import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../state/main/observe-main.ts';
+import {
+  ClientTasks,
+  hasNoSessionSince,
+  type ObservedMove,
+  type ObserveResult,
+} from '../../state/main/observe-main.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { recordRemoteMain, type SharedMain } from './remote-main.ts';
 
@@ -37,6 +42,7 @@ interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
 /** Detects moves of the main branch that Baton did not make: at start-up, once a second, around sessions and before merges. */
 export class MainWatch {
   readonly #options: MainWatchOptions;
+  readonly #clients = new ClientTasks();
   #commonDir: string | undefined;
   #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefFingerprint } | undefined;
   /** The last time at which the branch was where the ledger has it; undefined before the first check. */
@@ -67,6 +73,7 @@ export class MainWatch {
   }
 
   follow(recorded: readonly RecordedEvent[]): void {
+    for (const each of recorded) this.#clients.note(each);
     if (!this.#isStarted) return;
     if (recorded.some(({ type }) => SESSION_ENDS.has(type))) this.#mustSave = true;
     if (recorded.some(({ type }) => POLL_AFTER.has(type))) void this.poll();
@@ -93,7 +100,9 @@ export class MainWatch {
     if (!this.#isStarted || this.#options.shared?.() !== undefined) return;
     const read = await this.#options.commandLoop.read(({ state }) => {
       const main = findMain(state);
-      return main !== undefined && hasNoSessionSince(state, this.#since(main), this.#options.isolated?.());
+      return (
+        main !== undefined && hasNoSessionSince(state, this.#since(main), this.#options.isolated?.(), this.#clients)
+      );
     });
     if (read.ok && read.answer) await this.poll();
   }
@@ -144,7 +153,10 @@ export class MainWatch {
     const isolated = this.#options.isolated?.();
     const read = await commandLoop.read(({ state }) => {
       const main = findMain(state);
-      return { main, isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main), isolated) };
+      return {
+        main,
+        isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main), isolated, this.#clients),
+      };
     });
     if (!read.ok) return undefined;
     const { main, isSuspect } = read.answer;
@@ -166,7 +178,7 @@ export class MainWatch {
     if (!this.#mustSave) return 'known';
     const read = await this.#options.commandLoop.read(({ state }) => ({
       main: findMain(state),
-      isQuiet: hasNoSessionSince(state, at, this.#options.isolated?.()),
+      isQuiet: hasNoSessionSince(state, at, this.#options.isolated?.(), this.#clients),
     }));
     if (!read.ok || read.answer.main === undefined || !read.answer.isQuiet) return 'known';
     saveSeen(this.#options, read.answer.main, at);

@@ -62,7 +62,7 @@ interface Chain {
 
 /** Each project has a durable writing session; all share one that reads, listens and notifies, so reading delays no writer. */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
-  const { url, patienceMs = PATIENCE_MS, silenceMs = PATIENCE_MS, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
+  const { url, patienceMs = PATIENCE_MS, silenceMs = PATIENCE_MS, wakeEveryMs = 2, catchUpMs = 1_000 } = options;
   const common = { url, reach: makeReach(patienceMs), silenceMs, durable: false };
   const chains = new Map<string, Set<Chain>>();
   const refresh = (some: Iterable<Chain>): void => {
@@ -77,7 +77,9 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
       for (const chain of all()) await listenAgain(client, chain);
       refresh(all());
     },
-    onNotification: (channel) => refresh(chains.get(channel) ?? []),
+    onNotification(channel, payload) {
+      for (const { watch } of chains.get(channel) ?? []) watch.notified(payload);
+    },
     onLoss: () => refresh(all()),
   });
   const slow = open('ledger inspection');
@@ -125,7 +127,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
         slow,
         note,
         watch,
-        announce: () => notifier.announce(channel),
+        announce: (head) => notifier.announce(channel, head),
         async close() {
           watch.close();
           gate?.close();

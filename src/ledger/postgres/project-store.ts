@@ -15,7 +15,7 @@ export interface ProjectStoreParts {
   /** Called with every head that was read or written. */
   readonly note: (head: Head) => Head;
   readonly watch: PostgresHeadWatch;
-  readonly announce: () => void;
+  readonly announce: (head: Head) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function makeProjectStore(parts: ProjectStoreParts): Store {
       }
       log.succeeded();
       watch.announce(note(appended.ok ? appended.head : appended.conflict));
-      if (appended.ok) announce();
+      if (appended.ok) announce(appended.head);
       return appended;
     },
     ...tables,

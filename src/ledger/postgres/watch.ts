@@ -1,3 +1,4 @@
+import { toHex } from '../format/bytes.ts';
 import type { Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { sql } from './statement.ts';
@@ -6,11 +7,16 @@ export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
   announce(head: Head): void;
   refresh(): void;
+  /** Another process has committed; the payload of its notification names the head. */
+  notified(payload: string): void;
   readonly isWatched: boolean;
   close(): void;
 }
 
-/** Calls listeners with the newest head. A notification only triggers a read, so a lost or duplicate one does no harm. */
+/**
+ * Calls listeners with the newest head. A lost notification does no harm, because the head is read now and then, nor does
+ * a false one: listeners read the entries themselves.
+ */
 export function makePostgresHeadWatch(
   connection: PostgresConnection,
   channel: string,
@@ -39,6 +45,18 @@ export function makePostgresHeadWatch(
     newest = head;
   };
 
+  /** A notification may have named more than there is. */
+  const correct = (head: Head): void => {
+    reported = Math.min(reported, head.size);
+    announce(head);
+  };
+
+  const notified = (payload: string): void => {
+    const head = parsePayload(payload);
+    if (head === undefined) refresh();
+    else announce(head);
+  };
+
   const refresh = (): void => {
     if (listeners.size === 0) return;
     readAgain = true;
@@ -50,7 +68,7 @@ export function makePostgresHeadWatch(
     while (readAgain && listeners.size > 0) {
       readAgain = false;
       // If the server is unavailable, the timer and the next reconnect read again.
-      await readHead().then(announce, () => undefined);
+      await readHead().then(correct, () => undefined);
     }
     isReading = false;
   };
@@ -81,6 +99,7 @@ export function makePostgresHeadWatch(
     },
     announce,
     refresh,
+    notified,
     get isWatched() {
       return listeners.size > 0;
     },
@@ -92,40 +111,65 @@ export function makePostgresHeadWatch(
 }
 
 export interface CommitNotifier {
-  announce(channel: string): void;
+  announce(channel: string, head: Head): void;
   close(): Promise<void>;
 }
 
-/** NOTIFY takes a lock that all appends share, so it follows the commit, at most once per `everyMs` for all projects. */
+/**
+ * NOTIFY in the transaction of an append would make all appends wait for one lock, so it follows the commit: one at a
+ * time, and at most once per `everyMs` for all projects.
+ */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
-  const channels = new Set<string>();
+  const heads = new Map<string, Head>();
   let lastMs = -Infinity;
   let timer: NodeJS.Timeout | undefined;
-  let sending: Promise<unknown> = Promise.resolve();
+  let sending: Promise<void> | undefined;
 
-  const send = (): void => {
-    timer = undefined;
+  const send = async (): Promise<void> => {
     lastMs = performance.now();
-    const list = `{${[...channels].join()}}`;
-    channels.clear();
+    const channels = `{${[...heads.keys()].join()}}`;
+    const payloads = `{${[...heads.values()].map((head) => `"${renderPayload(head)}"`).join()}}`;
+    heads.clear();
     // If this fails, the listeners have lost the server too, and read the head when they reconnect.
-    sending = connection.query(NOTIFY, [list]).catch(() => undefined);
+    await connection.query(NOTIFY, [channels, payloads]).catch(() => undefined);
+    sending = undefined;
+    sendSoon();
+  };
+
+  const sendSoon = (): void => {
+    if (heads.size === 0 || timer !== undefined || sending !== undefined) return;
+    const waitMs = lastMs + everyMs - performance.now();
+    if (waitMs <= 0) sending = send();
+    else
+      timer = setTimeout(() => {
+        timer = undefined;
+        sending = send();
+      }, waitMs);
   };
 
   return {
-    announce(channel) {
-      channels.add(channel);
-      if (timer !== undefined) return;
-      const waitMs = lastMs + everyMs - performance.now();
-      if (waitMs <= 0) send();
-      else timer = setTimeout(send, waitMs);
+    announce(channel, head) {
+      heads.set(channel, head);
+      sendSoon();
     },
     async close() {
       clearTimeout(timer);
-      if (channels.size > 0) send();
       await sending;
+      clearTimeout(timer);
+      if (heads.size > 0) await send();
     },
   };
 }
 
-const NOTIFY = sql('notify')`SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS channel`;
+const NOTIFY = sql('notify')`
+  SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS head (channel, payload)`;
+
+function renderPayload({ size, hash }: Head): string {
+  return `${size} ${toHex(hash)}`;
+}
+
+/** Undefined for a notification of an earlier version, which had no payload. */
+function parsePayload(payload: string): Head | undefined {
+  const [, size, hash] = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(payload) ?? [];
+  return size === undefined || hash === undefined ? undefined : { size: Number(size), hash: Buffer.from(hash, 'hex') };
+}

@@ -1,5 +1,5 @@
 import { isIsolated } from '../../protocol/sandbox.ts';
-import { event } from '../event.ts';
+import { event, type RecordedEvent } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { AgentRun } from '../runs/agent-run.ts';
 import { isHeldByBudget } from '../runs/standing.ts';
@@ -84,11 +84,36 @@ type Ids = ReadonlySet<string>;
 const NONE: Ids = new Set();
 
 /** Does not search the tasks while agents or commands run. */
-export function hasNoSessionSince(state: State, at: string, isolated: Ids = NONE): boolean {
+export function hasNoSessionSince(
+  state: State,
+  at: string,
+  isolated: Ids = NONE,
+  clients: ClientTasks = new ClientTasks(),
+): boolean {
   if (commandsSince(state, at, isolated).length > 0) return false;
   for (const run of state.agents.values()) if (isSuspect(state, run, at, isolated)) return false;
-  for (const task of state.tasks.values()) if (hasClient(task, at)) return false;
-  return true;
+  return !clients.hasAnySince(state, at);
+}
+
+/** The tasks that a client may hold, or may have held lately: a check before every claim must not search a hundred thousand tasks. */
+export class ClientTasks {
+  /** Undefined before the first check, which searches all. */
+  #ids: Set<string> | undefined;
+
+  note({ type, data }: RecordedEvent): void {
+    if (type === 'TaskClaimed') this.#ids?.add(data.task_id);
+  }
+
+  /** Whether a client has held a claim since a time, which is never earlier than that of the check before. */
+  hasAnySince({ tasks }: State, at: string): boolean {
+    this.#ids ??= new Set(tasks.keys());
+    for (const id of this.#ids) {
+      const task = tasks.get(id);
+      if (task !== undefined && hasClient(task, at)) return true;
+      this.#ids.delete(id);
+    }
+    return false;
+  }
 }
 
 function runsSince(state: State, at: string, isolated: Ids): readonly AgentRun[] {
@@ -115,7 +140,7 @@ function commandsSince(state: State, at: string, isolated: Ids): readonly Suspec
   return [...open, { id, name, task_id }];
 }
 
-/** The same as whether `clientsOf` finds any, without building lists: this is called once a second. */
+/** The same as whether `clientsOf` finds any, without building lists. */
 function hasClient({ claim, endings }: Task, at: string): boolean {
   if (claim !== null && isClient(claim)) return true;
   return endings.some((ending) => ending.at >= at && isClient(ending));

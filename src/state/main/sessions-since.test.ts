@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordedEvent } from '../event.ts';
 import { given, type Step } from '../given.cases.ts';
 import { claim, create, operator, release, session, worker } from '../say.cases.ts';
-import { hasNoSessionSince, listSessionsSince } from './observe-main.ts';
+import { ClientTasks, hasNoSessionSince, listSessionsSince } from './observe-main.ts';
 
 const [EARLY, LATE] = ['0000', '9999'];
 
@@ -23,4 +24,18 @@ describe('whether a client could have changed the repository since a moment', ()
     const { state } = given(steps);
     expect([hasNoSessionSince(state, at), listSessionsSince(state, at).length === 0]).toEqual([isQuiet, isQuiet]);
   });
+});
+
+it('finds a claim that came after a check had set the task aside', () => {
+  const clients = new ClientTasks();
+  const story = given([[create('A'), operator]]);
+  expect(clients.hasAnySince(story.state, EARLY)).toBe(false);
+  const claimed = given([
+    [create('A'), operator],
+    [claim('A', 's1'), worker],
+  ]);
+  // Only entries bring a task back: without one the check does not look at it again.
+  expect(clients.hasAnySince(claimed.state, EARLY)).toBe(false);
+  clients.note({ type: 'TaskClaimed', data: { task_id: 'A' } } as RecordedEvent); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  expect(clients.hasAnySince(claimed.state, EARLY)).toBe(true);
 });
