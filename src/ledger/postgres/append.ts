@@ -5,7 +5,7 @@ import type { Appended, Commit, Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
 import { selectHead } from './read.ts';
-import { type Parameter, sql, toBuffer } from './statement.ts';
+import { encodeTextArray, type Parameter, sql, toBuffer } from './statement.ts';
 
 /** Appends in one round trip. After a lost connection it is sent again; the database recognises the id of the commit. */
 export async function appendToPostgres(
@@ -122,11 +122,6 @@ const APPEND_COPY = sql('append_copy')`
 
 const FIND_COMMIT = sql('find_commit')`
   SELECT seq FROM baton.entry WHERE project = $1 AND seq = $2 AND commit_id = $3::uuid`;
-
-function encodeTextArray(texts: readonly (string | null)[]): string {
-  const items = texts.map((text) => (text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`));
-  return `{${items.join()}}`;
-}
 
 /** The database numbers the entries from the head, so the given numbers must agree. */
 function requireNumbered({ after, entries, checkpoint }: Commit): void {

@@ -8,6 +8,7 @@ import { migratePostgres } from './migrate.ts';
 import { catchProblem, findMovedProject, OPEN_PROJECT, openAlone, waitForDaemons } from './open-chain.ts';
 import { PostgresProblem } from './problems.ts';
 import { makeProjectStore } from './project-store.ts';
+import { announcementOf, parseAnnouncement, PushedCommits } from './pushed-commits.ts';
 import { makeReach } from './reach.ts';
 import { selectHead } from './read.ts';
 import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
@@ -58,6 +59,9 @@ export interface UncheckedChain {
 interface Chain {
   readonly channel: string;
   readonly watch: PostgresHeadWatch;
+  readonly pushed: PushedCommits;
+  /** Entries of a server that was not compared must not be believed. */
+  readonly isOpen: (generation: string) => boolean;
 }
 
 /** Each project has a durable writing session; all share one that reads, listens and notifies, so reading delays no writer. */
@@ -77,8 +81,12 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
       for (const chain of all()) await listenAgain(client, chain);
       refresh(all());
     },
-    onNotification(channel, payload) {
-      for (const { watch } of chains.get(channel) ?? []) watch.notified(payload);
+    onNotification(channel, payload, generation) {
+      const announcement = parseAnnouncement(payload);
+      for (const chain of chains.get(channel) ?? []) {
+        const isNews = chain.watch.notified(announcement);
+        if (announcement !== undefined && isNews && chain.isOpen(generation)) chain.pushed.add(announcement);
+      }
     },
     onLoss: () => refresh(all()),
   });
@@ -117,7 +125,8 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
       const channel = `baton_ledger_${project}`;
       const findHead = async (): Promise<Head> => note(await selectHead(gatedReader, project));
       const watch = makePostgresHeadWatch(reader, channel, findHead, catchUpMs);
-      const chain = { channel, watch };
+      const pushed = new PushedCommits();
+      const chain = { channel, watch, pushed, isOpen: (generation: string) => gate?.isOpen(generation) === true };
       const same = chains.get(channel) ?? new Set();
       chains.set(channel, same.add(chain));
       const store = makeProjectStore({
@@ -127,7 +136,8 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
         slow,
         note,
         watch,
-        announce: (head) => notifier.announce(channel, head),
+        pushed,
+        announce: (commit) => notifier.announce(channel, announcementOf(commit)),
         async close() {
           watch.close();
           gate?.close();
@@ -159,6 +169,7 @@ function makeUncheckedStore(connection: PostgresConnection, project: number): St
     slow: connection,
     note: (head) => head,
     watch,
+    pushed: new PushedCommits(),
     announce: () => undefined,
     close: () => connection.close(),
   });

@@ -1,7 +1,8 @@
-import { type Head, HealthLog, type Store } from '../store.ts';
+import { type Commit, type Head, HealthLog, type Store } from '../store.ts';
 import { appendToPostgres } from './append.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
+import type { PushedCommits } from './pushed-commits.ts';
 import { makeProjectTables, selectHead } from './read.ts';
 import { sql } from './statement.ts';
 import type { PostgresHeadWatch } from './watch.ts';
@@ -15,12 +16,13 @@ export interface ProjectStoreParts {
   /** Called with every head that was read or written. */
   readonly note: (head: Head) => Head;
   readonly watch: PostgresHeadWatch;
-  readonly announce: (head: Head) => void;
+  readonly pushed: PushedCommits;
+  readonly announce: (commit: Commit) => void;
   readonly close: () => Promise<void>;
 }
 
 export function makeProjectStore(parts: ProjectStoreParts): Store {
-  const { project, writer, reader, slow, note, watch, announce, close } = parts;
+  const { project, writer, reader, slow, note, watch, pushed, announce, close } = parts;
   const log = new HealthLog();
   const tables = makeProjectTables(project, { reader, writer, slow });
   return {
@@ -36,12 +38,12 @@ export function makeProjectStore(parts: ProjectStoreParts): Store {
       }
       log.succeeded();
       watch.announce(note(appended.ok ? appended.head : appended.conflict));
-      if (appended.ok) announce(appended.head);
+      if (appended.ok) announce(commit);
       return appended;
     },
     ...tables,
     async newer(head) {
-      const news = await tables.newer(head);
+      const news = pushed.take(head) ?? (await tables.newer(head));
       const last = news?.entries.at(-1);
       if (last !== undefined) note({ size: last.seq, hash: last.hash });
       return news;

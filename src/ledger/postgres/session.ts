@@ -11,7 +11,7 @@ export interface SessionOptions {
   readonly silenceMs: number;
   /** Runs before any statement. Errors other than a connection loss reach the caller of the statement. */
   setUp?(client: Client): Promise<void>;
-  onNotification?(channel: string, payload: string): void;
+  onNotification?(channel: string, payload: string, generation: string): void;
 }
 
 export interface PostgresSession {
@@ -40,7 +40,8 @@ export async function openPostgresSession(
   });
   // Without a listener an error would end the process; pending statements learn of the loss by their rejection.
   client.on('error', () => undefined);
-  client.on('notification', ({ channel, payload = '' }) => options.onNotification?.(channel, payload));
+  let generation = '';
+  client.on('notification', ({ channel, payload = '' }) => options.onNotification?.(channel, payload, generation));
   const giveUp = destroyAfter(socket, CONNECT_MS + SET_UP_MS);
   const abort = (): void => void socket.destroy();
   signal.addEventListener('abort', abort);
@@ -49,7 +50,7 @@ export async function openPostgresSession(
     onReach();
     await applySettings(client, options);
     await options.setUp?.(client);
-    const generation = await readGeneration(client);
+    generation = await readGeneration(client);
     const session = makeSession(client, socket, generation, options.silenceMs);
     client.once('end', () => onEnd(session));
     return session;

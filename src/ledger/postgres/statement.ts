@@ -54,3 +54,9 @@ export const PARSERS = {
     return String;
   },
 };
+
+/** An array of texts as a parameter. */
+export function encodeTextArray(texts: readonly (string | null)[]): string {
+  const items = texts.map((text) => (text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`));
+  return `{${items.join()}}`;
+}

@@ -1,14 +1,14 @@
-import { toHex } from '../format/bytes.ts';
 import type { Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
-import { sql } from './statement.ts';
+import { type Announcement, joinAnnouncements, renderAnnouncement } from './pushed-commits.ts';
+import { encodeTextArray, sql } from './statement.ts';
 
 export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
   announce(head: Head): void;
   refresh(): void;
-  /** Another process has committed; the payload of its notification names the head. */
-  notified(payload: string): void;
+  /** A process has committed; undefined if it does not say what. Returns whether the commit is known to be new. */
+  notified(announcement: Announcement | undefined): boolean;
   readonly isWatched: boolean;
   close(): void;
 }
@@ -51,10 +51,11 @@ export function makePostgresHeadWatch(
     announce(head);
   };
 
-  const notified = (payload: string): void => {
-    const head = parsePayload(payload);
-    if (head === undefined) refresh();
-    else announce(head);
+  const notified = (announcement: Announcement | undefined): boolean => {
+    if (announcement === undefined) refresh();
+    const isNews = announcement !== undefined && announcement.head.size > reported;
+    if (isNews) announce(announcement.head);
+    return isNews;
   };
 
   const refresh = (): void => {
@@ -111,7 +112,7 @@ export function makePostgresHeadWatch(
 }
 
 export interface CommitNotifier {
-  announce(channel: string, head: Head): void;
+  announce(channel: string, announcement: Announcement): void;
   close(): Promise<void>;
 }
 
@@ -120,16 +121,16 @@ export interface CommitNotifier {
  * time, and at most once per `everyMs` for all projects.
  */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
-  const heads = new Map<string, Head>();
+  const waiting = new Map<string, Announcement>();
   let lastMs = -Infinity;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
 
   const send = async (): Promise<void> => {
     lastMs = performance.now();
-    const channels = `{${[...heads.keys()].join()}}`;
-    const payloads = `{${[...heads.values()].map((head) => `"${renderPayload(head)}"`).join()}}`;
-    heads.clear();
+    const channels = encodeTextArray([...waiting.keys()]);
+    const payloads = encodeTextArray([...waiting.values()].map(renderAnnouncement));
+    waiting.clear();
     // If this fails, the listeners have lost the server too, and read the head when they reconnect.
     await connection.query(NOTIFY, [channels, payloads]).catch(() => undefined);
     sending = undefined;
@@ -137,7 +138,7 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
   };
 
   const sendSoon = (): void => {
-    if (heads.size === 0 || timer !== undefined || sending !== undefined) return;
+    if (waiting.size === 0 || timer !== undefined || sending !== undefined) return;
     const waitMs = lastMs + everyMs - performance.now();
     if (waitMs <= 0) sending = send();
     else
@@ -148,28 +149,18 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
   };
 
   return {
-    announce(channel, head) {
-      heads.set(channel, head);
+    announce(channel, announcement) {
+      waiting.set(channel, joinAnnouncements(waiting.get(channel), announcement));
       sendSoon();
     },
     async close() {
       clearTimeout(timer);
       await sending;
       clearTimeout(timer);
-      if (heads.size > 0) await send();
+      if (waiting.size > 0) await send();
     },
   };
 }
 
 const NOTIFY = sql('notify')`
   SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS head (channel, payload)`;
-
-function renderPayload({ size, hash }: Head): string {
-  return `${size} ${toHex(hash)}`;
-}
-
-/** Undefined for a notification of an earlier version, which had no payload. */
-function parsePayload(payload: string): Head | undefined {
-  const [, size, hash] = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(payload) ?? [];
-  return size === undefined || hash === undefined ? undefined : { size: Number(size), hash: Buffer.from(hash, 'hex') };
-}

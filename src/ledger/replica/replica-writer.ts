@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { type NoteKey, parseCheckpoint } from '../format/checkpoint.ts';
 import { LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
@@ -36,7 +37,7 @@ export class ReplicaWriter {
     return this.#problem;
   }
 
-  /** SQLite writes before this returns, unless another process has locked the file. */
+  /** Writes when the answers of the commit are out: they do not need the replica. */
   add(commit: Commit, keys: readonly NoteKey[]): void {
     this.#newest = { commit, keys };
     // What does not fit is read from the shared store later.
@@ -54,6 +55,7 @@ export class ReplicaWriter {
   }
 
   async #write(): Promise<void> {
+    await nextTurn();
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       this.#problem = await this.#append(next.commit).catch(problemOf);
       if (this.#problem) this.#queue.length = 0;

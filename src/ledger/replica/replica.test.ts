@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ledgerProblem } from '../format/limits.ts';
 import { MemoryStore, type MemoryRows } from '../memory-store.ts';
 import { signSnapshot, storeTextBlob } from '../snapshots-and-blobs.ts';
@@ -50,8 +50,10 @@ describe('the replica of a ledger', () => {
     const shared = new MemoryStore();
     const replica = new FailingStore();
     const ledger = await openTestLedger({ store: makeReplicatedStore(shared, replica) });
+    await vi.waitUntil(async () => (await replica.head()).size === 1);
     replica.isFull = true;
     for (let i = 0; i < 3; i += 1) await record(ledger, [testDraft(i)]);
+    await vi.waitUntil(() => ledger.replicaProblem !== undefined);
     expect(ledger.replicaProblem).toMatchObject({ code: 'ledger/disk-full' });
     expect((await replica.head()).size).toBe(1);
     replica.isFull = false;
@@ -75,6 +77,7 @@ describe('the replica of a ledger', () => {
     expect(shared.read).toBe(0);
     expect(replica.read).toBeLessThanOrEqual(1000);
     await record(again, [testDraft(1)]);
+    await again.close();
     expect(await contentOf(replica)).toEqual(await contentOf(shared));
   });
 
