@@ -1,6 +1,7 @@
 import { bootMs } from '../../api/boot-clock.ts';
 import { VERSION } from '../../api/version.ts';
 import { keepLeases, type LeaseBook, noteAnswer, noteGrant, remainingMs } from '../../fleet/plan/lease-book.ts';
+import { turnPauseMs } from '../../fleet/plan/turn.ts';
 import type { FleetTables } from '../../fleet/tables.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
@@ -96,6 +97,16 @@ export class FleetMember {
     const { host, ledger, url } = this.#options;
     const [awaySince, latencyMs] = [this.#awaySince, this.#latencyMs];
     return { here: host, size: ledger.head.size, answer: this.#answer, url, awaySince, latencyMs };
+  }
+
+  /** When sessions that wait here may take work that another host has recorded: see `turnPauseMs`. */
+  turnMs(seq: number): number {
+    const live = (this.#answer?.hosts ?? []).filter(({ silentMs }) => silentMs < LIVE_MS);
+    return turnPauseMs(
+      this.host,
+      live.map(({ host }) => host),
+      seq,
+    );
   }
 
   /** How long the database has acknowledged a claim of this host, from now on; undefined for claims of other hosts. */

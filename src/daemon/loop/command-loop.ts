@@ -30,8 +30,8 @@ import {
   type PendingRequest,
   refuseUnrecordable,
   SpeculativeState,
-  WaitList,
 } from './speculative-state.ts';
+import { WaitList } from './wait-list.ts';
 
 /**
  * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other,
@@ -43,7 +43,7 @@ export class CommandLoop {
   readonly #speculative: SpeculativeState;
   readonly #messages: KeptMessages;
   readonly #queue: PendingRequest[] = [];
-  readonly #waitList = new WaitList();
+  readonly #waitList: WaitList;
   readonly #foreign: Entry[] = [];
   readonly #aside: SetAside;
   #draining: Promise<void> | undefined;
@@ -52,7 +52,9 @@ export class CommandLoop {
     this.#options = options;
     this.#speculative = new SpeculativeState(options.state, options.rules, options.here);
     this.#messages = options.messages ?? NO_KEPT_MESSAGES;
-    this.#aside = new SetAside((waiting) => this.#enqueue(waiting), options.onInternalError);
+    const decideAgain = (waiting: PendingRequest): void => this.#enqueue(waiting);
+    this.#waitList = new WaitList(decideAgain, () => this.#speculative.hasWork);
+    this.#aside = new SetAside(decideAgain, options.onInternalError);
   }
 
   async submit<A>(request: CommandRequest<A>): Promise<CommandResult<A>> {
@@ -247,8 +249,9 @@ export class CommandLoop {
     this.#speculative.rollBack(batch);
     if (result.ok) {
       // Durable, but with redacted data.
-      this.#fold(result.entries.map(({ entry }) => entry));
+      this.#announce(this.#speculative.fold(result.entries.map(({ entry }) => entry)));
       answerAll(batch.decided);
+      this.#waitList.wake(0);
     } else if ('problem' in result) {
       this.#answerUnrecorded(batch, drafts, result.problem);
     } else {
@@ -277,15 +280,9 @@ export class CommandLoop {
   #foldForeign(): void {
     const entries = this.#foreign.splice(0).filter(({ seq }) => seq > this.#speculative.state.seq);
     if (entries.length === 0) return;
-    const recorded = this.#fold(entries);
-    this.#options.onForeign?.(recorded);
-  }
-
-  #fold(entries: readonly Entry[]): readonly RecordedEvent[] {
     const recorded = this.#speculative.fold(entries);
     this.#announce(recorded);
-    for (const waiting of this.#waitList.removeAll()) this.#enqueue(waiting);
-    return recorded;
+    this.#waitList.wake(this.#options.onForeign === undefined ? 0 : this.#options.onForeign(recorded));
   }
 
   /** The entries are durable even if a follower throws. */

@@ -68,8 +68,11 @@ export interface CommandLoopOptions {
   readonly onInternalError: (error: unknown) => void;
   /** What must happen before these entries of one request are recorded; undefined if nothing. Must not reject, or take long. */
   readonly holdBack?: (recorded: readonly RecordedEvent[]) => Promise<void> | undefined;
-  /** Receives the entries of other hosts, after they were folded. */
-  readonly onForeign?: (recorded: readonly RecordedEvent[]) => void;
+  /**
+   * Receives the entries of other hosts, after they were folded. Returns after which time requests that wait for work are decided again;
+   * undefined if the entries give none.
+   */
+  readonly onForeign?: (recorded: readonly RecordedEvent[]) => number | undefined;
   readonly messages?: KeptMessages;
 }
 

@@ -185,58 +185,6 @@ function findUnrecordable(
   return undefined;
 }
 
-export class WaitList {
-  readonly #waiting = new Set<PendingRequest>();
-
-  [Symbol.iterator](): IterableIterator<PendingRequest> {
-    return this.#waiting.values();
-  }
-
-  has(waiting: PendingRequest): boolean {
-    return this.#waiting.has(waiting);
-  }
-
-  remove(waiting: PendingRequest): boolean {
-    return this.#waiting.delete(waiting);
-  }
-
-  removeAll(): readonly PendingRequest[] {
-    const all = [...this.#waiting];
-    this.#waiting.clear();
-    return all;
-  }
-
-  add(waiting: PendingRequest): void {
-    const { waitLimit } = waiting.request;
-    // An aborted signal sends no further event.
-    if (waitLimit === undefined || waiting.hasTimedOut || waitLimit.signal?.aborted === true) {
-      this.remove(waiting);
-      answerTimeout(waiting);
-      return;
-    }
-    this.#waiting.add(waiting);
-    if (waiting.timer !== undefined) return;
-    const giveUp = (): void => this.#giveUp(waiting);
-    waiting.timer = setTimeout(giveUp, waitLimit.ms);
-    waitLimit.signal?.addEventListener('abort', giveUp, { once: true });
-  }
-
-  #giveUp(waiting: PendingRequest): void {
-    waiting.hasTimedOut = true;
-    if (this.remove(waiting)) answerTimeout(waiting);
-  }
-}
-
-function answerTimeout({ request, answer }: PendingRequest): void {
-  answer(request.waitLimit?.otherwise ?? { ok: false, refusal: NOTHING_YET });
-}
-
-const NOTHING_YET: Refusal = {
-  code: 'nothing-yet',
-  message: 'there is nothing to do yet',
-  hint: 'Ask again with wait_ms.',
-};
-
 /** The clock of a ledger, stopped while a batch is decided and recorded, so that its state and its entries have the same time. */
 export class CommitClock {
   readonly #now: () => Date;

@@ -80,7 +80,7 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
     clock,
     onRecorded,
     onInternalError: onMistake,
-    onForeign: (recorded) => project?.onForeign(recorded),
+    onForeign: (recorded) => (project === undefined ? 0 : project.onForeign(recorded)),
     ...(here === undefined ? {} : { holdBack: (recorded: readonly RecordedEvent[]) => project?.holdBack(recorded) }),
     here: here?.host,
     ...(messages === undefined ? {} : { messages }),

@@ -191,8 +191,10 @@ export class Project {
   }
 
   /** The host that recorded an entry has filled its own room with it; the others look after a random pause, so that they do not collide. */
-  onForeign(recorded: readonly RecordedEvent[]): void {
-    if (recorded.some(mayGiveWork)) this.#lookSoon();
+  onForeign(recorded: readonly RecordedEvent[]): number | undefined {
+    if (!recorded.some(mayGiveWork)) return undefined;
+    this.#lookSoon();
+    return this.fleet?.turnMs(recorded.at(-1)?.seq ?? 0) ?? 0;
   }
 
   #lookSoon(): void {

@@ -126,7 +126,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
       const findHead = async (): Promise<Head> => note(await selectHead(gatedReader, project));
       const watch = makePostgresHeadWatch(reader, channel, findHead, catchUpMs);
       const pushed = new PushedCommits();
-      const chain = { channel, watch, pushed, isOpen: (generation: string) => gate?.isOpen(generation) === true };
+      const chain = { channel, watch, pushed, isOpen: (generation: string) => gate.isOpen(generation) };
       const same = chains.get(channel) ?? new Set();
       chains.set(channel, same.add(chain));
       const store = makeProjectStore({

@@ -86,6 +86,7 @@ async function readGeneration(client: Client): Promise<string> {
 
 function makeSession(client: Client, socket: Socket, generation: string, silenceMs: number): PostgresSession {
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
 
   const sendNow = (statement: Statement, values: readonly Parameter[], deadline: number): Promise<QueryResult> => {
     const leftMs = deadline - performance.now();
@@ -107,8 +108,12 @@ function makeSession(client: Client, socket: Socket, generation: string, silence
     generation,
     /** Statements run one after another: the time limit counts from when the server has the statement. */
     send(statement, values, deadline) {
-      const answer = last.then(() => sendNow(statement, values, deadline));
-      last = answer.catch(() => undefined);
+      const turn = waiting === 0 ? Promise.resolve() : takeTurn(last, deadline);
+      waiting += 1;
+      const answer = turn.then(() => sendNow(statement, values, deadline));
+      const earlier = last;
+      last = answer.catch(() => undefined).then(() => earlier);
+      void last.then(() => (waiting -= 1));
       return answer;
     },
     async close() {
@@ -119,6 +124,18 @@ function makeSession(client: Client, socket: Socket, generation: string, silence
       socket.destroy();
     },
   };
+}
+
+/** Waits for the statements before this one, up to its deadline: one of them may wait longer for a server that is gone. */
+function takeTurn(earlier: Promise<unknown>, deadline: number): Promise<void> {
+  if (deadline === Infinity) return earlier.then(() => undefined);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TurnMissed()), deadline - performance.now());
+    void earlier.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** The statements before this one took all its time. It was not sent, and the connection is good. */
