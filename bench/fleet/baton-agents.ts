@@ -33,7 +33,7 @@ async function runAgent(
 ): Promise<void> {
   for (;;) {
     const claimed = await client.call('task_claim', { as: name, wait_ms: WAIT_MS });
-    if (!claimed.ok && claimed.error.code === 'nothing-to-claim') continue;
+    if (!claimed.ok && claimed.error.code === 'no-work') continue;
     const { task_id, epoch, token } = require(claimed);
     const [chain, n] = task_id.split('-');
     const round = Number(n) * PHASES.length + epoch;

@@ -39,6 +39,8 @@ export interface Store {
   /** Faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged pages. */
   inspect(): Promise<readonly string[]>;
   watch(listener: (head: Head) => void): () => void;
+  /** Processes that watch learn of the newest commit at once, because one of them may be able to act on it. */
+  wakeOthers?(): void;
   health(): StoreHealth;
   /** Tests a write without leaving a trace, unless a write has succeeded within `freshMs`. */
   probe(freshMs?: number): Promise<StoreHealth>;

@@ -244,6 +244,8 @@ export class CommandLoop {
     if (result.ok && isRecordedAsDecided(result.entries, drafts)) {
       this.#announce(batch.steps.map(({ recorded }) => recorded));
       answerAll(batch.decided);
+      // Work that nobody waited for here may be wanted on another host.
+      if (drafts.length > 0 && this.#speculative.hasWork) this.#options.ledger.store.wakeOthers?.();
       return;
     }
     this.#speculative.rollBack(batch);

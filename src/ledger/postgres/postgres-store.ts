@@ -138,6 +138,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
         watch,
         pushed,
         announce: (commit) => notifier.announce(channel, announcementOf(commit)),
+        hurry: notifier.hurry,
         async close() {
           watch.close();
           gate?.close();
@@ -171,6 +172,7 @@ function makeUncheckedStore(connection: PostgresConnection, project: number): St
     watch,
     pushed: new PushedCommits(),
     announce: () => undefined,
+    hurry: () => undefined,
     close: () => connection.close(),
   });
 }

@@ -18,11 +18,12 @@ export interface ProjectStoreParts {
   readonly watch: PostgresHeadWatch;
   readonly pushed: PushedCommits;
   readonly announce: (commit: Commit) => void;
+  readonly hurry: () => void;
   readonly close: () => Promise<void>;
 }
 
 export function makeProjectStore(parts: ProjectStoreParts): Store {
-  const { project, writer, reader, slow, note, watch, pushed, announce, close } = parts;
+  const { project, writer, reader, slow, note, watch, pushed, announce, hurry, close } = parts;
   const log = new HealthLog();
   const tables = makeProjectTables(project, { reader, writer, slow });
   return {
@@ -48,6 +49,7 @@ export function makeProjectStore(parts: ProjectStoreParts): Store {
       if (last !== undefined) note({ size: last.seq, hash: last.hash });
       return news;
     },
+    wakeOthers: hurry,
     watch: (listener) => watch.add(listener),
     health: () => log.health,
     async probe(freshMs = 0) {

@@ -113,21 +113,26 @@ export function makePostgresHeadWatch(
 
 export interface CommitNotifier {
   announce(channel: string, announcement: Announcement): void;
+  /** What was announced is sent at once. */
+  hurry(): void;
   close(): Promise<void>;
 }
 
 /**
  * NOTIFY in the transaction of an append would make all appends wait for one lock, so it follows the commit: one at a
- * time, and at most once per `everyMs` for all projects.
+ * time for all projects, after `LATER_MS`, or as soon as somebody hurries, at most once per `everyMs`. Each notification
+ * costs every host a fold, so that of many commits one is enough if nobody waits for them.
  */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
   const waiting = new Map<string, Announcement>();
   let lastMs = -Infinity;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
+  let isUrgent = false;
 
   const send = async (): Promise<void> => {
     lastMs = performance.now();
+    isUrgent = false;
     const channels = encodeTextArray([...waiting.keys()]);
     const payloads = encodeTextArray([...waiting.values()].map(renderAnnouncement));
     waiting.clear();
@@ -139,7 +144,7 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
 
   const sendSoon = (): void => {
     if (waiting.size === 0 || timer !== undefined || sending !== undefined) return;
-    const waitMs = lastMs + everyMs - performance.now();
+    const waitMs = isUrgent ? lastMs + everyMs - performance.now() : Math.max(everyMs, LATER_MS);
     if (waitMs <= 0) sending = send();
     else
       timer = setTimeout(() => {
@@ -153,6 +158,13 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
       waiting.set(channel, joinAnnouncements(waiting.get(channel), announcement));
       sendSoon();
     },
+    hurry() {
+      if (isUrgent || waiting.size === 0) return;
+      isUrgent = true;
+      clearTimeout(timer);
+      timer = undefined;
+      sendSoon();
+    },
     async close() {
       clearTimeout(timer);
       await sending;
@@ -161,6 +173,8 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
     },
   };
 }
+
+const LATER_MS = 50;
 
 const NOTIFY = sql('notify')`
   SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS head (channel, payload)`;

@@ -54,6 +54,7 @@ export function makeReplicatedStore(shared: Store, replica: Store): Store {
     snapshotNames: () => replica.snapshotNames(),
     dropSnapshot: (name) => replica.dropSnapshot(name),
     inspect: () => shared.inspect(),
+    wakeOthers: () => shared.wakeOthers?.(),
     watch: (listener) => shared.watch(listener),
     health: () => shared.health(),
     probe: (freshMs) => shared.probe(freshMs),
