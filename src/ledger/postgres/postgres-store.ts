@@ -138,7 +138,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
         watch,
         pushed,
         announce: (commit) => notifier.announce(channel, announcementOf(commit)),
-        hurry: notifier.hurry,
+        hurry: () => notifier.hurry(),
         async close() {
           watch.close();
           gate?.close();
