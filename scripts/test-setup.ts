@@ -1,7 +1,17 @@
 import { spawnSync } from 'node:child_process';
 
 /** `npm run test:setup`: what some tests take from Debian. Without it they are skipped, and `npm test` names them. */
-const PACKAGES = ['bubblewrap', 'podman', 'crun', 'uidmap', 'slirp4netns', 'passt', 'iproute2', 'faketime'].concat(
+const PACKAGES = [
+  'bubblewrap',
+  'podman',
+  'catatonit',
+  'crun',
+  'uidmap',
+  'slirp4netns',
+  'passt',
+  'iproute2',
+  'faketime',
+].concat(
   // For failover: the npm package ships only initdb, pg_ctl and postgres.
   ['postgresql-15', 'postgresql-client-15', 'pgbouncer'],
 );

@@ -81,5 +81,9 @@ export const fleetView = object({
     away_since: { ...nullable(text), about: 'Since when the database has not answered; null while it answers.' },
     latency_ms: { ...nullable(whole), about: 'The duration of the last report of this host.' },
   }),
+  problems: {
+    ...list(object({ message: text, hint: text })),
+    about: 'What keeps this host from taking part, or its replica from being written.',
+  },
 });
 export type FleetView = ValueOf<typeof fleetView>;

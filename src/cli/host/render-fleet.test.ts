@@ -36,6 +36,7 @@ const FLEET: FleetView = {
   size: 120,
   remote: 'git@example.org:shop.git',
   store: { url: 'postgres://db.example/baton', generation: '7/1/2', away_since: null, latency_ms: 2 },
+  problems: [],
 };
 
 it('lists hosts, the database, and who asks to join', () => {

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { BeatAnswer, HostBeat } from '../../protocol/fleet.ts';
+import { StoreProblem } from '../../ledger/store.ts';
+import { problem } from '../../protocol/shape/problem.ts';
 import * as fleet from '../../state/fleet/say.cases.ts';
 import { given, type Step } from '../../state/given.cases.ts';
 import { claim, create, operator, system, worker } from '../../state/say.cases.ts';
@@ -27,7 +29,7 @@ const started: readonly Step[] = [
 ];
 
 /** The host alpha; nothing that it submits is ever recorded. */
-function scene(steps: readonly Step[], nowMs = 0, answer = ANSWER) {
+function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => never) = ANSWER) {
   const beats: HostBeat[] = [];
   const submitted: string[] = [];
   const log = { info: () => undefined, error: () => undefined };
@@ -38,7 +40,7 @@ function scene(steps: readonly Step[], nowMs = 0, answer = ANSWER) {
     tables: {
       beat: async (beat) => {
         beats.push(beat);
-        return answer;
+        return typeof answer === 'function' ? answer() : answer;
       },
       requestJoin: async () => undefined,
       joinRequests: async () => [],
@@ -46,7 +48,7 @@ function scene(steps: readonly Step[], nowMs = 0, answer = ANSWER) {
       forgetHost: async () => undefined,
     },
     url: 'postgres://db/baton',
-    ledger: { head: { size: 1, hash: new Uint8Array(32) } },
+    ledger: { head: { size: 1, hash: new Uint8Array(32) }, replicaProblem: undefined },
     commandLoop: {
       submitCommand: async ({ kind }) => {
         submitted.push(kind);
@@ -95,4 +97,19 @@ it('knows after a restart that a claim from just before it lasts, also if nobody
   await member.start();
   await member.close();
   expect(member.sharedLease('A', 1)).toBe(60_000);
+});
+
+it('tells a refused report from a database that is away', async () => {
+  const fails = (code: string) => () => {
+    throw new StoreProblem(problem(code, 'another machine has the name', 'Choose another.'));
+  };
+  const { member: refused } = scene(started, 0, fails('fleet/name-taken'));
+  await refused.beat();
+  expect(refused.measures()).toMatchObject({
+    awaySince: null,
+    problems: [{ message: 'another machine has the name' }],
+  });
+  const { member: away } = scene(started, 0, fails('ledger/unavailable'));
+  await away.beat();
+  expect(away.measures()).toMatchObject({ awaySince: expect.any(String), problems: [] });
 });

@@ -4,8 +4,10 @@ import { keepLeases, type LeaseBook, noteAnswer, noteGrant, remainingMs } from '
 import { turnPauseMs } from '../../fleet/plan/turn.ts';
 import type { FleetTables } from '../../fleet/tables.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
+import { isStoreUnavailable, StoreProblem } from '../../ledger/store.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { type BeatAnswer, type HostBeat, type HostRow, LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import { findFleet, hostOf, listHosts } from '../../state/fleet/fleet.ts';
@@ -26,7 +28,7 @@ export interface FleetMemberOptions {
   readonly key: string;
   readonly tables: FleetTables;
   readonly url: string;
-  readonly ledger: Pick<Ledger, 'head'>;
+  readonly ledger: Pick<Ledger, 'head' | 'replicaProblem'>;
   readonly commandLoop: Pick<CommandLoop, 'submitCommand'>;
   readonly state: State;
   readonly leases: Leases;
@@ -56,6 +58,7 @@ export class FleetMember {
   readonly #book: LeaseBook = new Map();
   #latencyMs: number | null = null;
   #awaySince: string | null = null;
+  #refused: Problem | undefined;
   #wasCaretaker = false;
 
   constructor(options: FleetMemberOptions) {
@@ -96,7 +99,8 @@ export class FleetMember {
   measures(): FleetMeasures {
     const { host, ledger, url } = this.#options;
     const [awaySince, latencyMs] = [this.#awaySince, this.#latencyMs];
-    return { here: host, size: ledger.head.size, answer: this.#answer, url, awaySince, latencyMs };
+    const problems = [this.#refused, ledger.replicaProblem].filter((each) => each !== undefined);
+    return { here: host, size: ledger.head.size, answer: this.#answer, url, awaySince, latencyMs, problems };
   }
 
   /** When sessions that wait here may take work that another host has recorded: see `turnPauseMs`. */
@@ -171,15 +175,25 @@ export class FleetMember {
       this.#acknowledge(beat, answer, sentMs);
       this.#answer = answer;
       this.#setAway(null);
+      this.#refused = undefined;
       this.#role.read(answer, sentMs + beat.careMs);
       this.#acting ??= this.#act(answer).finally(() => {
         this.#acting = undefined;
         this.#announceRole();
       });
     } catch (error) {
-      this.#setAway(error);
+      if (isStoreUnavailable(error) || !(error instanceof StoreProblem)) this.#setAway(error);
+      else this.#setRefused(error.problem);
     }
     this.#announceRole();
+  }
+
+  /** The database answers, and does not accept this host: another machine may have its name. */
+  #setRefused(problem: Problem): void {
+    const { log, project } = this.#options;
+    if (this.#refused?.message !== problem.message)
+      log.error('the report was refused', { project, cause: problem.message });
+    this.#refused = problem;
   }
 
   #acknowledge({ leases }: HostBeat, answer: BeatAnswer, sentMs: number): void {

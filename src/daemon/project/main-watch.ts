@@ -1,18 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
-import {
-  fetchUpstream,
-  findUpstream,
-  isInHistory,
-  measureMove,
-  readMoveContent,
-  readRefFingerprint,
-  type RefFingerprint,
-  type Upstream,
-} from '../../git/main-branch.ts';
-import type { OwnRepository } from '../../git/own/own-repository.ts';
-import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import { findUpstream, readRefFingerprint, type RefFingerprint } from '../../git/main-branch.ts';
 import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
@@ -24,6 +13,7 @@ import {
   type ObserveResult,
 } from '../../state/main/observe-main.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
+import { type MeasureMain, measureMain } from './measure-main.ts';
 import { recordRemoteMain, type SharedMain } from './remote-main.ts';
 
 interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
@@ -242,66 +232,6 @@ function seenPath({ stateDir, id }: SeenFile): string {
   return join(stateDir, 'main-seen', encodeURIComponent(id).replace(/^\./, '%2E'));
 }
 
-interface MeasureMain {
-  readonly path: string;
-  readonly own: OwnRepositoryImporter;
-  readonly branch: string;
-  /** Git settings (`name=value`) for the login at the remote. */
-  readonly login: () => readonly string[];
-}
-
-interface MainMove {
-  readonly main: MainBranchState;
-  readonly sha: string;
-  readonly isSuspect: boolean;
-  readonly upstream: Upstream | null;
-}
-
-/** If a session is alive, this happens in Baton's own repository. Commits that cannot be copied there count as rewritten history. */
-async function measureMain(context: MeasureMain, { main, sha, isSuspect, upstream }: MainMove): Promise<ObservedMove> {
-  const { path, branch } = context;
-  const place = isSuspect ? await ownPlace(context, main, sha) : path;
-  if (place === undefined) return { old: main.sha, fastForward: false, commits: 0, onUpstream: null, ...UNKNOWN };
-  const prepared = main.prepared?.sha;
-  const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
-  const { fastForward, commits } = await measureMove(place, old, sha);
-  const isKept = fastForward && branch === main.branch;
-  // A changed upstream proves nothing, and is not contacted.
-  const witness = upstream?.digest === main.upstream ? upstream : null;
-  const onUpstream = isKept && isSuspect ? await isUpstream(context, sha, witness) : null;
-  if (isKept && (!isSuspect || onUpstream === true)) return { old, fastForward, commits, onUpstream, ...UNKNOWN };
-  const own = await ownPlace(context, main, sha);
-  return {
-    old,
-    fastForward,
-    commits,
-    onUpstream,
-    ...(own === undefined ? UNKNOWN : await readMoveContent(own, old, sha)),
-  };
-}
-
-const UNKNOWN = { authors: [], stat: null };
-
-/** Baton's own repository with both commits; undefined if the new one cannot be copied. */
-async function ownPlace(
-  { own }: MeasureMain,
-  { sha: old }: MainBranchState,
-  sha: string,
-): Promise<OwnRepository | undefined> {
-  // A commit that the repository has lost may have been copied earlier.
-  await own.with(old);
-  const found = await own.with(sha);
-  return found.ok ? found.value : undefined;
-}
-
-async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Upstream | null): Promise<boolean> {
-  const opened = upstream === null ? null : await own.with();
-  if (upstream === null || opened === null || !opened.ok) return false;
-  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
-  return fetched.ok && isInHistory(opened.value, sha, fetched.value);
-}
-
 const POLL_MS = 1000;
 const REMOTE_MS = 30_000;
 const MAX_TRIES = 5;
-const FETCH_MS = 30_000;

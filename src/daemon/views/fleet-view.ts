@@ -1,5 +1,6 @@
 import { type FleetView, type HostView, summarizeHost } from '../../api/fleet-view.ts';
 import type { BeatAnswer, HostRow } from '../../protocol/fleet.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { renderStoreUrl } from '../../protocol/store-url.ts';
 import { findFleet, hostOf, type HostRecord } from '../../state/fleet/fleet.ts';
 import type { State } from '../../state/state.ts';
@@ -14,13 +15,15 @@ export interface FleetMeasures {
   readonly url: string;
   readonly awaySince: string | null;
   readonly latencyMs: number | null;
+  /** What keeps this host from taking part, or its replica from being written. */
+  readonly problems?: readonly Pick<Problem, 'message' | 'hint'>[];
 }
 
 /** Undefined before the fleet is founded. Requests to join are added by the handler, which asks the database. */
 export function createFleetView(state: State, measures: FleetMeasures): FleetView | undefined {
   const fleet = findFleet(state);
   if (fleet === undefined) return undefined;
-  const { here, answer, url, awaySince, latencyMs } = measures;
+  const { here, answer, url, awaySince, latencyMs, problems = [] } = measures;
   const rows = new Map(answer?.hosts.map((row) => [row.host, row]));
   // Reports are a second old: a host is behind the newest of them, not behind what was recorded since.
   const newest = Math.max(0, ...[...rows.values()].map((row) => row.size));
@@ -47,6 +50,7 @@ export function createFleetView(state: State, measures: FleetMeasures): FleetVie
       away_since: awaySince,
       latency_ms: latencyMs === null ? null : Math.round(latencyMs),
     },
+    problems: problems.map(({ message, hint }) => ({ message, hint })),
   };
 }
 

@@ -100,6 +100,17 @@ describe('what needs a person in a fleet', () => {
     ]);
   });
 
+  it('is what keeps this host from taking part, or its replica from being written', () => {
+    const problems = [{ message: 'another machine of this project is called alpha', hint: 'Choose another name.' }];
+    const [reason, ...others] = fleetAttention(viewOf(measures([row('alpha'), row('beta')], { problems })));
+    expect(others).toEqual([]);
+    expect(reason).toMatchObject({
+      kind: 'host',
+      title: 'Host alpha: another machine of this project is called alpha',
+      context: 'Choose another name.',
+    });
+  });
+
   it('is a request to join', () => {
     expect(titles({ ...viewOf(measures([row('alpha'), row('beta')])), joining: 2 })).toEqual([
       'joining: 2 hosts ask to join',

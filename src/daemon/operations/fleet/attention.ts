@@ -17,6 +17,7 @@ export function fleetAttention(fleet: FleetView): readonly Reason[] {
       more('hosts are outdated'),
     ),
     ...joiningHosts(fleet),
+    ...fleet.problems.map(({ message, hint }) => ownProblem(fleet.here, message, hint)),
   ];
 }
 
@@ -67,6 +68,10 @@ function wrongClock({ name, offset_ms: offset }: HostView): Reason {
   const title = `Host ${name}: ${describeClock(offset ?? 0)}${(offset ?? 0) > 0 ? ' of' : ''} the database's`;
   const context = 'Baton corrects its times by the difference. Programs on that host do not.';
   return { ...ONE, kind: 'clock', title, context, next: `timedatectl set-ntp true (on ${name})` };
+}
+
+function ownProblem(host: string, message: string, hint: string): Reason {
+  return { ...ONE, kind: 'host', title: `Host ${host}: ${message}`, context: hint, next: LIST };
 }
 
 function isOutdated({ level, state }: HostView, fleet: FleetView): boolean {

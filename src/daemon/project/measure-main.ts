@@ -1,0 +1,69 @@
+import { fetchUpstream, isInHistory, measureMove, readMoveContent, type Upstream } from '../../git/main-branch.ts';
+import type { OwnRepository } from '../../git/own/own-repository.ts';
+import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import type { MainBranchState } from '../../state/main/main-branch.ts';
+import type { ObservedMove } from '../../state/main/observe-main.ts';
+
+export interface MeasureMain {
+  readonly path: string;
+  readonly own: OwnRepositoryImporter;
+  readonly branch: string;
+  /** Git settings (`name=value`) for the login at the remote. */
+  readonly login: () => readonly string[];
+}
+
+interface MainMove {
+  readonly main: MainBranchState;
+  readonly sha: string;
+  readonly isSuspect: boolean;
+  readonly upstream: Upstream | null;
+}
+
+/** If a session is alive, this happens in Baton's own repository. Commits that cannot be copied there count as rewritten history. */
+export async function measureMain(
+  context: MeasureMain,
+  { main, sha, isSuspect, upstream }: MainMove,
+): Promise<ObservedMove> {
+  const { path, branch } = context;
+  const place = isSuspect ? await ownPlace(context, main, sha) : path;
+  if (place === undefined) return { old: main.sha, fastForward: false, commits: 0, onUpstream: null, ...UNKNOWN };
+  const prepared = main.prepared?.sha;
+  const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
+  const { fastForward, commits } = await measureMove(place, old, sha);
+  const isKept = fastForward && branch === main.branch;
+  // A changed upstream proves nothing, and is not contacted.
+  const witness = upstream?.digest === main.upstream ? upstream : null;
+  const onUpstream = isKept && isSuspect ? await isUpstream(context, sha, witness) : null;
+  if (isKept && (!isSuspect || onUpstream === true)) return { old, fastForward, commits, onUpstream, ...UNKNOWN };
+  const own = await ownPlace(context, main, sha);
+  return {
+    old,
+    fastForward,
+    commits,
+    onUpstream,
+    ...(own === undefined ? UNKNOWN : await readMoveContent(own, old, sha)),
+  };
+}
+
+const UNKNOWN = { authors: [], stat: null };
+
+/** Baton's own repository with both commits; undefined if the new one cannot be copied. */
+async function ownPlace(
+  { own }: MeasureMain,
+  { sha: old }: MainBranchState,
+  sha: string,
+): Promise<OwnRepository | undefined> {
+  // A commit that the repository has lost may have been copied earlier.
+  await own.with(old);
+  const found = await own.with(sha);
+  return found.ok ? found.value : undefined;
+}
+
+async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Upstream | null): Promise<boolean> {
+  const opened = upstream === null ? null : await own.with();
+  if (upstream === null || opened === null || !opened.ok) return false;
+  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
+  return fetched.ok && isInHistory(opened.value, sha, fetched.value);
+}
+
+const FETCH_MS = 30_000;
