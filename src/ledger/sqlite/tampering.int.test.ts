@@ -14,10 +14,10 @@ import { TestFolder } from './sqlite.cases.ts';
 
 const ENTRIES = 260;
 const COMMIT = 65;
-/** `npm run faults` changes every single byte; here it is every 64th, another one in each entry, and every 16th in the long lane. */
-const STRIDE = process.env.BATON_FAULTS === 'long' ? 1 : isLongLane ? 16 : 64;
+/** `npm run faults` changes every single byte; here it is every 192nd, another one in each entry, and every 16th in the long lane. */
+const STRIDE = process.env.BATON_FAULTS === 'long' ? 1 : isLongLane ? 16 : 192;
 /** Of rows that are all alike; the long lane takes each. */
-const EVERY = isLongLane ? 1 : 8;
+const EVERY = isLongLane ? 1 : 24;
 const isTaken = (_: unknown, i: number, all: readonly unknown[]): boolean => (all.length - 1 - i) % EVERY === 0;
 const options = { project: 'demo', verifier: nodeVerifier, allSignatures: true } as const;
 
