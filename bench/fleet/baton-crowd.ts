@@ -75,9 +75,9 @@ async function watchLag(url: string, hosts: readonly BatonPlace[], signal: Abort
 async function lagOf(client: ReturnType<typeof clientOf>, size: number, begun: number): Promise<number> {
   for (;;) {
     const asked = performance.now();
-    const shown = await client.call('fleet_show', {});
-    if (!shown.ok) throw new Error(shown.error.message);
-    if ((shown.result.fleet?.size ?? 0) >= size) return asked - begun;
+    const known = await client.call('ledger_head', {});
+    if (!known.ok) throw new Error(known.error.message);
+    if (known.result.size >= size) return asked - begun;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -103,6 +103,7 @@ const BEAT: HostBeat = {
   size: 0,
   hash: '00'.repeat(32),
   offsetMs: 0,
+  waiting: 0,
   leases: [],
   mayCare: true,
   careMs: 4000,

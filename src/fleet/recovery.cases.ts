@@ -55,6 +55,7 @@ const QUIET_BEAT = {
   version: '1',
   level: 1,
   offsetMs: 0,
+  waiting: 0,
   leases: [],
   mayCare: false,
   careMs: 3500,

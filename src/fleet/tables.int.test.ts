@@ -183,6 +183,7 @@ function beat(host: string, more: Partial<HostBeat> = {}): Promise<BeatAnswer> {
     size: 0,
     hash: '00'.repeat(32),
     offsetMs: 0,
+    waiting: 0,
     leases: [],
     mayCare: true,
     careMs: 4000,

@@ -34,6 +34,7 @@ export function makeFleetTables(connection: PostgresConnection, project: number)
         beat.size,
         Buffer.from(beat.hash, 'hex'),
         beat.offsetMs,
+        beat.waiting,
         String(beat.mayCare),
         beat.careMs,
         beat.graceMs,
@@ -88,6 +89,7 @@ interface SentHost {
   readonly level: number;
   readonly size: number;
   readonly offset_ms: number;
+  readonly waiting: number;
   readonly silent_ms: number;
 }
 
@@ -122,7 +124,7 @@ function readJoinRequest(row: Row): JoinRequest | undefined {
 
 const BEAT = sql('beat')`
   SELECT now_ms, server, care_host, care_term, hosts, expired, refused, joining, forked::text
-  FROM baton.beat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+  FROM baton.beat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 const REQUEST_JOIN = sql('request_join')`
   SELECT baton.request_join($1, $2, $3, $4, $5, $6)`;

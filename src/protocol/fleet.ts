@@ -39,6 +39,8 @@ export interface HostBeat {
   readonly hash: string;
   /** Its clock minus the database's, as last measured. */
   readonly offsetMs: number;
+  /** How many sessions wait for work there. */
+  readonly waiting: number;
   /** Leases that were renewed since the last acknowledged beat. */
   readonly leases: readonly HeldLease[];
   /** False while it drains, or cannot decide. */
@@ -60,6 +62,7 @@ export interface HostRow {
   readonly level: number;
   readonly size: number;
   readonly offsetMs: number;
+  readonly waiting: number;
   /** Since its last beat, by the database's clock. */
   readonly silentMs: number;
 }

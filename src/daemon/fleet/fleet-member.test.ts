@@ -50,6 +50,7 @@ function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => ne
     url: 'postgres://db/baton',
     ledger: { head: { size: 1, hash: new Uint8Array(32) }, replicaProblem: undefined },
     commandLoop: {
+      waitingForWork: 0,
       submitCommand: async ({ kind }) => {
         submitted.push(kind);
         return new Promise(() => undefined);

@@ -29,7 +29,7 @@ export interface FleetMemberOptions {
   readonly tables: FleetTables;
   readonly url: string;
   readonly ledger: Pick<Ledger, 'head' | 'replicaProblem'>;
-  readonly commandLoop: Pick<CommandLoop, 'submitCommand'>;
+  readonly commandLoop: Pick<CommandLoop, 'submitCommand' | 'waitingForWork'>;
   readonly state: State;
   readonly leases: Leases;
   readonly leaseTimes: LeaseTimes;
@@ -105,10 +105,10 @@ export class FleetMember {
 
   /** When sessions that wait here may take work that another host has recorded: see `turnPauseMs`. */
   turnMs(seq: number): number {
-    const live = (this.#answer?.hosts ?? []).filter(({ silentMs }) => silentMs < LIVE_MS);
+    const eager = (this.#answer?.hosts ?? []).filter(({ silentMs, waiting }) => silentMs < LIVE_MS && waiting > 0);
     return turnPauseMs(
       this.host,
-      live.map(({ host }) => host),
+      eager.map(({ host }) => host),
       seq,
     );
   }
@@ -205,7 +205,7 @@ export class FleetMember {
   }
 
   #nextBeat(): HostBeat {
-    const { host, key, ledger, leases, leaseTimes, state, clock, monotonicMs } = this.#options;
+    const { host, key, ledger, commandLoop, leases, leaseTimes, state, clock, monotonicMs } = this.#options;
     const nowMs = monotonicMs();
     const claims = [...state.tasks.values()].flatMap(({ id, claim }) => {
       const holder = claim === null ? undefined : hostOf(claim, state);
@@ -220,6 +220,7 @@ export class FleetMember {
       size: ledger.head.size,
       hash: toHex(ledger.head.hash),
       offsetMs: clock.offsetMs,
+      waiting: commandLoop.waitingForWork,
       leases: own.flatMap(({ taskId, epoch }) => {
         const leftMs = leases.remaining(taskId, nowMs) ?? 0;
         return leftMs > 0 ? [{ taskId, epoch, remainingMs: leftMs }] : [];

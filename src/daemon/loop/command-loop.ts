@@ -6,8 +6,9 @@ import type { Problem } from '../../protocol/shape/problem.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
 import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
 import type { RecordedEvent } from '../../state/event.ts';
-import { judgesBySilence, type Outcome, type Refusal } from '../../state/outcome.ts';
+import { judgesBySilence, type Outcome } from '../../state/outcome.ts';
 import { INTERNAL_ERROR } from '../http/refusals.ts';
+import { type Guard, makeGuard } from './guard.ts';
 import { drainMessages, findHeld, SetAside } from './hold-back.ts';
 import {
   type CommandLoopOptions,
@@ -46,6 +47,7 @@ export class CommandLoop {
   readonly #waitList: WaitList;
   readonly #foreign: Entry[] = [];
   readonly #aside: SetAside;
+  readonly #guard: Guard;
   #draining: Promise<void> | undefined;
 
   constructor(options: CommandLoopOptions) {
@@ -54,6 +56,7 @@ export class CommandLoop {
     this.#messages = options.messages ?? NO_KEPT_MESSAGES;
     const decideAgain = (waiting: PendingRequest): void => this.#enqueue(waiting);
     this.#waitList = new WaitList(decideAgain, () => this.#speculative.hasWork);
+    this.#guard = makeGuard(options.onInternalError);
     this.#aside = new SetAside(decideAgain, options.onInternalError);
   }
 
@@ -101,22 +104,14 @@ export class CommandLoop {
     return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: select(view) }) });
   }
 
-  /** A callback that throws fails only its own request; the other requests of the commit are served. */
-  #guard<A>(
-    call: () => A,
-  ): { readonly ok: true; readonly answer: A } | { readonly ok: false; readonly refusal: Refusal } {
-    try {
-      return { ok: true, answer: call() };
-    } catch (error) {
-      this.#options.onInternalError(error);
-      return { ok: false, refusal: INTERNAL_ERROR };
-    }
-  }
-
   /** Receives every entry of the ledger, including those of this loop. During a commit, entries wait for its end. */
   receiveEntries(entries: readonly Entry[]): void {
     this.#foreign.push(...entries);
     if (this.#draining === undefined) this.#foldForeign();
+  }
+
+  get waitingForWork(): number {
+    return this.#waitList.countForWork();
   }
 
   async whenIdle(): Promise<void> {

@@ -18,6 +18,10 @@ export class WaitList {
     return this.#waiting.values();
   }
 
+  countForWork(): number {
+    return [...this.#waiting].filter(({ request }) => request.waitsFor === 'work').length;
+  }
+
   has(waiting: PendingRequest): boolean {
     return this.#waiting.has(waiting);
   }

@@ -28,12 +28,9 @@ export function createFleetView(state: State, measures: FleetMeasures): FleetVie
   // Reports are a second old: a host is behind the newest of them, not behind what was recorded since.
   const newest = Math.max(0, ...[...rows.values()].map((row) => row.size));
   const caretaker = answer?.caretaker ?? fleet.caretaker;
+  const around = { here, newest, caretaker: caretaker?.host, busy: countBusy(state) };
   const hosts = [...state.hosts.values()].map((host) =>
-    hostView(state, host, host.removed === null ? rows.get(host.name) : undefined, {
-      here,
-      newest,
-      caretaker: caretaker?.host,
-    }),
+    hostView(host, host.removed === null ? rows.get(host.name) : undefined, around),
   );
   return {
     here,
@@ -58,11 +55,26 @@ interface Around {
   readonly here: string;
   readonly newest: number;
   readonly caretaker: string | undefined;
+  readonly busy: Busy;
 }
 
-function hostView(state: State, host: HostRecord, row: HostRow | undefined, around: Around): HostView {
+/** How many agents and claims each host has. */
+type Busy = Readonly<Record<'agents' | 'claims', ReadonlyMap<string | undefined, number>>>;
+
+function countBusy(state: State): Busy {
+  const [agents, claims] = [new Map<string | undefined, number>(), new Map<string | undefined, number>()];
+  const count = (counts: typeof agents, run: { readonly host: string | null }): void => {
+    const name = hostOf(run, state);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+  for (const run of state.agents.values()) if (run.process === 'running') count(agents, run);
+  for (const { claim } of state.tasks.values()) if (claim !== null) count(claims, claim);
+  return { agents, claims };
+}
+
+function hostView(host: HostRecord, row: HostRow | undefined, around: Around): HostView {
   const { name, key, labels, agents: allowed } = host;
-  const isOf = (run: { readonly host: string | null }): boolean => hostOf(run, state) === name;
+  const { agents, claims } = around.busy;
   const view = {
     name,
     state: stateOf(host, row, name === around.here),
@@ -70,11 +82,8 @@ function hostView(state: State, host: HostRecord, row: HostRow | undefined, arou
     caretaker: name === around.caretaker,
     key,
     labels,
-    agents: {
-      running: [...state.agents.values()].filter((run) => run.process === 'running' && isOf(run)).length,
-      allowed,
-    },
-    claims: [...state.tasks.values()].filter(({ claim }) => claim !== null && isOf(claim)).length,
+    agents: { running: agents.get(name) ?? 0, allowed },
+    claims: claims.get(name) ?? 0,
     version: row?.version ?? null,
     level: row?.level ?? null,
     lag: row === undefined ? null : around.newest - row.size,

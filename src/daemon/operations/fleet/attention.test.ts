@@ -15,7 +15,17 @@ function play(): Play {
 }
 
 function row(host: string, more: Partial<HostRow> = {}): HostRow {
-  return { host, key: `key of ${host}`, version: '2.0.0', level: 1, size: 10, offsetMs: 2, silentMs: 300, ...more };
+  return {
+    host,
+    key: `key of ${host}`,
+    version: '2.0.0',
+    level: 1,
+    size: 10,
+    offsetMs: 2,
+    waiting: 0,
+    silentMs: 300,
+    ...more,
+  };
 }
 
 function measures(rows: readonly HostRow[], more: Partial<FleetMeasures> = {}): FleetMeasures {

@@ -67,6 +67,7 @@ CREATE TABLE baton.host (
   size bigint NOT NULL,
   hash baton.hash NOT NULL,
   offset_ms double precision NOT NULL,
+  waiting integer NOT NULL,
   at timestamptz NOT NULL,
   PRIMARY KEY (project, host)
 ) WITH (fillfactor = 50);
@@ -129,7 +130,7 @@ END $$;
 -- Everything of one beat in one round trip. Times are read by clock_timestamp(), so that a wait for a lock counts.
 CREATE FUNCTION baton.beat(
   in_project integer, in_host text, in_key text, in_version text, in_level integer, in_size bigint, in_hash bytea,
-  in_offset_ms double precision, may_care boolean, care_ms double precision, grace_ms double precision,
+  in_offset_ms double precision, in_waiting integer, may_care boolean, care_ms double precision, grace_ms double precision,
   known_term bigint, in_leases jsonb, in_claims jsonb,
   OUT now_ms double precision, OUT server text, OUT care_host text, OUT care_term bigint,
   OUT hosts jsonb, OUT expired jsonb, OUT refused jsonb, OUT joining bigint, OUT forked boolean
@@ -140,10 +141,12 @@ DECLARE
 BEGIN
   server := baton.server_generation();
 
-  INSERT INTO baton.host AS h (project, host, key, version, level, size, hash, offset_ms, at)
-    VALUES (in_project, in_host, in_key, in_version, in_level, in_size, in_hash, in_offset_ms, clock_timestamp())
+  INSERT INTO baton.host AS h (project, host, key, version, level, size, hash, offset_ms, waiting, at)
+    VALUES (in_project, in_host, in_key, in_version, in_level, in_size, in_hash, in_offset_ms, in_waiting,
+      clock_timestamp())
     ON CONFLICT (project, host) DO UPDATE SET version = excluded.version, level = excluded.level,
-      size = excluded.size, hash = excluded.hash, offset_ms = excluded.offset_ms, at = excluded.at
+      size = excluded.size, hash = excluded.hash, offset_ms = excluded.offset_ms, waiting = excluded.waiting,
+      at = excluded.at
       WHERE h.key = excluded.key;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'another machine of this project is called %', in_host USING ERRCODE = 'BT001';
@@ -220,7 +223,7 @@ BEGIN
   END IF;
 
   SELECT coalesce(jsonb_agg(jsonb_build_object('host', h.host, 'key', h.key, 'version', h.version, 'level', h.level,
-      'size', h.size, 'offset_ms', h.offset_ms,
+      'size', h.size, 'offset_ms', h.offset_ms, 'waiting', h.waiting,
       'silent_ms', greatest(0, extract(epoch FROM clock_timestamp() - h.at) * 1000)) ORDER BY h.host), '[]')
     INTO hosts FROM baton.host h WHERE h.project = in_project;
   forked := EXISTS (SELECT FROM baton.replica_report r
