@@ -73,7 +73,10 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
     const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
     if (!isInOrder && !(await options.drain(own)))
       return canKeep(call, project) ? keepWhileAway(call, options) : { ok: false, error: EARLIER_CALLS_WAIT };
-    if (KEEPABLE.has(call.operation) && !(await awaitLease(identity.caller, project, services.monotonicMs())))
+    const judged = KEEPABLE.has(call.operation)
+      ? awaitLease(identity.caller, project, services.monotonicMs())
+      : undefined;
+    if (judged !== undefined && !(await judged))
       return isOfAgent(call) ? keepWhileAway(call, options) : { ok: false, error: CLAIM_UNACKNOWLEDGED };
     if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
       await project.mainWatch.pollBeforeSession();

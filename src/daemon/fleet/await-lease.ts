@@ -1,5 +1,6 @@
 import { findPrivateGit } from '../../git/private/find.ts';
 import { hasPrivateChanges, syncPrivateGit } from '../../git/private/sync.ts';
+import type { PrivateGit } from '../../protocol/sandbox.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { State } from '../../state/state.ts';
 import type { Leases } from '../../state/tasks/lease.ts';
@@ -16,22 +17,29 @@ interface LeasedProject {
 }
 
 /**
- * Whether what the caller sends may be judged. While the database has not acknowledged a claim, the session's commits wait at the fence,
- * and a judgement would miss them. A message proves that the holder is alive, so it renews the claim.
+ * Resolves to whether what the caller sends may be judged; undefined if it may be at once, so that calls stay in order. While the
+ * database has not acknowledged a claim, the session's commits wait at the fence, and a judgement would miss them. A message proves that
+ * the holder is alive, so it renews the claim.
  */
-export async function awaitLease(caller: Caller, project: LeasedProject, nowMs: number): Promise<boolean> {
+export function awaitLease(caller: Caller, project: LeasedProject, nowMs: number): Promise<boolean> | undefined {
   const { fleet, fences, leases, stateDir } = project;
-  const session = project.read((state) => findOwnSession(state, caller));
-  if (fleet === undefined || session === undefined) return true;
+  const session = fleet === undefined ? undefined : project.read((state) => findOwnSession(state, caller));
+  if (fleet === undefined || session === undefined) return undefined;
   const { taskId, epoch, workspace } = session;
-  if (fences.isClosed(taskId)) {
-    leases.renew(taskId, epoch, nowMs);
-    await fleet.renewNow();
-    project.read((state) => closeFences(fences, state, fleet));
-    if (fences.isClosed(taskId)) return false;
-  }
-  if (workspace !== undefined) await importCommits(stateDir, workspace, epoch);
-  return true;
+  const findGit = (): PrivateGit | undefined =>
+    workspace === undefined ? undefined : findUnsynced(stateDir, workspace, epoch);
+  if (!fences.isClosed(taskId) && findGit() === undefined) return undefined;
+  return (async () => {
+    if (fences.isClosed(taskId)) {
+      leases.renew(taskId, epoch, nowMs);
+      await fleet.renewNow();
+      project.read((state) => closeFences(fences, state, fleet));
+      if (fences.isClosed(taskId)) return false;
+    }
+    const git = findGit();
+    if (git !== undefined) await syncPrivateGit(git);
+    return true;
+  })();
 }
 
 /** Closes the fences of claims that are not acknowledged any more, and opens those that are again. */
@@ -58,8 +66,8 @@ function findOwnSession({ tasks, agents, sessions }: State, caller: Caller): Own
   return { taskId: session.taskId, epoch: session.epoch, workspace: session.prepared?.workspace };
 }
 
-/** The supervisor does so as well, before it forwards a message; the fence may have been closed at that time. */
-async function importCommits(stateDir: string, workspace: string, epoch: number): Promise<void> {
+/** The supervisor brings commits in as well, before it forwards a message; the fence may have been closed at that time. */
+function findUnsynced(stateDir: string, workspace: string, epoch: number): PrivateGit | undefined {
   const git = findPrivateGit(stateDir, workspace);
-  if (git?.fence?.epoch === epoch && hasPrivateChanges(git)) await syncPrivateGit(git);
+  return git?.fence?.epoch === epoch && hasPrivateChanges(git) ? git : undefined;
 }
