@@ -90,6 +90,8 @@ async function follow(task: string, watcher: FleetHost, victim: FleetHost): Prom
         kill(victim);
         out(`            ${victim.name} loses power: its daemon and its agents are gone\n`);
       }
+      // Entries of another host arrive within a moment.
+      await watcher.hasSeen(seen);
       const { phase, role } = await watcher.order<{ phase: string; role: string | null }>('workflow_get', {
         task_id: task,
       });
