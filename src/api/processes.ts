@@ -12,6 +12,8 @@ export interface ProcStat {
   readonly started: string;
   /** It has been killed or has exited, and the kernel is still closing its files. */
   readonly isExiting: boolean;
+  /** A zombie with more than one is still exiting: its other threads hold its files. */
+  readonly threads: number;
 }
 
 /** Undefined if there is no such process, or the system is not Linux. */
@@ -32,6 +34,7 @@ export function readProcStat(pid: number): ProcStat | undefined {
     session: Number(session),
     started: fields[19] ?? '',
     isExiting: (Number(fields[6]) & PF_EXITING) !== 0,
+    threads: Number(fields[17]),
   };
 }
 

@@ -73,7 +73,8 @@ const THIS_MACHINE = {
   holds: holdsSocket,
   isExiting: (pid: number): boolean => {
     const stat = readProcStat(pid);
-    return stat !== undefined && stat.isExiting && isLiving(stat);
+    // The first thread of a killed process may be a zombie while others still close its files.
+    return stat !== undefined && stat.isExiting && (isLiving(stat) || stat.threads > 1);
   },
 };
 
