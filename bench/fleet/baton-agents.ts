@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '../../src/api/answer.ts';
 import { Client } from '../../src/api/client/client.ts';
+import { PHASES, RECORD } from '../handoff/baton.ts';
 import { type CrowdPlan, workTimeOf } from './crowd.ts';
 import type { CrowdRecord } from './crowd-worker.ts';
 
@@ -11,9 +12,6 @@ export interface BatonPlace {
   readonly repository: string;
   readonly commit: string;
 }
-
-/** Where the exit signal of a task's nth session finds it. A claim moves READY_FOR_REVIEW to REVIEW. */
-export const PHASES = ['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'REVIEW', 'READY_FOR_MERGE'] as const;
 
 /** The agents of one host: each waits for work, claims it, works, renews its claim and hands on with an exit signal. */
 export async function runBatonAgents(place: string, plan: CrowdPlan, record: CrowdRecord): Promise<void> {
@@ -58,14 +56,6 @@ async function work(client: Client, task_id: string, token: string, ms: number):
 
 const WAIT_MS = 60_000;
 const RENEWAL_MS = 30_000;
-const RECORD = {
-  branch: 'main',
-  tests_run: ['all'],
-  summary: 'Done.',
-  blockers: [],
-  files_changed: ['a'],
-  related_thought_records: [],
-};
 
 export function clientOf({ stateDir, repository: projectPath }: BatonPlace, given?: string): Client {
   const token = given === undefined ? ({ ofFolder: 'operator' } as const) : { given };

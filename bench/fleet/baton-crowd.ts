@@ -1,7 +1,8 @@
 import { Client as Database } from 'pg';
 import { Fleet, PROJECT } from '../../test/fleet/fleet.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
-import { clientOf, PHASES, type BatonPlace } from './baton-agents.ts';
+import { PHASES } from '../handoff/baton.ts';
+import { clientOf, type BatonPlace } from './baton-agents.ts';
 import { runCrowd, type Crowd, type CrowdPlan } from './crowd.ts';
 
 /** `behindMs`: how long the host that was furthest behind took to see an entry. */

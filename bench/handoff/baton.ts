@@ -48,7 +48,7 @@ async function joinRace(seat: Seat): Promise<Leave> {
 }
 
 /** Where the exit signal of a task's nth session finds it. A claim moves READY_FOR_REVIEW to REVIEW. */
-const PHASES = ['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'REVIEW', 'READY_FOR_MERGE'] as const;
+export const PHASES = ['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'REVIEW', 'READY_FOR_MERGE'] as const;
 const WAIT_MS = 60_000;
 
 async function workOn(client: Client, seat: Seat, signal: AbortSignal): Promise<void> {
@@ -69,7 +69,7 @@ async function workOn(client: Client, seat: Seat, signal: AbortSignal): Promise<
   }
 }
 
-const RECORD = {
+export const RECORD = {
   branch: 'main',
   tests_run: ['all'],
   summary: 'Done.',

@@ -4,7 +4,7 @@ import { type PostgresServer, startPostgres } from '../../test/postgres/server.t
 import type { Store } from '../ledger/store.ts';
 import { openTestLedger, record, testDraft } from '../ledger/writer/ledger.cases.ts';
 import type { Ledger } from '../ledger/writer/ledger.ts';
-import type { HostBeat } from '../protocol/fleet.ts';
+import { makeBeat } from './beat.cases.ts';
 import { type FleetDatabase, makeFleetDatabase } from './database.ts';
 import type { FleetTables } from './tables.ts';
 
@@ -31,7 +31,7 @@ beforeEach(async () => {
   ({ store, fleet } = opened);
   ledger = await openTestLedger({ store });
   await record(ledger, [testDraft(1)]);
-  await fleet.beat(BEAT);
+  await fleet.beat(makeBeat('a'));
   return async () => {
     await ledger.close();
     await database.close();
@@ -54,13 +54,13 @@ describe.each([
       result: { ok: false, problem: { code: 'ledger/unavailable' } },
     });
     expect(await timed(store.head())).toMatchObject(UNAVAILABLE);
-    expect(await timed(fleet.beat(BEAT))).toMatchObject(UNAVAILABLE);
+    expect(await timed(fleet.beat(makeBeat('a')))).toMatchObject(UNAVAILABLE);
     expect(store.health().writable).toBe(false);
     await end();
     await vi.waitUntil(async () => (await ledger.append([testDraft(3)])).ok, { timeout: 15_000 });
     await vi.waitUntil(
       () =>
-        fleet.beat(BEAT).then(
+        fleet.beat(makeBeat('a')).then(
           () => true,
           () => false,
         ),
@@ -94,20 +94,3 @@ function isQuick(ms: number): boolean {
 }
 
 const UNAVAILABLE = { ms: expect.toSatisfy(isQuick), result: { problem: { code: 'ledger/unavailable' } } };
-
-const BEAT: HostBeat = {
-  host: 'a',
-  key: 'key',
-  version: '0.1.0',
-  level: 1,
-  size: 0,
-  hash: '00'.repeat(32),
-  offsetMs: 0,
-  waiting: 0,
-  leases: [],
-  mayCare: true,
-  careMs: 4000,
-  graceMs: 0,
-  term: 0,
-  claims: null,
-};

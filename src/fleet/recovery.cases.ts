@@ -6,6 +6,7 @@ import { findHash, type Head, type Store } from '../ledger/store.ts';
 import type { BeatAnswer } from '../protocol/fleet.ts';
 import { nodeSha256 } from '../ledger/writer/keys.ts';
 import { openTestLedger, record, testDraft, testSigner } from '../ledger/writer/ledger.cases.ts';
+import { makeBeat } from './beat.cases.ts';
 import { makeFleetDatabase } from './database.ts';
 
 /** A signed chain of so many entries. Another `fork` differs from entry `from` on. */
@@ -43,26 +44,13 @@ export async function openHost(
   if (!opened.ok) throw new Error(opened.problem.message);
   const { store, project: number, fleet } = opened;
   const { size, hash } = await host.replica.head();
-  const beat = { ...QUIET_BEAT, host: host.host, key: `key of ${host.host}`, size, hash: toHex(hash) };
+  const beat = makeBeat(host.host, { size, hash: toHex(hash), mayCare: false });
   const close = async (): Promise<void> => {
     await store.close();
     await database.close();
   };
   return { store, project: number, beat: () => fleet.beat(beat), close };
 }
-
-const QUIET_BEAT = {
-  version: '1',
-  level: 1,
-  offsetMs: 0,
-  waiting: 0,
-  leases: [],
-  mayCare: false,
-  careMs: 3500,
-  graceMs: 0,
-  term: 0,
-  claims: null,
-};
 
 /** What a promoted standby or a restored backup looks like: a valid chain, but an older one. */
 export async function rollBack(url: string, project: string, size: number): Promise<void> {

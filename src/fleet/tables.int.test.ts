@@ -6,6 +6,7 @@ import { initStore } from '../ledger/postgres/init-store.ts';
 import type { BeatAnswer, HostBeat, KnownClaim } from '../protocol/fleet.ts';
 import { type FleetDatabase, makeFleetDatabase } from './database.ts';
 import type { FleetTables } from './tables.ts';
+import { makeBeat } from './beat.cases.ts';
 
 let server: PostgresServer;
 let database: FleetDatabase;
@@ -175,23 +176,7 @@ describe('hosts', () => {
 });
 
 function beat(host: string, more: Partial<HostBeat> = {}): Promise<BeatAnswer> {
-  return fleet.beat({
-    host,
-    key: `key of ${host}`,
-    version: '0.1.0',
-    level: 1,
-    size: 0,
-    hash: '00'.repeat(32),
-    offsetMs: 0,
-    waiting: 0,
-    leases: [],
-    mayCare: true,
-    careMs: 4000,
-    graceMs: 0,
-    term: 0,
-    claims: null,
-    ...more,
-  });
+  return fleet.beat(makeBeat(host, more));
 }
 
 /** As if the time had passed: what ends, ends so much earlier. */

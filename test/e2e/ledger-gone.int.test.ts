@@ -30,7 +30,7 @@ it.skipIf(isPostgres)(
     expect(missed.err).toContain('is missing: ');
     expect(world.baton(['ledger', 'log']).code).not.toBe(0);
     expect(existsSync(database)).toBe(false);
-    // Whoever puts it back goes on where they were.
+    // Once the database is back, the project continues.
     renameSync(aside, database);
     expect(world.baton(['task', 'show', 'T1'])).toMatchObject({ code: 0, err: '' });
     expect(await findLedgerFault(world)).toBeUndefined();

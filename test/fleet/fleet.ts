@@ -85,7 +85,7 @@ export class Fleet implements AsyncDisposable {
     await host.world.startDaemon();
     // The first call opens the project.
     await host.world.order('status_get', {});
-    // A founder takes as much as there is, until it is told otherwise.
+    // A founder has no limit of agents until it joins again with one.
     if (isFirst && this.#options.agents !== undefined) await host.admit(host, agents);
     return host;
   }
@@ -94,7 +94,7 @@ export class Fleet implements AsyncDisposable {
     return readChain(this.url, PROJECT);
   }
 
-  /** Every host, and whoever reads the chain here, has another server from now on. */
+  /** Points every host, and reads of the chain here, to another server. */
   lead(socketFolder: string): void {
     this.#server = { ...this.#server, socketFolder };
     for (const { link } of this.hosts) link.lead(join(socketFolder, '.s.PGSQL.5432'));

@@ -41,7 +41,7 @@ async function claim({ world }: FleetHost, taskId: string) {
   return { path, release: async () => session.forward('task_release', { task_id: taskId }) };
 }
 
-it('carries commits and uncommitted files from host to host, whoever worked on them', async () => {
+it('carries commits and uncommitted files from host to host, of people and of agents', async () => {
   const database = new URL(await server.createDatabase()).pathname.slice(1);
   const where = { server: { socketFolder: server.socketFolder, database }, direct: true };
   await using fleet = await Fleet.open({ ...where, hosts: 2, files: { 'baton.toml': RUNBOOK } });

@@ -46,7 +46,7 @@ async function refuseInPostgres(project: string): Promise<Mend> {
   };
 }
 
-/** Somebody else writes to the ledger and does not come to an end; on SQLite the daemon waits for `BATON_LOCK_WAIT_MS` before it gives up. */
+/** Another process holds a write lock on the ledger; on SQLite the daemon waits for `BATON_LOCK_WAIT_MS` before it gives up. */
 export async function holdLock({ ledgerFile, project }: Ledgered): Promise<Mend> {
   if (isPostgres) return holdHead(project);
   const db = new DatabaseSync(ledgerFile);

@@ -120,7 +120,7 @@ export interface CommitNotifier {
 
 /**
  * NOTIFY in the transaction of an append would make all appends wait for one lock, so it follows the commit: one at a
- * time for all projects, after `LATER_MS`, or as soon as somebody hurries, at most once per `everyMs`. Each notification
+ * time for all projects, after `LATER_MS`, or at once after `hurry`, at most once per `everyMs`. Each notification
  * costs every host a fold, so that of many commits one is enough if nobody waits for them.
  */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {

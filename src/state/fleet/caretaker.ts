@@ -15,7 +15,7 @@ export function decideChangeCaretaker(state: FleetState, { host, term }: Events[
   return decided([event('CaretakerChanged', { host, term })], null);
 }
 
-/** A draining host hands its role over, unless all hosts drain: what runs ends normally, and somebody must check and merge it. */
+/** A draining host hands its role over, unless all hosts drain: sessions under way end normally, and a caretaker must check and merge their work. */
 export function mayCare(state: FleetState, name: string): boolean {
   const host = findHost(state, name);
   return host !== undefined && (!host.draining || listHosts(state).every(({ draining }) => draining));

@@ -52,7 +52,7 @@ export const diverged: Row = {
       const after = await scene.entries();
       return {
         faults: [
-          ...(unchanged.length === stands.length ? [] : ['somebody wrote although the ledgers differ']),
+          ...(unchanged.length === stands.length ? [] : ['a host wrote although the ledgers differ']),
           ...(named ? [] : [`store compare does not name entry ${common.length + 1}: ${difference}`]),
           ...accepted,
           ...(again.acknowledged.length >= 20 ? [] : [`they do not go on: ${[...again.failed.keys()].join()}`]),
@@ -78,7 +78,7 @@ async function tryAll(hosts: readonly FleetHost[]): Promise<string[]> {
 
 let tries = 0;
 
-/** Each host accepts for itself. The first ones are told that others differ as well, and put it on record in the second round. */
+/** Each host accepts for itself. While another replica differs, nothing is recorded; the second round records it. */
 async function acceptOn(hosts: readonly FleetHost[]): Promise<string[]> {
   const refused = new Map<FleetHost, string>();
   const commands = new Map<FleetHost, string[]>();

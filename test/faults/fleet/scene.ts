@@ -131,7 +131,7 @@ export class FleetScene implements AsyncDisposable {
     });
   }
 
-  /** The ends of the daemons' logs, for whoever looks for the reason of a failure. */
+  /** The last lines of the daemons' logs, to show with a failure. */
   logs(): string {
     return this.hosts
       .map(({ name, world }) => `${name}\n${linesOf(join(world.stateDir, 'daemon.log')).slice(-8).join('\n')}`)
