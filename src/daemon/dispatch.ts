@@ -39,6 +39,7 @@ import { RUN_HANDLERS } from './operations/start-run.ts';
 import { FLEET_HANDLERS } from './operations/fleet/hosts.ts';
 import { STORE_HANDLERS } from './operations/fleet/store.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { snapshotHandler } from './operations/reads/state-snapshot.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
 import { waitHandler } from './operations/task-wait.ts';
@@ -218,6 +219,7 @@ export const OPERATION_HANDLERS: Handlers = {
   ...FLEET_HANDLERS,
   ...STORE_HANDLERS,
   status_get: statusHandler,
+  state_snapshot: snapshotHandler,
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,

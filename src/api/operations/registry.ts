@@ -1,6 +1,7 @@
 import * as agents from './agents.ts';
 import * as fleet from './fleet.ts';
 import * as imports from './import.ts';
+import * as ledger from './ledger.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project.ts';
 import * as runs from './runs.ts';
@@ -22,6 +23,7 @@ const EXPORTS = {
   ...project,
   ...workflow,
   ...fleet,
+  ...ledger,
 };
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
 type Operations = { readonly [O in Declared as O['name']]: O };

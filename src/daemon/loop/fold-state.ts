@@ -6,6 +6,7 @@ import type { StateFold } from '../../ledger/verify/verify-snapshots.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { LEDGER_LEVEL } from '../../protocol/fleet.ts';
 import { findFleet } from '../../state/fleet/fleet.ts';
+import { restoreState, toStateJson } from '../../state/json-form.ts';
 import { findUnknownType, UnreadableEntry } from '../../state/recorded-event.ts';
 import { emptyState, foldEntry, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
@@ -71,32 +72,15 @@ function createTrackedState(): State {
 
 /** The state as bytes. A snapshot is derived data: if it is lost, start-up takes longer. */
 export function renderState(state: State): Uint8Array {
-  const parts = Object.entries(state).map(([name, value]: [string, unknown]) => [
-    name,
-    value instanceof Map ? [...value] : value,
-  ]);
-  return new TextEncoder().encode(JSON.stringify(Object.fromEntries(parts)));
+  return new TextEncoder().encode(JSON.stringify(toStateJson(state)));
 }
 
 export function parseState(bytes: Uint8Array): State | undefined {
   try {
-    const parts: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const state = createTrackedState();
-    if (typeof parts !== 'object' || parts === null) return undefined;
-    for (const [name, value] of Object.entries(parts)) {
-      if (name === 'seq' && typeof value === 'number') state.seq = value;
-      else fillCollection(state, name, value);
-    }
-    return state;
+    return restoreState(JSON.parse(new TextDecoder().decode(bytes)), () => new TrackedMap());
   } catch {
     return undefined;
   }
-}
-
-function fillCollection(state: State, name: string, value: unknown): void {
-  const map = Object.entries(state).find(([known]) => known === name)?.[1];
-  if (!(map instanceof Map) || !Array.isArray(value)) throw new TypeError(`not a snapshot: ${name}`);
-  for (const [key, item] of value) map.set(key, item);
 }
 
 function findUnreadable(fold: () => void): string | undefined {
