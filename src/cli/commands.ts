@@ -68,6 +68,9 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./status/status.ts'), {
     statusCommand: ['status', 'Show what runs and what needs you'],
   }),
+  ...listCommands(async () => import('./projects.ts'), {
+    projectListCommand: ['project list', 'List the projects of the state folder, and what needs you in each'],
+  }),
   ...listCommands(async () => import('./run/pipelines.ts'), {
     pipelineListCommand: ['pipeline list', 'List the running pipelines, oldest first'],
     pipelineShowCommand: ['pipeline show', 'Show one pipeline with its steps'],

@@ -1,5 +1,5 @@
 import type { Answer, ApiError } from '../api/answer.ts';
-import { type OperationName, OPERATIONS } from '../api/operations/registry.ts';
+import { isOfProject, type OperationName, OPERATIONS, type ProjectOperationName } from '../api/operations/registry.ts';
 import { KEEPABLE } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store.ts';
 import { AWAY_CODES, isDiskFault, isShortage } from '../protocol/resource-faults.ts';
@@ -39,6 +39,7 @@ import { RUN_HANDLERS } from './operations/start-run.ts';
 import { FLEET_HANDLERS } from './operations/fleet/hosts.ts';
 import { STORE_HANDLERS } from './operations/fleet/store.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { FOLDER_HANDLERS } from './operations/reads/projects-list.ts';
 import { snapshotHandler } from './operations/reads/state-snapshot.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
@@ -57,6 +58,7 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
   const operation = OPERATIONS.get(call.operation);
   if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
   try {
+    if (!isOfProject(operation)) return await executeForFolder(operation, call, options.projects);
     const found = await findProject(call, options.projects);
     if (!found.ok) {
       const isKept = found.isAway === true && isOfAgent(call);
@@ -150,9 +152,11 @@ function checkedWithoutStore(
   operation: Operation<OperationName>,
   { identity, body }: IncomingCall,
 ): Answer | undefined {
-  const forbidden = checkAccess(operation, identity.caller);
-  if (forbidden !== undefined) return forbidden;
-  const parsed = operation.parse(body.length === 0 ? '{}' : body);
+  return checkAccess(operation, identity.caller) ?? checkInput(operation, body);
+}
+
+function checkInput({ parse }: Operation, body: Uint8Array): Refused | undefined {
+  const parsed = parse(body.length === 0 ? '{}' : body);
   return parsed.ok ? undefined : inputErrorAnswer(parsed);
 }
 
@@ -173,7 +177,7 @@ function unknownOperationError(name: string): ApiError {
 }
 
 /** Checks that the caller may call the operation, and runs its handler. Never throws because of the caller's input. */
-export async function executeOperation(operation: Operation<OperationName>, call: Call): Promise<Answer> {
+export async function executeOperation(operation: Operation<ProjectOperationName>, call: Call): Promise<Answer> {
   const forbidden = checkAccess(operation, call.caller);
   if (forbidden !== undefined) return forbidden;
   const ended = await findEndedClaimError(operation, call);
@@ -184,6 +188,15 @@ export async function executeOperation(operation: Operation<OperationName>, call
   const first = operation.kind === 'write' ? adoptions?.firstUnderWay : undefined;
   if (first !== undefined) await first;
   return OPERATION_HANDLERS[operation.name](call);
+}
+
+async function executeForFolder(
+  operation: Operation<OperationName>,
+  { identity, body }: IncomingCall,
+  projects: Projects,
+): Promise<Answer> {
+  const refused = checkAccess(operation, identity.caller) ?? checkInput(operation, body);
+  return refused ?? (await FOLDER_HANDLERS.get(operation.name)?.(projects)) ?? { ok: false, error: INTERNAL_ERROR };
 }
 
 function checkAccess(operation: Operation<OperationName>, caller: Caller): Refused | undefined {

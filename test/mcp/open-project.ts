@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
-import { OPERATIONS } from '../../src/api/operations/registry.ts';
+import { isOfProject, OPERATIONS } from '../../src/api/operations/registry.ts';
 import { requireResult } from '../../src/api/require-result.cases.ts';
 import { executeOperation } from '../../src/daemon/dispatch.ts';
 import { openBareProject } from '../../src/daemon/project/project.cases.ts';
@@ -59,7 +59,8 @@ export async function openTestProject(): Promise<OpenedProject> {
     calls.push({ operation: name, token, key });
     const operation = OPERATIONS.get(name);
     const caller = callerOf(token, sessions);
-    if (operation === undefined || caller === undefined) throw new Error(`${name} with ${token}`);
+    if (operation === undefined || caller === undefined || !isOfProject(operation))
+      throw new Error(`${name} with ${token}`);
     const options = { ...(key === undefined ? {} : { key }), ...(signal === undefined ? {} : { signal }) };
     const answer = await executeOperation(operation, { project, input, caller, services, ...options });
     requireResult(name, answer);

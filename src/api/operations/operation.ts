@@ -22,6 +22,8 @@ export interface Operation<N extends string = string, I = unknown, R = unknown, 
   readonly unlistedFields?: readonly string[];
   /** Only if larger than a message may be. */
   readonly maxBytes?: number;
+  /** It concerns every project of the state folder, and the request names none. */
+  readonly scope?: 'state-folder';
   readonly command?: K;
   /** Only a type: no operation has this field. */
   readonly resultType?: R;

@@ -1,3 +1,4 @@
+import type { StoreHealth } from '../../protocol/resource-faults.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import {
@@ -124,3 +125,29 @@ export const worktreePrune = operation({
   input: object({ dry_run: optional(flag, 'List what would be removed, and remove nothing.') }),
   result: object({ removed: list(text), kept: list(worktreeView), dry_run: flag }),
 });
+
+const listedProject = object({
+  id: text,
+  name: { ...text, about: 'The name of its folder.' },
+  path: text,
+  is_open: { ...flag, about: 'False: the daemon could not open it, or has not opened it yet; `summary` says why.' },
+  seq: { ...nullable(whole), about: 'Its newest entry; null if it is not open.' },
+  needs: { ...count, about: 'How many things need a person.' },
+  running: count,
+  all_clear: flag,
+  summary: text,
+  store: typed<StoreHealth>(),
+});
+export type ListedProjectView = ValueOf<typeof listedProject>;
+
+export const projectsList = {
+  ...operation({
+    name: 'projects_list',
+    about: 'Every project of the state folder, with what needs a person in it. Needs no project in the request.',
+    access: ['operator'],
+    tool: false,
+    input: nothing,
+    result: object({ projects: list(listedProject) }),
+  }),
+  scope: 'state-folder',
+} as const;

@@ -28,6 +28,9 @@ const EXPORTS = {
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
 type Operations = { readonly [O in Declared as O['name']]: O };
 export type OperationName = keyof Operations;
+export type FolderOperationName = Extract<Declared, { readonly scope: 'state-folder' }>['name'];
+/** Those of one project, which the request names. */
+export type ProjectOperationName = Exclude<OperationName, FolderOperationName>;
 export type InputOf<N extends OperationName> = Operations[N] extends Operation<string, infer I> ? I : never;
 export type ResultOf<N extends OperationName> = Operations[N] extends Operation<string, unknown, infer R> ? R : never;
 
@@ -36,3 +39,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation<OperationName>> = new Map
     .filter((each): each is Declared => 'access' in each)
     .map((each) => [each.name, each]),
 );
+
+export function isOfProject(operation: Operation<OperationName>): operation is Operation<ProjectOperationName> {
+  return operation.scope === undefined;
+}

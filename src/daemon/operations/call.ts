@@ -1,7 +1,7 @@
 import type { LoopMeasure } from '../../api/all-clear.ts';
 import type { Answer, ApiError } from '../../api/answer.ts';
 import type { Operation } from '../../api/operations/operation.ts';
-import type { OperationName, ResultOf } from '../../api/operations/registry.ts';
+import type { ProjectOperationName, ResultOf } from '../../api/operations/registry.ts';
 import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import type { CommandKind } from '../../protocol/command-access.ts';
 import type { AdviseSandbox } from '../../protocol/sandbox.ts';
@@ -52,7 +52,7 @@ export interface Services {
 }
 
 export type OperationHandler<R = unknown> = (call: Call) => Promise<Answer<R>>;
-export type Handlers = { readonly [N in OperationName]: OperationHandler<ResultOf<N>> };
+export type Handlers = { readonly [N in ProjectOperationName]: OperationHandler<ResultOf<N>> };
 
 export function handlerFor<I, R>(
   { parse }: Operation<string, I, R>,

@@ -50,17 +50,22 @@ import { agentView, decisionView, pipelineView } from '../views/run-views.ts';
 import { claimCommand, listWorkflows } from '../views/task-view.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that does not answer in time is reported as busy. */
-export const statusHandler = handlerFor(statusGet, async (call) => {
+export const statusHandler = handlerFor(statusGet, async (call) => readStatusWithin(call, SERVER_LIMITS.statusMs));
+
+export async function readStatusWithin(
+  call: Pick<Call, 'project' | 'services'>,
+  limitMs: number,
+): Promise<Answer<StatusView>> {
   const late = Promise.withResolvers<Answer<StatusView>>();
-  const timer = setTimeout(() => late.resolve(STATUS_BUSY), SERVER_LIMITS.statusMs);
+  const timer = setTimeout(() => late.resolve(statusBusy(limitMs)), limitMs);
   try {
     return await Promise.race([readStatus(call), late.promise]);
   } finally {
     clearTimeout(timer);
   }
-});
+}
 
-async function readStatus({ project, services }: Call): Promise<Answer<StatusView>> {
+async function readStatus({ project, services }: Pick<Call, 'project' | 'services'>): Promise<Answer<StatusView>> {
   const now = services.now();
   const probed = await project.storeHealth();
   const crashed = crashAttention(readRestarts(project.stateDir), Date.now());
@@ -87,14 +92,12 @@ async function readStatus({ project, services }: Call): Promise<Answer<StatusVie
   return answerFor(settled, (status) => ({ ...status, at: now.toISOString() }));
 }
 
-const STATUS_BUSY: Refused = {
-  ok: false,
-  error: {
-    code: 'project-busy',
-    message: `the project has not answered within ${SERVER_LIMITS.statusMs / 1000} s: its ledger or its repository is slow or locked`,
-    hint: 'Look for a program that holds the ledger or git, and at daemon.log in the state folder. Then: baton status',
-  },
-};
+function statusBusy(limitMs: number): Refused {
+  const message = `the project has not answered within ${limitMs / 1000} s: its ledger or its repository is slow or locked`;
+  const hint =
+    'Look for a program that holds the ledger or git, and at daemon.log in the state folder. Then: baton status';
+  return { ok: false, error: { code: 'project-busy', message, hint } };
+}
 
 interface StatusMeasures {
   readonly project: Pick<Project, 'stateDir' | 'own' | 'rules'>;

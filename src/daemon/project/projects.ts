@@ -24,6 +24,14 @@ interface ProjectsOptions extends Pick<StartOptions, 'stateDir' | 'settings' | '
   readonly onStoreBack?: () => void;
 }
 
+/** A project of the state folder: open, or with the reason why it is not. */
+export interface ListedState {
+  readonly id: string;
+  readonly path: string;
+  readonly open?: OpenProject;
+  readonly error?: ApiError | undefined;
+}
+
 /** The projects of this daemon. Each is opened on first use. */
 export class Projects {
   readonly #options: ProjectsOptions;
@@ -41,6 +49,8 @@ export class Projects {
     string,
     { readonly found: FoundProject; readonly retry: NodeJS.Timeout; readonly pauseMs: number }
   >();
+  /** Why a project is not open; missing if nothing has tried to open it yet. */
+  readonly #failed = new Map<string, ApiError>();
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
 
@@ -61,6 +71,15 @@ export class Projects {
 
   opened(): readonly OpenProject[] {
     return [...this.#open.values()];
+  }
+
+  /** Every project of the state folder, in the order of the list; opens none. */
+  listed(): readonly ListedState[] {
+    return this.#list.ids().map((id) => {
+      const path = this.#list.pathOf(id) ?? '';
+      const open = this.#open.get(id);
+      return open === undefined ? { id, path, error: this.#failed.get(id) } : { id, path, open };
+    });
   }
 
   async find(id: string): Promise<FoundProject> {
@@ -155,6 +174,7 @@ export class Projects {
   #onFailed(id: string, path: string, found: FoundProject & { readonly ok: false }): void {
     const before = this.#away.get(id)?.found;
     const { code, message } = found.error;
+    this.#failed.set(id, found.error);
     if (before?.ok !== false || before.error.message !== message)
       this.#options.log.error('cannot open a project', { project: id, cause: message });
     const isShared = (this.#stores.get(id) ?? this.#list.storeOf(id)) !== undefined;
@@ -189,6 +209,7 @@ export class Projects {
 
   #enter(id: string, open: OpenProject): void {
     this.#open.set(id, open);
+    this.#failed.delete(id);
     // What agents have sent meanwhile waits in the outbox.
     if (this.#away.delete(id)) this.#options.onStoreBack?.();
     if (this.#effectsFor !== undefined) open.project.startEffects(this.#effectsFor(open.project, open.services));
