@@ -2,6 +2,7 @@ import { cpSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { build } from 'esbuild';
+import { writePage } from './bundle-page.ts';
 
 /** Settings of all programs: one CommonJS file each, which Node loads twice as fast as a dozen ES modules. */
 const root = join(import.meta.dirname, '..');
@@ -52,9 +53,10 @@ export const program: BuildOptions = {
 /** The command and the daemon, with the files that they read at run time. */
 export async function bundleCommand(outdir: string): Promise<void> {
   await build({ ...program, outdir, entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' } });
-  for (const folder of globSync(['src/**/sql', 'src/web'], { cwd: root })) {
+  for (const folder of globSync('src/**/sql', { cwd: root })) {
     cpSync(join(root, folder), resolve(root, outdir, relative('src', folder)), { recursive: true });
   }
+  await writePage(resolve(root, outdir, 'web'));
 }
 
 /** The programs that run beside the daemon. */

@@ -1,25 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'web');
 
-const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
-  '/': ['page.html', 'text/html; charset=utf-8'],
-  '/page.css': ['page.css', 'text/css; charset=utf-8'],
-  '/icon.svg': ['icon.svg', 'image/svg+xml'],
-  ...Object.fromEntries(
-    ['page', 'board', 'daemon', 'standing', 'answers', 'words'].map((name) => [
-      `/${name}.js`,
-      [`${name}.js`, 'text/javascript; charset=utf-8'],
-    ]),
-  ),
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.js': 'text/javascript; charset=utf-8',
 };
 
-/** No foreign content, no markup from scripts, no framing: text of agents stays text. */
+/** No foreign content, no markup from scripts, no framing: text of agents stays text. One script may name others: the page's own worker. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+    "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types baton",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
@@ -27,14 +22,35 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** Serves the page, which needs no token; the data it shows does. Returns false for other paths. */
-export function servePage(
-  { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
-  response: ServerResponse,
-): boolean {
-  const found = method === 'GET' ? FILES[url.split('?', 1)[0] ?? ''] : undefined;
-  if (found === undefined) return false;
-  const [file, type] = found;
-  response.writeHead(200, { ...HEADERS, 'content-type': type }).end(readFileSync(join(FOLDER, file)));
-  return true;
+let loading: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
+
+/** Whether the path belongs to the page, which needs no token; the data that it shows does. */
+export function isPagePath({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
+  return method === 'GET' && /^\/(?:[a-z]+(?:-[A-Za-z0-9]+)?\.(?:css|svg|js))?(?:\?|$)/.test(url);
+}
+
+export async function servePage({ url = '' }: Pick<IncomingMessage, 'url'>, response: ServerResponse): Promise<void> {
+  loading ??= loadPage();
+  const name = (url.split('?', 1)[0] ?? '').slice(1) || 'page.html';
+  const content = await loading.then(
+    (files) => files.get(name),
+    (error: unknown) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  if (content === undefined) return void response.writeHead(404, HEADERS).end();
+  response.writeHead(200, { ...HEADERS, 'content-type': TYPES[extname(name)] ?? 'text/plain' }).end(content);
+}
+
+/** In the package the scripts are built; in a clone they are built now, in memory. */
+async function loadPage(): Promise<ReadonlyMap<string, Uint8Array>> {
+  const names = readdirSync(FOLDER).filter((name) => extname(name) in TYPES);
+  const files = new Map<string, Uint8Array>(names.map((name) => [name, readFileSync(join(FOLDER, name))]));
+  if (files.has('page.js')) return files;
+  const bundler = join(FOLDER, '..', '..', 'scripts', 'bundle-page.ts');
+  if (!existsSync(bundler)) throw new Error('the scripts of the page are missing: reinstall Baton');
+  const { bundlePage }: { bundlePage: () => Promise<ReadonlyMap<string, Uint8Array>> } = await import(bundler);
+  for (const [name, content] of await bundlePage()) files.set(name, content);
+  return files;
 }

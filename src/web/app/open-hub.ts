@@ -1,0 +1,37 @@
+import type { FromHub } from '../hub/messages.ts';
+
+/** Set by the bundler: the address of the worker, which changes with its content, so that an old worker never serves a new page. */
+declare const HUB_PATH: string;
+
+interface Port {
+  postMessage(message: unknown): void;
+}
+
+export function openHub(receive: (message: FromHub) => void): Port {
+  const url = trustedUrl(HUB_PATH);
+  const listen = ({ data }: MessageEvent<FromHub>): void => receive(data);
+  if (typeof SharedWorker === 'undefined') {
+    const worker = new Worker(url, { type: 'module' });
+    worker.addEventListener('message', listen);
+    return worker;
+  }
+  const { port } = new SharedWorker(url, { type: 'module' });
+  port.addEventListener('message', listen);
+  port.start();
+  return port;
+}
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): { createScriptURL(url: string): string };
+}
+
+/** The page's policy accepts script addresses only from here. */
+function trustedUrl(path: string): string {
+  const types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
+  return types === undefined
+    ? path
+    : types.createPolicy('baton', { createScriptURL: (url) => url }).createScriptURL(path);
+}

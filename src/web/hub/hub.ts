@@ -1,0 +1,164 @@
+import type { Answer } from '../../api/answer.ts';
+import { objectsOf, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import { ProjectModel } from '../model/project-model.ts';
+import { computeView } from '../model/state-views.ts';
+import { DaemonLink, type StreamedEntry } from './link.ts';
+import type { FromHub, HubCall, Loaded, Query, Standing, ToHub, Topic, Verified } from './messages.ts';
+import { noAnswerError } from './no-answer.ts';
+import { topicsOf } from './topics.ts';
+import { Verifications } from './verifications.ts';
+import { Watches } from './watches.ts';
+
+/** A tab. */
+export interface Tab {
+  send(message: FromHub): void;
+}
+
+/** One worker for all tabs: one connection, one event stream, and one folded state for each project that a tab looks at. */
+export class Hub {
+  readonly #tabs = new Map<Tab, Map<number, () => void>>();
+  readonly #models = new Map<string, ProjectModel>();
+  /** Where each project is: calls name their project by its path. */
+  readonly #paths = new Map<string, string>();
+  readonly #verifications = new Verifications(
+    async (call) => this.#call(call),
+    () => this.#tell(),
+  );
+  readonly #watches = new Watches({
+    call: async (call) => this.#call(call),
+    look: async (query) => this.#look(query),
+    now: () => Date.now(),
+    after: (ms, run) => void setTimeout(run, ms),
+  });
+  readonly #link = new DaemonLink({
+    onChange: (link) => {
+      this.#tell();
+      if (link.kind === 'away' && this.#wasLive) this.#watches.refreshAll();
+      this.#wasLive = link.kind === 'live';
+    },
+    onLive: () => void this.#begin(),
+    onEntries: (entries) => this.#receive(entries),
+    onHeads: (heads) => this.#seeHeads(heads),
+    after: () => Object.fromEntries([...this.#models].map(([id, { seq }]) => [id, seq])),
+  });
+  #wasLive = false;
+
+  receive(tab: Tab, message: ToHub): void {
+    switch (message.kind) {
+      case 'hello':
+        this.#tabs.set(tab, new Map());
+        this.#link.knock(message);
+        tab.send({ kind: 'standing', standing: this.#standing() });
+        break;
+      case 'watch':
+        this.#watch(tab, message.id, message.query);
+        break;
+      case 'unwatch':
+        this.#tabs.get(tab)?.get(message.id)?.();
+        this.#tabs.get(tab)?.delete(message.id);
+        break;
+      case 'call':
+        void this.#answer(tab, message.id, message.call);
+        break;
+      case 'verify':
+        this.#verifications.start(message.project);
+        break;
+      case 'bye':
+        for (const end of this.#tabs.get(tab)?.values() ?? []) end();
+        this.#tabs.delete(tab);
+        break;
+    }
+  }
+
+  /** So that a tab notices if the hub itself has stopped. */
+  beat(): void {
+    this.#tell();
+  }
+
+  #watch(tab: Tab, id: number, query: Query): void {
+    const end = this.#watches.follow(query, (loaded) => tab.send({ kind: 'loaded', id, loaded }));
+    this.#tabs.get(tab)?.set(id, end);
+    if (this.#tabs.get(tab) === undefined) end();
+  }
+
+  async #answer(tab: Tab, id: number, call: HubCall): Promise<void> {
+    tab.send({ kind: 'answer', id, answer: await this.#call(call) });
+  }
+
+  async #call(call: HubCall): Promise<Answer> {
+    if (call.project === undefined) return this.#link.call(call, undefined);
+    if (!this.#paths.has(call.project)) await this.#readProjects();
+    const path = this.#paths.get(call.project);
+    if (path !== undefined) return this.#link.call(call, path);
+    const { link } = this.#link;
+    if (link.kind !== 'live') return { ok: false, error: noAnswerError(link.kind === 'away' ? link.why : 'gone') };
+    return {
+      ok: false,
+      error: { code: 'no-such-project', message: 'this daemon has no such project', hint: 'Choose another one.' },
+    };
+  }
+
+  async #readProjects(): Promise<void> {
+    const answer = await this.#link.call({ operation: 'projects_list', input: {} }, undefined);
+    if (!answer.ok) return;
+    for (const { id, path } of objectsOf(fieldsOf(answer.result)['projects']))
+      this.#paths.set(textOf(id), textOf(path));
+  }
+
+  /** The stream is open. From here on no entry is missed, so everything that is read now is complete. */
+  async #begin(): Promise<void> {
+    await this.#readProjects();
+    this.#watches.refreshAll();
+  }
+
+  #receive(entries: readonly StreamedEntry[]): void {
+    const changed = new Map<string, Set<Topic>>();
+    for (const streamed of entries) {
+      const model = this.#modelOf(streamed.project, streamed.seq - 1);
+      model.add(streamed);
+      const topics = changed.get(streamed.project) ?? new Set();
+      for (const topic of topicsOf(streamed.entry, model.state)) topics.add(topic);
+      changed.set(streamed.project, topics);
+    }
+    for (const [project, topics] of changed) this.#watches.changed(project, topics);
+  }
+
+  #seeHeads(heads: ReadonlyMap<string, number>): void {
+    for (const [id, seq] of heads) this.#modelOf(id, seq);
+  }
+
+  #modelOf(id: string, seq: number): ProjectModel {
+    const known = this.#models.get(id);
+    if (known !== undefined) return known;
+    const read = async (): Promise<Answer> => this.#call({ project: id, operation: 'state_snapshot', input: {} });
+    const model = new ProjectModel(seq, read);
+    this.#models.set(id, model);
+    return model;
+  }
+
+  async #look({ project, view, params }: Query & { readonly kind: 'state' }): Promise<Loaded<unknown>> {
+    const model = this.#models.get(project);
+    if (model === undefined) return this.#link.link.kind === 'live' ? {} : { error: noAnswerError('gone') };
+    const refused = await model.load();
+    if (refused?.ok === false) return { error: refused.error };
+    const { state } = model;
+    const { link } = this.#link;
+    const at = link.kind === 'live' ? Date.now() : link.kind === 'away' ? (link.shownAt ?? 0) : 0;
+    return state === undefined ? {} : { value: computeView(state, view, params, at), at };
+  }
+
+  #standing(): Standing {
+    const projects = [...this.#models].map(([id, { seq }]) => ({ id, seq, verified: this.#verified(id) }));
+    const { keyName } = this.#link;
+    return { link: this.#link.link, projects, ...(keyName === undefined ? {} : { keyName }) };
+  }
+
+  #verified(id: string): Verified {
+    return this.#verifications.of(id);
+  }
+
+  #tell(): void {
+    const standing = this.#standing();
+    for (const tab of this.#tabs.keys()) tab.send({ kind: 'standing', standing });
+  }
+}

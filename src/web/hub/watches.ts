@@ -1,0 +1,122 @@
+import type { Answer } from '../../api/answer.ts';
+import type { HubCall, Loaded, Query, Topic } from './messages.ts';
+
+export interface WatchSources {
+  readonly call: (call: HubCall) => Promise<Answer>;
+  /** A view of the folded state; undefined while the state is not loaded yet. */
+  readonly look: (query: Query & { readonly kind: 'state' }) => Loaded<unknown> | Promise<Loaded<unknown>>;
+  readonly now: () => number;
+  readonly after: (ms: number, run: () => void) => void;
+}
+
+type Send = (loaded: Loaded<unknown>) => void;
+
+interface Watch {
+  readonly query: Query;
+  readonly followers: Map<object, Send>;
+  loaded: Loaded<unknown>;
+  text: string;
+  isAsking: boolean;
+  isAskedAgain: boolean;
+  askedAt: number;
+}
+
+/** Entries may come a hundred times a second: nobody reads faster than this. */
+const PACE_MS = { api: 400, state: 150 } as const;
+
+/** What all tabs look at. The same query of several tabs is asked once. A tab hears of it only if the value has changed. */
+export class Watches {
+  readonly #sources: WatchSources;
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(sources: WatchSources) {
+    this.#sources = sources;
+  }
+
+  /** Returns a function that ends it. */
+  follow(query: Query, send: Send): () => void {
+    const name = JSON.stringify(query);
+    const known = this.#watches.get(name);
+    const watch = known ?? this.#add(name, query);
+    const follower = {};
+    watch.followers.set(follower, send);
+    if (known !== undefined && (watch.loaded.at !== undefined || watch.loaded.error !== undefined)) send(watch.loaded);
+    return () => {
+      watch.followers.delete(follower);
+      if (watch.followers.size === 0) this.#watches.delete(name);
+    };
+  }
+
+  #add(name: string, query: Query): Watch {
+    const watch = {
+      query,
+      followers: new Map<object, Send>(),
+      loaded: {},
+      text: '',
+      isAsking: false,
+      isAskedAgain: false,
+      askedAt: -Infinity,
+    };
+    this.#watches.set(name, watch);
+    this.#refresh(watch);
+    if (query.kind === 'api' && query.everyMs !== undefined) this.#repeat(name, watch, query.everyMs);
+    return watch;
+  }
+
+  #repeat(name: string, watch: Watch, everyMs: number): void {
+    this.#sources.after(everyMs, () => {
+      if (this.#watches.get(name) !== watch) return;
+      this.#refresh(watch);
+      this.#repeat(name, watch, everyMs);
+    });
+  }
+
+  /** Something was recorded in the project about these topics. */
+  changed(project: string, topics: ReadonlySet<Topic>): void {
+    for (const watch of this.#watches.values()) {
+      const { query } = watch;
+      const isHere = query.project === undefined || query.project === project;
+      if (!isHere) continue;
+      if (query.kind === 'state' || (query.on !== undefined && topics.has(query.on))) this.#refresh(watch);
+    }
+  }
+
+  /** The daemon is back, or has gone: everything is asked again, so that each list says how old it is. */
+  refreshAll(): void {
+    for (const watch of this.#watches.values()) this.#refresh(watch);
+  }
+
+  #refresh(watch: Watch): void {
+    if (watch.isAsking) {
+      watch.isAskedAgain = true;
+      return;
+    }
+    watch.isAsking = true;
+    const waitMs = watch.askedAt + PACE_MS[watch.query.kind] - this.#sources.now();
+    if (waitMs <= 0) void this.#ask(watch);
+    else this.#sources.after(waitMs, () => void this.#ask(watch));
+  }
+
+  async #ask(watch: Watch): Promise<void> {
+    watch.isAskedAgain = false;
+    watch.askedAt = this.#sources.now();
+    const loaded = watch.followers.size === 0 && watch.text !== '' ? watch.loaded : await this.#load(watch);
+    watch.isAsking = false;
+    const text = JSON.stringify([loaded.value, loaded.error]);
+    if (text !== watch.text) {
+      watch.text = text;
+      watch.loaded = loaded;
+      for (const send of watch.followers.values()) send(loaded);
+    }
+    if (watch.isAskedAgain) this.#refresh(watch);
+  }
+
+  async #load({ query, loaded }: Watch): Promise<Loaded<unknown>> {
+    if (query.kind === 'state') return this.#sources.look(query);
+    const { operation, input, project } = query;
+    const at = this.#sources.now();
+    const answer = await this.#sources.call({ operation, input, ...(project === undefined ? {} : { project }) });
+    // The last value stays: an old list that says so is worth more than none.
+    return answer.ok ? { value: answer.result, at } : { ...loaded, error: answer.error };
+  }
+}

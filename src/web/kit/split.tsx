@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact';
+import type { ViewName } from '../app/router.ts';
+import { hrefTo } from '../app/router.ts';
+
+/** A list with the detail of one row beside it. On a narrow screen the detail covers the list. */
+export function Split({
+  view,
+  list,
+  detail,
+  label,
+}: {
+  readonly view: ViewName;
+  readonly label: string;
+  readonly list: ComponentChildren;
+  /** Undefined if nothing is chosen. */
+  readonly detail: ComponentChildren | undefined;
+}) {
+  return (
+    <div class={detail === undefined ? 'split' : 'split open'}>
+      <section class="list" aria-label={label}>
+        {list}
+      </section>
+      {detail === undefined ? null : (
+        <section class="detail" aria-label="Detail" tabIndex={-1}>
+          <a class="back" href={hrefTo({ view })}>
+            ← {label}
+          </a>
+          {detail}
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** Parts of a detail, each with its own address. */
+export function Tabs({
+  parts,
+  now,
+  to,
+}: {
+  readonly parts: readonly (readonly [name: string, label: string])[];
+  readonly now: string;
+  readonly to: (name: string) => string;
+}) {
+  return (
+    <nav class="tabs" aria-label="Parts">
+      {parts.map(([name, label]) => (
+        <a key={name} href={to(name)} aria-current={name === now ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+interface VirtualListProps {
+  readonly count: number;
+  /** All rows are equally high. */
+  readonly rowHeight?: number;
+  readonly label: string;
+  readonly keyOf: (index: number) => string;
+  /** Told which rows are on the screen, so that only those are loaded. */
+  readonly onRange?: (from: number, to: number) => void;
+  /** Scrolled into view whenever it changes. */
+  readonly selected?: number;
+  readonly children: (index: number) => ComponentChildren;
+}
+
+/** Rows beyond the edge of the screen, so that a fast scroll shows no gap. */
+const OVERSCAN = 12;
+
+/** A list of any length that has only the rows on the screen in the document. */
+export function VirtualList(props: VirtualListProps) {
+  const { count, rowHeight = 32, label, keyOf, onRange, selected, children } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, []);
+  const from = Math.max(0, Math.floor(view.top / rowHeight) - OVERSCAN);
+  const to = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + OVERSCAN);
+  useLayoutEffect(() => onRange?.(from, to), [from, to]);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null || selected === undefined || selected < 0) return;
+    const [top, bottom] = [selected * rowHeight, (selected + 1) * rowHeight];
+    if (top < element.scrollTop) element.scrollTop = top;
+    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+  }, [selected]);
+  const rows = [];
+  for (let index = from; index < to; index += 1) {
+    rows.push(
+      <div
+        key={keyOf(index)}
+        role="listitem"
+        aria-setsize={count}
+        aria-posinset={index + 1}
+        class="virtual-row"
+        data-row=""
+        style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+      >
+        {children(index)}
+      </div>,
+    );
+  }
+  return (
+    <div ref={box} class="virtual" tabIndex={0} role="region" aria-label={label}>
+      <div role="list" aria-label={label} class="virtual-all" style={{ height: `${count * rowHeight}px` }}>
+        {rows}
+      </div>
+    </div>
+  );
+}

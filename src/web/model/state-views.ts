@@ -1,0 +1,21 @@
+import type { State } from '../../state/state.ts';
+
+/**
+ * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
+ * result travel between threads, so both are plain data.
+ */
+export const STATE_VIEWS = {
+  counts: (state: State) => ({ tasks: state.tasks.size, seq: state.seq }),
+};
+
+export type StateViews = {
+  readonly [V in keyof typeof STATE_VIEWS]: (typeof STATE_VIEWS)[V] extends (state: State, ...rest: infer P) => infer R
+    ? { readonly params: P extends readonly [infer First, ...unknown[]] ? First : object; readonly result: R }
+    : never;
+};
+
+/** `nowMs`: the time for which the view is computed. */
+export function computeView(state: State, view: keyof StateViews, params: object, nowMs: number): unknown {
+  const compute: (state: State, params: object, nowMs: number) => unknown = STATE_VIEWS[view];
+  return compute(state, params, nowMs);
+}
