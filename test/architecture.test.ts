@@ -11,8 +11,8 @@ const PURE_FOLDERS = readPureFolders(readFileSync(join(root(), 'ARCHITECTURE.md'
 const MAX_FILES_PER_FOLDER = 25;
 const MAX_LINES = 300;
 
-const files = globSync('src/**/*.ts', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
-const products = globSync('src/**/*.{ts,js,css,html,svg,sql}', { cwd: root() }).filter(
+const files = globSync('src/**/*.{ts,tsx}', { cwd: root() }).filter((file) => !/\.(test|cases)\.tsx?$/.test(file));
+const products = globSync('src/**/*.{ts,tsx,css,html,svg,sql}', { cwd: root() }).filter(
   (file) => !/\.(test|cases)\.ts$/.test(file),
 );
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
@@ -99,7 +99,7 @@ describe('imports between rooms', () => {
   });
 
   it('words the all-clear in one file and calls it from one other', () => {
-    const all = globSync('src/**/*.{ts,js,html}', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
+    const all = globSync('src/**/*.{ts,tsx,html}', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
     expect(all.filter((file) => /nothing needs you/i.test(read(file)))).toEqual(['src/api/all-clear.ts']);
     expect(all.filter((file) => read(file).includes('judgeAllClear(')).sort()).toEqual([
       'src/api/all-clear.ts',

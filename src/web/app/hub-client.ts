@@ -124,7 +124,7 @@ export function useStateView<V extends keyof StateViews>(
   const own = project.value;
   const query: Query | undefined =
     own === undefined || params === undefined ? undefined : { kind: 'state', project: own, view, params };
-  return useQuery(query) as Loaded<StateViews[V]['result']>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return useQuery(query) as Loaded<StateViews[V]['result']>; // oxlint-disable-line typescript/no-unsafe-type-assertion, typescript/no-unnecessary-type-assertion
 }
 
 export function verifyChain(id: string): void {

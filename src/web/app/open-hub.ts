@@ -30,7 +30,7 @@ interface TrustedTypes {
 
 /** The page's policy accepts script addresses only from here. */
 function trustedUrl(path: string): string {
-  const types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
+  const { trustedTypes: types } = globalThis as { trustedTypes?: TrustedTypes }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- not in TypeScript's library yet
   return types === undefined
     ? path
     : types.createPolicy('baton', { createScriptURL: (url) => url }).createScriptURL(path);

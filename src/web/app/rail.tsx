@@ -5,7 +5,8 @@ import { renderCount } from '../kit/numbers.ts';
 import { visible } from '../kit/words.tsx';
 import { hrefTo, project, route, type ViewName } from './router.ts';
 import { standing } from './hub-client.ts';
-import { openHelp, openPalette } from './overlays.ts';
+import { openHelp, openPalette } from './overlay.ts';
+import { NotificationSwitch } from './signals.tsx';
 import { nextTheme, theme } from './theme.ts';
 
 type Projects = ResultOf<'projects_list'>;
@@ -50,6 +51,7 @@ export function Rail({
         <button type="button" onClick={openPalette} title="Find anything (Ctrl K)">
           Find <kbd>Ctrl K</kbd>
         </button>
+        <NotificationSwitch />
         <button type="button" onClick={nextTheme}>
           Theme: {theme.value}
         </button>

@@ -4,6 +4,7 @@ import { Words } from '../kit/words.tsx';
 import { VIEWS } from '../views/views.tsx';
 import { Foot } from './foot.tsx';
 import { standing, useApi } from './hub-client.ts';
+import { Overlays } from './overlays.tsx';
 import { hrefTo, project, route, wantedPath } from './router.ts';
 import { Signals } from './signals.tsx';
 import { Rail } from './rail.tsx';
@@ -32,6 +33,7 @@ export function Shell() {
       </main>
       <Foot />
       <Notes />
+      <Overlays />
       <Signals status={status} />
     </div>
   );

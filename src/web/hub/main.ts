@@ -3,9 +3,10 @@ import type { FromHub, ToHub } from './messages.ts';
 
 /** The program of the worker. A browser without shared workers runs one for each tab. */
 const hub = new Hub();
-const scope = globalThis as unknown as { onconnect?: (event: MessageEvent) => void } & MessagePort; // oxlint-disable-line typescript/no-unsafe-type-assertion
+const scope = globalThis as unknown as MessagePort; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
-if ('onconnect' in globalThis) scope.onconnect = ({ ports }) => ports.forEach(serve);
+if ('onconnect' in globalThis)
+  addEventListener('connect', (event) => event instanceof MessageEvent && event.ports.forEach(serve));
 else serve(scope);
 
 function serve(port: MessagePort): void {

@@ -11,7 +11,7 @@ let lastActedAt = -Infinity;
 interface ActionProps {
   readonly label: string;
   /** Sends the command. */
-  readonly act: () => Promise<Answer<unknown>>;
+  readonly act: () => Promise<Answer>;
   /** Shown when it was done. */
   readonly done?: string;
   readonly tone?: 'primary' | 'danger';

@@ -1,11 +1,12 @@
 import type { State } from '../../state/state.ts';
+import { findAnything } from './find-anything.ts';
 
 /**
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
  * result travel between threads, so both are plain data.
  */
 export const STATE_VIEWS = {
-  counts: (state: State) => ({ tasks: state.tasks.size, seq: state.seq }),
+  find: findAnything,
 };
 
 export type StateViews = {
@@ -16,6 +17,7 @@ export type StateViews = {
 
 /** `nowMs`: the time for which the view is computed. */
 export function computeView(state: State, view: keyof StateViews, params: object, nowMs: number): unknown {
-  const compute: (state: State, params: object, nowMs: number) => unknown = STATE_VIEWS[view];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `useStateView` checks the parameters of each view
+  const compute = STATE_VIEWS[view] as (state: State, params: object, nowMs: number) => unknown;
   return compute(state, params, nowMs);
 }
