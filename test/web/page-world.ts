@@ -1,0 +1,104 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { until } from '../processes/until.ts';
+import { World } from '../processes/world.ts';
+
+const SAMPLE = join(import.meta.dirname, '../../examples/sample');
+
+/** The sample repository with a daemon of its own process, and the page in a browser, opened as `baton web` opens it. */
+export class PageWorld implements AsyncDisposable {
+  readonly world: World;
+  readonly #contexts: BrowserContext[] = [];
+
+  private constructor(world: World) {
+    this.world = world;
+  }
+
+  static async open(): Promise<PageWorld> {
+    const world = new World();
+    try {
+      cpSync(SAMPLE, world.repository, { recursive: true });
+      const runbook = join(world.repository, 'baton.toml');
+      writeFileSync(runbook, `${readFileSync(runbook, 'utf8')}${AGENTS}`);
+      world.commit(world.repository, { 'agents/talk.sh': TALK }, 'the sample');
+      await world.startDaemon();
+      return new PageWorld(world);
+    } catch (error) {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The address with a one-time code. */
+  address(): string {
+    const { out, err } = this.world.baton(['web', '--no-open', '--json']);
+    const { url } = JSON.parse(out === '' ? '{}' : out) as { url?: string };
+    if (url === undefined) throw new Error(`baton web printed no address: ${err}`);
+    return url;
+  }
+
+  /** A browser that has never seen the page, with everything red in its console. */
+  async visit(
+    browser: Browser,
+    { width = 1440, height = 900, theme = 'light' as 'light' | 'dark' } = {},
+  ): Promise<Visit> {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const red: string[] = [];
+    page.on('console', (message) => void (message.type() === 'error' && red.push(message.text())));
+    page.on('pageerror', (error) => void red.push(error.message));
+    await page.goto(this.address());
+    await page.locator('.foot .state.good').waitFor();
+    return { page, context, red };
+  }
+
+  /** Goes to an address of this project, as in `/tasks/T001`. */
+  async go(page: Page, path: string): Promise<void> {
+    const project = new URL(page.url()).hash.split('/')[1] ?? '';
+    await page.evaluate((hash) => void (location.hash = hash), `#/${project}${path}`);
+  }
+
+  /** Starts the built-in workflow. Supervised, it asks a person at every stage. */
+  async startWorkflow(title: string, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous'): Promise<string> {
+    const { task_id } = await this.world.order('run_start', { name: 'issue', args: [title, '--mode', mode] });
+    return String(task_id);
+  }
+
+  async untilTask(id: string, holds: (view: Readonly<Record<string, unknown>>) => boolean): Promise<void> {
+    await until(`task ${id}`, async () => holds(await this.world.order('task_view', { task_id: id })));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#contexts.map(async (context) => context.close()));
+    await this.world[Symbol.asyncDispose]();
+  }
+}
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page wrote to the console as an error. */
+  readonly red: readonly string[];
+}
+
+/** One that prints in colour and goes on, one that asks a person as soon as it stops. */
+const AGENTS = `
+[agents.talker]
+run = "sh agents/talk.sh"
+on_stop = "escalate"
+
+[agents.asker]
+run = "echo I am done"
+on_stop = "escalate"
+`;
+
+const TALK = `n=0
+while :; do
+  n=$((n + 1))
+  printf '\\033[32mline %d\\033[0m is \\033[1mbold\\033[0m\\n' $n
+  sleep 1
+done
+`;

@@ -1,0 +1,39 @@
+import { until } from '../processes/until.ts';
+import type { PageWorld } from './page-world.ts';
+
+/** A lively project: a workflow that is merged, one that waits for a person, agents that run and ask, tasks that wait for each other. */
+export async function seed(page: PageWorld): Promise<Readonly<Record<string, string>>> {
+  const { world } = page;
+  for (let n = 1; n <= 40; n += 1) {
+    const id = `T${String(n).padStart(3, '0')}`;
+    const after =
+      n % 5 === 0 ? [] : [`T${String(Math.max(1, n - 1)).padStart(3, '0')}`].filter((before) => before !== id);
+    await world.order('task_create', {
+      task_id: id,
+      title: TITLES[n % TITLES.length],
+      ...(after.length === 0 ? {} : { after }),
+    });
+  }
+  await world.order('task_update', { task_id: 'T010', status: 'blocked', notes: 'the staging database is full' });
+  const done = await page.startWorkflow('Read durations back');
+  await page.untilTask(done, ({ status }) => status === 'done');
+  const waiting = await page.startWorkflow('Print durations in words', 'supervised');
+  const { id: agent } = await world.order('run_start', { name: 'talker', kind: 'agent' });
+  await world.order('run_start', { name: 'asker', kind: 'agent' });
+  const decision = await until('a person is asked twice', async () => {
+    const { needs_you } = await world.order('status_get', {});
+    const open = needs_you as { id: string; task_id: string | null }[];
+    return open.length >= 2 ? open.find(({ task_id }) => task_id === waiting)?.id : undefined;
+  });
+  return { TASK: done, AGENT: String(agent), DECISION: decision, PIPELINE: '' };
+}
+
+const TITLES = [
+  'Parse ISO 8601 periods',
+  'Reject negative durations',
+  'Add a changelog entry',
+  'Measure the parser',
+  'Document the rounding rules',
+  'Support weeks',
+  'Name the unit in errors',
+];
