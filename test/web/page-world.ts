@@ -58,7 +58,7 @@ export class PageWorld implements AsyncDisposable {
   /** Goes to an address of this project, as in `/tasks/T001`. */
   async go(page: Page, path: string): Promise<void> {
     const project = new URL(page.url()).hash.split('/')[1] ?? '';
-    await page.evaluate((hash) => void (location.hash = hash), `#/${project}${path}`);
+    await page.goto(`${new URL(page.url()).origin}/#/${project}${path}`);
   }
 
   /** Starts the built-in workflow. Supervised, it asks a person at every stage. */
