@@ -24,23 +24,31 @@ const HEADERS = {
 
 let loading: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
 
-/** Whether the path belongs to the page, which needs no token; the data that it shows does. */
-export function isPagePath({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
-  return method === 'GET' && /^\/(?:[a-z]+(?:-[A-Za-z0-9]+)?\.(?:css|svg|js))?(?:\?|$)/.test(url);
+/** Serves the page, which needs no token; the data that it shows does. Returns false for other paths. */
+export function servePage(
+  { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
+  response: ServerResponse,
+): boolean {
+  const [, name] = (method === 'GET' ? PAGE_PATH.exec(url) : null) ?? [];
+  if (name === undefined) return false;
+  void sendFile(name === '' ? 'page.html' : name, response);
+  return true;
 }
 
-export async function servePage({ url = '' }: Pick<IncomingMessage, 'url'>, response: ServerResponse): Promise<void> {
+const PAGE_PATH = /^\/((?:[a-z]+(?:-[A-Za-z0-9]+)?\.(?:css|svg|js))?)(?:\?|$)/;
+
+async function sendFile(name: string, response: ServerResponse): Promise<void> {
   loading ??= loadPage();
-  const name = (url.split('?', 1)[0] ?? '').slice(1) || 'page.html';
-  const content = await loading.then(
-    (files) => files.get(name),
-    (error: unknown) => {
-      loading = undefined;
-      throw error;
-    },
-  );
-  if (content === undefined) return void response.writeHead(404, HEADERS).end();
-  response.writeHead(200, { ...HEADERS, 'content-type': TYPES[extname(name)] ?? 'text/plain' }).end(content);
+  try {
+    const content = (await loading).get(name);
+    const type = TYPES[extname(name)] ?? 'text/plain';
+    response.writeHead(content === undefined ? 404 : 200, { ...HEADERS, 'content-type': type }).end(content);
+  } catch (error) {
+    // Tried again at the next request.
+    loading = undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    response.writeHead(500, { ...HEADERS, 'content-type': 'text/plain' }).end(`The page cannot be served: ${why}\n`);
+  }
 }
 
 /** In the package the scripts are built; in a clone they are built now, in memory. */

@@ -21,7 +21,7 @@ import {
   slotLimits,
 } from './connections.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
-import { isPagePath, servePage } from './page.ts';
+import { servePage } from './page.ts';
 import { DAEMON_STOPPING, INTERNAL_ERROR, type Refusal, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { type HttpExchange, isOurVersion, projectPathIn } from './route.ts';
 
@@ -156,8 +156,7 @@ export class DaemonServer {
     const { log, route } = this.#options;
     response.sendDate = false;
     // A request under a foreign Host name gets nothing, not even the page.
-    if (!this.#isStopping && isAddressedToDaemon(request, listener) && isPagePath(request))
-      return this.#servePage(request, response);
+    if (!this.#isStopping && isAddressedToDaemon(request, listener) && servePage(request, response)) return;
     if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, listener))
       return this.#handleWebhook(request, response);
     const isStop = request.url === '/v1/stop';
@@ -176,15 +175,6 @@ export class DaemonServer {
       await route({ request, response, identity: access.identity, token, signal });
     } catch (error) {
       log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
-      sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
-    }
-  }
-
-  async #servePage(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    try {
-      await servePage(request, response);
-    } catch (error) {
-      this.#options.log.error('the page cannot be served', { cause: causeOf(error) });
       sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
     }
   }

@@ -1,1 +1,0 @@
-import './page-faults.int.test.ts';
