@@ -63,8 +63,8 @@ export class PageWorld implements AsyncDisposable {
 
   /** Starts the built-in workflow. Supervised, it asks a person at every stage. */
   async startWorkflow(title: string, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous'): Promise<string> {
-    const { task_id } = await this.world.order('run_start', { name: 'issue', args: [title, '--mode', mode] });
-    return String(task_id);
+    const { id } = await this.world.order('run_start', { name: 'issue', args: [title, '--mode', mode] });
+    return String(id);
   }
 
   async untilTask(id: string, holds: (view: Readonly<Record<string, unknown>>) => boolean): Promise<void> {
