@@ -30,12 +30,9 @@ export class PageWorld implements AsyncDisposable {
     }
   }
 
-  /** The address with a one-time code. */
-  address(): string {
-    const { out, err } = this.world.baton(['web', '--no-open', '--json']);
-    const { url } = JSON.parse(out === '' ? '{}' : out) as { url?: string };
-    if (url === undefined) throw new Error(`baton web printed no address: ${err}`);
-    return url;
+  /** The address with a one-time code, as `baton web` opens it. */
+  async address(): Promise<string> {
+    return String((await this.world.order('page_open', {}))['url']);
   }
 
   /** A browser that has never seen the page, with everything red in its console. */
@@ -50,7 +47,7 @@ export class PageWorld implements AsyncDisposable {
     const red: string[] = [];
     page.on('console', (message) => void (message.type() === 'error' && red.push(message.text())));
     page.on('pageerror', (error) => void red.push(error.message));
-    await page.goto(this.address());
+    await page.goto(await this.address());
     await page.locator('.foot .state.good').waitFor();
     return { page, context, red };
   }
