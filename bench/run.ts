@@ -6,6 +6,7 @@ import { ledger } from './ledger.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { describe } from './measure.ts';
 import { nextActions } from './next-actions.ts';
+import { page } from './page.ts';
 import { parse } from './parse.ts';
 import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
@@ -21,6 +22,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   fleet,
   hooks,
   sandbox,
+  page,
 ];
 
 const minutes = process.argv.indexOf('--minutes');

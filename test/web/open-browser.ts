@@ -10,7 +10,7 @@ const CACHE = join(import.meta.dirname, '../../.cache/browser');
  * A real Chromium, which `npm ci` has brought along: it is unpacked once, and then lies in the cache folder. It is for Linux; elsewhere
  * BATON_TEST_BROWSER names another.
  */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser({ args = [] }: { readonly args?: readonly string[] } = {}): Promise<Browser> {
   const own = process.env['BATON_TEST_BROWSER'];
   if (own !== undefined) return chromium.launch({ executablePath: own });
   const folder = unpacked();
@@ -18,7 +18,7 @@ export async function openBrowser(): Promise<Browser> {
   // Web security stays as it is: the package's own flags would switch off what the page relies on.
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', ...args],
     env: { HOME: folder, TMPDIR: folder, PATH: '/usr/bin:/bin', ...librariesFor(executablePath, folder) },
   });
 }
