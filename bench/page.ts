@@ -66,7 +66,7 @@ async function measureLively(browser: Browser, idleP95: number): Promise<Measure
     const href = (await row.getAttribute('href')) ?? '';
     await row.click();
     const hash = href.slice(href.indexOf('#'));
-    arrived += (await opened.evaluate((wanted) => globalThis.location.hash === wanted, hash)) ? 1 : 0;
+    arrived += new URL(opened.url()).hash === hash ? 1 : 0;
     kept += (await opened.evaluate(FOCUS_STAYS)) === true ? 1 : 0;
   }
   const seconds = (performance.now() - began) / 1000;
@@ -210,25 +210,29 @@ async function grow({ world }: PageWorld, entries: number): Promise<void> {
     await Promise.all(
       Array.from({ length: BATCH }, async () => {
         n += 1;
-        await client.call('task_update', { task_id: name(n % TASKS), progress: n % 100, notes: `step ${n}` });
+        await client.call('audit_session_start', { task_id: name(n % TASKS) });
       }),
     );
 }
 
-/** Writes at the rate of the goal until it is told to stop. Returns the number of entries. */
+/** Blocks and unblocks tasks at the rate of the goal until it is told to stop. Returns the number of entries. */
 async function write({ world }: PageWorld, signal: AbortSignal): Promise<number> {
   const client = world.client();
   const began = performance.now();
-  let count = 0;
+  let [asked, count] = [0, 0];
   while (!signal.aborted) {
     const due = Math.floor(((performance.now() - began) * RATE) / 1000);
-    const batch = Math.min(20, due - count);
-    await Promise.all(
-      Array.from({ length: batch }, async (_, i) =>
-        client.call('task_update', { task_id: name((count + i) % 200), progress: (count + i) % 100 }),
-      ),
+    const batch = Array.from({ length: Math.max(0, Math.min(20, due - asked)) }, (_, i) => asked + i);
+    asked += batch.length;
+    const answers = await Promise.all(
+      batch.map(async (n) => {
+        const task_id = name(n % 200);
+        return Math.floor(n / 200) % 2 === 0
+          ? client.call('task_update', { task_id, status: 'blocked', notes: `for the ${n}th time` })
+          : client.call('task_unblock', { task_id, reason: 'it goes on' });
+      }),
     );
-    count += Math.max(0, batch);
+    count += answers.filter(({ ok }) => ok).length;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return count;
