@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { until } from '../processes/until.ts';
-import { World } from '../processes/world.ts';
+import { type DaemonProcessOptions, World } from '../processes/world.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../examples/sample');
 
@@ -15,14 +15,14 @@ export class PageWorld implements AsyncDisposable {
     this.world = world;
   }
 
-  static async open(): Promise<PageWorld> {
+  static async open(options: DaemonProcessOptions = {}): Promise<PageWorld> {
     const world = new World();
     try {
       cpSync(SAMPLE, world.repository, { recursive: true });
       const runbook = join(world.repository, 'baton.toml');
       writeFileSync(runbook, `${readFileSync(runbook, 'utf8')}${AGENTS}`);
       world.commit(world.repository, { 'agents/talk.sh': TALK }, 'the sample');
-      await world.startDaemon();
+      await world.startDaemon(options);
       return new PageWorld(world);
     } catch (error) {
       await world[Symbol.asyncDispose]();

@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readDaemonRecord } from '../../src/api/state-folder.ts';
+import { someOf } from '../lanes.ts';
+import { openBrowser } from './open-browser.ts';
+import { PageWorld, type Visit } from './page-world.ts';
+
+let browser: Browser;
+let page: PageWorld;
+let visit: Visit;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(async () => browser.close());
+beforeEach(async () => {
+  page = await PageWorld.open({ imports: [join(import.meta.dirname, 'failing-calls.mjs')] });
+  visit = await page.visit(browser);
+});
+afterEach(async () => page[Symbol.asyncDispose]());
+
+const foot = (of: Page = visit.page) => of.locator('.foot');
+const shows = async (text: string | RegExp, of: Page = visit.page): Promise<void> =>
+  foot(of).filter({ hasText: text }).waitFor();
+const verdict = () => visit.page.locator('.verdict');
+const CALM = /nothing needs you/i;
+
+/** Whatever was on the screen while this ran. */
+async function neverCalm(during: () => Promise<void>): Promise<void> {
+  await visit.page.evaluate(`globalThis.seen = [];
+    new MutationObserver(() => seen.push(document.body.textContent))
+      .observe(document.body, { childList: true, subtree: true, characterData: true });`);
+  await during();
+  const seen = await visit.page.evaluate<string[]>('seen');
+  expect(seen.filter((text) => CALM.test(text))).toEqual([]);
+}
+
+describe('the page without its daemon', () => {
+  it('says within 5 s that the daemon is hung, shows no verdict, and goes on when the daemon does', async () => {
+    await verdict().filter({ hasText: CALM }).waitFor();
+    page.world.freezeDaemon();
+    try {
+      const began = performance.now();
+      await shows('The daemon does not respond');
+      expect(performance.now() - began).toBeLessThan(5000);
+      expect(await verdict().textContent()).toContain('Not known');
+      expect(await visit.page.title()).toBe('away · Baton');
+      await neverCalm(async () => shows(/away [4-9] s/));
+    } finally {
+      page.world.thawDaemon();
+    }
+    await verdict().filter({ hasText: CALM }).waitFor();
+  });
+
+  it('recognizes a foreign server on its port, sends it nothing but a challenge, and goes on with its own daemon', async () => {
+    const { port = 0 } = readDaemonRecord(page.world.stateDir) ?? {};
+    await page.world.endDaemon('SIGKILL');
+    await shows('The daemon cannot be reached');
+    const got: string[] = [];
+    const foreign = createServer((request, response) => {
+      got.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
+      response.end('{"ok":true,"result":{"instance":"i","signature":"AAAA","public_key":"AAAA"}}');
+    });
+    foreign.listen(port, '127.0.0.1');
+    await once(foreign, 'listening');
+    try {
+      await shows('Another program answers on this port');
+      expect(new Set(got)).toEqual(new Set(['POST /v1/page/greeting ']));
+    } finally {
+      foreign.closeAllConnections();
+      foreign.close();
+      await once(foreign, 'close');
+    }
+    await page.world.startDaemon();
+    await shows('live');
+    await page.world.order('task_create', { task_id: 'T900', title: 'made after the daemon came back' });
+    await page.go(visit.page, '/tasks');
+    await visit.page.locator('[data-task="T900"]').waitFor();
+  });
+
+  const CALLS: readonly (readonly [address: string, operation: string])[] = [
+    ['/inbox', 'status_get'],
+    ['/tasks', 'state_snapshot'],
+    ['/ledger', 'entries_read'],
+    ['/fleet/costs', 'costs_get'],
+    ['/work/task:T001', 'task_view'],
+  ];
+
+  it('names each call that fails where its answer would be, and recovers', async () => {
+    await page.world.order('task_create', { task_id: 'T001', title: 'one' });
+    for (const [address, operation] of someOf(CALLS, 2, CALLS.length)) {
+      page.world.tellDaemon(operation);
+      await visit.page.reload();
+      await page.go(visit.page, address);
+      await visit.page.locator('.failure').first().waitFor();
+      await shows('live');
+      page.world.tellDaemon('');
+      await page.go(visit.page, '/inbox');
+      await page.go(visit.page, address);
+      await visit.page.locator('.failure').first().waitFor({ state: 'detached' });
+    }
+  });
+
+  it('comes back by itself after its event stream was cut, and misses nothing', async () => {
+    await page.go(visit.page, '/tasks');
+    page.world.tellDaemon('cut');
+    await page.world.order('task_create', { task_id: 'T001', title: 'made while the stream was cut' });
+    await visit.page.locator('[data-task="T001"]').waitFor();
+    await shows('live');
+  });
+});
+
+it('serves eight tabs with one event stream', async () => {
+  const tabs = [visit.page];
+  for (let n = 1; n < 8; n += 1) {
+    const tab = await visit.context.newPage();
+    await tab.goto(visit.page.url());
+    tabs.push(tab);
+  }
+  await Promise.all(tabs.map(async (tab) => shows('live', tab)));
+  await Promise.all(tabs.map(async (tab) => page.go(tab, '/tasks')));
+  await page.world.order('task_create', { task_id: 'T001', title: 'seen by all' });
+  await Promise.all(tabs.map(async (tab) => tab.locator('[data-task="T001"]').waitFor()));
+});
