@@ -91,7 +91,7 @@ describe('the page without its daemon', () => {
 
   it('names each call that fails where its answer would be, and recovers', async () => {
     await page.world.order('task_create', { task_id: 'T001', title: 'one' });
-    for (const [address, operation] of someOf(CALLS, 2, CALLS.length)) {
+    for (const [address, operation] of someOf(CALLS, 0, 2)) {
       page.world.tellDaemon(operation);
       await visit.page.reload();
       await page.go(visit.page, address);
