@@ -1,0 +1,1 @@
+import './page-views.int.test.ts';
