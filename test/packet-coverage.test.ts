@@ -159,6 +159,15 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const handTo = runs.agentPlan({ name: agent });
     return [played(marks, held.order({ kind: 'resolve-decision', command: { id, option, message, handTo } }), held.id)];
   },
+  decisions_resolve: () => {
+    const { value, marks } = fillOf('decisions_resolve', {});
+    const [given] = (value as { answers: { message: string }[] }).answers;
+    const held = new WorkflowPlay({}, 'supervised');
+    const { id } = held.decision();
+    const answers = [{ id, option: 1, message: given?.message ?? '' }];
+    held.order({ kind: 'answer-decisions', command: { answers, effectiveAt: held.at } });
+    return [played(marks, held.say(runs.applyAnswer(id, held.decision().answer?.seq ?? 0)), held.id)];
+  },
 };
 
 interface ImportedInput {

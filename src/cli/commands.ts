@@ -106,6 +106,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     decisionListCommand: ['decision list', 'List what waits for a person, oldest first'],
     decisionShowCommand: ['decision show', 'Show a decision with its options'],
     decisionResolveCommand: ['decision resolve', 'Answer a decision'],
+    decisionUndoCommand: ['decision undo', 'Withdraw an answer that is not in effect yet'],
   }),
   ...listCommands(async () => import('./decisions/review.ts'), {
     decisionReviewCommand: ['decision review', 'Answer the open decisions one by one'],

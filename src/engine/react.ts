@@ -42,6 +42,7 @@ import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
 import { holdAtCheckpoint } from './decisions/hold-task.ts';
+import { onAnswerWithdrawn, onExtended } from './decisions/lapse.ts';
 import { onHostRemoved } from './fleet/removed-host.ts';
 import { onMainMoved } from './main-moved.ts';
 import { makesRoom } from './makes-room.ts';
@@ -146,6 +147,8 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   MessageDelivered: ofAgent((world, agent, { ok, reason }) => (ok ? [] : onUndelivered(world, agent, reason))),
   DecisionOpened: (world, { adopts, title, context, decision_id }) =>
     adopts === undefined ? [] : [notifyAttention(world, title, context, decision_id)],
+  DecisionExtended: onExtended,
+  DecisionAnswerWithdrawn: onAnswerWithdrawn,
   DecisionResolved: onDecision,
   PhaseMoved: onMove,
   ChecksFinished: ofTask((world, task, data) => onNewHead(world, task, data)),

@@ -130,6 +130,13 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
       return decision === undefined ? undefined : [runs.resolve(decision.id, option), operator];
     }),
   ),
+  ...Array.from({ length: 2 }, () =>
+    fc.tuple(index, fc.integer({ min: 1, max: 4 })).map(([i, option]): Speech => (play) => {
+      const decision = pick([...play.state.decisions.values()], i);
+      if (decision === undefined) return undefined;
+      return [i % 3 === 0 ? runs.undo(decision.id) : runs.answer(decision.id, option, play.at), operator];
+    }),
+  ),
   index.map((i) => about((agent) => [runs.kill(agent.id), operator], i)),
   index.map((i) => about((agent) => [runs.attach(agent.id), operator], i)),
   ...Array.from({ length: 2 }, () =>
@@ -224,6 +231,9 @@ export function settle(play: Play, effect: Effect, how: string): Command {
     case 'TimerSet':
       play.wait(Math.max(0, Date.parse(data.due) - Date.parse(play.at)));
       return runs.fire(data.timer_id);
+    case 'DecisionAnswered':
+      play.wait(Math.max(0, Date.parse(data.effective_at) - Date.parse(play.at)));
+      return runs.applyAnswer(data.decision_id, effect.seq - (how === 'late' ? 1 : 0));
     case 'NotificationRequested':
       return runs.notified(data.notification_id);
   }

@@ -12,7 +12,13 @@ import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
 import { type Rules, rulesInForce } from './rules.ts';
 import { decideReportAgent, decideReportStarted, decideReportStartFailed } from './runs/report-agent.ts';
-import { decideRaiseFindings, decideResolveDecision } from './runs/resolve-decision.ts';
+import { decideUndoAnswer } from './runs/pending-answer.ts';
+import {
+  decideAnswerDecisions,
+  decideApplyAnswer,
+  decideRaiseFindings,
+  decideResolveDecision,
+} from './runs/resolve-decision.ts';
 import * as effects from './runs/settle-effect.ts';
 import { decideAttachAgent, decideKillAgent, decideSendMessage, decideSignalAgent } from './runs/steer-agent.ts';
 import * as start from './runs/steer-pipeline.ts';
@@ -75,6 +81,9 @@ const COMMANDS = {
   'notification-sent': effects.decideSendNotification,
   'raise-findings': byRules(decideRaiseFindings),
   'resolve-decision': byRules(decideResolveDecision),
+  'answer-decisions': byRules(decideAnswerDecisions),
+  'undo-answer': decideUndoAnswer,
+  'apply-answer': byRules(decideApplyAnswer),
   'cancel-pipeline': steer.decideCancelPipeline,
   'retry-pipeline': steer.decideRetryPipeline,
   'resume-pipeline': steer.decideResumePipeline,

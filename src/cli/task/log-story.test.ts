@@ -96,12 +96,18 @@ describe('between sessions', () => {
       lines([
         ['PhaseMoved', { task_id: 'T1', from: 'REVIEW', to: 'IMPLEMENTATION', reason: 'changes requested' }],
         ['DecisionOpened', asked],
+        ['DecisionAnswered', { decision_id: 'd1234567-8', action: 'deny', message: null, effective_at: '12:00' }],
+        ['DecisionAnswerWithdrawn', { decision_id: 'd1234567-8', reason: null }],
+        ['DecisionAnswerWithdrawn', { decision_id: 'd1234567-8', reason: 'it has changed' }],
         ['DecisionResolved', { decision_id: 'd1234567-8', option: 1, action: 'approve', message: 'fine' }],
         ['DecisionResolved', { decision_id: 'other', option: 1, action: 'deny', message: null }],
       ]).map((line) => line.slice('━ 2026-01-01 00:00:00Z '.length)),
     ).toEqual([
       'REVIEW → IMPLEMENTATION: changes requested',
       'waits for a person: Merge it? (baton decision show d1234567)',
+      'a person answered: deny, in effect at 12:00',
+      'the answer was withdrawn',
+      'the answer lapsed: it has changed',
       'a person decided: approve: fine',
     ]);
   });

@@ -134,7 +134,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           ),
         ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
-  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source, task }) => {
+  DecisionResolved: ({ decision_id, action, message, option, hand_to, by }, { source, task }) => {
     const decision = source.decisions.get(decision_id);
     // An agent may have written the question: it is quoted, so that no part of it reads as the answer.
     const asked =
@@ -151,6 +151,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           text,
         ),
         ref: decision_id,
+        ...(by === undefined ? {} : { author: by }),
       },
     ];
   },
