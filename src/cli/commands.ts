@@ -181,8 +181,10 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./doctor/doctor.ts'), {
     doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
   }),
-  ...listCommands(async () => import('./ledger/entries.ts'), {
+  ...listCommands(async () => import('./ledger/log.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
+  }),
+  ...listCommands(async () => import('./ledger/entries.ts'), {
     ledgerShowCommand: ['ledger show', 'Show one entry in full'],
     ledgerBlobCommand: ['ledger blob', 'Print a blob that an entry names, such as an evidence bundle or a log'],
   }),

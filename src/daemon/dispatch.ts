@@ -39,6 +39,7 @@ import { RUN_HANDLERS } from './operations/start-run.ts';
 import { FLEET_HANDLERS } from './operations/fleet/hosts.ts';
 import { STORE_HANDLERS } from './operations/fleet/store.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { entriesHandler } from './operations/reads/entries-read.ts';
 import { FOLDER_HANDLERS } from './operations/reads/projects-list.ts';
 import { snapshotHandler } from './operations/reads/state-snapshot.ts';
 import { diffHandler } from './operations/task-diff.ts';
@@ -233,6 +234,7 @@ export const OPERATION_HANDLERS: Handlers = {
   ...STORE_HANDLERS,
   status_get: statusHandler,
   state_snapshot: snapshotHandler,
+  entries_read: entriesHandler,
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
