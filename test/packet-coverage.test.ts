@@ -78,6 +78,10 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const command = { kind: 'update-task', command: value } as Command;
     return [played(marks, claimed().say(command, say.session())), played(marks, task().order(command))];
   },
+  task_note: () => {
+    const { value, marks } = fillOf('task_note', { task_id: 'A' });
+    return [played(marks, task().order({ kind: 'note-task', command: value } as Command))];
+  },
   task_unblock: () => operated('task_unblock', 'unblock', () => task().order(say.update('blocked', { notes: 'x' }))),
   task_cancel: () => operated('task_cancel', 'cancel', () => task()),
   task_waive: () => operated('task_waive', 'waive', () => task()),

@@ -32,6 +32,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./task/change.ts'), {
     taskUpdateCommand: ['task update', 'Update the progress or the status of a task'],
     taskCompleteCommand: ['task complete', 'Record what was done and complete the task'],
+    taskNoteCommand: ['task note', 'Leave a note for the agent on a task, or for the next session'],
     taskUnblockCommand: ['task unblock', 'Return a blocked task to the phase that was blocked'],
     taskCancelCommand: [
       'task cancel',

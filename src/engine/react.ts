@@ -56,6 +56,7 @@ import {
   openProtectedDecision,
   requestPull,
 } from './merge.ts';
+import { sendNote } from './notes.ts';
 import { notifyAttention } from './decisions/notify.ts';
 import { askAfterAgent, askAfterPipeline, beginStepsAfterExit } from './overspent.ts';
 import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
@@ -160,6 +161,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   GithubIssueClosed: ofTask(onGithubIssueClosed),
   HandoffDelivered: (world, data, recorded) =>
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
+  NoteAdded: ofTask(sendNote),
   TaskReinstated: onReinstated,
   TaskCreated: ofTask(holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),

@@ -101,6 +101,11 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     return task === undefined || i % 3 > 0 ? undefined : [say.operate(action, 'because', task.id), operator];
   }),
 
+  index.map((i) => (play) => {
+    const task = pick([...play.state.tasks.values()], i);
+    return task === undefined ? undefined : [say.note('look here', { task_id: task.id }), operator];
+  }),
+
   // Agents become silent, report again, or are restarted by a person.
   ...Array.from({ length: 5 }, () =>
     index.map(

@@ -13,6 +13,7 @@ export const commandAccess = {
   'record-thought': ['operator', 'worker', 'session', 'agent'],
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
+  'note-task': ['operator'],
   'self-approve': ['operator'],
   'exit-session': ['session'],
   'submit-result': ['session'],

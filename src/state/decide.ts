@@ -29,6 +29,7 @@ import { type ClaimTask, decideClaimTask, decideExpireClaim, decideReleaseClaim 
 import { decideAddDependency, decideCreateTask } from './tasks/create-task.ts';
 import { decideExitSession } from './tasks/exit-session.ts';
 import { checkSessionIsLive, decideOutboxMessage } from './tasks/late-message.ts';
+import { decideNoteTask } from './tasks/note-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
@@ -58,6 +59,7 @@ const COMMANDS = {
   'record-thought': decideRecordThought,
   'complete-task': decideCompleteTask,
   'operate-task': byRules(decideOperateTask),
+  'note-task': decideNoteTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,
   'submit-result': decideSubmitResult,

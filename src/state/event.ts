@@ -133,6 +133,15 @@ export const EVENTS = {
   WritebackWaived: { task_id: text, reason: text },
   /** An operator approves a change of their own, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
+  /** A person's note for the agent that works on the task, or for the next session. */
+  NoteAdded: {
+    task_id: text,
+    text,
+    /** The file and the line that it is about, at the commit `head`. */
+    path: optional(text),
+    line: optional(whole),
+    head: optional(text),
+  },
   AgentSessionCompleted: agentSessionCompleted,
   /** What the session can show for the phase, in its own words. Long texts and lists are cut; the bundle itself is the blob. */
   EvidenceRecorded: {

@@ -4,7 +4,7 @@ import type { TaskUpdate } from '../protocol/task-update.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { Caller } from './caller.ts';
 import type { Command } from './decide.ts';
-import { event, type Event, type EventOf } from './event.ts';
+import { event, type Event, type EventOf, type Events } from './event.ts';
 import type { ClaimTask, MoveReason } from './tasks/claim-task.ts';
 import type { CreateTask } from './tasks/create-task.ts';
 import { createTask } from './tasks/evolve-task.ts';
@@ -74,6 +74,10 @@ export function complete(more: Partial<ThoughtRecord> = {}, epoch?: number): Com
 
 export function operate(action: OperateTask['action'], reason = 'because', id = 'A'): Command {
   return { kind: 'operate-task', command: { id, action, reason } };
+}
+
+export function note(text: string, more: Partial<Omit<Events['NoteAdded'], 'text'>> = {}): Command {
+  return { kind: 'note-task', command: { task_id: 'A', text, ...more } };
 }
 
 export function exit(

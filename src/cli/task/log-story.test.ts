@@ -95,6 +95,8 @@ describe('between sessions', () => {
     expect(
       lines([
         ['PhaseMoved', { task_id: 'T1', from: 'REVIEW', to: 'IMPLEMENTATION', reason: 'changes requested' }],
+        ['NoteAdded', { task_id: 'T1', text: 'too long', path: 'src/a.ts', line: 12 }],
+        ['NoteAdded', { task_id: 'T1', text: 'well done' }],
         ['DecisionOpened', asked],
         ['DecisionAnswered', { decision_id: 'd1234567-8', action: 'deny', message: null, effective_at: '12:00' }],
         ['DecisionAnswerWithdrawn', { decision_id: 'd1234567-8', reason: null }],
@@ -104,6 +106,8 @@ describe('between sessions', () => {
       ]).map((line) => line.slice('━ 2026-01-01 00:00:00Z '.length)),
     ).toEqual([
       'REVIEW → IMPLEMENTATION: changes requested',
+      'a person noted on src/a.ts:12: too long',
+      'a person noted: well done',
       'waits for a person: Merge it? (baton decision show d1234567)',
       'a person answered: deny, in effect at 12:00',
       'the answer was withdrawn',

@@ -156,6 +156,10 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textOf(from)} → ${textOf(to)}${suffix(reason)}`),
   DecisionOpened: ({ decision_id, title }) =>
     `waits for a person${suffix(title)} (baton decision show ${shortId(textOf(decision_id))})`,
+  NoteAdded: ({ text, path, line }) => {
+    const at = typeof line === 'number' ? `:${line}` : '';
+    return `a person noted${path === undefined ? '' : ` on ${textOf(path)}${at}`}${suffix(text)}`;
+  },
   DecisionAnswered: ({ action, message, effective_at }) =>
     `a person answered: ${textOf(action)}${suffix(message)}, in effect at ${textOf(effective_at)}`,
   DecisionAnswerWithdrawn: ({ reason }) =>
