@@ -73,6 +73,8 @@ export const commandAccess = {
   'raise-level': ['system'],
   'report-push': ['system'],
   'accept-store': ['operator'],
+  'add-page-key': ['operator'],
+  'revoke-page-key': ['operator', 'system'],
 } as const satisfies Readonly<Record<string, readonly CallerKind[]>>;
 
 export type CommandKind = keyof typeof commandAccess;

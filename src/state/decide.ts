@@ -10,6 +10,7 @@ import { decideReportPush } from './fleet/report-push.ts';
 import { decideImportTasks } from './import-tasks.ts';
 import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
+import { decideAddPageKey, decideRevokePageKey } from './page-keys.ts';
 import { type Rules, rulesInForce } from './rules.ts';
 import { decideReportAgent, decideReportStarted, decideReportStartFailed } from './runs/report-agent.ts';
 import { decideUndoAnswer } from './runs/pending-answer.ts';
@@ -120,6 +121,8 @@ const COMMANDS = {
   'raise-level': decideRaiseLevel,
   'report-push': decideReportPush,
   'accept-store': fleet.decideAcceptStore,
+  'add-page-key': decideAddPageKey,
+  'revoke-page-key': decideRevokePageKey,
 } satisfies { readonly [K in CommandKind]: Decide };
 
 type Decide<C = never> = (

@@ -181,6 +181,9 @@ export const EVENTS = {
   },
   /** An operator accepted that nothing is checked before a merge, as long as the runbook does not set `ci.required`. */
   ChecksDeclined: { by: text },
+  /** The page with this key may act for the operator. `public_key`: the 32 bytes of the Ed25519 key in base64url. */
+  PageKeyAdded: { key_id: text, name: text, public_key: text, origin: text },
+  PageKeyRevoked: { key_id: text, reason: text },
   ...RUN_EVENTS,
   ...WORKFLOW_EVENTS,
   ...FLEET_EVENTS,
@@ -203,7 +206,9 @@ export interface EventOf<T extends EventType> {
 export type RecordedEvent = Event & {
   readonly seq: number;
   readonly at: string;
+  /** Without the page, if one sent the command: see `splitActor`. */
   readonly actor: string;
+  readonly via?: string;
   /** The keyed command that this entry, and those recorded with it, settled. */
   readonly settles?: SettledRequest;
 };

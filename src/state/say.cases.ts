@@ -15,6 +15,13 @@ import type { HeldHandoff, Task } from './tasks/task.ts';
 
 /** Commands and callers, said as briefly as tests can be read. */
 export const operator: Caller = { kind: 'operator', name: 'ann' };
+export const PAGE_KEY = 'page-3-0a1b2c3d';
+/** The same person, through a page. */
+export const ofPage: Caller = { ...operator, via: PAGE_KEY };
+export const addPageKey: Command = {
+  kind: 'add-page-key',
+  command: { key_id: PAGE_KEY, name: 'page-3', public_key: 'AAAA', origin: 'http://127.0.0.1:20001' },
+};
 export const worker: Caller = { kind: 'worker', name: 'bob' };
 export const system: Caller = { kind: 'system', name: 'clock' };
 /** `s1` is the session of the first claim on A, unless told otherwise. */
