@@ -122,11 +122,11 @@ async function openDaemon(
     onStoreBack: () => void delivery.deliver(),
   });
   const pages = new PageAccess({ stateDir, signer: signer.value });
-  const pageLedgers = new PageLedgers({ pages, projects, operator: tokens.operator.caller, log });
+  const ledgers = new PageLedgers({ pages, projects, operator: tokens.operator.caller, log });
+  const door = { pages, ledgers };
   const shared = {
     projects,
-    pages,
-    pageLedgers,
+    door,
     outbox: files.outbox,
     log,
     drain: async (projectId: string) => delivery.drain(projectId),
@@ -155,7 +155,7 @@ async function openDaemon(
     stateDir,
     tokens,
     log,
-    door: { pages, ledgers: pageLedgers },
+    door,
     dispatch: async (call) => dispatchCall(call, shared),
     webhook: async (request, response) => handleWebhook(request, response, { stateDir, env, projects, log }),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).handle(exchange) : route(exchange, routeOptions)),
@@ -183,7 +183,7 @@ async function openDaemon(
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeFileAtomically(files.record, `${JSON.stringify(record)}\n`);
-  void pageLedgers.recordEarlier();
+  void ledgers.recordEarlier();
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
   if (isRestart === true && hasDownIntent(stateDir)) {
     await stop();

@@ -45,7 +45,12 @@ describe('an actor of the ledger', () => {
 
 describe('an operator who acts through a page', () => {
   const OTHER = 'f'.repeat(40);
-  const verdict = say.handoff({ from: 'reviewer-agent', to: 'validator-agent', senderRole: 'reviewer', phase: 'READY_FOR_MERGE' });
+  const verdict = say.handoff({
+    from: 'reviewer-agent',
+    to: 'validator-agent',
+    senderRole: 'reviewer',
+    phase: 'READY_FOR_MERGE',
+  });
   /** The operator writes by hand, and the task is up for review. */
   const written = (author: typeof operator): Step[] => [
     [say.create(), operator],

@@ -3,8 +3,8 @@ import { readBody } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { PAGE_PATHS } from '../../api/page-access.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
-import { isChallenge, type PageAccess } from '../pages/page-access.ts';
-import type { PageLedgers } from '../pages/page-ledgers.ts';
+import { isChallenge } from '../pages/page-access.ts';
+import type { PageDoor } from '../pages/page-ledgers.ts';
 import type { CallerIdentity } from '../tokens.ts';
 import type { SessionGuard } from './access.ts';
 import { findForeignName, type Listener } from './page-caller.ts';
@@ -29,11 +29,6 @@ function findPageAddress(
   return isOther && method === 'GET' && !/^\/(?:v1|mcp)(?:[/?]|$)/.test(url)
     ? `http://127.0.0.1:${port}${url}`
     : undefined;
-}
-
-export interface PageDoor {
-  readonly pages: PageAccess;
-  readonly ledgers: PageLedgers;
 }
 
 /** The two requests that a page sends before it has a key. */

@@ -6,6 +6,7 @@ import { type BodyResult, findBearerToken } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import { causeOf, type Log, ThrottledLog } from '../log.ts';
+import type { PageDoor } from '../pages/page-ledgers.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { type AccessResult, checkAccess, isAddressedToDaemon, SessionGuard } from './access.ts';
 import { type ChannelOptions, OperationChannel } from './channel.ts';
@@ -20,7 +21,7 @@ import {
 import { WEBHOOK_PATH } from './github-webhook.ts';
 import { listenAt, listenOnOwnPort, portOf } from './own-port.ts';
 import { type Listener, type PageCaller, prepareFinish, readSignedBody } from './page-caller.ts';
-import { handlePageRequest, isPageRequest, type PageDoor, servePageAt } from './page-requests.ts';
+import { handlePageRequest, isPageRequest, servePageAt } from './page-requests.ts';
 import { DAEMON_STOPPING, INTERNAL_ERROR, type Refusal, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { type HttpExchange, isOurVersion, projectPathIn } from './route.ts';
 

@@ -206,7 +206,7 @@ export class PageAccess {
   }
 }
 
-export function isNonce(text: string): boolean {
+function isNonce(text: string): boolean {
   return /^[A-Za-z0-9_-]{16,64}$/.test(text);
 }
 

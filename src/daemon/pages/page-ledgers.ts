@@ -9,6 +9,12 @@ import type { PageAccess } from './page-access.ts';
 import type { CodeUse } from './page-codes.ts';
 import { BAD_KEY } from './page-refusals.ts';
 
+/** Everything that concerns pages. */
+export interface PageDoor {
+  readonly pages: PageAccess;
+  readonly ledgers: PageLedgers;
+}
+
 interface PageLedgersOptions {
   readonly pages: PageAccess;
   readonly projects: Projects;
