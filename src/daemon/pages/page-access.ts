@@ -206,8 +206,8 @@ export class PageAccess {
   }
 }
 
-function isNonce(text: string): boolean {
-  return /^[A-Za-z0-9_-]{16,64}$/.test(text);
+function isNonce(nonce: string): boolean {
+  return /^[A-Za-z0-9_-]{16,64}$/.test(nonce);
 }
 
 export function isChallenge(value: unknown): value is string {
