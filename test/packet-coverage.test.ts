@@ -78,6 +78,10 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const command = { kind: 'update-task', command: value } as Command;
     return [played(marks, claimed().say(command, say.session())), played(marks, task().order(command))];
   },
+  task_note: () => {
+    const { value, marks } = fillOf('task_note', { task_id: 'A' });
+    return [played(marks, task().order({ kind: 'note-task', command: value } as Command))];
+  },
   task_unblock: () => operated('task_unblock', 'unblock', () => task().order(say.update('blocked', { notes: 'x' }))),
   task_cancel: () => operated('task_cancel', 'cancel', () => task()),
   task_waive: () => operated('task_waive', 'waive', () => task()),
@@ -158,6 +162,15 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const option = options.findIndex(({ action }) => action === 'hand_over') + 1;
     const handTo = runs.agentPlan({ name: agent });
     return [played(marks, held.order({ kind: 'resolve-decision', command: { id, option, message, handTo } }), held.id)];
+  },
+  decisions_resolve: () => {
+    const { value, marks } = fillOf('decisions_resolve', {});
+    const [given] = (value as { answers: { message: string }[] }).answers;
+    const held = new WorkflowPlay({}, 'supervised');
+    const { id } = held.decision();
+    const answers = [{ id, option: 1, message: given?.message ?? '' }];
+    held.order({ kind: 'answer-decisions', command: { answers, effectiveAt: held.at } });
+    return [played(marks, held.say(runs.applyAnswer(id, held.decision().answer?.seq ?? 0)), held.id)];
   },
 };
 

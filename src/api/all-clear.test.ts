@@ -23,7 +23,13 @@ const FULL: StoreHealth = {
 };
 const AWAY: StoreHealth = { ...FULL, away_since: '2026-01-01T00:00:00.000Z' };
 const AGENT = { id: 'a1a1a1a1-0000', name: 'fixer', taskId: 'K1' };
-const DECISION = { id: 'd1', title: 'Agent needs attention: fixer', context: 'it stopped', task_id: null };
+const DECISION = {
+  id: 'd1',
+  title: 'Agent needs attention: fixer',
+  context: 'it stopped',
+  task_id: null,
+  answer: null,
+};
 const UNSERVED: UnservedTask = {
   id: 'K1',
   title: 'do it',
@@ -160,6 +166,22 @@ it('throws if a proof is missing', () => {
   const madeUp: Proofs = { ...GOOD, store: { reasons: [] } };
   for (const incomplete of [noStore, noLoop, noAgents, noPhases, noPeople, wrongOne, madeUp])
     expect(() => judgeAllClear(incomplete, 0)).toThrow('there is no proof about the');
+});
+
+it('is not clear while an answer is not in effect yet, but needs nobody', () => {
+  const answered = { ...DECISION, answer: {} };
+  const judge = (...decisions: Parameters<typeof provePeople>[0]) =>
+    judgeAllClear({ ...GOOD, people: provePeople(decisions, []) }, 2);
+  expect(judge(answered)).toEqual({
+    all_clear: false,
+    summary: '1 answer takes effect soon, 2 running.',
+    needs: 0,
+    reasons: [],
+  });
+  expect(judge(DECISION, answered, answered)).toMatchObject({
+    summary: '1 decision needs you, 2 answers take effect soon, 2 running.',
+    needs: 1,
+  });
 });
 
 it('counts reasons of one kind together, the store and the loop first', () => {

@@ -5,7 +5,7 @@ export interface Proofs {
   readonly loop: Proof<'loop'>;
   readonly agents: Proof<'agents'>;
   readonly phases: Proof<'phases'>;
-  readonly people: Proof<'people'>;
+  readonly people: PeopleProof;
 }
 
 export interface AllClear {
@@ -26,11 +26,17 @@ export function judgeAllClear(proofs: Proofs, running: number): AllClear {
     ...reasonsOf(phases, 'phases'),
   ];
   const needs = reasons.reduce((sum, { count }) => sum + count, 0);
-  const runs = running === 0 ? 'nothing runs' : `${running} running`;
-  const all_clear = reasons.length === 0;
+  const { answered } = people;
+  const all_clear = reasons.length === 0 && answered === 0;
+  const parts = [
+    ...(all_clear ? ['Nothing needs you'] : []),
+    ...(reasons.length === 0 ? [] : [renderReasons(reasons, needs)]),
+    ...(answered === 0 ? [] : [`${answered} ${answered === 1 ? 'answer takes' : 'answers take'} effect soon`]),
+    running === 0 ? 'nothing runs' : `${running} running`,
+  ];
   return {
     all_clear,
-    summary: `${all_clear ? 'Nothing needs you' : renderReasons(reasons, needs)}, ${runs}.`,
+    summary: `${parts.join(', ')}.`,
     needs,
     reasons,
   };
@@ -94,6 +100,11 @@ const PROVES = Symbol('proves');
 export interface Proof<K extends string> {
   readonly [PROVES]: K;
   readonly reasons: readonly Reason[];
+}
+
+/** `answered`: the decisions whose answer is not in effect yet. They need nobody, but what follows from them has yet to happen. */
+export interface PeopleProof extends Proof<'people'> {
+  readonly answered: number;
 }
 
 /** Throws if the proof is about something else, or was not made here. */
@@ -192,10 +203,12 @@ export function provePeople(
     readonly title: string;
     readonly context: string;
     readonly task_id: string | null;
+    readonly answer: object | null;
   }[],
   others: readonly Reason[],
-): Proof<'people'> {
-  const asked = decisions.map(({ id, title, context, task_id }): Reason => ({
+): PeopleProof {
+  const waiting = decisions.filter(({ answer }) => answer === null);
+  const asked = waiting.map(({ id, title, context, task_id }): Reason => ({
     kind: 'decision',
     count: 1,
     task_id,
@@ -203,7 +216,7 @@ export function provePeople(
     context,
     next: `baton decision show ${id}`,
   }));
-  return createProof('people', [...asked, ...others]);
+  return { ...createProof('people', [...asked, ...others]), answered: decisions.length - waiting.length };
 }
 
 function createProof<K extends string>(what: K, reasons: readonly Reason[]): Proof<K> {

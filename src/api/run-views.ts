@@ -130,6 +130,25 @@ export const decisionView = object({
   pipeline_id: nullable(text),
   task_id: nullable(text),
   opened_at: text,
+  answer: {
+    ...nullable(
+      object({
+        option: whole,
+        action: text,
+        label: text,
+        by: text,
+        at: text,
+        message: nullable(text),
+        agent: { ...nullable(text), about: 'For hand_over: the agent that gets the work.' },
+        effective_at: { ...text, about: '`decision_undo` withdraws the answer until then.' },
+      }),
+    ),
+    about: 'An answer that is not in effect yet; the decision needs nobody, and its `status` is still open.',
+  },
+  lapsed: {
+    ...nullable(object({ option: whole, label: text, by: text, at: text, reason: text })),
+    about: 'The last answer that did not take effect because something changed; null if there is none.',
+  },
   result: {
     ...nullable(
       object({
@@ -200,7 +219,8 @@ export const statusView = object({
   summary: { ...text, about: 'The line that every surface shows.' },
   needs: { ...count, about: 'How many things need a person.' },
   running: count,
-  needs_you: { ...list(decisionView), about: 'The open decisions.' },
+  needs_you: { ...list(decisionView), about: 'The open decisions that nobody has answered.' },
+  answered: { ...list(decisionView), about: 'The decisions whose answer is not in effect yet.' },
   attention: { ...list(attentionView), about: 'What else needs a person.' },
   pipelines: list(pipelineView),
   agents: list(agentView),

@@ -44,6 +44,8 @@ export function stateFiles(stateDir: string) {
     workers: file('workers'),
     sessionSecret: file('session.secret'),
     signingKey: file('key.pem'),
+    /** The public keys of pages that act for the operator. */
+    pageKeys: file('page-keys.json'),
     projectList: file('projects.json'),
     projects: file('projects'),
     /** The name of this state folder in a fleet. */

@@ -32,6 +32,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./task/change.ts'), {
     taskUpdateCommand: ['task update', 'Update the progress or the status of a task'],
     taskCompleteCommand: ['task complete', 'Record what was done and complete the task'],
+    taskNoteCommand: ['task note', 'Leave a note for the agent on a task, or for the next session'],
     taskUnblockCommand: ['task unblock', 'Return a blocked task to the phase that was blocked'],
     taskCancelCommand: [
       'task cancel',
@@ -106,6 +107,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     decisionListCommand: ['decision list', 'List what waits for a person, oldest first'],
     decisionShowCommand: ['decision show', 'Show a decision with its options'],
     decisionResolveCommand: ['decision resolve', 'Answer a decision'],
+    decisionUndoCommand: ['decision undo', 'Withdraw an answer that is not in effect yet'],
   }),
   ...listCommands(async () => import('./decisions/review.ts'), {
     decisionReviewCommand: ['decision review', 'Answer the open decisions one by one'],
@@ -180,8 +182,10 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./doctor/doctor.ts'), {
     doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
   }),
-  ...listCommands(async () => import('./ledger/entries.ts'), {
+  ...listCommands(async () => import('./ledger/log.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
+  }),
+  ...listCommands(async () => import('./ledger/entries.ts'), {
     ledgerShowCommand: ['ledger show', 'Show one entry in full'],
     ledgerBlobCommand: ['ledger blob', 'Print a blob that an entry names, such as an evidence bundle or a log'],
   }),

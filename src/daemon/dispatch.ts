@@ -5,6 +5,8 @@ import { StoreProblem } from '../ledger/store.ts';
 import { AWAY_CODES, isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
 import { awaitLease } from './fleet/await-lease.ts';
+import type { FolderCall } from './folder-call.ts';
+import { FOLDER_HANDLERS } from './folder-operations.ts';
 import { INTERNAL_ERROR } from './http/refusals.ts';
 import {
   addAge,
@@ -39,7 +41,7 @@ import { RUN_HANDLERS } from './operations/start-run.ts';
 import { FLEET_HANDLERS } from './operations/fleet/hosts.ts';
 import { STORE_HANDLERS } from './operations/fleet/store.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
-import { FOLDER_HANDLERS } from './operations/reads/projects-list.ts';
+import { entriesHandler } from './operations/reads/entries-read.ts';
 import { snapshotHandler } from './operations/reads/state-snapshot.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
@@ -47,8 +49,7 @@ import { waitHandler } from './operations/task-wait.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
-export interface DispatchOptions extends Outbox {
-  readonly projects: Projects;
+export interface DispatchOptions extends Outbox, Pick<FolderCall, 'projects' | 'door'> {
   readonly log: Log;
   readonly drain: (projectId: string) => Promise<boolean>;
 }
@@ -58,7 +59,7 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
   const operation = OPERATIONS.get(call.operation);
   if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
   try {
-    if (!isOfProject(operation)) return await executeForFolder(operation, call, options.projects);
+    if (!isOfProject(operation)) return await executeForFolder(operation, call, options);
     const found = await findProject(call, options.projects);
     if (!found.ok) {
       const isKept = found.isAway === true && isOfAgent(call);
@@ -81,6 +82,9 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
       : undefined;
     if (judged !== undefined && !(await judged))
       return isOfAgent(call) ? keepWhileAway(call, options) : { ok: false, error: CLAIM_UNACKNOWLEDGED };
+    const unnamed =
+      operation.kind === 'write' ? await options.door.ledgers.nameBeforeWrite(project, identity.caller) : undefined;
+    if (unnamed !== undefined) return unnamed;
     if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
       await project.mainWatch.pollBeforeSession();
     const answer = await executeOperation(operation, {
@@ -192,11 +196,12 @@ export async function executeOperation(operation: Operation<ProjectOperationName
 
 async function executeForFolder(
   operation: Operation<OperationName>,
-  { identity, body }: IncomingCall,
-  projects: Projects,
+  { identity: { caller }, body, projectPath }: IncomingCall,
+  { projects, door }: DispatchOptions,
 ): Promise<Answer> {
-  const refused = checkAccess(operation, identity.caller) ?? checkInput(operation, body);
-  return refused ?? (await FOLDER_HANDLERS.get(operation.name)?.(projects)) ?? { ok: false, error: INTERNAL_ERROR };
+  const refused = checkAccess(operation, caller) ?? checkInput(operation, body);
+  const call = { caller, input: body.length === 0 ? '{}' : body, projectPath, projects, door };
+  return refused ?? (await FOLDER_HANDLERS.get(operation.name)?.(call)) ?? { ok: false, error: INTERNAL_ERROR };
 }
 
 function checkAccess(operation: Operation<OperationName>, caller: Caller): Refused | undefined {
@@ -233,6 +238,7 @@ export const OPERATION_HANDLERS: Handlers = {
   ...STORE_HANDLERS,
   status_get: statusHandler,
   state_snapshot: snapshotHandler,
+  entries_read: entriesHandler,
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,

@@ -52,7 +52,8 @@ export function keepWhileAway(call: IncomingCall, { outbox, onKept }: Outbox): A
 /** A record that the store refuses is kept and delivered later; otherwise the work would be lost. */
 export function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKept }: Outbox): Answer {
   const { operation, token, key, projectPath = null } = call;
-  if (key === undefined || call.keptAt !== undefined) return { ok: false, error };
+  // A page has no token by which the call could be delivered later.
+  if (key === undefined || token === '' || call.keptAt !== undefined) return { ok: false, error };
   const input = new TextDecoder().decode(call.body);
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
   if (kept) onKept?.();

@@ -28,6 +28,8 @@ import type { GitPort, Services } from './operations/call.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import { LoopPulse } from './process-health.ts';
 import { createEffectContext } from './project/effect-context.ts';
+import { PageAccess } from './pages/page-access.ts';
+import { PageLedgers } from './pages/page-ledgers.ts';
 import { Projects } from './project/projects.ts';
 import { Rulebook } from './rules/rulebook.ts';
 import { RunbookWatch } from './rules/runbook-watch.ts';
@@ -119,8 +121,12 @@ async function openDaemon(
     messagesFor,
     onStoreBack: () => void delivery.deliver(),
   });
+  const pages = new PageAccess({ stateDir, signer: signer.value });
+  const ledgers = new PageLedgers({ pages, projects, operator: tokens.operator.caller, log });
+  const door = { pages, ledgers };
   const shared = {
     projects,
+    door,
     outbox: files.outbox,
     log,
     drain: async (projectId: string) => delivery.drain(projectId),
@@ -133,12 +139,23 @@ async function openDaemon(
   let watching: NodeJS.Timeout | undefined;
   const throttled = new ThrottledLog(log);
   const stop = async (): Promise<void> => (stopping ??= close());
-  const routeOptions = { ...shared, tokens, delivery, started, stateDir, stop, underWay: () => server.underWay };
+  const { instance } = pages;
+  const routeOptions = {
+    ...shared,
+    tokens,
+    delivery,
+    started,
+    instance,
+    stateDir,
+    stop,
+    underWay: () => server.underWay,
+  };
   const mcp = lazyMcpEndpoint({ ...shared, tokens });
   const server = new DaemonServer({
     stateDir,
     tokens,
     log,
+    door,
     dispatch: async (call) => dispatchCall(call, shared),
     webhook: async (request, response) => handleWebhook(request, response, { stateDir, env, projects, log }),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).handle(exchange) : route(exchange, routeOptions)),
@@ -150,6 +167,7 @@ async function openDaemon(
     await delivery.stop();
     await projects.close();
     clearInterval(watching);
+    pages.close();
     loop[Symbol.dispose]();
     // In this order: once the lock is free, the next daemon may start, and its socket has the same name.
     if (readOwnership(files.record).kind === 'ours') {
@@ -165,6 +183,7 @@ async function openDaemon(
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeFileAtomically(files.record, `${JSON.stringify(record)}\n`);
+  void ledgers.recordEarlier();
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
   if (isRestart === true && hasDownIntent(stateDir)) {
     await stop();

@@ -23,6 +23,8 @@ export const SERVER_LIMITS = {
   /** Newest entries kept in memory for streams; older ones are read from the store. */
   entriesAtHand: 1024,
   streamPulseMs: 15_000,
+  /** A page takes a daemon that is silent for five seconds for away. */
+  pagePulseMs: 1000,
   settleMs: 10_000,
   /** How long the answer to a stop request may take to be sent. */
   farewellMs: 1000,

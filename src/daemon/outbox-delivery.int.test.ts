@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepCall, listKept } from '../api/outbox.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
+import type { PageDoor } from './pages/page-ledgers.ts';
 import type { Projects } from './project/projects.ts';
 import { AccessTokens } from './tokens.ts';
 
@@ -24,8 +25,10 @@ function scene() {
   };
   // Only `find` is reached: tokens of sessions and supervisors name their project.
   const projects = { find } as unknown as Projects; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  // Pages have no tokens, so that none of the calls is theirs.
+  const door = {} as unknown as PageDoor; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const log = { info: () => {}, error: () => {} };
-  const delivery = new OutboxDelivery({ projects, outbox, log, tokens, drain: async (id) => delivery.drain(id) });
+  const delivery = new OutboxDelivery({ projects, door, outbox, log, tokens, drain: async (id) => delivery.drain(id) });
   onTestFinished(async () => delivery.stop());
   const keep = (operation: string, token: string, projectPath: string | null, key: string): boolean =>
     keepCall(outbox, { v: 1, operation, input: '{}', key, token, projectPath, keptAt: '2026-01-01T00:00:00.000Z' });

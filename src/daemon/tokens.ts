@@ -30,7 +30,7 @@ export class AccessTokens {
   readonly #operator: string;
   readonly #worker: string;
   readonly #secret: KeyObject;
-  readonly #operatorIdentity: CallerIdentity;
+  readonly #operatorIdentity: { readonly caller: Extract<Caller, { kind: 'operator' }> };
   readonly #known = new Map<string, CallerIdentity>();
 
   constructor(stateDir: string) {
@@ -39,6 +39,15 @@ export class AccessTokens {
     this.#worker = readOrCreateSecret(workerToken, 'w.');
     this.#secret = createSecretKey(Buffer.from(readOrCreateSecret(sessionSecret, '')));
     this.#operatorIdentity = { caller: { kind: 'operator', name: operatorName() } };
+  }
+
+  get operator(): CallerIdentity {
+    return this.#operatorIdentity;
+  }
+
+  /** The operator, through a page. */
+  ofPage(keyId: string): CallerIdentity {
+    return { caller: { ...this.#operatorIdentity.caller, via: keyId } };
   }
 
   issueSession({ project, sessionId, taskId, epoch }: SessionClaim): string {

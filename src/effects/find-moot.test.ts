@@ -23,6 +23,13 @@ it('calls it off once the task is cancelled, or the decision answered', () => {
   expect(moot(play.order(runs.resolve(play.decision().id, 1)))).toBe('its decision was answered');
 });
 
+it('calls it off while an answer is not in effect yet, and sends it if that is withdrawn', () => {
+  const play = asking();
+  const { id } = play.decision();
+  expect(moot(play.order(runs.answer(id, 1, play.at)))).toBe('its decision was answered');
+  expect(moot(play.order(runs.undo(id)))).toBeUndefined();
+});
+
 it('sends one that belongs to no decision', () => {
   const play = new Play().order(runs.startAgent());
   play.say(runs.started('a1')).say(runs.signal('complete', 'a1', 'built'), say.session('a1'));

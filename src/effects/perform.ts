@@ -18,7 +18,7 @@ import { runCommand } from './processes/command.ts';
 import { clearPlace } from './sessions/session-place.ts';
 import { makeWorkspace } from './sessions/workspace.ts';
 import { agentContext } from './template-context.ts';
-import { waitForTimer } from './wait.ts';
+import { waitForAnswer, waitForTimer } from './wait.ts';
 
 /** Runs one effect and returns the commands that record its outcome. Empty if it was cancelled, or if another process reports it. */
 export async function performEffect(
@@ -67,6 +67,10 @@ export async function performEffect(
     case 'TimerSet':
       return (await waitForTimer(data, context.now, signal))
         ? [{ kind: 'fire-timer', command: { timer_id: data.timer_id } }]
+        : [];
+    case 'DecisionAnswered':
+      return (await waitForAnswer(data.effective_at, context.now, signal))
+        ? [{ kind: 'apply-answer', command: { id: data.decision_id, seq: effect.seq } }]
         : [];
     case 'NotificationRequested':
       return performNotification(data, context);
@@ -189,12 +193,12 @@ export async function submitAll(
   }
 }
 
-/** Why a notification is no longer needed: its decision is settled. Undefined if it is still needed. */
+/** Why a notification is no longer needed: its decision is answered or settled. Undefined if it is still needed. */
 export function findMootReason(
   { decision_id }: Pick<Events['NotificationRequested'], 'decision_id'>,
   state: State,
 ): string | undefined {
-  const result = decision_id === null ? null : (state.decisions.get(decision_id)?.result ?? null);
-  if (result === null) return undefined;
-  return result.kind === 'withdrawn' ? 'its decision was withdrawn' : 'its decision was answered';
+  const { result = null, answer } = state.decisions.get(decision_id ?? '') ?? {};
+  if (result === null && answer === undefined) return undefined;
+  return result?.kind === 'withdrawn' ? 'its decision was withdrawn' : 'its decision was answered';
 }

@@ -1,4 +1,5 @@
 import type { Events } from '../state/event.ts';
+import { MAX_ANSWER_DELAY_MS } from '../state/runs/decision.ts';
 
 type Timer = Pick<Events['TimerSet'], 'due' | 'purpose'>;
 
@@ -18,6 +19,16 @@ export async function waitForTimer({ due, purpose }: Timer, now: () => Date, sig
     await sleepOrAbort(Math.min(restMs, LONGEST_MS), signal);
   }
   return false;
+}
+
+/**
+ * True when the answer to a decision takes effect, false if it is withdrawn. Unlike a timer it does not end early if the clock is put
+ * forward: a person may use all of the time to withdraw the answer.
+ */
+export async function waitForAnswer(effectiveAt: string, now: () => Date, signal: AbortSignal): Promise<boolean> {
+  const restMs = Math.min(Date.parse(effectiveAt) - now().getTime(), MAX_ANSWER_DELAY_MS);
+  if (restMs > 0 && !signal.aborted) await sleepOrAbort(restMs, signal);
+  return !signal.aborted;
 }
 
 async function sleepOrAbort(ms: number, signal: AbortSignal): Promise<void> {

@@ -185,9 +185,11 @@ function pipelineOf(effect: State['effects'] extends Map<string, infer E> ? E : 
 }
 
 function findInDecisions(state: State): string | undefined {
-  const { decisions, agents } = state;
+  const { decisions, agents, effects } = state;
   for (const decision of decisions.values()) {
-    const { id, result, agentId } = decision;
+    const { id, result, agentId, answer } = decision;
+    if ((answer !== undefined) !== effects.has(`answer:${id}`)) return `decision ${id}: its answer never takes effect`;
+    if (answer !== undefined && result !== null) return `decision ${id}: settled, and an answer is pending`;
     if (result !== null || agentId === null || isAboutOverspent(state, decision)) continue;
     const agent = agents.get(agentId);
     if (agent?.parked !== id || agent.outcome !== null) return `decision ${id}: nobody waits for it`;
@@ -208,6 +210,8 @@ export function ledgerReader(): (entries: readonly RecordedEvent[]) => string | 
     if (ends !== undefined && settled.has(ends)) return `${seq}: ${ends} is settled twice`;
     if (ends !== undefined && !requested.has(ends)) return `${seq}: ${ends} was never requested`;
     if (ends !== undefined) settled.add(ends);
+    // People are called again if an answer of theirs lapses.
+    if (type === 'DecisionAnswerWithdrawn' && data.reason !== null) asked.delete(data.decision_id);
     if (type !== 'NotificationRequested' || data.kind !== 'attention') return undefined;
     if (data.decision_id === null || asked.has(data.decision_id)) return `${seq}: a second call for the same decision`;
     asked.add(data.decision_id);

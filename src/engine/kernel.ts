@@ -1,4 +1,4 @@
-import { actorOf, type Caller } from '../state/caller.ts';
+import { actorOf, type Caller, splitActor } from '../state/caller.ts';
 import type { CommandKind } from '../protocol/command-access.ts';
 import { decide, type AnswerOf, type CommandOf } from '../state/decide.ts';
 import type { Event, RecordedEvent, SettledRequest } from '../state/event.ts';
@@ -58,7 +58,7 @@ export function advance(
     more: Pick<RecordedEvent, 'settles'> = {},
   ): RecordedEvent => {
     const event = placeEvent(given, state, world.here);
-    const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, actor: by, ...more };
+    const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, ...splitActor(by), ...more };
     steps.push({ event, recorded, cause });
     evolve(state, recorded);
     ready.note(state, recorded);

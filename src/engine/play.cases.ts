@@ -278,6 +278,8 @@ function inWords(effect: Effect): string {
       return `seal: ${effect.seq}`;
     case 'TimerSet':
       return `wait: ${data.purpose.kind} ${data.due}`;
+    case 'DecisionAnswered':
+      return `answer: ${data.option} at ${data.effective_at}`;
     case 'NotificationRequested':
       return `${data.kind}: ${data.title}: ${data.message}`;
   }

@@ -42,6 +42,7 @@ import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
 import { holdAtCheckpoint } from './decisions/hold-task.ts';
+import { onAnswerWithdrawn, onExtended } from './decisions/lapse.ts';
 import { onHostRemoved } from './fleet/removed-host.ts';
 import { onMainMoved } from './main-moved.ts';
 import { makesRoom } from './makes-room.ts';
@@ -55,6 +56,7 @@ import {
   openProtectedDecision,
   requestPull,
 } from './merge.ts';
+import { sendNote } from './notes.ts';
 import { notifyAttention } from './decisions/notify.ts';
 import { askAfterAgent, askAfterPipeline, beginStepsAfterExit } from './overspent.ts';
 import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
@@ -146,6 +148,8 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   MessageDelivered: ofAgent((world, agent, { ok, reason }) => (ok ? [] : onUndelivered(world, agent, reason))),
   DecisionOpened: (world, { adopts, title, context, decision_id }) =>
     adopts === undefined ? [] : [notifyAttention(world, title, context, decision_id)],
+  DecisionExtended: onExtended,
+  DecisionAnswerWithdrawn: onAnswerWithdrawn,
   DecisionResolved: onDecision,
   PhaseMoved: onMove,
   ChecksFinished: ofTask((world, task, data) => onNewHead(world, task, data)),
@@ -157,6 +161,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   GithubIssueClosed: ofTask(onGithubIssueClosed),
   HandoffDelivered: (world, data, recorded) =>
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
+  NoteAdded: ofTask(sendNote),
   TaskReinstated: onReinstated,
   TaskCreated: ofTask(holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),

@@ -101,6 +101,11 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     return task === undefined || i % 3 > 0 ? undefined : [say.operate(action, 'because', task.id), operator];
   }),
 
+  index.map((i) => (play) => {
+    const task = pick([...play.state.tasks.values()], i);
+    return task === undefined ? undefined : [say.note('look here', { task_id: task.id }), operator];
+  }),
+
   // Agents become silent, report again, or are restarted by a person.
   ...Array.from({ length: 5 }, () =>
     index.map(
@@ -128,6 +133,13 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
       const open = [...play.state.decisions.values()].filter(({ result }) => result === null || i % 7 === 0);
       const decision = pick(open, i);
       return decision === undefined ? undefined : [runs.resolve(decision.id, option), operator];
+    }),
+  ),
+  ...Array.from({ length: 2 }, () =>
+    fc.tuple(index, fc.integer({ min: 1, max: 4 })).map(([i, option]): Speech => (play) => {
+      const decision = pick([...play.state.decisions.values()], i);
+      if (decision === undefined) return undefined;
+      return [i % 3 === 0 ? runs.undo(decision.id) : runs.answer(decision.id, option, play.at), operator];
     }),
   ),
   index.map((i) => about((agent) => [runs.kill(agent.id), operator], i)),
@@ -224,6 +236,9 @@ export function settle(play: Play, effect: Effect, how: string): Command {
     case 'TimerSet':
       play.wait(Math.max(0, Date.parse(data.due) - Date.parse(play.at)));
       return runs.fire(data.timer_id);
+    case 'DecisionAnswered':
+      play.wait(Math.max(0, Date.parse(data.effective_at) - Date.parse(play.at)));
+      return runs.applyAnswer(data.decision_id, effect.seq - (how === 'late' ? 1 : 0));
     case 'NotificationRequested':
       return runs.notified(data.notification_id);
   }

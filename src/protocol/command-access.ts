@@ -13,6 +13,7 @@ export const commandAccess = {
   'record-thought': ['operator', 'worker', 'session', 'agent'],
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
+  'note-task': ['operator'],
   'self-approve': ['operator'],
   'exit-session': ['session'],
   'submit-result': ['session'],
@@ -35,6 +36,9 @@ export const commandAccess = {
   'notification-sent': ['system'],
   'raise-findings': ['system'],
   'resolve-decision': ['operator'],
+  'answer-decisions': ['operator'],
+  'undo-answer': ['operator'],
+  'apply-answer': ['system'],
   'cancel-pipeline': ['operator', 'system'],
   'retry-pipeline': ['operator'],
   'resume-pipeline': ['operator'],
@@ -69,6 +73,8 @@ export const commandAccess = {
   'raise-level': ['system'],
   'report-push': ['system'],
   'accept-store': ['operator'],
+  'add-page-key': ['operator'],
+  'revoke-page-key': ['operator', 'system'],
 } as const satisfies Readonly<Record<string, readonly CallerKind[]>>;
 
 export type CommandKind = keyof typeof commandAccess;

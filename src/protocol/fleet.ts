@@ -10,7 +10,7 @@ export const HOST_LABEL = {
 } as const;
 
 /** The level of entries that this version can read and write. A daemon stops deciding at an entry of a higher level. */
-export const LEDGER_LEVEL = 1;
+export const LEDGER_LEVEL = 2;
 
 export interface HeldLease {
   readonly taskId: string;

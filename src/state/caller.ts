@@ -3,7 +3,12 @@ import type { Claim, Task } from './tasks/task.ts';
 
 /** Who sends a command, according to the token. A caller cannot choose its own name. */
 export type Caller =
-  | { readonly kind: 'operator'; readonly name: string }
+  | {
+      readonly kind: 'operator';
+      readonly name: string;
+      /** The key of the page that sends the command for the operator. Only the entry's actor names it: rules know the operator alone. */
+      readonly via?: string;
+    }
   | { readonly kind: 'worker'; readonly name: string }
   | {
       readonly kind: 'session';
@@ -29,7 +34,23 @@ export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
   if (caller.kind === 'agent') return `session:${caller.agentId}`;
   if (caller.kind === 'supervisor') return 'system:supervisor';
+  if (caller.kind === 'operator' && caller.via !== undefined) return joinActor(`operator:${caller.name}`, caller.via);
   return `${caller.kind === 'system' ? 'system' : 'operator'}:${caller.name}`;
+}
+
+/** No name of an operator contains a slash. */
+export function joinActor(actor: string, via: string | undefined): string {
+  return via === undefined ? actor : `${actor}/${via}`;
+}
+
+/**
+ * Splits the actor of an entry into the operator and the page. The fold keeps them apart, so that no rule takes a page for another person
+ * than its operator: an author must not approve their own work through the page.
+ */
+export function splitActor(actor: string): { readonly actor: string; readonly via?: string } {
+  if (!actor.startsWith('operator:') || !actor.includes('/')) return { actor };
+  const [, person, via] = /^(.+)\/(page-[1-9]\d*-[0-9a-f]{8})$/.exec(actor) ?? [];
+  return person === undefined || via === undefined ? { actor } : { actor: person, via };
 }
 
 type ClaimCheck = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };

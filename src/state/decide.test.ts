@@ -8,7 +8,7 @@ import * as fleet from './fleet/say.cases.ts';
 import * as runs from './runs/say.cases.ts';
 import * as flow from './workflow/say.cases.ts';
 import * as say from './say.cases.ts';
-import { claim, create, operator, session, system, worker } from './say.cases.ts';
+import { addPageKey, claim, create, ofPage, operator, PAGE_KEY, session, system, worker } from './say.cases.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['kind'][]]>> = {
   'create-task': [create('Z'), 'operator', 'system', 'session'],
@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'record-thought': [say.record(), 'operator', 'worker', 'session', 'agent'],
   'complete-task': [say.complete(), 'operator', 'session'],
   'operate-task': [say.operate('cancel'), 'operator'],
+  'note-task': [say.note('look here'), 'operator'],
   'self-approve': [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, 'operator'],
   'exit-session': [say.exit(), 'session'],
   'submit-result': [say.result(), 'session'],
@@ -43,6 +44,9 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'notification-sent': [runs.notified('n1'), 'system'],
   'raise-findings': [runs.raise([]), 'system'],
   'resolve-decision': [runs.resolve('d1', 1), 'operator'],
+  'answer-decisions': [{ kind: 'answer-decisions', command: { answers: [], effectiveAt: '' } }, 'operator'],
+  'undo-answer': [runs.undo('d1'), 'operator'],
+  'apply-answer': [runs.applyAnswer('d1', 1), 'system'],
   'cancel-pipeline': [runs.cancel('p1'), 'operator', 'system'],
   'retry-pipeline': [runs.retry('p1'), 'operator'],
   'resume-pipeline': [runs.resume('p1'), 'operator'],
@@ -80,6 +84,8 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
     { kind: 'accept-store', command: { size: 2, hash: 'ab', differs_at: 1, by: 'operator:ann' } },
     'operator',
   ],
+  'add-page-key': [addPageKey, 'operator'],
+  'revoke-page-key': [{ kind: 'revoke-page-key', command: { key_id: PAGE_KEY, reason: 'x' } }, 'operator', 'system'],
 };
 
 describe('who may send which command', () => {
@@ -107,8 +113,9 @@ describe('who may send which command', () => {
 
 describe('the ledger names', () => {
   it('sessions, operators and Baton itself with its supervisors; a worker counts as an operator', () => {
-    expect([operator, worker, system, session(), runs.agent(), runs.supervisor()].map(actorOf)).toEqual([
+    expect([operator, ofPage, worker, system, session(), runs.agent(), runs.supervisor()].map(actorOf)).toEqual([
       'operator:ann',
+      `operator:ann/${PAGE_KEY}`,
       'operator:bob',
       'system:clock',
       'session:s1',

@@ -10,9 +10,16 @@ import { decideReportPush } from './fleet/report-push.ts';
 import { decideImportTasks } from './import-tasks.ts';
 import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
+import { decideAddPageKey, decideRevokePageKey } from './page-keys.ts';
 import { type Rules, rulesInForce } from './rules.ts';
 import { decideReportAgent, decideReportStarted, decideReportStartFailed } from './runs/report-agent.ts';
-import { decideRaiseFindings, decideResolveDecision } from './runs/resolve-decision.ts';
+import { decideUndoAnswer } from './runs/pending-answer.ts';
+import {
+  decideAnswerDecisions,
+  decideApplyAnswer,
+  decideRaiseFindings,
+  decideResolveDecision,
+} from './runs/resolve-decision.ts';
 import * as effects from './runs/settle-effect.ts';
 import { decideAttachAgent, decideKillAgent, decideSendMessage, decideSignalAgent } from './runs/steer-agent.ts';
 import * as start from './runs/steer-pipeline.ts';
@@ -23,6 +30,7 @@ import { type ClaimTask, decideClaimTask, decideExpireClaim, decideReleaseClaim 
 import { decideAddDependency, decideCreateTask } from './tasks/create-task.ts';
 import { decideExitSession } from './tasks/exit-session.ts';
 import { checkSessionIsLive, decideOutboxMessage } from './tasks/late-message.ts';
+import { decideNoteTask } from './tasks/note-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
@@ -52,6 +60,7 @@ const COMMANDS = {
   'record-thought': decideRecordThought,
   'complete-task': decideCompleteTask,
   'operate-task': byRules(decideOperateTask),
+  'note-task': decideNoteTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,
   'submit-result': decideSubmitResult,
@@ -75,6 +84,9 @@ const COMMANDS = {
   'notification-sent': effects.decideSendNotification,
   'raise-findings': byRules(decideRaiseFindings),
   'resolve-decision': byRules(decideResolveDecision),
+  'answer-decisions': byRules(decideAnswerDecisions),
+  'undo-answer': decideUndoAnswer,
+  'apply-answer': byRules(decideApplyAnswer),
   'cancel-pipeline': steer.decideCancelPipeline,
   'retry-pipeline': steer.decideRetryPipeline,
   'resume-pipeline': steer.decideResumePipeline,
@@ -109,6 +121,8 @@ const COMMANDS = {
   'raise-level': decideRaiseLevel,
   'report-push': decideReportPush,
   'accept-store': fleet.decideAcceptStore,
+  'add-page-key': decideAddPageKey,
+  'revoke-page-key': decideRevokePageKey,
 } satisfies { readonly [K in CommandKind]: Decide };
 
 type Decide<C = never> = (

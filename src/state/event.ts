@@ -133,6 +133,15 @@ export const EVENTS = {
   WritebackWaived: { task_id: text, reason: text },
   /** An operator approves a change of their own, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
+  /** A person's note for the agent that works on the task, or for the next session. */
+  NoteAdded: {
+    task_id: text,
+    text,
+    /** The file and the line that it is about, at the commit `head`. */
+    path: optional(text),
+    line: optional(whole),
+    head: optional(text),
+  },
   AgentSessionCompleted: agentSessionCompleted,
   /** What the session can show for the phase, in its own words. Long texts and lists are cut; the bundle itself is the blob. */
   EvidenceRecorded: {
@@ -172,6 +181,9 @@ export const EVENTS = {
   },
   /** An operator accepted that nothing is checked before a merge, as long as the runbook does not set `ci.required`. */
   ChecksDeclined: { by: text },
+  /** The page with this key may act for the operator. `public_key`: the 32 bytes of the Ed25519 key in base64url. */
+  PageKeyAdded: { key_id: text, name: text, public_key: text, origin: text },
+  PageKeyRevoked: { key_id: text, reason: text },
   ...RUN_EVENTS,
   ...WORKFLOW_EVENTS,
   ...FLEET_EVENTS,
@@ -194,7 +206,9 @@ export interface EventOf<T extends EventType> {
 export type RecordedEvent = Event & {
   readonly seq: number;
   readonly at: string;
+  /** Without the page, if one sent the command: see `splitActor`. */
   readonly actor: string;
+  readonly via?: string;
   /** The keyed command that this entry, and those recorded with it, settled. */
   readonly settles?: SettledRequest;
 };

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { actorOf, type Caller } from './caller.ts';
+import { actorOf, type Caller, splitActor } from './caller.ts';
 import { decide, type Command } from './decide.ts';
 import type { Event, RecordedEvent } from './event.ts';
 import type { Outcome } from './outcome.ts';
@@ -98,7 +98,12 @@ export function createStory(rules: Rules): Story {
   const entries: RecordedEvent[] = [];
   const record = (events: readonly Event[], actor: string): void => {
     for (const event of events) {
-      const entry: RecordedEvent = { ...event, seq: entries.length + 1, at: '2026-01-01T00:00:00.000Z', actor };
+      const entry: RecordedEvent = {
+        ...event,
+        seq: entries.length + 1,
+        at: '2026-01-01T00:00:00.000Z',
+        ...splitActor(actor),
+      };
       entries.push(entry);
       evolve(state, entry);
     }

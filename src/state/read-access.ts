@@ -22,6 +22,8 @@ export function mayReadEntry(state: State, caller: Caller, recorded: RecordedEve
 const FOR_PEOPLE: ReadonlySet<EventType> = new Set<EventType>([
   'DecisionOpened',
   'DecisionExtended',
+  'DecisionAnswered',
+  'DecisionAnswerWithdrawn',
   'DecisionResolved',
   'DecisionWithdrawn',
   'NotificationRequested',

@@ -3,6 +3,7 @@ import type { Draft } from '../ledger/format/draft.ts';
 import type { Entry } from '../ledger/format/entry.ts';
 import { VIOLATION_KINDS, type ViolationKind } from '../protocol/agent-session-completed.ts';
 import { LEDGER_LEVEL } from '../protocol/fleet.ts';
+import { splitActor } from './caller.ts';
 import { compileMisfitFinder, type Misfit, type MisfitFinder } from '../protocol/shape/find-misfit.ts';
 import {
   type Event,
@@ -51,15 +52,16 @@ export function findUnknownType({ type, data }: Pick<Entry, 'type' | 'data'>): s
 
 /** An entry to fold; undefined for types of the ledger, and for unknown ones (`findUnknownType`). Throws `UnreadableEntry` if the data does not fit its type. */
 export function toRecordedEvent(entry: Entry): RecordedEvent | undefined {
-  const { type, seq, at, actor } = entry;
+  const { type, seq, at } = entry;
   if (!isFolded(type)) return undefined;
   const written = upcast(entry);
   const misfit = findMisfit(type, written);
   if (misfit !== undefined) throw new UnreadableEntry(entry, misfit);
   // Few entries settle a command; the data of the others is not copied, which takes longer than the check.
-  if (written['settles'] === undefined) return { type, data: written, seq, at, actor } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  if (written['settles'] === undefined)
+    return { type, data: written, seq, at, ...splitActor(entry.actor) } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const { settles, ...data } = written;
-  return { type, data, seq, at, actor, settles } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { type, data, seq, at, ...splitActor(entry.actor), settles } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 /** An event as it is written. The command that it settles is part of its data, so that the hash covers it. */

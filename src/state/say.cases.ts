@@ -4,7 +4,7 @@ import type { TaskUpdate } from '../protocol/task-update.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { Caller } from './caller.ts';
 import type { Command } from './decide.ts';
-import { event, type Event, type EventOf } from './event.ts';
+import { event, type Event, type EventOf, type Events } from './event.ts';
 import type { ClaimTask, MoveReason } from './tasks/claim-task.ts';
 import type { CreateTask } from './tasks/create-task.ts';
 import { createTask } from './tasks/evolve-task.ts';
@@ -15,6 +15,13 @@ import type { HeldHandoff, Task } from './tasks/task.ts';
 
 /** Commands and callers, said as briefly as tests can be read. */
 export const operator: Caller = { kind: 'operator', name: 'ann' };
+export const PAGE_KEY = 'page-3-0a1b2c3d';
+/** The same person, through a page. */
+export const ofPage: Caller = { ...operator, via: PAGE_KEY };
+export const addPageKey: Command = {
+  kind: 'add-page-key',
+  command: { key_id: PAGE_KEY, name: 'page-3', public_key: 'AAAA', origin: 'http://127.0.0.1:20001' },
+};
 export const worker: Caller = { kind: 'worker', name: 'bob' };
 export const system: Caller = { kind: 'system', name: 'clock' };
 /** `s1` is the session of the first claim on A, unless told otherwise. */
@@ -74,6 +81,10 @@ export function complete(more: Partial<ThoughtRecord> = {}, epoch?: number): Com
 
 export function operate(action: OperateTask['action'], reason = 'because', id = 'A'): Command {
   return { kind: 'operate-task', command: { id, action, reason } };
+}
+
+export function note(text: string, more: Partial<Omit<Events['NoteAdded'], 'text'>> = {}): Command {
+  return { kind: 'note-task', command: { task_id: 'A', text, ...more } };
 }
 
 export function exit(

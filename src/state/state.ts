@@ -7,6 +7,7 @@ import { evolveMain, type MainBranches } from './main/main-branch.ts';
 import { evolveMemory, type Memory } from './packet/memory.ts';
 import { addStatements, type Statements } from './packet/statement.ts';
 import { statementsOf } from './packet/statements-of.ts';
+import { evolvePageKeys, type PageKeyRecord } from './page-keys.ts';
 import { findUnknownType, toRecordedEvent } from './recorded-event.ts';
 import { type Adoption, evolveAdoption } from './rules.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
@@ -30,6 +31,8 @@ export interface State extends Runs, Timelines, FleetState {
   readonly adopted: Map<string, Adoption>;
   /** Answers of operators about the project: see `workflow/decline-checks.ts`. */
   readonly answers: Map<string, ProjectAnswer>;
+  /** The keys of pages that act for an operator here, by id. */
+  readonly pageKeys: Map<string, PageKeyRecord>;
   readonly main: MainBranches;
   /** What agents, people and gates reported about each task, for the next reader: see `packet/`. */
   readonly statements: Statements;
@@ -74,6 +77,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     openAudits: newMap(),
     adopted: newMap(),
     answers: newMap(),
+    pageKeys: newMap(),
     main: newMap(),
     statements: newMap(),
     memory: newMap(),
@@ -117,6 +121,10 @@ export function evolve(state: State, recorded: RecordedEvent): State {
       break;
     case 'ChecksDeclined':
       evolveChecksDeclined(state, recorded);
+      break;
+    case 'PageKeyAdded':
+    case 'PageKeyRevoked':
+      evolvePageKeys(state, recorded);
       break;
     default:
       evolveWithTask(state, recorded);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { readLedger, typesOf } from '../processes/ledger.ts';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
@@ -239,6 +240,36 @@ describe('what needs a person', () => {
     expect((await baton('decision', 'show', id)).out).toMatch(/Resolved with \d .* by operator:\S+ at .*: looks good/);
     expect((await baton('decision', 'list')).out).toBe('No open decisions.\n');
     expect((await baton('decision', 'resolve', id, '9')).code).toBe(1);
+  });
+
+  it('is answered with a delay: until then the answer is shown and can be undone, then it takes effect once, also after a kill', async () => {
+    const pipeline = await start('run', 'careful');
+    expect((await baton('pipeline', 'wait', pipeline)).code).toBe(3);
+    const { id } = ((await json('decision', 'list')) as never as { decisions: { id: string }[] }).decisions[0] ?? {
+      id: '',
+    };
+    const short = id.slice(0, 8);
+    expect((await baton('decision', 'resolve', short, '3', '--delay', '60')).out).toMatch(
+      /^Decision [0-9a-f]{8}: skip, takes effect in \d+s\.\nUndo: baton decision undo [0-9a-f]{8}\n$/,
+    );
+    expect((await baton('decision', 'list')).out).toMatch(
+      /\(answered 3 \(Skip\) by operator:\S+, takes effect in \d+s\)/,
+    );
+    expect((await baton('status')).out).toMatch(/^1 answer takes effect soon, .*\nanswered\n/);
+    expect(await baton('decision', 'review')).toMatchObject({ code: 0, out: expect.stringContaining('answered 3') });
+    expect((await baton('decision', 'resolve', short, '1')).err).toContain('was answered by operator:');
+    expect((await baton('decision', 'undo', short)).out).toContain('the answer skip is withdrawn');
+    expect((await baton('decision', 'undo', short)).err).toContain('has no answer that could be withdrawn');
+    expect((await baton('decision', 'resolve', short, '3', '--delay', '2')).code).toBe(0);
+    await world.endDaemon('SIGKILL');
+    const mine = async () => (await readLedger(world)).filter(({ data }) => data['decision_id'] === id);
+    expect(typesOf(await mine()).at(-1)).toBe('DecisionAnswered');
+    await world.startDaemon();
+    expect((await baton('pipeline', 'wait', pipeline)).code).toBe(0);
+    const [answered, resolved, ...more] = (await mine()).slice(-2);
+    expect([answered?.type, resolved?.type, more]).toEqual(['DecisionAnswered', 'DecisionResolved', []]);
+    expect(resolved?.data['by']).toBe(answered?.actor);
+    expect((await baton('decision', 'undo', short)).err).toMatch(/took effect at .*: 3 \(Skip\)/);
   });
 
   it('holds up the pipeline around a nested one, too', async () => {

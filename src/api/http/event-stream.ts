@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { streamHeadersOf } from './respond.ts';
 
 /** One server-sent event. `data` has no line breaks. */
 export interface StreamEvent {
@@ -15,12 +16,18 @@ export function openEventStream(response: ServerResponse): void {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     connection: 'close',
+    ...streamHeadersOf(response),
   });
   response.write(': baton\n\n');
 }
 
 export function renderEvent({ id, event, data }: StreamEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
+}
+
+/** Without an id: the stream has its own way to resume. */
+export function renderPlainEvent(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`;
 }
 
 /** A comment that shows both sides that the connection is alive. */

@@ -1,4 +1,16 @@
-import { nothing, object, text, typed, whole } from '../../protocol/shape/build-shape.ts';
+import { taskId } from '../../protocol/shape/shared-fields.ts';
+import {
+  flag,
+  list,
+  nothing,
+  nullable,
+  object,
+  optional,
+  text,
+  typed,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { operation } from './operation.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
@@ -17,5 +29,45 @@ export const stateSnapshot = operation({
       ...typed<Readonly<Record<string, unknown>>>(),
       about: 'Each map as a list of pairs: `restoreState` in `src/state/json-form.ts` reads it.',
     },
+  }),
+});
+
+const seq = { kind: 'number', min: 1, whole: true, optional: true } as const;
+const filterText = { kind: 'text', notEmpty: true, optional: true } as const;
+
+const ledgerEntry = object({
+  seq: whole,
+  at: text,
+  actor: text,
+  type: text,
+  cause: nullable(whole),
+  data: typed<Readonly<Record<string, unknown>>>(),
+  hash: text,
+});
+export type LedgerEntry = ValueOf<typeof ledgerEntry>;
+
+export const entriesRead = operation({
+  name: 'entries_read',
+  about:
+    'Read entries of the ledger, all or those that match. A call reads a bounded part of the ledger: repeat it from `next` until that is null.',
+  access: ['operator', 'worker'],
+  tool: false,
+  input: object({
+    from: { ...seq, about: 'The lowest number; 1 if left out.' },
+    to: { ...seq, about: 'The highest number; the newest entry if left out.' },
+    limit: { ...seq, max: 1000, about: 'At most this many; 100 if left out.' },
+    newest_first: optional(flag, 'From the highest number down.'),
+    types: optional(list({ kind: 'text', notEmpty: true }), 'Only entries of these types.'),
+    task_id: optional(taskId, 'Only entries about this task, its agents, pipelines and decisions.'),
+    actor: { ...filterText, about: 'Only entries of this actor, or of this kind: operator, session or system.' },
+    text: { ...filterText, about: 'Only entries that contain this text, in upper or lower case.' },
+  }),
+  result: object({
+    entries: list(ledgerEntry),
+    next: {
+      ...nullable(whole),
+      about: 'Where the next call continues: its `from`, or with `newest_first` its `to`. Null: everything was read.',
+    },
+    head: { ...whole, about: 'The number of the newest entry.' },
   }),
 });

@@ -20,7 +20,7 @@ const brief = object({
   claimable: list(object({ id: text, title: text, phase: choice(PHASES) })),
   claimed: list(object({ id: text, title: text, holder: text })),
   claimed_total: count,
-  decisions: { ...count, about: 'How many decisions are open.' },
+  decisions: { ...count, about: 'How many decisions wait for a person.' },
   last_session: {
     ...nullable(
       object({

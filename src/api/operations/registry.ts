@@ -3,6 +3,7 @@ import * as fleet from './fleet.ts';
 import * as imports from './import.ts';
 import * as ledger from './ledger.ts';
 import type { Operation } from './operation.ts';
+import * as pages from './pages.ts';
 import * as project from './project.ts';
 import * as runs from './runs.ts';
 import * as taskView from './task-view.ts';
@@ -21,6 +22,7 @@ const EXPORTS = {
   ...agents,
   ...runs,
   ...project,
+  ...pages,
   ...workflow,
   ...fleet,
   ...ledger,

@@ -240,6 +240,24 @@ export const taskBrief = operation({
   }),
 });
 
+export const taskNote = operation({
+  name: 'task_note',
+  about: 'Leave a note on a task: the agent that works on it gets it as a message, else the next session reads it.',
+  command: 'note-task',
+  tool: false,
+  input: object({
+    task_id: taskId,
+    text: { kind: 'text', notEmpty: true, about: 'The note.' },
+    path: optional(text, 'The file that it is about.'),
+    line: { kind: 'number', min: 1, whole: true, optional: true, about: 'The line of `path`.' },
+    head: optional(text, 'The commit that `path` and `line` are of.'),
+  }),
+  result: object({
+    task_id: text,
+    agent_id: { ...nullable(text), about: 'The agent that gets it; null if the next session reads it.' },
+  }),
+});
+
 const byOperator = {
   command: 'operate-task',
   tool: false,

@@ -186,6 +186,15 @@ export const decisionShow = operation({
   result: decisionDetails,
 });
 
+const optionNumber = { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' } as const;
+const answerDelay = (min: number) => ({ kind: 'number', min, max: 60_000, whole: true }) as const;
+const resolvedDecision = object({
+  id: text,
+  option: whole,
+  action: text,
+  effective_at: { ...nullable(text), about: 'Null if the answer is in effect.' },
+});
+
 export const decisionResolve = operation({
   tool: false,
   name: 'decision_resolve',
@@ -193,9 +202,43 @@ export const decisionResolve = operation({
   command: 'resolve-decision',
   input: object({
     id: decisionId,
-    option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
+    option: optionNumber,
     message: optional(text, 'A note: it is recorded, and the next session on the work reads it.'),
     agent: optional(text, 'For hand_over: the agent of the runbook that gets the work.'),
+    delay_ms: optional(
+      answerDelay(0),
+      'The answer takes effect after this time; until then `decision_undo` withdraws it.',
+    ),
   }),
-  result: object({ id: text, option: whole, action: text, next: nullable(text) }),
+  result: object({ ...resolvedDecision.fields, next: nullable(text) }),
+});
+
+export const decisionsResolve = operation({
+  tool: false,
+  name: 'decisions_resolve',
+  about: 'Answer several decisions at once: all of them or none. The answers take effect after the delay.',
+  command: 'answer-decisions',
+  input: object({
+    answers: {
+      kind: 'list',
+      min: 1,
+      max: 100,
+      of: object({
+        id: decisionId,
+        option: optionNumber,
+        message: optional(text, 'A note: it is recorded, and the next session on the work reads it.'),
+      }),
+    },
+    delay_ms: answerDelay(1),
+  }),
+  result: object({ answers: list(resolvedDecision) }),
+});
+
+export const decisionUndo = operation({
+  tool: false,
+  name: 'decision_undo',
+  about: 'Withdraw an answer that is not in effect yet: the decision waits for a person again.',
+  command: 'undo-answer',
+  input: object({ id: decisionId }),
+  result: object({ id: text, option: whole, action: text }),
 });

@@ -17,7 +17,7 @@ describe('the words that fit', () => {
     const first = new Set(COMMANDS.map(({ name }) => name.replace(/ .*/, '')));
     expect(await words('')).toEqual([...first].toSorted());
     expect(await words('pip')).toEqual(['pipeline']);
-    expect(await words('decision', '')).toEqual(['list', 'resolve', 'review', 'show']);
+    expect(await words('decision', '')).toEqual(['list', 'resolve', 'review', 'show', 'undo']);
     expect(await words('emit', 'agent:')).toEqual(['agent:idle', 'agent:signal', 'agent:stop']);
     expect(await words('nothing', '')).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe('bash', () => {
 
   it('completes commands and options', () => {
     expect(complete('baton decision re')).toEqual(['resolve', 'review']);
-    expect(complete('baton decision ')).toEqual(['list', 'resolve', 'review', 'show']);
+    expect(complete('baton decision ')).toEqual(['list', 'resolve', 'review', 'show', 'undo']);
     expect(complete('baton status --wa')).toEqual(['--watch']);
   });
 

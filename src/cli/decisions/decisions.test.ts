@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { widthOf } from '../table.ts';
-import { renderDecision } from './decisions.ts';
+import { renderDecision, renderDecisions } from './decisions.ts';
 
 const NOW = new Date('2026-01-01T00:00:10.000Z');
 const FORGED = 'Options\n1. Approve all of it (recommended)';
@@ -36,6 +36,35 @@ it('marks the lines that it leaves out, of a failed check the first ones', () =>
   expect(shown).not.toContain('line 8\n');
 });
 
+it('shows an answer that lapsed, with the reason', () => {
+  const lapsed = {
+    option: 2,
+    label: 'Cancel',
+    by: 'operator:ann',
+    at: '12:00',
+    reason: 'the question has changed since',
+  };
+  expect(renderDecision({ ...decisionThatQuotes('x'), lapsed }, NOW)).toContain(
+    '\nThe answer 2 (Cancel) of operator:ann lapsed at 12:00: the question has changed since\nChoose: ',
+  );
+});
+
+it('lists an answered decision with its answer', () => {
+  const answer = {
+    option: 2,
+    action: 'cancel',
+    label: 'Cancel',
+    by: 'operator:ann',
+    at: '',
+    message: 'Not\ntoday',
+    agent: null,
+    effective_at: '2026-01-01T00:00:14.500Z',
+  };
+  expect(renderDecisions([{ ...decisionThatQuotes('x'), answer }], NOW)).toBe(
+    'd1  10s  Agent needs attention: worker: Agent escalated  (answered 2 (Cancel) by operator:ann, takes effect in 5s: Not · today)\n',
+  );
+});
+
 function decisionThatQuotes(text: string): Parameters<typeof renderDecision>[0] {
   const item = {
     section: 'question',
@@ -59,6 +88,8 @@ function decisionThatQuotes(text: string): Parameters<typeof renderDecision>[0] 
     pipeline_id: null,
     task_id: null,
     opened_at: '2026-01-01T00:00:00.000Z',
+    answer: null,
+    lapsed: null,
     result: null,
     evidence: {
       goal: text,

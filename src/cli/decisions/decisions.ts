@@ -3,8 +3,9 @@ import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { lookOf, renderAge } from '../status/paint.ts';
 import { hangTo } from '../table.ts';
-import { printable, shortId } from '../text.ts';
+import { oneLine, printable, shortId } from '../text.ts';
 import { renderEvidence } from './evidence.ts';
+import { describeAnswer, describeEffect } from './pending-answer.ts';
 
 export const decisionArgument = { name: 'ID', about: 'The decision, or the beginning of its id' } as const;
 
@@ -30,18 +31,36 @@ export const decisionResolveCommand = operationCommand({
   options: [
     { name: 'message', short: 'm', value: 'TEXT', about: 'A note; the next session on the work reads it' },
     { name: 'agent', value: 'NAME', about: 'The agent that gets the work, if you hand it over' },
+    { name: 'delay', value: 'SECONDS', about: 'Take effect after this time, at most 60; until then it can be undone' },
   ],
   operation: 'decision_resolve',
   input: (given) => {
     const [id, n = ''] = given.args;
     if (!/^[1-9]\d{0,3}$/.test(n)) return { usage: `N must be the number of an option, not ${n}` };
-    return { value: { id, option: Number(n), ...pickOptions(given, { message: 'message', agent: 'agent' }) } };
+    const delay = given.options.get('delay');
+    if (delay !== undefined && !/^([1-5]?\d|60)$/.test(delay))
+      return { usage: `--delay is 0 to 60 seconds, not ${delay}` };
+    const later = delay === undefined ? {} : { delay_ms: Number(delay) * 1000 };
+    return {
+      value: { id, option: Number(n), ...pickOptions(given, { message: 'message', agent: 'agent' }), ...later },
+    };
   },
   show: describeResolved,
 });
 
-export function describeResolved({ id, action, next }: ResultOf<'decision_resolve'>): string {
-  const told = `Decision ${shortId(id)}: ${printable(action)}.\n`;
+export const decisionUndoCommand = operationCommand({
+  examples: ['baton decision undo 9b2d4c10'],
+  args: [decisionArgument],
+  operation: 'decision_undo',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: ({ id, action }) =>
+    `Decision ${shortId(id)}: the answer ${printable(action)} is withdrawn, and it waits for a person again.\n`,
+});
+
+export function describeResolved({ id, action, next, effective_at }: ResultOf<'decision_resolve'>): string {
+  const effect = effective_at === null ? '' : `, ${describeEffect(effective_at, Date.now())}`;
+  const undo = effective_at === null ? '' : `Undo: baton decision undo ${shortId(id)}\n`;
+  const told = `Decision ${shortId(id)}: ${printable(action)}${effect}.\n${undo}`;
   return next === null ? told : `${told}Begin: ${printable(next)}\n`;
 }
 
@@ -66,7 +85,8 @@ export function renderDecision(
       ({ label, action, recommended }, i) =>
         `  ${i + 1}. ${printable(label)}${describeNeed(decision.source, action, isAsked)}${recommended ? ' (recommended)' : ''}`,
     ),
-    isAsked ? '' : resultOf(decision),
+    ...lapsedLines(decision),
+    isAsked && decision.answer === null ? '' : resultOf(decision, now),
   ];
   const shown = lines.filter((line) => line !== '').flatMap((line) => line.split('\n'));
   return `${shown.flatMap((line) => hangTo(line, columns)).join('\n')}\n`;
@@ -92,7 +112,20 @@ function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   return about.length === 0 ? [] : [`  ${about.join(', ')}`];
 }
 
-function resultOf({ id, result }: DecisionView): string {
+/** An answer that did not take effect. */
+function lapsedLines({ lapsed }: DecisionView): string[] {
+  if (lapsed === null) return [];
+  const { option, label, by, at, reason } = lapsed;
+  return [
+    `The answer ${option} (${printable(label)}) of ${printable(by)} lapsed at ${at}: ${printable(oneLine(reason))}`,
+  ];
+}
+
+function resultOf({ id, result, answer }: DecisionView, now: Date): string {
+  if (answer !== null) {
+    const given = printable(oneLine(describeAnswer(answer, now.getTime())));
+    return `Answered ${given}\nUndo: baton decision undo ${shortId(id)}`;
+  }
   if (result === null) return `Choose: baton decision resolve ${shortId(id)} N [-m TEXT]`;
   const { kind, option, action, by = '', at, message, reason = '' } = result;
   if (kind === 'withdrawn') return `Withdrawn at ${at}: ${printable(reason)}`;
@@ -102,10 +135,12 @@ function resultOf({ id, result }: DecisionView): string {
 export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
   if (decisions.length === 0) return 'No open decisions.\n';
   return decisions
-    .map(({ id, title, context, opened_at, result }) => {
+    .map(({ id, title, context, opened_at, answer, result }) => {
       const [first = ''] = context.split('\n');
       const settled = result === null ? renderAge(opened_at, now.getTime()) : result.kind;
-      return `${shortId(id)}  ${settled.padEnd(3)}  ${printable(title)}${first === '' ? '' : `: ${printable(first)}`}\n`;
+      const pending =
+        answer === null ? '' : `  (answered ${printable(oneLine(describeAnswer(answer, now.getTime())))})`;
+      return `${shortId(id)}  ${settled.padEnd(3)}  ${printable(title)}${first === '' ? '' : `: ${printable(first)}`}${pending}\n`;
     })
     .join('');
 }

@@ -51,6 +51,22 @@ describe('a question at the terminal', () => {
     expect(desk.questions).toEqual([]);
   });
 
+  it('is not asked while an answer to it is not in effect yet, which is shown', async () => {
+    const given = { option: 1, action: 'approve', label: 'Start the review', by: 'operator:bob', at: '', agent: null };
+    const desk = new Desk([]);
+    desk.answer = { ...given, message: null, effective_at: '2026-01-01T00:00:00.000Z' };
+    expect(await desk.ask()).toBe('settled');
+    expect(desk.out).toContain('Answered 1 (Start the review) by operator:bob, takes effect now\nUndo: baton decision');
+    expect(desk.questions).toEqual([]);
+  });
+
+  it('ends when somebody else answers it with a delay', async () => {
+    const desk = new Desk([]);
+    const outcome = desk.ask();
+    desk.record({ type: 'DecisionAnswered', data: { decision_id: ID } });
+    expect(await outcome).toBe('settled');
+  });
+
   it('is left open after s, q and the end of the input', async () => {
     expect(await new Desk(['s']).ask()).toBe('skipped');
     expect(await new Desk(['q']).ask()).toBe('quit');
@@ -63,6 +79,7 @@ describe('a question at the terminal', () => {
 class Desk {
   out = '';
   result: object | null = null;
+  answer: object | null = null;
   readonly questions: string[] = [];
   readonly sent: unknown[] = [];
   readonly refusals: { readonly code: string; readonly message: string; readonly hint: string }[] = [];
@@ -105,7 +122,7 @@ class Desk {
     this.sent.push(input);
     const error = this.refusals.shift();
     return error === undefined
-      ? { ok: true, result: { id: ID, option: 1, action: 'approve', next: null } }
+      ? { ok: true, result: { id: ID, option: 1, action: 'approve', effective_at: null, next: null } }
       : { ok: false, error };
   }
 
@@ -120,7 +137,14 @@ class Desk {
       cost: null,
       commands: [],
     };
-    const about = { pipeline_id: null, agent_id: null, task_id: 'W-00001', result: this.result };
+    const about = {
+      pipeline_id: null,
+      agent_id: null,
+      task_id: 'W-00001',
+      answer: this.answer,
+      lapsed: null,
+      result: this.result,
+    };
     const opened_at = '2026-01-01T00:00:00.000Z';
     return {
       id: ID,

@@ -8,19 +8,22 @@ import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { followEntries, readHeadSeq } from '../run/follow-entries.ts';
 import { lookOf } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
-import { describeResolved, needsNote, renderDecision } from './decisions.ts';
+import { describeResolved, needsNote, renderDecision, renderDecisions } from './decisions.ts';
 
 export const decisionReviewCommand: CliCommand = {
   examples: ['baton decision review'],
   args: [],
   options: COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
-  exitCodes: { 0: 'no decision is open', 3: 'a decision is still open' },
+  exitCodes: { 0: 'no decision waits for a person', 3: 'a decision still waits for a person' },
   run: async (given, io) =>
     withClient(given, io, async (client) => {
       const answer = await client.call('decision_list', {});
       if (!answer.ok) return reportError(answer.error, given, io);
-      const { decisions } = answer.result;
-      if (decisions.length === 0) io.out('No open decisions.\n');
+      const { decisions: open } = answer.result;
+      const answered = open.filter((decision) => decision.answer !== null);
+      const decisions = open.filter((decision) => decision.answer === null);
+      if (answered.length > 0) io.out(renderDecisions(answered, new Date()));
+      if (open.length === 0) io.out('No open decisions.\n');
       // Without a terminal the decisions are only printed.
       if (!mayAsk(io)) {
         for (const decision of decisions) await printDecision(client, decision, io);
@@ -110,7 +113,7 @@ export async function askOne(
     return 'skipped';
   }
   io.out(renderDecision(shown.result, new Date(), { isAsked: true, columns: lookOf(io).columns }));
-  if (shown.result.result !== null) return 'settled';
+  if (shown.result.result !== null || shown.result.answer !== null) return 'settled';
   using watch = watchSettled(shown.result.id, after, client);
   for (;;) {
     const chosen = await choose(shown.result, async (question) => ask(question, watch.signal));
@@ -146,15 +149,16 @@ function watchSettled(
     const entries = followEntries(client, { after, signal: over.signal, isWanted });
     for (let next = await entries.next(); next.done !== true; next = await entries.next()) {
       const { type, data } = next.value;
-      const isAnswer = type === 'DecisionResolved' || type === 'DecisionWithdrawn';
-      if (isAnswer && data['decision_id'] === id && !over.signal.aborted) settled.abort();
+      if (SETTLEMENTS.has(type) && data['decision_id'] === id && !over.signal.aborted) settled.abort();
     }
   };
   void watch();
   return { signal: settled.signal, [Symbol.dispose]: () => over.abort() };
 }
 
-const SETTLED: ReadonlySet<string> = new Set(['decision-resolved', 'decision-withdrawn']);
+const SETTLEMENTS: ReadonlySet<string> = new Set(['DecisionAnswered', 'DecisionResolved', 'DecisionWithdrawn']);
+
+const SETTLED: ReadonlySet<string> = new Set(['decision-resolved', 'decision-withdrawn', 'answer-pending']);
 
 /** The prompt itself asks for what these miss. */
 const OBVIOUS: ReadonlySet<string> = new Set(['no-note', 'no-agent-named', ...SETTLED]);

@@ -1,11 +1,10 @@
 import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseHex, sameBytes, toHex } from '../../ledger/format/bytes.ts';
-import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
 import { leafHash } from '../../ledger/format/merkle.ts';
-import type { Store, StoredEntry } from '../../ledger/store.ts';
+import type { Store } from '../../ledger/store.ts';
 import { exportLedger } from '../../ledger/verify/export.ts';
-import { taskIdOf } from '../../ledger/verify/task-proof.ts';
 import type { LedgerFault } from '../../ledger/verify/walk.ts';
 import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
 import { callOperation } from '../ask.ts';
@@ -14,76 +13,6 @@ import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable, printableLines } from '../text.ts';
 import { withStore } from './with-store.ts';
-
-const DEFAULT_COUNT = 50;
-const MAX_SUMMARY_CHARACTERS = 120;
-
-export const ledgerLogCommand: CliCommand = {
-  examples: ['baton ledger log', 'baton ledger log -f', 'baton ledger log --limit 0 --json'],
-  args: [],
-  options: [
-    { name: 'follow', short: 'f', about: 'Keep printing new entries' },
-    { name: 'limit', short: 'n', value: 'N', about: `At most N of the newest entries; 0 for all (${DEFAULT_COUNT})` },
-    { name: 'json', about: 'Print one JSON entry per line' },
-    PROJECT_OPTION,
-  ],
-  run(given, io) {
-    const limit = Number(given.options.get('limit') ?? DEFAULT_COUNT);
-    if (!Number.isSafeInteger(limit) || limit < 0) return { usage: '--limit must be a whole number from 0' };
-    return withStore(given, io, async (store) => {
-      const { size } = await store.head();
-      const from = limit === 0 ? 1 : Math.max(1, size - limit + 1);
-      const show = given.options.has('json') ? renderJson : renderLine;
-      let next = await printFrom(store, from, io, show);
-      if (!given.options.has('follow')) return EXIT.ok;
-      for (;;) {
-        await waitForCommit(store, next - 1);
-        next = await printFrom(store, next, io, show);
-      }
-    });
-  },
-};
-
-/** Prints the entries from `from` on, and returns the number of the next one. */
-async function printFrom(store: Store, from: number, io: Io, show: (stored: StoredEntry) => string): Promise<number> {
-  let next = from;
-  for await (const batch of store.entries({ from })) {
-    io.out(batch.map(show).join(''));
-    next = (batch.at(-1)?.seq ?? next - 1) + 1;
-  }
-  return next;
-}
-
-/** Waits until the ledger is longer than `size`. The watch starts before the check, so that no entry is missed. */
-async function waitForCommit(store: Store, size: number): Promise<void> {
-  // The watch alone does not keep the process alive.
-  const alive = setInterval(() => {}, 60_000);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = store.watch(({ size: now }) => {
-    if (now > size) resolve();
-  });
-  if ((await store.head()).size > size) resolve();
-  await promise;
-  stop();
-  clearInterval(alive);
-}
-
-function renderJson({ bytes }: StoredEntry): string {
-  return `${new TextDecoder().decode(bytes)}\n`;
-}
-
-function renderLine({ seq, bytes }: StoredEntry): string {
-  const entry = parseEntry(bytes);
-  if (!entry.ok) return `${String(seq).padStart(6)}  (${entry.problems[0].message})\n`;
-  const { at, actor, type, data } = entry.value;
-  const task = taskIdOf(data) ?? '-';
-  return `${String(seq).padStart(6)}  ${at}  ${type}  ${printable(task)}  ${printable(actor)}  ${printable(summaryOf(data))}\n`;
-}
-
-function summaryOf(data: Entry['data']): string {
-  const text = JSON.stringify(data);
-  return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
-}
 
 export const ledgerShowCommand: CliCommand = {
   examples: ['baton ledger show 42', 'baton ledger show 42 --json'],

@@ -81,6 +81,24 @@ describe('baton ledger', () => {
     expect((await baton('ledger', 'log', '--limit', 'x')).code).toBe(2);
   });
 
+  it('log shows the newest entries of a task, a type or an actor', async () => {
+    await recordTasks(60);
+    const seqs = async (...options: string[]) => {
+      const { out } = await baton('ledger', 'log', '--json', ...options);
+      return out === ''
+        ? []
+        : out
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line).seq);
+    };
+    expect(await seqs('--type', 'KeyAdded')).toEqual([1]);
+    expect(await seqs('--type', 'KeyAdded, TaskUpdated', '-n', '2')).toEqual([60, 61]);
+    expect(await seqs('--actor', 'system', '--limit', '0')).toEqual([1]);
+    expect(await seqs('--task', 'T001', '--limit', '0')).toHaveLength(60);
+    expect(await seqs('--task', 'T002')).toEqual([]);
+  });
+
   it('log -f goes on with what comes', async () => {
     await recordTasks(1);
     const log = spawn(process.execPath, [BATON, 'ledger', 'log', '-f', '--json'], { cwd: repository, env });

@@ -133,6 +133,8 @@ export class WorkflowStory {
   readonly #agents = new Map<string, string>();
   /** The open decisions about the task. */
   readonly #asked = new Set<string>();
+  /** Those whose answer is not in effect yet. */
+  readonly #answered = new Set<string>();
   /** The summary of the error that an agent reported last. */
   #error = '';
   #outcome: string | undefined;
@@ -142,7 +144,8 @@ export class WorkflowStory {
     this.#taskId = taskId;
     if (seen === undefined) return;
     if (seen.activity === 'done' || seen.activity === 'cancelled') this.#outcome = seen.activity;
-    for (const { id, result } of seen.decisions) if (result === null) this.#asked.add(id);
+    for (const { id, result, answer } of seen.decisions)
+      if (result === null) (answer === null ? this.#asked : this.#answered).add(id);
     for (const { agent_id, agent } of seen.sessions) if (agent_id !== null) this.#agents.set(agent_id, agent ?? '');
   }
 
@@ -157,12 +160,20 @@ export class WorkflowStory {
     if (type === 'AgentRequested' && textOf(fieldsOf(data['task'])['task_id']) === this.#taskId)
       this.#agents.set(textOf(data['agent_id']), textOf(fieldsOf(data['plan'])['name']));
     // An answer names its decision alone.
-    if (type === 'DecisionResolved' || type === 'DecisionWithdrawn') this.#asked.delete(textOf(data['decision_id']));
+    this.#followAnswer(type, textOf(data['decision_id']));
     const agent = this.#agents.get(textOf(data['agent_id'] ?? ''));
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
     const line = WORKFLOW_SENTENCES[type]?.(this.#withoutError(type, data), agent ?? '');
     return line === undefined ? undefined : printable(oneLine(line).replaceAll(/(?<=\S)\s+/g, ' '));
+  }
+
+  #followAnswer(type: string, decisionId: string): void {
+    if (type === 'DecisionAnswered' && this.#asked.delete(decisionId)) this.#answered.add(decisionId);
+    if (type === 'DecisionAnswerWithdrawn' && this.#answered.delete(decisionId)) this.#asked.add(decisionId);
+    if (type !== 'DecisionResolved' && type !== 'DecisionWithdrawn') return;
+    this.#asked.delete(decisionId);
+    this.#answered.delete(decisionId);
   }
 
   /** The error that blocks a task is shown with its handoff, and not again with the phase. */

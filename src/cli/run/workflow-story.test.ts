@@ -44,6 +44,17 @@ describe('the story of a workflow', () => {
     expect(new WorkflowStory('W-00001', seen).progress).toEqual({ kind: 'waiting', decisionId: 'd1' });
   });
 
+  it('does not wait for a person while an answer is not in effect yet, but does again if it is withdrawn', () => {
+    const opened = ['DecisionOpened', { task_id: 'W-00001', decision_id: 'd1', title: 'Ready?' }] as const;
+    const answered = ['DecisionAnswered', { decision_id: 'd1', option: 1 }] as const;
+    const withdrawn = ['DecisionAnswerWithdrawn', { decision_id: 'd1', reason: null }] as const;
+    expect(tell([opened, answered]).standing).toEqual({ kind: 'running' });
+    expect(tell([opened, answered, withdrawn]).standing).toEqual({ kind: 'waiting', decisionId: 'd1' });
+    expect(tell([opened, answered, ['DecisionResolved', { decision_id: 'd1' }], withdrawn]).standing).toEqual({
+      kind: 'running',
+    });
+  });
+
   it('shows what an agent reports in an error handoff, and what it suggests, once', () => {
     const xml = readFileSync(join(import.meta.dirname, '../../../test/fixtures/handoff/error.xml'), 'utf8');
     const sent = { task_id: 'W-00001', from: 'implementer-agent', to: 'orchestrator', xml };

@@ -11,7 +11,9 @@ const NOTHING: ShownStatus = {
   all_clear: true,
   importing: null,
   summary: 'the verdict of the daemon',
+  needs: 0,
   needs_you: [],
+  answered: [],
   attention: [],
   workflows: [],
   pipelines: [],
@@ -94,6 +96,8 @@ const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView =>
   pipeline_id: null,
   task_id: null,
   opened_at: '2026-02-27T12:00:00Z',
+  answer: null,
+  lapsed: null,
   result: null,
   ...more,
 });
@@ -112,7 +116,9 @@ const busy: ShownStatus = {
   all_clear: false,
   importing: null,
   summary: 'the summary of the daemon',
+  needs: 1,
   needs_you: [decision('d1d1d1d1-0000')],
+  answered: [],
   attention: [],
   workflows: [],
   pipelines: [
@@ -191,7 +197,7 @@ describe('renderTree', () => {
 
   it('shows the verdict of the daemon as it stands, and makes none of its own', () => {
     expect(renderStatus(NOTHING, options)).toEqual(['the verdict of the daemon']);
-    const painted = renderStatus({ ...NOTHING, all_clear: false }, { ...options, colors: true });
+    const painted = renderStatus({ ...NOTHING, all_clear: false, needs: 1 }, { ...options, colors: true });
     expect(painted[0]).toBe('\u001B[1;33mthe verdict of the daemon\u001B[0m');
   });
 
@@ -213,6 +219,27 @@ describe('renderTree', () => {
     expect(lines[0]?.replace(/\d\d:\d\d:00/, '12:00')).toBe(`${title} since 12:00. ${hint}`);
     expect(lines[1]).toBe(`This is the status of 1m ago; agents continue meanwhile. (${message})`);
     expect(lines.join('\n')).not.toContain('verdict');
+  });
+
+  it('shows answers that are not in effect yet, with the command that undoes them', () => {
+    const answer = {
+      option: 2,
+      action: 'retry',
+      label: 'Restart',
+      by: 'operator:ann',
+      at: '',
+      message: null,
+      agent: null,
+      effective_at: new Date(options.now.getTime() + 3400).toISOString(),
+    };
+    const answered = [decision('d1d1d1d1-0000', { answer })];
+    const wide = { ...options, columns: Infinity };
+    expect(renderStatus({ ...NOTHING, all_clear: false, answered }, wide)).toEqual([
+      'the verdict of the daemon',
+      'answered',
+      '  ○ d1d1d1d1 Pipeline needs attention: ship  2 (Restart) by operator:ann, takes effect in 4s',
+      '             baton decision undo d1d1d1d1',
+    ]);
   });
 
   it('shows what needs a person besides decisions, with the command to type', () => {

@@ -2,6 +2,7 @@ import type { ApiError } from '../../api/answer.ts';
 import { NOT_ANSWERING } from '../../api/client/reach.ts';
 import type { AgentView, AttentionView, DecisionView, StatusView } from '../../api/run-views.ts';
 import type { WorkflowBrief } from '../../api/stage-views.ts';
+import { describeAnswer } from '../decisions/pending-answer.ts';
 import { shortId } from '../text.ts';
 import { ACTIVITY_WORDS, activitySign, stageStrip } from '../view/stage-pieces.ts';
 import { paint, type Piece, renderAge, signOf } from './paint.ts';
@@ -51,7 +52,17 @@ const AWAY_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'st
 
 export type ShownStatus = Pick<
   StatusView,
-  'all_clear' | 'summary' | 'importing' | 'needs_you' | 'attention' | 'workflows' | 'pipelines' | 'agents' | 'tasks'
+  | 'all_clear'
+  | 'summary'
+  | 'needs'
+  | 'importing'
+  | 'needs_you'
+  | 'answered'
+  | 'attention'
+  | 'workflows'
+  | 'pipelines'
+  | 'agents'
+  | 'tasks'
 >;
 
 export function renderStatus(status: ShownStatus, options: RenderStatusOptions): string[] {
@@ -65,7 +76,7 @@ export function renderStatus(status: ShownStatus, options: RenderStatusOptions):
 
 type Line = readonly Piece[];
 
-function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now }: RenderStatusOptions): Line[] {
+function renderHead({ all_clear, summary, needs, importing }: ShownStatus, { away, now }: RenderStatusOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
     const age = renderAge(away.since.toISOString(), now.getTime());
@@ -78,11 +89,11 @@ function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now 
     ];
   }
   const copying: Line[] = importing === null ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
-  return [[[summary, all_clear ? 'good' : 'call']], ...copying];
+  return [[[summary, all_clear ? 'good' : needs === 0 ? 'plain' : 'call']], ...copying];
 }
 
 function sectionsOf(status: ShownStatus, nowMs: number): StatusSection[] {
-  const { needs_you, attention, workflows, pipelines, agents } = status;
+  const { needs_you, answered, attention, workflows, pipelines, agents } = status;
   const runners = findAgentsBySteps(status);
   const shown = new Set(pipelines.map(({ id }) => id));
   const byTask = Map.groupBy(agents, ({ task_id: task }) => task);
@@ -96,6 +107,11 @@ function sectionsOf(status: ShownStatus, nowMs: number): StatusSection[] {
       title: [['needs you', 'bold']],
       more: attention.length === 0 ? 'baton decision list' : 'baton status',
       items: [...needs_you.map((decision) => decisionItem(decision, nowMs)), ...attention.map(attentionItem)],
+    },
+    {
+      title: [['answered', 'bold']],
+      more: 'baton decision list',
+      items: answered.map((decision) => answeredItem(decision, nowMs)),
     },
     {
       title: [
@@ -135,6 +151,12 @@ function decisionItem({ id, title, context, opened_at }: DecisionView, nowMs: nu
   const why: Line[] = context === '' ? [] : [[[UNDER_ID], [context, 'dim']]];
   const next: Line = [[UNDER_ID], [`baton decision show ${shortId(id)}`, 'bold']];
   return { brief: [brief], full: [brief, ...why, next] };
+}
+
+function answeredItem({ id, title, answer }: DecisionView, nowMs: number): StatusItem {
+  const given = answer === null ? '' : describeAnswer(answer, nowMs);
+  const brief: Line = [['  '], signOf('starting'), [` ${shortId(id)} `, 'bold'], [`${title}  ${given}`]];
+  return { brief: [brief], full: [brief, [[UNDER_ID], [`baton decision undo ${shortId(id)}`, 'bold']]] };
 }
 
 const UNDER_ID = ' '.repeat(13);

@@ -11,7 +11,7 @@ import {
   selfApprovalCall,
 } from '../operation-command.ts';
 import { readArgument, readDocumentArgument } from '../operation-input.ts';
-import { printable } from '../text.ts';
+import { printable, shortId } from '../text.ts';
 
 export const taskAddCommand = operationCommand({
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
@@ -103,6 +103,31 @@ export const taskCompleteCommand = operationCommand({
   },
   show: ({ task_id }) => `${printable(task_id)} is done.\n`,
 });
+
+export const taskNoteCommand = operationCommand({
+  examples: [
+    'baton task note P0.1.1 "Use the parser that we have"',
+    'baton task note P0.1.1 "Too long" --at src/a.ts:12',
+  ],
+  args: [
+    { name: 'ID', about: 'The task' },
+    { name: 'TEXT', about: 'The note' },
+  ],
+  options: [{ name: 'at', value: 'PATH[:LINE]', about: 'The file and the line that it is about' }],
+  operation: 'task_note',
+  input: ({ args: [task_id, text], options }) => ({ value: { task_id, text, ...parsePlace(options.get('at')) } }),
+  show: ({ task_id, agent_id }) =>
+    agent_id === null
+      ? `Noted: the next session on ${printable(task_id)} reads it.\n`
+      : `Noted, and sent to agent ${shortId(agent_id)} on ${printable(task_id)}.\n`,
+});
+
+/** A file name may contain colons: only a number at its end is a line. */
+function parsePlace(at: string | undefined): { readonly path?: string; readonly line?: number } {
+  if (at === undefined) return {};
+  const [, path = at, line] = /^(.+):([1-9]\d{0,8})$/.exec(at) ?? [];
+  return line === undefined ? { path } : { path, line: Number(line) };
+}
 
 /** For operators only. */
 const withReason = {

@@ -95,13 +95,23 @@ describe('between sessions', () => {
     expect(
       lines([
         ['PhaseMoved', { task_id: 'T1', from: 'REVIEW', to: 'IMPLEMENTATION', reason: 'changes requested' }],
+        ['NoteAdded', { task_id: 'T1', text: 'too long', path: 'src/a.ts', line: 12 }],
+        ['NoteAdded', { task_id: 'T1', text: 'well done' }],
         ['DecisionOpened', asked],
+        ['DecisionAnswered', { decision_id: 'd1234567-8', action: 'deny', message: null, effective_at: '12:00' }],
+        ['DecisionAnswerWithdrawn', { decision_id: 'd1234567-8', reason: null }],
+        ['DecisionAnswerWithdrawn', { decision_id: 'd1234567-8', reason: 'it has changed' }],
         ['DecisionResolved', { decision_id: 'd1234567-8', option: 1, action: 'approve', message: 'fine' }],
         ['DecisionResolved', { decision_id: 'other', option: 1, action: 'deny', message: null }],
       ]).map((line) => line.slice('━ 2026-01-01 00:00:00Z '.length)),
     ).toEqual([
       'REVIEW → IMPLEMENTATION: changes requested',
+      'a person noted on src/a.ts:12: too long',
+      'a person noted: well done',
       'waits for a person: Merge it? (baton decision show d1234567)',
+      'a person answered: deny, in effect at 12:00',
+      'the answer was withdrawn',
+      'the answer lapsed: it has changed',
       'a person decided: approve: fine',
     ]);
   });

@@ -156,6 +156,14 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textOf(from)} → ${textOf(to)}${suffix(reason)}`),
   DecisionOpened: ({ decision_id, title }) =>
     `waits for a person${suffix(title)} (baton decision show ${shortId(textOf(decision_id))})`,
+  NoteAdded: ({ text, path, line }) => {
+    const at = typeof line === 'number' ? `:${line}` : '';
+    return `a person noted${path === undefined ? '' : ` on ${textOf(path)}${at}`}${suffix(text)}`;
+  },
+  DecisionAnswered: ({ action, message, effective_at }) =>
+    `a person answered: ${textOf(action)}${suffix(message)}, in effect at ${textOf(effective_at)}`,
+  DecisionAnswerWithdrawn: ({ reason }) =>
+    reason === null ? 'the answer was withdrawn' : `the answer lapsed${suffix(reason)}`,
   DecisionResolved: ({ action, message }) => `a person decided: ${textOf(action)}${suffix(message)}`,
   DecisionWithdrawn: ({ reason }) => `the question was withdrawn${suffix(reason)}`,
   AgentAttached: ({ by }) => `${textOf(by)} has it in a terminal; what is said there is not in the log`,

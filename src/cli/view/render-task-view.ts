@@ -2,6 +2,7 @@ import type { DecisionView } from '../../api/run-views.ts';
 import type { SessionView, TaskOverview } from '../../api/operations/task-view.ts';
 import { isOver } from '../../protocol/phase.ts';
 import { renderDollars } from '../../protocol/price.ts';
+import { describeAnswer } from '../decisions/pending-answer.ts';
 import { renderOutput } from '../run/pipelines.ts';
 import { type Look, paint, type Piece, renderAge, signOf } from '../status/paint.ts';
 import { padTo, widthOf, wrapTo } from '../table.ts';
@@ -206,19 +207,24 @@ function sessionParts(session: SessionView): string[] {
 }
 
 function decisionLines(nowMs: number): (decision: DecisionView) => Line[] {
-  return ({ id, title, opened_at, options, result }) => {
+  return ({ id, title, opened_at, options, answer, result }) => {
+    if (answer !== null)
+      return [
+        [signOf('starting'), [` ${shortId(id)} `, 'bold'], [`${title}  answered ${describeAnswer(answer, nowMs)}`]],
+        [['  '], [`baton decision undo ${shortId(id)}`, 'bold']],
+      ];
     if (result === null)
       return [
         [signOf('waiting'), [` ${shortId(id)} `, 'bold'], [`${title} `], [renderAge(opened_at, nowMs), 'dim']],
         [['  '], [`baton decision show ${shortId(id)}`, 'bold']],
       ];
     const { kind, option = 0, by = '', message, reason = '' } = result;
-    const answer = kind === 'withdrawn' ? `withdrawn: ${reason}` : `${options[option - 1]?.label ?? option} by ${by}`;
+    const outcome = kind === 'withdrawn' ? `withdrawn: ${reason}` : `${options[option - 1]?.label ?? option} by ${by}`;
     const line: Line = [
       signOf(kind === 'withdrawn' ? 'cancelled' : 'done'),
       [` ${shortId(id)} `],
       [title, 'dim'],
-      [`  ${answer}`],
+      [`  ${outcome}`],
     ];
     return [line, ...(message ? [[[`  ${oneLine(message)}`]] as Line] : [])];
   };

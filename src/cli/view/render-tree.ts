@@ -1,4 +1,5 @@
 import type { TaskOverview } from '../../api/operations/task-view.ts';
+import { describeAnswer } from '../decisions/pending-answer.ts';
 import type { Away } from '../status/render-status.ts';
 import { describeAway } from '../status/render-status.ts';
 import { type Look, paint, type Piece, signOf } from '../status/paint.ts';
@@ -90,17 +91,24 @@ function lowLines(view: TaskOverview, options: TreeOptions): Line[] {
   ];
 }
 
-/** Each open decision, with the command that answers it. */
-function waitingLines({ decisions, activity, id, blocked_because: because }: TaskOverview): Line[] {
+/** Each open decision, with the command that answers it or undoes its answer. */
+function waitingLines({ decisions, activity, id, at, blocked_because: because }: TaskOverview): Line[] {
   const open = decisions.filter(({ result }) => result === null);
   if (open.length === 0 && activity === 'blocked')
     return [
       [['  '], [because ?? 'blocked', 'bad']],
       [['    '], [`baton task unblock ${id} --reason "…"`, 'bold']],
     ];
-  return open.flatMap(({ id: decision, title, context }): Line[] => [
-    [['  '], signOf('waiting'), [` ${title}`, 'call']],
-    ...(context === '' ? [] : [[['    '], [context, 'dim']] as Line]),
-    [['    '], [`baton decision show ${shortId(decision)}`, 'bold']],
-  ]);
+  return open.flatMap(({ id: decision, title, context, answer }): Line[] => {
+    if (answer !== null)
+      return [
+        [['  '], signOf('starting'), [` ${title}`], [`  answered ${describeAnswer(answer, Date.parse(at))}`]],
+        [['    '], [`baton decision undo ${shortId(decision)}`, 'bold']],
+      ];
+    return [
+      [['  '], signOf('waiting'), [` ${title}`, 'call']],
+      ...(context === '' ? [] : [[['    '], [context, 'dim']] as Line]),
+      [['    '], [`baton decision show ${shortId(decision)}`, 'bold']],
+    ];
+  });
 }

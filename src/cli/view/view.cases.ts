@@ -98,6 +98,8 @@ export function openDecision(more: Partial<DecisionView> = {}): DecisionView {
     pipeline_id: null,
     task_id: 'W-00001',
     opened_at: '2026-01-01T00:09:00.000Z',
+    answer: null,
+    lapsed: null,
     result: null,
     ...more,
   };

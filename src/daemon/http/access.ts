@@ -8,34 +8,48 @@ import { belowSessionError, SessionFinder } from '../../api/session-above.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { findPeerSession } from './peer-session.ts';
-import { BAD_TOKEN, type Refusal, refusal } from './refusals.ts';
+import { BAD_KEY } from '../pages/page-refusals.ts';
+import type { PageAccess } from '../pages/page-access.ts';
+import { findForeignName, findPageCaller, findPageKeyId, type Listener, type PageCaller } from './page-caller.ts';
+import { BAD_HOST, BAD_ORIGIN, BAD_TOKEN, type Refusal, refusal } from './refusals.ts';
 
-/** The listener that received a request. The Unix socket has no port. */
-export interface Listener {
-  readonly port: number | undefined;
-}
-
-export type AccessResult = { readonly ok: true; readonly identity: CallerIdentity } | Refusal;
+export type AccessResult =
+  | {
+      readonly ok: true;
+      readonly identity: CallerIdentity;
+      /** Set for a page. Its signature is checked with the body, and nothing is done before that. */
+      readonly page?: PageCaller;
+    }
+  | Refusal;
 
 export interface AccessChecks {
   readonly tokens: AccessTokens;
   readonly guard: SessionGuard;
+  /** Missing if no page is served. */
+  readonly pages?: PageAccess;
 }
 
 /** Host and Origin are checked before the token: a rebound web page must not learn whether its token is valid. */
 export function checkAccess(
   request: IncomingMessage,
-  { port }: Listener,
-  { tokens, guard }: AccessChecks,
+  listener: Listener,
+  { tokens, guard, pages }: AccessChecks,
 ): AccessResult {
   const { headers, socket } = request;
+  const { port } = listener;
   if (port !== undefined && !isLoopbackHost(headers)) return BAD_HOST;
   if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return BAD_ORIGIN;
   if (headers.authorization === undefined) return NO_TOKEN;
-  const identity = tokens.identify(findBearerToken(headers) ?? '');
+  const isPage = findPageKeyId(headers) !== undefined;
+  const foreign = isPage ? findForeignName(headers, port) : undefined;
+  if (foreign !== undefined) return foreign;
+  const page = pages && findPageCaller(request, listener, pages);
+  if (isPage && page === undefined) return BAD_KEY;
+  const identity = page === undefined ? tokens.identify(findBearerToken(headers) ?? '') : tokens.ofPage(page.key.id);
   if (identity === undefined) return BAD_TOKEN;
   const error = guard.findRefusal(identity, socket, headers);
-  return error === undefined ? { ok: true, identity } : { ok: false, error };
+  if (error !== undefined) return { ok: false, error };
+  return page === undefined ? { ok: true, identity } : { ok: true, identity, page };
 }
 
 export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Listener): boolean {
@@ -46,12 +60,6 @@ function isOwnOrigin(origin: string, port: number | undefined): boolean {
   return port !== undefined && ['127.0.0.1', 'localhost', '[::1]'].some((host) => origin === `http://${host}:${port}`);
 }
 
-const BAD_HOST = refusal('bad-host', 'the Host header does not name this machine', 'Use 127.0.0.1 or localhost.');
-const BAD_ORIGIN = refusal(
-  'bad-origin',
-  'the Origin header does not name the daemon',
-  "In a browser, only the daemon's own page may send requests.",
-);
 const NO_TOKEN = refusal(
   'no-token',
   'a token is needed',

@@ -16,7 +16,7 @@ let daemon: Daemon;
 let client: Client;
 /** The entries that a project begins with. */
 const FIRST = isPostgres
-  ? ['KeyAdded', 'FleetFounded', 'HostJoined', 'CaretakerChanged', 'MainMoved']
+  ? ['KeyAdded', 'FleetFounded', 'LevelRaised', 'HostJoined', 'CaretakerChanged', 'MainMoved']
   : ['KeyAdded', 'MainMoved'];
 /** Entries after the first: the position of the main branch, then tasks. */
 let made = 1;

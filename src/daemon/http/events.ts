@@ -38,7 +38,7 @@ export async function streamEvents(
 }
 
 /** Returns false after cutting off a reader that read nothing for `stallMs`. It may resume after its last id. */
-async function writeText(
+export async function writeText(
   response: ServerResponse,
   text: string,
   signal: AbortSignal,

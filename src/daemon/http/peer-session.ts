@@ -44,7 +44,7 @@ function readLink(path: string): string {
   }
 }
 
-function readTcpTables(): string | undefined {
+export function readTcpTables(): string | undefined {
   try {
     // A machine without IPv6 does not have the second file.
     return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readFileIfPresent('/proc/self/net/tcp6')}`;

@@ -28,6 +28,16 @@ export const BAD_TOKEN = refusal(
   'the token is not one of this daemon',
   'Check BATON_TOKEN and BATON_STATE_DIR: a token is valid for one state folder only.',
 );
+export const BAD_HOST = refusal(
+  'bad-host',
+  'the Host header does not name this machine',
+  'Use 127.0.0.1 or localhost.',
+);
+export const BAD_ORIGIN = refusal(
+  'bad-origin',
+  'the Origin header does not name the daemon',
+  "In a browser, only the daemon's own page may send requests.",
+);
 export const BAD_PATH = refusal('bad-request', 'baton-project-path is not percent-encoded');
 
 export function isIdempotencyKey(key: unknown): key is string {

@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decodeProjectPath, readBody } from '../../api/http/request.ts';
-import { sendAnswer } from '../../api/http/respond.ts';
+import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
+import { PAGE_HEADERS, PAGE_PATHS } from '../../api/page-access.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../../api/state-folder.ts';
 import { VERSION } from '../../api/version.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { dispatchCall, type DispatchOptions, findProject, readClaimEndError } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { OutboxDelivery } from '../outbox-delivery.ts';
+import { NOT_FOR_PAGES } from '../pages/page-refusals.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { streamEvents } from './events.ts';
+import { parseAfter, streamPage } from './page-events.ts';
 import { BAD_PATH, isIdempotencyKey, type Refusal, refusal } from './refusals.ts';
 
 export interface HttpExchange {
@@ -19,12 +22,16 @@ export interface HttpExchange {
   readonly token: string;
   /** Aborted when the client disconnects and when the daemon stops. */
   readonly signal: AbortSignal;
+  /** The body of a page's request, which was read to check its signature. */
+  readonly body?: Buffer;
 }
 
 export interface RouteOptions extends DispatchOptions {
   readonly delivery: OutboxDelivery;
   readonly tokens: AccessTokens;
   readonly started: string;
+  /** The random name of this start of the daemon. */
+  readonly instance: string;
   readonly stateDir: string;
   readonly underWay: () => number;
   readonly stop: () => Promise<void>;
@@ -37,6 +44,7 @@ export async function route(exchange: HttpExchange, options: RouteOptions): Prom
   if (handler === undefined) return refuseRequest(response, 'no-such-path', `no such path: ${url.slice(0, 100)}`);
   if (method !== handler.method)
     return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} requires ${handler.method}`);
+  if (handler.refusesPages === true && isOfPage(exchange.identity)) return sendAnswer(response, NOT_FOR_PAGES);
   if (handler.isForAnyVersion !== true && !isOurVersion(request)) {
     return sendAnswer(response, otherVersion(String(request.headers['baton-version'])));
   }
@@ -52,6 +60,8 @@ interface RouteHandler {
   readonly method: 'GET' | 'POST';
   /** Works between versions, so that a new command can stop an old daemon. */
   readonly isForAnyVersion?: true;
+  /** A page's key can be revoked; a token that it obtained could not. */
+  readonly refusesPages?: true;
   readonly run: (exchange: HttpExchange, options: RouteOptions) => Promise<void>;
 }
 
@@ -62,26 +72,30 @@ const FIXED_ROUTES: ReadonlyMap<string, RouteHandler> = new Map(
     '/v1/health': { method: 'GET', isForAnyVersion: true, run: showHealth },
     '/v1/openapi.json': { method: 'GET', run: showOpenApi },
     '/v1/events': { method: 'GET', run: runEvents },
+    [PAGE_PATHS.events]: { method: 'GET', run: runPageEvents },
     // Reached only by requests without a valid upgrade header.
     '/v1/calls': {
       method: 'GET',
       run: async ({ response }) => refuseRequest(response, 'bad-request', '/v1/calls requires `upgrade: baton-calls`'),
     },
-    '/v1/stop': { method: 'POST', isForAnyVersion: true, run: runStop },
+    '/v1/stop': { method: 'POST', isForAnyVersion: true, refusesPages: true, run: runStop },
     '/v1/deliver': {
       method: 'POST',
       run: async ({ response }, { delivery }) => sendAnswer(response, { ok: true, result: await delivery.deliver() }),
     },
-    '/v1/worker-token': { method: 'POST', run: runWorkerToken },
+    '/v1/worker-token': { method: 'POST', refusesPages: true, run: runWorkerToken },
   }),
 );
 
 async function routeOperation(
-  { request, response, identity, token, signal }: HttpExchange,
+  { request, response, identity, token, signal, body: read }: HttpExchange,
   options: RouteOptions,
 ): Promise<void> {
   const operation = (request.url ?? '').slice('/v1/'.length);
-  const body = await readBody(request, OPERATIONS.get(operation)?.maxBytes);
+  const body =
+    read === undefined
+      ? await readBody(request, OPERATIONS.get(operation)?.maxBytes)
+      : ({ ok: true, bytes: read } as const);
   if (body === 'gone') return;
   if (!body.ok) return sendAnswer(response, body, { closes: true });
   const projectPath = projectPathIn(request);
@@ -118,8 +132,7 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
 
 async function showOpenApi({ response }: HttpExchange): Promise<void> {
   const { openApi } = await import('../../api/openapi.ts');
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(openApi()));
+  sendJson(response, 200, openApi());
 }
 
 let openStreams = 0;
@@ -136,14 +149,31 @@ async function runEvents(
   const after = Number(request.headers['last-event-id'] ?? 0);
   if (!Number.isSafeInteger(after) || after < 0)
     return refuseRequest(response, 'bad-request', 'Last-Event-ID is not a number');
+  await countStream(response, async () => streamEvents(response, found.open.feed, after, signal));
+}
+
+async function countStream(response: ServerResponse, stream: () => Promise<void>): Promise<void> {
   if (openStreams >= SERVER_LIMITS.eventStreams)
     return refuseRequest(response, 'rate-limited', 'too many event streams');
   openStreams += 1;
   try {
-    await streamEvents(response, found.open.feed, after, signal);
+    await stream();
   } finally {
     openStreams -= 1;
   }
+}
+
+/** One stream for all projects, because a browser opens few connections to one server. */
+async function runPageEvents(
+  { request, response, identity, signal }: HttpExchange,
+  { projects, instance }: RouteOptions,
+): Promise<void> {
+  if (identity.caller.kind !== 'operator')
+    return refuseRequest(response, 'forbidden', 'only an operator reads the entries of all projects');
+  const after = parseAfter(String(request.headers[PAGE_HEADERS.after] ?? ''));
+  if (after === undefined)
+    return refuseRequest(response, 'bad-request', `${PAGE_HEADERS.after} is no JSON object of project ids and numbers`);
+  await countStream(response, async () => streamPage(response, projects, { after, instance, signal }));
 }
 
 /** Responds when everything is closed, so that the caller may start the next daemon. */
@@ -173,6 +203,10 @@ async function runWorkerToken({ request, response, identity }: HttpExchange, { t
 export function projectPathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
   return typeof path === 'string' ? decodeProjectPath(path) : undefined;
+}
+
+function isOfPage({ caller }: CallerIdentity): boolean {
+  return caller.kind === 'operator' && caller.via !== undefined;
 }
 
 function refuseRequest(response: ServerResponse, code: string, message: string): void {

@@ -1,27 +1,27 @@
-import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { findBearerToken } from '../../api/http/request.ts';
+import { type BodyResult, findBearerToken } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import { causeOf, type Log, ThrottledLog } from '../log.ts';
+import type { PageDoor } from '../pages/page-ledgers.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
-import { type AccessResult, checkAccess, isAddressedToDaemon, type Listener, SessionGuard } from './access.ts';
+import { type AccessResult, checkAccess, isAddressedToDaemon, SessionGuard } from './access.ts';
 import { type ChannelOptions, OperationChannel } from './channel.ts';
 import {
   ActiveCalls,
   ConnectionSlots,
   makeSocketPath,
   readDescriptorLimit,
-  readSavedPort,
   removeSocketFolder,
-  savePort,
   slotLimits,
 } from './connections.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
-import { servePage } from './page.ts';
+import { listenAt, listenOnOwnPort, portOf } from './own-port.ts';
+import { type Listener, type PageCaller, prepareFinish, readSignedBody } from './page-caller.ts';
+import { handlePageRequest, isPageRequest, servePageAt } from './page-requests.ts';
 import { DAEMON_STOPPING, INTERNAL_ERROR, type Refusal, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { type HttpExchange, isOurVersion, projectPathIn } from './route.ts';
 
@@ -31,8 +31,11 @@ export interface DaemonServerOptions {
   readonly log: Log;
   readonly route: (exchange: HttpExchange) => Promise<void>;
   readonly dispatch: ChannelOptions['dispatch'];
-  readonly webhook: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly door: PageDoor;
+  readonly webhook: OpenHandler;
 }
+
+type OpenHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** The daemon's two listeners, a Unix socket and a port on loopback, with the same rules for both. */
 export class DaemonServer {
@@ -68,11 +71,11 @@ export class DaemonServer {
     const [onSocket, onPort] = [this.#create(() => undefined), this.#create((server) => portOf(server))];
     await listenAt(onSocket, { path: socket });
     chmodSync(socket, 0o600);
-    const listenOn = async (port: number): Promise<void> => listenAt(onPort, { host: '127.0.0.1', port });
-    // If another program has taken the port, any other port will do.
-    await listenOn(readSavedPort(this.#options.stateDir)).catch(async () => listenOn(0));
-    const port = portOf(onPort);
-    savePort(this.#options.stateDir, port);
+    const { stateDir, door, log } = this.#options;
+    const { port, taken } = await listenOnOwnPort(onPort, stateDir);
+    if (taken !== undefined)
+      log.error('another program has the port of this state folder', { was: taken.from, port, pid: taken.holder?.pid });
+    door.pages.listensOn(port, taken);
     return { socket, port };
   }
 
@@ -124,7 +127,9 @@ export class DaemonServer {
     server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
     server.on('connection', (socket) => this.#addConnection(socket));
     // Without this listener a failed accept would end the process.
-    server.on('error', (error) => this.#throttled.error('a connection cannot be accepted', { cause: error.message }));
+    server.on('error', ({ message: cause }) => {
+      if (server.listening) this.#throttled.error('a connection cannot be accepted', { cause });
+    });
     server.maxConnections = this.#slotLimits.total + 1;
     this.#servers.push(server);
     return server;
@@ -153,12 +158,13 @@ export class DaemonServer {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, listener: Listener): Promise<void> {
-    const { log, route } = this.#options;
+    const { log, route, door } = this.#options;
     response.sendDate = false;
+    prepareFinish(request, response, listener, door.pages);
     // A request under a foreign Host name gets nothing, not even the page.
-    if (!this.#isStopping && isAddressedToDaemon(request, listener) && servePage(request, response)) return;
-    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, listener))
-      return this.#handleWebhook(request, response);
+    if (!this.#isStopping && isAddressedToDaemon(request, listener) && servePageAt(request, response, listener)) return;
+    const handleUnknown = this.#findOpenHandler(request, listener);
+    if (handleUnknown !== undefined) return this.#handleOpen(request, response, handleUnknown);
     const isStop = request.url === '/v1/stop';
     const access =
       this.#isStopping && !isStop ? DAEMON_STOPPING : (this.#busy(request) ?? this.#checkAccess(request, listener));
@@ -167,32 +173,57 @@ export class DaemonServer {
       sendAnswer(response, access, { closes: true });
       return;
     }
-    if (!this.#hasSlot(request.socket, access.identity))
-      return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
-    const { signal } = this.#enter(request, response, isStop);
+    const { identity, page } = access;
+    const controller = this.#enter(request, response, isStop);
     try {
-      const token = findBearerToken(request.headers) ?? '';
-      await route({ request, response, identity: access.identity, token, signal });
+      const body = page && (await this.#readSigned(request, response, page, controller));
+      if (body === 'gone') return;
+      if (body?.ok === false) return sendAnswer(response, body, { closes: true });
+      // A connection counts as the operator's once a signature has proved it.
+      if (!this.#hasSlot(request.socket, identity)) return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
+      const { signal } = controller;
+      const exchange = { request, response, identity, token: findBearerToken(request.headers) ?? '', signal };
+      await route(body === undefined ? exchange : { ...exchange, body: body.bytes });
     } catch (error) {
       log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
       sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
     }
   }
 
-  async #handleWebhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #readSigned(
+    request: IncomingMessage,
+    response: ServerResponse,
+    page: PageCaller,
+    controller: AbortController,
+  ): Promise<BodyResult | 'gone'> {
+    const { pages } = this.#options.door;
+    response.once('close', pages.track(page.key.id, controller));
+    return readSignedBody(request, page, pages);
+  }
+
+  /** The requests that need no token: their handlers check what they carry. */
+  #findOpenHandler(request: IncomingMessage, listener: Listener): OpenHandler | undefined {
+    const { webhook, door, tokens } = this.#options;
+    const isWebhook = request.url === WEBHOOK_PATH && request.method === 'POST';
+    if (isWebhook && isAddressedToDaemon(request, listener)) return webhook;
+    const checks = { listener, guard: this.#guard, operator: tokens.operator };
+    return isPageRequest(request, listener) ? async (...both) => handlePageRequest(...both, door, checks) : undefined;
+  }
+
+  async #handleOpen(request: IncomingMessage, response: ServerResponse, handle: OpenHandler): Promise<void> {
     const busy = this.#isStopping ? DAEMON_STOPPING : this.#busy(request);
     if (busy !== undefined) return sendAnswer(response, busy, { closes: true });
     this.#enter(request, response, false);
     try {
-      await this.#options.webhook(request, response);
+      await handle(request, response);
     } catch (error) {
-      this.#options.log.error('a webhook failed', { cause: causeOf(error) });
+      this.#options.log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
       sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
     }
   }
 
   /** Counts the request until its response is sent or its client disconnects. */
-  #enter(request: IncomingMessage, response: ServerResponse, isStop: boolean): { readonly signal: AbortSignal } {
+  #enter(request: IncomingMessage, response: ServerResponse, isStop: boolean): AbortController {
     const { socket } = request;
     const set = isStop ? this.#stopRequests : this.#underWay;
     const controller = set.enter();
@@ -208,14 +239,15 @@ export class DaemonServer {
   }
 
   #checkAccess(request: IncomingMessage, listener: Listener): AccessResult {
-    return checkAccess(request, listener, { tokens: this.#options.tokens, guard: this.#guard });
+    const { tokens, door } = this.#options;
+    return checkAccess(request, listener, { tokens, guard: this.#guard, pages: door.pages });
   }
 
   #findOpener(request: IncomingMessage, listener: Listener): CallerIdentity | undefined {
     const isWanted = request.url === '/v1/calls' && request.headers.upgrade === 'baton-calls';
     if (!isWanted || this.#isStopping || !isOurVersion(request) || projectPathIn(request) === null) return undefined;
     const access = this.#checkAccess(request, listener);
-    return access.ok ? access.identity : undefined;
+    return access.ok && access.page === undefined ? access.identity : undefined;
   }
 
   #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, listener: Listener): void {
@@ -251,14 +283,4 @@ export class DaemonServer {
 /** Without the query, which may contain a secret. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 100);
-}
-
-async function listenAt(server: HttpServer, where: { path: string } | { host: string; port: number }): Promise<void> {
-  server.listen({ ...where, backlog: SERVER_LIMITS.connections });
-  await once(server, 'listening');
-}
-
-function portOf(server: HttpServer): number {
-  const address: AddressInfo | string | null = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

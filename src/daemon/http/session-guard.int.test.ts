@@ -9,6 +9,7 @@ import { readProcessIdentity } from '../../api/processes.ts';
 import type { Daemon } from '../lifecycle.ts';
 import { ask, Scene, until } from '../running.cases.ts';
 import { AccessTokens } from '../tokens.ts';
+import { parseAddress, SignedPage } from './signed-page.cases.ts';
 
 const run = promisify(execFile);
 
@@ -81,6 +82,21 @@ describe('on loopback', () => {
     await inSession(`for i in 1 2 3; do '${process.execPath}' ${sender} || true; done`);
     await until(() => refusals() === before + 3, 'all of them were refused');
     expect(await tasks()).toMatchObject({ ok: true, result: { total: 0 } });
+  });
+
+  it('a process inside a session acts for no page, although it has its code or its key', async () => {
+    const { port } = daemon.record;
+    const headers = { authorization: `Bearer ${scene.token()}` };
+    const opened = await ask({ host: '127.0.0.1', port, method: 'POST', path: '/v1/page_open', headers }, '{}');
+    const { url } = opened.answer.result as { url: string };
+    const { code } = parseAddress(url);
+    const body = JSON.stringify({ code, public_key: 'A'.repeat(43), signature: 'A'.repeat(86) });
+    expect(await inSession(`curl -s $URL/page/key -d '${body}'`)).toContain('"code":"below-session"');
+    // The code was not used up by the attempt.
+    const page = await SignedPage.open(url);
+    expect(await inSession(`curl -s $URL/health -H 'authorization: Baton-Page ${page.keyId}'`)).toContain(
+      'below-session',
+    );
   });
 
   it('everybody else is, with one look for all requests of a connection', async () => {

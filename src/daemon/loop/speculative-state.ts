@@ -6,6 +6,7 @@ import { type Draft, prepareDraft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { type Problem, problem } from '../../protocol/shape/problem.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { joinActor } from '../../state/caller.ts';
 import type { Event, RecordedEvent } from '../../state/event.ts';
 import type { Refusal } from '../../state/outcome.ts';
 import { toLedgerDraft } from '../../state/recorded-event.ts';
@@ -125,9 +126,10 @@ export interface Batch {
 
 /** Each cause is a position among the drafts, because their numbers are final only once they are recorded. */
 export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] {
-  return steps.map(({ event, recorded: { actor, settles }, cause }) =>
-    toLedgerDraft(event, actor, settles, cause === undefined ? undefined : { draft: cause.seq - before - 1 }),
-  );
+  return steps.map(({ event, recorded: { actor, via, settles }, cause }) => {
+    const because = cause === undefined ? undefined : { draft: cause.seq - before - 1 };
+    return toLedgerDraft(event, joinActor(actor, via), settles, because);
+  });
 }
 
 /** False if the ledger redacted something. */

@@ -2,6 +2,7 @@ import { projectBrief, type ProjectBrief } from '../../api/operations/project.ts
 import { taskBrief } from '../../api/operations/tasks.ts';
 import { readReadingList } from '../../effects/sessions/reading-list.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
+import { needsPerson } from '../../state/runs/open-decisions.ts';
 import { buildPacket, type Packet } from '../../state/packet/packet.ts';
 import { renderPacket } from '../../state/packet/render-packet.ts';
 import type { State } from '../../state/state.ts';
@@ -32,7 +33,7 @@ export const projectBriefHandler = reads(projectBrief, ({ state, ready }) => {
     claimable: ready.first(state, MAX_LISTED).map(({ id, title, phase }) => ({ id, title, phase })),
     claimed: claimed.slice(0, MAX_LISTED).map(({ id, title, claim }) => ({ id, title, holder: claim?.holder ?? '' })),
     claimed_total: claimed.length,
-    decisions: [...state.decisions.values()].filter(({ result }) => result === null).length,
+    decisions: [...state.decisions.values()].filter(needsPerson).length,
     last_session: findLastSession(state),
   });
 });

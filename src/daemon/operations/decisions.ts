@@ -1,25 +1,26 @@
 import type { Answer } from '../../api/answer.ts';
 import * as operations from '../../api/operations/workflow.ts';
 import type { DecisionDetails, DecisionEvidence } from '../../api/run-views.ts';
+import { addMs } from '../../engine/context.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { renderCountOf } from '../../protocol/text/text-format.ts';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { planAgentRun } from '../../runbook/plan.ts';
 import { actorOf } from '../../state/caller.ts';
-import { decide } from '../../state/decide.ts';
+import { type CommandOf, decide } from '../../state/decide.ts';
 import { findEvidence } from '../../state/packet/evidence.ts';
 import type { Rules } from '../../state/rules.ts';
 import { type SectionName, SECTIONS, type Statement } from '../../state/packet/statement.ts';
 import { costOfTask } from '../../state/runs/costs.ts';
 import type { Decision } from '../../state/runs/decision.ts';
-import type { ResolvedDecision } from '../../state/runs/resolve-decision.ts';
+import type { Resolved } from '../../state/runs/resolve-decision.ts';
 import { tokensIn } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { runbookError } from '../rules/rulebook.ts';
 import { findPinned } from '../rules/pinned-runbook.ts';
-import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, refusalOf, unchanged } from './call.ts';
+import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, refusalOf, steers, unchanged } from './call.ts';
 import { decisionView } from '../views/run-views.ts';
 import { findRunByPrefix } from './runs.ts';
 import { CREDENTIAL_IN_PLAN, holdsCredential } from './start-run.ts';
@@ -60,32 +61,59 @@ export const DECISION_HANDLERS = {
 
   decision_resolve: handlerFor(operations.decisionResolve, async (call) => {
     const { input, project, caller } = call;
-    const { agent, ...answer } = input;
+    const { agent, delay_ms = 0, ...answer } = input;
     const planned = agent === undefined ? undefined : await planHandOver(call, agent);
     if (planned?.ok === false) return planned;
     const given = planned === undefined ? {} : { handTo: planned.result };
-    const settled = await project.commandLoop.submit<AnswerOf>({
+    const settled = await project.commandLoop.submit<AnswerWithNext>({
       actor: actorOf(caller),
       ...keyOf(call),
-      decide: ({ state, rules, here }) => {
+      decide: ({ state, rules, here, at }) => {
         const found = find(state, input);
         if (!found.ok) return found;
-        const command = { ...answer, id: found.run.id, ...given };
-        const resolved = decide(state, { kind: 'resolve-decision', command }, caller, rules, here) as ResolvedDecision; // oxlint-disable-line typescript/no-unsafe-type-assertion
-        return resolved.ok
-          ? { ...resolved, answer: { ...resolved.answer, next: nextCommand(state, found.run, resolved.answer.action) } }
-          : resolved;
+        const later = delay_ms === 0 ? {} : { effectiveAt: addMs(at, delay_ms) };
+        const command = { ...answer, id: found.run.id, ...given, ...later };
+        const resolved = decide(state, { kind: 'resolve-decision', command }, caller, rules, here);
+        if (!resolved.ok) return resolved;
+        const next = nextCommand(state, found.run, resolved.answer.action);
+        return { ...resolved, answer: { ...resolved.answer, next } };
       },
     });
-    return answerFor(settled, (resolved) => resolved);
+    return answerFor(settled, ({ next, ...resolved }) => ({ ...resolvedView(resolved), next }));
   }),
+
+  decisions_resolve: handlerFor(operations.decisionsResolve, async (call) => {
+    const { input, project, caller } = call;
+    const settled = await project.commandLoop.submit<readonly Resolved[]>({
+      actor: actorOf(caller),
+      ...keyOf(call),
+      decide: ({ state, rules, here, at }) => {
+        const answers: CommandOf<'answer-decisions'>['command']['answers'][number][] = [];
+        for (const answer of input.answers) {
+          const found = find(state, answer);
+          if (!found.ok) return found;
+          answers.push({ ...answer, id: found.run.id });
+        }
+        const command = { answers, effectiveAt: addMs(at, input.delay_ms) };
+        return decide(state, { kind: 'answer-decisions', command }, caller, rules, here);
+      },
+    });
+    return answerFor(settled, (answers) => ({ answers: answers.map(resolvedView) }));
+  }),
+
+  decision_undo: steers(
+    operations.decisionUndo,
+    find,
+    () =>
+      ({ id }) => ({ id }),
+    (answer) => answer,
+  ),
 };
 
-interface AnswerOf {
-  readonly id: string;
-  readonly option: number;
-  readonly action: string;
-  readonly next: string | null;
+type AnswerWithNext = Resolved & { readonly next: string | null };
+
+function resolvedView({ effectiveAt: effective_at, ...resolved }: Resolved) {
+  return { ...resolved, effective_at };
 }
 
 interface Shown {

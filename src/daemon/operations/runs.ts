@@ -3,8 +3,9 @@ import { isInteractive } from '../../agents/prepare-agent.ts';
 import * as operations from '../../api/operations/runs.ts';
 import { refusal, type Refusal } from '../../state/outcome.ts';
 import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
+import type { Decision } from '../../state/runs/decision.ts';
 import type { KilledAgent } from '../../state/runs/steer-agent.ts';
-import { overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
+import { findPipelineDecision, overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
 import type { State } from '../../state/state.ts';
 import { agentFiles, requireLaunch } from '../../supervisor/contract.ts';
 import { LATER } from '../loop/request.ts';
@@ -36,7 +37,8 @@ export const AGENT_RUN_HANDLERS = {
           env_dropped: readDroppedVariables(found.run, stateDir),
           hosts: found.run.exit?.hosts ?? [],
         },
-        isSettled: !WORKING_STATUSES.has(agentStatus(found.run)),
+        isSettled:
+          !WORKING_STATUSES.has(agentStatus(found.run)) && !isAnswered(state.decisions.get(found.run.parked ?? '')),
       };
     }),
   ),
@@ -104,7 +106,8 @@ export const PIPELINE_HANDLERS = {
       return {
         ok: true,
         view: pipelineView(state, found.run, call.project.stateDir),
-        isSettled: overallPipelineStatus(state, found.run) !== 'running',
+        isSettled:
+          overallPipelineStatus(state, found.run) !== 'running' && !isAnswered(findPipelineDecision(state, found.run)),
       };
     }),
   ),
@@ -142,6 +145,11 @@ export function findRunByPrefix<T>(
     `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
     'Give more of it.',
   );
+}
+
+/** The run continues by itself: it does not need a person. */
+function isAnswered(decision: Decision | undefined): boolean {
+  return decision?.answer !== undefined;
 }
 
 type WatchedRun<V> =

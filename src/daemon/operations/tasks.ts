@@ -178,6 +178,12 @@ export const TASK_HANDLERS = {
     (_, { task_id }) => ({ task_id }),
   ),
 
+  task_note: submits(
+    operations.taskNote,
+    (note) => note,
+    ({ agentId: agent_id }, { task_id }) => ({ task_id, agent_id }),
+  ),
+
   task_unblock: operates(operations.taskUnblock, 'unblock'),
   task_reinstate: operates(operations.taskReinstate, 'reinstate'),
   task_cancel: operates(operations.taskCancel, 'cancel'),

@@ -1,6 +1,8 @@
-import { renderEvent } from '../../api/http/event-stream.ts';
-import type { Entry } from '../../ledger/format/entry.ts';
-import { parseEntry, renderEntry } from '../../ledger/format/entry.ts';
+import { renderEvent, renderPlainEvent } from '../../api/http/event-stream.ts';
+import { toHex } from '../../ledger/format/bytes.ts';
+import { type Entry, parseEntry, renderEntry } from '../../ledger/format/entry.ts';
+import { leafHash } from '../../ledger/format/merkle.ts';
+import { nodeSha256 } from '../../ledger/writer/keys.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
@@ -32,40 +34,51 @@ export class EntryFeed {
     };
   }
 
-  async readAfter(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
+  async readAfter(seq: number, form: StreamForm = 'project'): Promise<{ readonly text: string; readonly seq: number }> {
     const [oldest] = this.#atHand;
     if (oldest !== undefined && oldest.seq <= seq + 1)
-      return joinEntries(this.#atHand.slice(seq + 1 - oldest.seq), seq);
+      return joinEntries(this.#atHand.slice(seq + 1 - oldest.seq), seq, form);
     const ledger = this.#ledger();
     if (ledger === undefined || ledger.head.size <= seq) return { text: '', seq };
     for await (const batch of ledger.store.entries({ from: seq + 1, to: ledger.head.size })) {
-      return joinEntries(batch.map(streamedOf), seq);
+      return joinEntries(batch.map(streamedOf), seq, form);
     }
     return { text: '', seq };
   }
 }
 
+/** The stream of one project has an event per type; that of all projects has one event, with the project and the entry's hash. */
+export type StreamForm = 'project' | 'page';
+
 interface StreamedText {
   readonly seq: number;
   readonly entry: Entry;
-  text?: string;
+  /** Rendered once for all followers. */
+  project?: string;
+  page?: string;
 }
 
-function joinEntries(entries: readonly StreamedText[], after: number): { text: string; seq: number } {
+function joinEntries(entries: readonly StreamedText[], after: number, form: StreamForm): { text: string; seq: number } {
   let text = '';
   let seq = after;
   for (const each of entries) {
     if (text.length > SERVER_LIMITS.streamBytes) break;
-    each.text ??= renderEvent({
-      id: String(each.seq),
-      event: each.entry.type,
-      data: renderEntry(each.entry),
-    });
-    text += each.text;
+    each[form] ??= RENDER[form](each.entry);
+    text += each[form];
     seq = each.seq;
   }
   return { text, seq };
 }
+
+const RENDER: Readonly<Record<StreamForm, (entry: Entry) => string>> = {
+  project: (entry) => renderEvent({ id: String(entry.seq), event: entry.type, data: renderEntry(entry) }),
+  page: (entry) => {
+    const text = renderEntry(entry);
+    const hash = toHex(leafHash(nodeSha256, Buffer.from(text)));
+    const data = `{"project":${JSON.stringify(entry.project)},"seq":${entry.seq},"entry":${text},"hash":"${hash}"}`;
+    return renderPlainEvent('entry', data);
+  },
+};
 
 function streamedOf({ seq, bytes }: { readonly seq: number; readonly bytes: Uint8Array }): StreamedText {
   const entry = parseEntry(bytes);

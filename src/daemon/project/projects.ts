@@ -51,6 +51,7 @@ export class Projects {
   >();
   /** Why a project is not open; missing if nothing has tried to open it yet. */
   readonly #failed = new Map<string, ApiError>();
+  readonly #openListeners = new Set<(open: OpenProject) => void>();
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
 
@@ -80,6 +81,12 @@ export class Projects {
       const open = this.#open.get(id);
       return open === undefined ? { id, path, error: this.#failed.get(id) } : { id, path, open };
     });
+  }
+
+  /** Calls the listener with each project that is opened from now on. Returns what ends that. */
+  onOpened(listener: (open: OpenProject) => void): () => void {
+    this.#openListeners.add(listener);
+    return () => this.#openListeners.delete(listener);
   }
 
   async find(id: string): Promise<FoundProject> {
@@ -213,6 +220,7 @@ export class Projects {
     // What agents have sent meanwhile waits in the outbox.
     if (this.#away.delete(id)) this.#options.onStoreBack?.();
     if (this.#effectsFor !== undefined) open.project.startEffects(this.#effectsFor(open.project, open.services));
+    for (const listener of this.#openListeners) listener(open);
   }
 
   async #start(id: string, path: string): Promise<FoundProject> {

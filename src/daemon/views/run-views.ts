@@ -109,7 +109,8 @@ function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullabl
 }
 
 export function decisionView(decision: Decision): DecisionView {
-  const { result } = decision;
+  const { result, answer, lapsed } = decision;
+  const labelOf = (option: number): string => decision.options[option - 1]?.label ?? '';
   return {
     id: decision.id,
     status: result?.kind ?? 'open',
@@ -121,6 +122,20 @@ export function decisionView(decision: Decision): DecisionView {
     pipeline_id: decision.pipelineId,
     task_id: decision.taskId,
     opened_at: decision.openedAt,
+    answer:
+      answer === undefined
+        ? null
+        : {
+            option: answer.option,
+            action: answer.action,
+            label: labelOf(answer.option),
+            by: answer.by,
+            at: answer.at,
+            message: answer.message,
+            agent: answer.handTo?.name ?? null,
+            effective_at: answer.effectiveAt,
+          },
+    lapsed: lapsed === undefined ? null : { ...lapsed, label: labelOf(lapsed.option) },
     result,
   };
 }

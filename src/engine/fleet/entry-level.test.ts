@@ -6,12 +6,14 @@ import * as say from '../../state/say.cases.ts';
 import { Play } from '../play.cases.ts';
 import { playFleet } from './fleet.cases.ts';
 
-const raise = { kind: 'raise-level', command: { level: 2 } } as const;
+/** The level of a later release. */
+const LATER = LEDGER_LEVEL + 1;
+const raise = { kind: 'raise-level', command: { level: LATER } } as const;
 
 describe('an entry above the level of the ledger', () => {
   it('is not written until every host knows it', () => {
     const play = playFleet();
-    play.levels = { TaskCreated: 2 };
+    play.levels = { TaskCreated: LATER };
     const refused = play.refuse(say.create('A'));
     expect(refused).toMatchObject({
       code: 'above-level',
@@ -23,13 +25,13 @@ describe('an entry above the level of the ledger', () => {
 
   it('that follows from a command keeps the whole command from being recorded', () => {
     const play = playFleet();
-    play.levels = { StepStarted: 2 };
+    play.levels = { StepStarted: LATER };
     expect(() => play.order(runs.startPipeline())).toThrow('waits until every host knows it');
   });
 
   it('is written on SQLite, where nobody else reads', () => {
     const play = new Play();
-    play.levels = { TaskCreated: 2 };
+    play.levels = { TaskCreated: LATER };
     expect(play.order(say.create('A')).count('TaskCreated')).toBe(1);
   });
 

@@ -7,4 +7,10 @@ export type EntryLevels = { readonly [T in EventType]?: number };
  * A new type of entry is added here with the next `LEDGER_LEVEL`. In a fleet it is written once every live host can read it: until then
  * the ledger's level is lower, and the commands that would write it wait.
  */
-export const ENTRY_LEVELS: EntryLevels = {};
+export const ENTRY_LEVELS: EntryLevels = {
+  DecisionAnswered: 2,
+  DecisionAnswerWithdrawn: 2,
+  NoteAdded: 2,
+  PageKeyAdded: 2,
+  PageKeyRevoked: 2,
+};

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LEDGER_LEVEL } from '../../protocol/fleet.ts';
 import { decide } from '../decide.ts';
 import { event } from '../event.ts';
 import { given, OPEN, type Step } from '../given.cases.ts';
@@ -19,6 +20,7 @@ describe('the first daemon on PostgreSQL', () => {
       .when(fleet.found('alpha'), system)
       .then([
         event('FleetFounded', { host: 'alpha', root_commit: ROOT, remote: REMOTE }),
+        event('LevelRaised', { level: LEDGER_LEVEL }),
         fleet.hostJoined('alpha', 'host:alpha'),
       ]);
     given(alone).when(fleet.found('beta'), system).thenRefused('fleet-exists');
@@ -177,12 +179,13 @@ describe('the runbook in force', () => {
 describe('the level of the ledger', () => {
   it('only rises', () => {
     const raise = (level: number) => ({ kind: 'raise-level', command: { level } }) as const;
+    const next = LEDGER_LEVEL + 1;
     given(alone)
-      .when(raise(2), system)
-      .then([event('LevelRaised', { level: 2 })]);
-    const after = given([...alone, [raise(2), system]]);
-    expect(findFleet(after.state)?.level).toBe(2);
-    after.when(raise(2), system).then([]);
+      .when(raise(next), system)
+      .then([event('LevelRaised', { level: next })]);
+    const after = given([...alone, [raise(next), system]]);
+    expect(findFleet(after.state)?.level).toBe(next);
+    after.when(raise(next), system).then([]);
     after.when(raise(1), system).then([]);
   });
 });

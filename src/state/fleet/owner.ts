@@ -47,6 +47,7 @@ export function effectOwner(effect: Effect, state: State): EffectOwner {
       return timerOwner(effect.data.purpose, state);
     case 'PlaceClearRequested':
       return placeOwner(effect.data.task_id, state);
+    case 'DecisionAnswered':
     case 'NotificationRequested':
     case 'ChecksRequested':
     case 'MergeRequested':

@@ -1,5 +1,6 @@
 import { parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
+import type { Events } from '../event.ts';
 import { PLACEHOLDER_URL } from '../workflow/gate-handoffs.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
@@ -78,4 +79,11 @@ export function describeRecord(record: ThoughtRecord): string {
 
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** File names come from agents, so they are quoted. */
+export function describeNote({ text, path, line, head }: Omit<Events['NoteAdded'], 'task_id'>): string {
+  if (path === undefined) return text;
+  const at = head === undefined ? '' : ` at commit ${head}`;
+  return `On ${JSON.stringify(path)}${line === undefined ? '' : `, line ${line}`}${at}:\n${text}`;
 }

@@ -8,7 +8,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 import { authorOf, nameHolder } from './author-of.ts';
-import { describeFields, describeHandoff, describeRecord, oneLine } from './describe-message.ts';
+import { describeFields, describeHandoff, describeNote, describeRecord, oneLine } from './describe-message.ts';
 import { describeMeasured, describeResult } from './describe-session.ts';
 import { report, reportEnd, type Report } from './report.ts';
 import type { Statement } from './statement.ts';
@@ -84,6 +84,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     return [{ ...report(section, 'The task was reinstated', reason), ...author }];
   },
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
+  NoteAdded: (note) => [report('people', 'Note', describeNote(note))],
   SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
   PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>
     isPerson(actor) && PERSONAL_MOVES.has(cause) ? [report('people', `Moved to ${to} (${cause})`, reason)] : [],
@@ -134,7 +135,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           ),
         ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
-  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source, task }) => {
+  DecisionResolved: ({ decision_id, action, message, option, hand_to, by }, { source, task }) => {
     const decision = source.decisions.get(decision_id);
     // An agent may have written the question: it is quoted, so that no part of it reads as the answer.
     const asked =
@@ -151,6 +152,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           text,
         ),
         ref: decision_id,
+        ...(by === undefined ? {} : { author: by }),
       },
     ];
   },

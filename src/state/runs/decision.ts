@@ -1,4 +1,5 @@
 import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';
@@ -23,6 +24,10 @@ export interface Decision {
   /** The kind of a finding of reconciliation; older entries have none. */
   readonly finding?: FindingKind;
   readonly openedAt: string;
+  /** Given, and not in effect yet. For the rules the decision is still open. */
+  readonly answer?: PendingAnswer;
+  /** The last answer that a change prevented from taking effect. */
+  readonly lapsed?: LapsedAnswer;
   readonly result: DecisionResult | null;
   /** Seq of the entry that settled it; null while it is open. */
   readonly over: number | null;
@@ -56,6 +61,29 @@ export const DECISION_ACTIONS = Object.keys(OPTION_LABELS) as DecisionAction[]; 
 /** Options are numbered from 1 in the order of their list. */
 export const decisionOption = object({ label: text, action: choice(DECISION_ACTIONS), recommended: flag });
 export type DecisionOption = ValueOf<typeof decisionOption>;
+
+/** Between an answer and its effect. */
+export const MAX_ANSWER_DELAY_MS = 60_000;
+
+export interface PendingAnswer {
+  readonly option: number;
+  readonly action: DecisionAction;
+  readonly by: string;
+  readonly at: string;
+  readonly message: string | null;
+  readonly handTo?: AgentPlan;
+  readonly effectiveAt: string;
+  /** The entry that recorded it. */
+  readonly seq: number;
+}
+
+interface LapsedAnswer {
+  readonly option: number;
+  readonly by: string;
+  /** When it lapsed. */
+  readonly at: string;
+  readonly reason: string;
+}
 
 export type DecisionResult =
   | {

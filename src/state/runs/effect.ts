@@ -20,6 +20,7 @@ export const effectKey = {
   clear: (taskId: string) => `clear:${taskId}`,
   issue: (id: string) => `issue:${id}`,
   watch: (taskId: string) => `watch:${taskId}`,
+  answer: (decisionId: string) => `answer:${decisionId}`,
   seal: 'seal',
 } as const;
 
@@ -35,6 +36,7 @@ export const EFFECT_KEYS = {
   CommandRequested: ({ command_id }) => effectKey.command(command_id),
   WorkspaceRequested: ({ pipeline_id, step }) => effectKey.workspace(pipeline_id, step),
   TimerSet: ({ timer_id }) => effectKey.timer(timer_id),
+  DecisionAnswered: ({ decision_id }) => effectKey.answer(decision_id),
   NotificationRequested: ({ notification_id }) => effectKey.notification(notification_id),
   /** Checks that another system runs are only waited for. */
   ChecksRequested: ({ checks_id, checks }) =>

@@ -60,6 +60,10 @@ function keysSettledBy(effects: Effects, { type, data }: Event): readonly string
     case 'TimerFired':
     case 'TimerCancelled':
       return [effectKey.timer(data.timer_id)];
+    case 'DecisionAnswerWithdrawn':
+    case 'DecisionResolved':
+    case 'DecisionWithdrawn':
+      return [effectKey.answer(data.decision_id)];
     case 'NotificationSent':
       return [effectKey.notification(data.notification_id)];
     case 'ChecksFinished':

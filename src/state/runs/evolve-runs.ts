@@ -61,10 +61,16 @@ function evolveDecisions({ decisions, pipelines }: Runs, recorded: RecordedEvent
     const extended = decisions.get(recorded.data.decision_id);
     if (extended?.result === null) decisions.set(extended.id, { ...extended, context: recorded.data.context });
   }
+  if (recorded.type === 'DecisionAnswered' || recorded.type === 'DecisionAnswerWithdrawn') {
+    const answered = decisions.get(recorded.data.decision_id);
+    if (answered?.result === null) decisions.set(answered.id, evolveAnswer(answered, recorded));
+  }
   if (recorded.type !== 'DecisionResolved' && recorded.type !== 'DecisionWithdrawn') return;
   const decision = decisions.get(recorded.data.decision_id);
   if (decision === undefined) return;
-  decisions.set(decision.id, { ...decision, over: recorded.seq, result: resultOf(recorded) });
+  const reason = recorded.type === 'DecisionWithdrawn' ? recorded.data.reason : null;
+  const settled = dropAnswer(decision, recorded.at, reason);
+  decisions.set(decision.id, { ...settled, over: recorded.seq, result: resultOf(recorded) });
   keepNewest(decisions);
   const run = pipelines.get(decision.pipelineId ?? '');
   if (recorded.type !== 'DecisionResolved' || run === undefined) return;
@@ -72,13 +78,29 @@ function evolveDecisions({ decisions, pipelines }: Runs, recorded: RecordedEvent
   if (message !== null && LEFT_FOR_NEXT.has(action)) pipelines.set(run.id, { ...run, note: message });
 }
 
+function evolveAnswer(
+  decision: Decision,
+  { type, data, seq, at, actor }: (EventOf<'DecisionAnswered'> | EventOf<'DecisionAnswerWithdrawn'>) & Envelope,
+): Decision {
+  if (type === 'DecisionAnswerWithdrawn') return dropAnswer(decision, at, data.reason);
+  const { option, action, message, hand_to, effective_at: effectiveAt } = data;
+  const handTo = hand_to === undefined ? {} : { handTo: hand_to };
+  return { ...decision, answer: { option, action, by: actor, at, message, ...handTo, effectiveAt, seq } };
+}
+
+/** `reason`: why the answer lapsed; null if it took effect, or if a person withdrew it. */
+function dropAnswer({ answer, ...decision }: Decision, at: string, reason: string | null): Decision {
+  if (answer === undefined || reason === null) return decision;
+  return { ...decision, lapsed: { option: answer.option, by: answer.by, at, reason } };
+}
+
 /** The answers that end an agent. The others are messages to it. */
 const LEFT_FOR_NEXT: ReadonlySet<DecisionAction> = new Set(['retry', 'done', 'skip']);
 
 function resultOf({ type, data, at, actor }: Settlement & Envelope): DecisionResult {
   if (type === 'DecisionWithdrawn') return { kind: 'withdrawn', at, reason: data.reason };
-  const { option, action, message } = data;
-  return { kind: 'resolved', option, action, by: actor, at, message };
+  const { option, action, message, by = actor } = data;
+  return { kind: 'resolved', option, action, by, at, message };
 }
 
 type Settlement = EventOf<'DecisionResolved'> | EventOf<'DecisionWithdrawn'>;

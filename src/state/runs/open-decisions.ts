@@ -33,3 +33,8 @@ export function findSilenceDecision({ decisions }: Pick<Runs, 'decisions'>, agen
   const asked = decisions.get(agent.parked ?? '');
   return asked?.untilHeard === true && asked.result === null && agent.outcome === null ? asked : undefined;
 }
+
+/** Open, and nobody has answered it. */
+export function needsPerson({ result, answer }: Decision): boolean {
+  return result === null && answer === undefined;
+}

@@ -1,15 +1,22 @@
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { agentPrincipal } from '../caller.ts';
 import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
-import { event, type EventOf, type Events } from '../event.ts';
+import { event, type Event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import { checkIsNotAuthor } from '../tasks/judging.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { finishTask } from '../tasks/update-task.ts';
-import { type Decision, type DecisionAction, type DecisionOption, OPTION_LABELS } from './decision.ts';
+import {
+  type Decision,
+  type DecisionAction,
+  type DecisionOption,
+  OPTION_LABELS,
+  type PendingAnswer,
+} from './decision.ts';
 import { excerptStart } from './excerpt.ts';
+import { nameOption, refuseAnswered, refuseUnknownDecision } from './pending-answer.ts';
 
 interface ResolveDecision {
   readonly id: string;
@@ -18,35 +25,106 @@ interface ResolveDecision {
   readonly message?: string;
   /** For `hand_over`: the agent that the caller named, as the runbook defines it. */
   readonly handTo?: AgentPlan;
+  /** When the answer takes effect; missing: at once. */
+  readonly effectiveAt?: string;
 }
 
-export type ResolvedDecision = Outcome<{
+export interface Resolved {
   readonly id: string;
   readonly option: number;
   readonly action: DecisionAction;
-}>;
+  /** Null if it is in effect. */
+  readonly effectiveAt: string | null;
+}
 
 /** A repeated answer returns the first one; a different answer is refused. */
-export function decideResolveDecision(state: State, command: ResolveDecision, rules: Rules): ResolvedDecision {
-  const { id, option, message, handTo } = command;
+export function decideResolveDecision(state: State, command: ResolveDecision, rules: Rules): Outcome<Resolved> {
+  const { id, option, message, handTo, effectiveAt } = command;
   const decision = state.decisions.get(id);
-  if (decision === undefined)
-    return refusal('no-such-decision', `there is no decision ${id}`, 'See them: baton decision list');
+  if (decision === undefined) return refuseUnknownDecision(id);
   const chosen = decision.options[option - 1];
   if (chosen === undefined) {
     const most = decision.options.length;
     return refusal('no-such-option', `decision ${id} has no option ${option}`, `Choose one of 1 to ${most}.`);
   }
-  const { result } = decision;
-  const answer = { id, option, action: chosen.action };
-  if (result?.kind === 'resolved' && result.option === option) return decided([], answer);
-  if (result !== null) return refuseSettled(decision);
+  const { result, answer: pending } = decision;
   const { action } = chosen;
-  const complete = checkAnswer(state, decision, action, command, rules);
+  const answer = { id, option, action, effectiveAt: effectiveAt ?? null };
+  if (result?.kind === 'resolved' && result.option === option) return decided([], { ...answer, effectiveAt: null });
+  if (result !== null) return refuseSettled(decision);
+  if (pending !== undefined)
+    return isRepeated(pending, command)
+      ? decided([], { ...answer, effectiveAt: pending.effectiveAt })
+      : refuseAnswered(decision, pending);
+  const complete = checkAnswer(state, decision, action, { option, message: message ?? null, handTo }, rules);
   if (!complete.ok) return complete;
   const given = action === 'hand_over' && handTo !== undefined ? { hand_to: handTo } : {};
   const resolved = { decision_id: id, option, action, message: message ?? null, ...given };
-  return decided([event('DecisionResolved', resolved)], answer);
+  return decided(
+    [
+      effectiveAt === undefined
+        ? event('DecisionResolved', resolved)
+        : event('DecisionAnswered', { ...resolved, effective_at: effectiveAt }),
+    ],
+    answer,
+  );
+}
+
+/** An answer that is to take effect at once is another one. */
+function isRepeated(pending: PendingAnswer, { option, message, handTo, effectiveAt }: ResolveDecision): boolean {
+  const isSame = pending.message === (message ?? null) && pending.handTo?.name === handTo?.name;
+  return isSame && pending.option === option && effectiveAt !== undefined;
+}
+
+interface AnswerDecisions {
+  readonly answers: readonly Omit<ResolveDecision, 'handTo' | 'effectiveAt'>[];
+  readonly effectiveAt: string;
+}
+
+/** Answers several decisions in one commit: all of them, or none. */
+export function decideAnswerDecisions(
+  state: State,
+  { answers, effectiveAt }: AnswerDecisions,
+  rules: Rules,
+): Outcome<readonly Resolved[]> {
+  const events: Event[] = [];
+  const given: Resolved[] = [];
+  for (const each of answers) {
+    if (given.some(({ id }) => id === each.id)) {
+      const message = `decision ${each.id} is answered twice in one request`;
+      return refusal('answer-pending', message, 'Send one answer for each decision.');
+    }
+    const outcome = decideResolveDecision(state, { ...each, effectiveAt }, rules);
+    if (!outcome.ok) {
+      const { code, message, hint } = outcome.refusal;
+      const which = `answer ${given.length + 1} of ${answers.length}, to decision ${each.id}; none was recorded`;
+      return refusal(code, `${message} (${which})`, hint);
+    }
+    events.push(...outcome.events);
+    given.push(outcome.answer);
+  }
+  return decided(events, given);
+}
+
+interface ApplyAnswer {
+  readonly id: string;
+  /** The entry of the answer: a later answer to the same decision has its own time. */
+  readonly seq: number;
+}
+
+/** Puts an answer in effect, once. If it is no longer possible, it lapses and the decision waits for another one. */
+export function decideApplyAnswer(state: State, { id, seq }: ApplyAnswer, rules: Rules): Outcome<null> {
+  const decision = state.decisions.get(id);
+  const { answer } = decision ?? {};
+  if (decision === undefined || answer?.seq !== seq) return decided([], null);
+  const { option, action, message, handTo, by } = answer;
+  const possible = checkAnswer(state, decision, action, { option, message, handTo }, rules);
+  if (!possible.ok) {
+    const { message: reason } = possible.refusal;
+    return decided([event('DecisionAnswerWithdrawn', { decision_id: id, reason })], null);
+  }
+  const to = handTo === undefined ? {} : { hand_to: handTo };
+  return decided([event('DecisionResolved', { decision_id: id, option, action, message, ...to, by })], null);
 }
 
 /** Work is sent back with a note, and handed to an agent that may do it. */
@@ -54,11 +132,11 @@ function checkAnswer(
   state: State,
   { id, source, options, taskId, agentId }: Decision,
   action: DecisionAction,
-  { option, message = '', handTo }: ResolveDecision,
+  { option, message, handTo }: Pick<PendingAnswer, 'option' | 'message'> & { readonly handTo: AgentPlan | undefined },
   rules: Rules,
 ): Outcome<null> {
   // A merge that is held back has a finding of Baton's own.
-  if (action === 'send_back' && source !== 'merge' && message.trim() === '') {
+  if (action === 'send_back' && source !== 'merge' && (message ?? '').trim() === '') {
     const hint = `Say what must change: baton decision resolve ${id} ${option} -m "…"`;
     return refusal('no-note', 'work is sent back with a note', hint);
   }
@@ -101,8 +179,8 @@ function refuseSettled({ id, options, result }: Decision): ReturnType<typeof ref
   if (result?.kind !== 'resolved')
     return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result?.reason ?? ''}`, hint);
   const { option, by, at } = result;
-  const label = options[option - 1]?.label ?? '';
-  return refusal('decision-resolved', `decision ${id} was resolved by ${by} at ${at}: ${option} (${label})`, hint);
+  const chosen = nameOption({ options }, option);
+  return refusal('decision-resolved', `decision ${id} was resolved by ${by} at ${at}: ${chosen}`, hint);
 }
 
 /** A contradiction between a task and git that a person must settle. */

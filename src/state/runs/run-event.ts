@@ -220,7 +220,19 @@ export const RUN_EVENTS = {
     finding: optional(choice(FINDING_KINDS)),
   },
   DecisionExtended: { decision_id: text, context: text },
-  /** The entry's actor chose, at the entry's time. */
+  /** The entry's actor chose. The answer takes effect at `effective_at`, unless it is withdrawn before. */
+  DecisionAnswered: {
+    decision_id: text,
+    option: whole,
+    action: choice(DECISION_ACTIONS),
+    message: nullable(text),
+    hand_to: optional(typed<AgentPlan>()),
+    /** RFC 3339. */
+    effective_at: text,
+  },
+  /** The answer does not take effect: the entry's actor withdrew it, or it lapsed for a reason. */
+  DecisionAnswerWithdrawn: { decision_id: text, reason: nullable(text) },
+  /** The answer is in effect. The entry's actor chose, at the entry's time, unless `by` names who had answered before. */
   DecisionResolved: {
     decision_id: text,
     option: whole,
@@ -228,6 +240,7 @@ export const RUN_EVENTS = {
     message: nullable(text),
     /** For `hand_over`: the agent that gets the work. */
     hand_to: optional(typed<AgentPlan>()),
+    by: optional(text),
   },
   DecisionWithdrawn: { decision_id: text, reason: text },
 

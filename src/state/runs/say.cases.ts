@@ -141,6 +141,20 @@ export function resolve(id: string, option: number, message?: string): Command {
   return { kind: 'resolve-decision', command: { id, option, ...(message === undefined ? {} : { message }) } };
 }
 
+/** An answer that takes effect at `effectiveAt`. */
+export function answer(id: string, option: number, effectiveAt: string, message?: string): Command {
+  const given = message === undefined ? {} : { message };
+  return { kind: 'resolve-decision', command: { id, option, effectiveAt, ...given } };
+}
+
+export function applyAnswer(id: string, seq: number): Command {
+  return { kind: 'apply-answer', command: { id, seq } };
+}
+
+export function undo(id: string): Command {
+  return { kind: 'undo-answer', command: { id } };
+}
+
 export function cancel(id: string, reason?: string): Command {
   return { kind: 'cancel-pipeline', command: { id, ...(reason === undefined ? {} : { reason }) } };
 }

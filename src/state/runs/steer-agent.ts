@@ -12,6 +12,7 @@ import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
 import { findTimers, type TimerPurpose } from './effect.ts';
 import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
+import { refuseAnswered } from './pending-answer.ts';
 import { findOption } from './resolve-decision.ts';
 import type { RunOutcome } from './run-event.ts';
 
@@ -172,6 +173,7 @@ export function decideSendMessage(
   const decision = state.decisions.get(agent.parked ?? '');
   if (decision === undefined)
     return decided([event('MessageRequested', { message_id: messageId, agent_id: agentId, text })], answer);
+  if (decision.answer !== undefined) return refuseAnswered(decision, decision.answer);
   const option = findOption(decision, 'nudge', 'resume');
   const action = decision.options[(option ?? 0) - 1]?.action;
   if (option === undefined || action === undefined) {

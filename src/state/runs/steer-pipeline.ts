@@ -9,6 +9,7 @@ import { hasCapacity } from './budget.ts';
 import type { Decision, DecisionAction } from './decision.ts';
 import { findPipeline } from './find-run.ts';
 import { findOverspentDecision } from './open-decisions.ts';
+import { refuseAnswered } from './pending-answer.ts';
 import { type PipelineRun, type PipelineStatus, pipelineStatus } from './pipeline-run.ts';
 import { findOption } from './resolve-decision.ts';
 
@@ -186,6 +187,7 @@ function answerFor(
       `pipeline ${run.id} does not wait for a person`,
       `See it: baton pipeline show ${run.id}`,
     );
+  if (decision.answer !== undefined) return refuseAnswered(decision, decision.answer);
   const option = findOption(decision, ...actions);
   const action = decision.options[(option ?? 0) - 1]?.action;
   if (option === undefined || action === undefined)

@@ -1,4 +1,4 @@
-import { actorOf, checkClaim, type Caller } from '../caller.ts';
+import { actorOf, checkClaim, splitActor, type Caller } from '../caller.ts';
 import { refuseUnknownTask } from './create-task.ts';
 import { event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
@@ -35,7 +35,7 @@ export interface VerifyAudit {
 
 export function decideVerifyAudit(state: State, { auditId, size, root }: VerifyAudit, caller: Caller): Outcome<null> {
   const audit = state.openAudits.get(auditId);
-  if (audit === undefined || audit.actor !== actorOf(caller))
+  if (audit === undefined || audit.actor !== splitActor(actorOf(caller)).actor)
     return refusal('no-such-audit', `you have no open audit session ${auditId}`, 'Begin one: audit_session_start');
   return decided([event('AuditChainVerified', { audit_id: auditId, size, root })], null);
 }

@@ -1,5 +1,5 @@
 import type { TaskUpdate } from '../../protocol/task-update.ts';
-import { actorOf, type Caller, checkClaim, principalOf } from '../caller.ts';
+import { actorOf, type Caller, checkClaim, principalOf, splitActor } from '../caller.ts';
 import { type Event, event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
@@ -175,7 +175,7 @@ export function decideCompleteTask(state: State, command: RecordThought, caller:
   const recorded = decideRecordThought(state, command, caller);
   if (!recorded.ok) return recorded;
   const withRecord = recorded.events.reduce((before, each, i) => {
-    return evolveTask(before, { ...each, seq: state.seq + 1 + i, at: '', actor: actorOf(caller) });
+    return evolveTask(before, { ...each, seq: state.seq + 1 + i, at: '', ...splitActor(actorOf(caller)) });
   }, task);
   const finished = finishAsCaller(state, withRecord, held.answer, caller, rules, []);
   return finished.ok ? decided([...recorded.events, ...finished.events], finished.answer) : finished;

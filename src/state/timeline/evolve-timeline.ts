@@ -44,6 +44,7 @@ function taskOf({ tasks, agents, decisions }: TimelineState, { type, data }: Rec
     case 'HandoffDropped':
     case 'ThoughtRecorded':
     case 'TaskProgressed':
+    case 'NoteAdded':
     case 'ResultSubmitted':
     case 'AgentSessionCompleted':
     case 'SessionPrepared':

@@ -19,8 +19,10 @@ export function taskOutlook(state: State, task: Task): TaskOutlook {
   const decisionIds = [...new Set([...(timeline.asked ?? []), ...parked])];
   const blocked = task.blocked?.reason ?? null;
   if (activity === 'cancelled') return { state: 'cancelled', reason: blocked, decisionIds };
-  const [asked] = decisionIds;
+  const [first] = decisionIds;
+  const asked = decisionIds.find((id) => state.decisions.get(id)?.answer === undefined);
   if (asked !== undefined) return { state: 'waiting', reason: state.decisions.get(asked)?.title ?? null, decisionIds };
+  if (first !== undefined) return { state: 'going', reason: 'an answer takes effect soon', decisionIds };
   if (activity === 'done') return { state: 'done', reason: null, decisionIds };
   const needsPerson = activity === 'waiting' || (activity === 'blocked' && !isRetried(state, task.id));
   return { state: needsPerson ? 'waiting' : 'going', reason: blocked ?? describeAssignment(task), decisionIds };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LEDGER_LEVEL } from '../../../src/protocol/fleet.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const COPIED = ['src', 'bin', 'runbooks', 'scripts', 'test', 'package.json', 'tsconfig.json'];
@@ -14,8 +15,9 @@ export function makeNextRelease(): { readonly folder: string } & Disposable {
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
   // The worked example of CONTRIBUTING.md: `TaskNoted`, recorded when a person unblocks a task.
   execFileSync('git', ['apply', '--include=src/*', '-'], { cwd: source, input: readExample() });
-  edit(source, 'src/protocol/fleet.ts', 'LEDGER_LEVEL = 1', 'LEDGER_LEVEL = 2');
-  edit(source, 'src/state/fleet/entry-levels.ts', 'EntryLevels = {}', 'EntryLevels = { TaskNoted: 2 }');
+  const next = LEDGER_LEVEL + 1;
+  edit(source, 'src/protocol/fleet.ts', `LEDGER_LEVEL = ${LEDGER_LEVEL}`, `LEDGER_LEVEL = ${next}`);
+  edit(source, 'src/state/fleet/entry-levels.ts', 'EntryLevels = {', `EntryLevels = { TaskNoted: ${next},`);
   const made = join(folder, 'package');
   const program = `import { makePackage } from './test/package/make-package.ts'; await makePackage(${JSON.stringify(made)});`;
   execFileSync(process.execPath, ['--input-type=module', '-e', program], {

@@ -28,6 +28,8 @@ export const rolling: Row = {
     };
     const [first, ...others] = scene.hosts;
     if (first === undefined) throw new Error('there is no host');
+    // The fleet was founded at the level of this release.
+    const levels = await scene.count('LevelRaised');
     await change(first, next.folder);
     const early = await first.world.client().call('task_unblock', { task_id: 'B1', reason: 'here it is' });
     const beforeRise = (await scene.entries()).length;
@@ -35,7 +37,7 @@ export const rolling: Row = {
     await change(first);
     await change(first, next.folder);
     for (const host of others) await change(host, next.folder);
-    await scene.until('the level rises', async () => (await scene.count('LevelRaised')) > 0);
+    await scene.until('the level rises', async () => (await scene.count('LevelRaised')) > levels);
     await scene.until('the new type is recorded', async () => {
       await first.world.client().call('task_unblock', { task_id: 'B2', reason: 'here it is' });
       return (await scene.count('TaskNoted')) > 0;

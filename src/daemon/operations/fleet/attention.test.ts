@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetView } from '../../../api/fleet-view.ts';
 import { Play } from '../../../engine/play.cases.ts';
-import type { HostRow } from '../../../protocol/fleet.ts';
+import { type HostRow, LEDGER_LEVEL } from '../../../protocol/fleet.ts';
 import type { Caller } from '../../../state/caller.ts';
 import * as fleet from '../../../state/fleet/say.cases.ts';
 import * as say from '../../../state/say.cases.ts';
@@ -19,7 +19,7 @@ function row(host: string, more: Partial<HostRow> = {}): HostRow {
     host,
     key: `key of ${host}`,
     version: '2.0.0',
-    level: 1,
+    level: LEDGER_LEVEL,
     size: 10,
     offsetMs: 2,
     waiting: 0,
@@ -103,7 +103,7 @@ describe('what needs a person in a fleet', () => {
   });
 
   it('is a host below the level in force', () => {
-    const view = { ...viewOf(measures([row('alpha'), row('beta')])), level: 2 };
+    const view = { ...viewOf(measures([row('alpha'), row('beta')])), level: LEDGER_LEVEL + 1 };
     expect(titles(view)).toEqual([
       'version: Host alpha runs version 2.0.0 and decides nothing',
       'version: Host beta runs version 2.0.0 and decides nothing',

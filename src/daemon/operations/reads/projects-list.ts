@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import type { Answer, ApiError } from '../../../api/answer.ts';
 import type { ListedProjectView } from '../../../api/operations/project.ts';
 import type { StatusView } from '../../../api/run-views.ts';
-import type { FolderOperationName, ResultOf } from '../../../api/operations/registry.ts';
 import { StoreProblem } from '../../../ledger/store.ts';
 import { INTERNAL_ERROR } from '../../http/refusals.ts';
 import { causeOf } from '../../log.ts';
@@ -11,17 +10,6 @@ import type { Project } from '../../project/project.ts';
 import type { ListedState, OpenProject, Projects } from '../../project/projects.ts';
 import { type Refused, storeUnavailableError } from '../call.ts';
 import { readStatusWithin } from '../status.ts';
-
-type FolderHandlers = { readonly [N in FolderOperationName]: (projects: Projects) => Promise<Answer<ResultOf<N>>> };
-
-const HANDLERS: FolderHandlers = {
-  projects_list: async (projects) => ({ ok: true, result: { projects: await listProjects(projects) } }),
-};
-
-/** By name: the operations that concern the whole state folder. */
-export const FOLDER_HANDLERS: ReadonlyMap<string, (projects: Projects) => Promise<Answer>> = new Map(
-  Object.entries(HANDLERS),
-);
 
 /** A project that does not answer in time, or is not open, is listed with the reason: it never looks calm. */
 export async function listProjects(projects: Pick<Projects, 'listed'>): Promise<readonly ListedProjectView[]> {

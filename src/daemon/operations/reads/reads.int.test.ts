@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ResultOf } from '../../../api/operations/registry.ts';
+import type { InputOf, ResultOf } from '../../../api/operations/registry.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import { writeProjectPath } from '../../../api/project-list.ts';
 import { restoreState } from '../../../state/json-form.ts';
@@ -8,10 +8,15 @@ import { RunScene } from '../../runs.cases.ts';
 
 /** One daemon for all: these operations change nothing. */
 let world: RunScene;
+let agentId: string;
 beforeAll(async () => {
   world = new RunScene();
+  world.write('[agents.a]\nrun = "echo hello"');
   await world.start();
   for (const task_id of ['A', 'B']) await world.ask('task_create', { task_id, title: `do ${task_id}` });
+  // It prints a line and ends without a signal: a person is asked.
+  agentId = await world.run('a');
+  await world.ask('agent_show', { id: agentId, wait_ms: 30_000 });
 });
 afterAll(async () => world.end());
 
@@ -27,8 +32,8 @@ describe('projects_list', () => {
         id: world.project,
         path: world.repository,
         is_open: true,
-        all_clear: true,
-        needs: 0,
+        all_clear: false,
+        needs: 1,
       },
       { id: 'other', name: 'gone', path: gone, is_open: false, seq: null, needs: 1, all_clear: false },
     ]);
@@ -50,5 +55,58 @@ describe('state_snapshot', () => {
     const { seq, hash, state } = await world.ask<ResultOf<'state_snapshot'>>('state_snapshot');
     expect({ size: seq, hash }).toEqual(await world.ask('ledger_head'));
     expect([...restoreState(state).tasks.keys()]).toEqual(['A', 'B']);
+  });
+});
+
+describe('entries_read', () => {
+  const read = async (input: InputOf<'entries_read'> = {}) =>
+    world.ask<ResultOf<'entries_read'>>('entries_read', input);
+
+  it('returns ranges in both directions, and where the next call continues', async () => {
+    const { entries, next, head } = await read();
+    expect(next).toBeNull();
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, i) => i + 1));
+    const upward = await read({ from: 2, to: 5, limit: 3 });
+    expect([upward.entries.map(({ seq }) => seq), upward.next]).toEqual([[2, 3, 4], 5]);
+    expect(await read({ from: 5, to: 5, limit: 3 })).toMatchObject({ entries: [{ seq: 5 }], next: null });
+    const downward = await read({ newest_first: true, limit: 2 });
+    expect([downward.entries.map(({ seq }) => seq), downward.next]).toEqual([[head, head - 1], head - 2]);
+    expect(await read({ newest_first: true, to: 1 })).toMatchObject({ entries: [{ seq: 1 }], next: null });
+    expect(await read({ from: head + 1 })).toEqual({ entries: [], next: null, head });
+  });
+
+  it('returns each entry as it is recorded, with its hash', async () => {
+    const { head } = await read();
+    const [newest] = (await read({ from: head })).entries;
+    expect(newest).toEqual({
+      ...(await world.ask<object>('entry_get', { seq: head })),
+      hash: (await world.ask<ResultOf<'ledger_head'>>('ledger_head')).hash,
+    });
+  });
+
+  it('selects by task, type and actor', async () => {
+    const { entries } = await read({ task_id: 'B', types: ['TaskCreated'], actor: 'operator' });
+    expect(entries).toMatchObject([{ type: 'TaskCreated', data: { task_id: 'B' } }]);
+  });
+
+  it('reads a bounded part of a long ledger per call', async () => {
+    const tasks = Array.from({ length: 12_000 }, (_, i) => ({ task_id: `N${i}`, title: 'n' }));
+    const before = (await read()).head;
+    for (let at = 0; at < tasks.length; at += 4000)
+      await world.ask('task_import', { source: 'test', tasks: tasks.slice(at, at + 4000) });
+    const first = await read({ from: before + 1, text: 'N11999', limit: 1 });
+    expect(first.entries).toEqual([]);
+    expect(first.next).toBeGreaterThan(before + 9000);
+    expect(await read({ from: first.next ?? 0, text: 'n11999', limit: 1 })).toMatchObject({
+      entries: [{ data: { task_id: 'N11999' } }],
+    });
+  });
+
+  it('keeps questions to people from workers', async () => {
+    const input = { types: ['DecisionOpened', 'TaskCreated'], limit: 3 };
+    expect(JSON.stringify(await read(input))).toContain('DecisionOpened');
+    const worker = await world.call('entries_read', input, world.scene.token('worker'));
+    expect(JSON.stringify(worker)).not.toContain('DecisionOpened');
+    expect(JSON.stringify(worker)).toContain('"task_id":"B"');
   });
 });

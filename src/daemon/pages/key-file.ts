@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
+
+/** The key of one page. The private half never leaves the browser, which does not let it out either. */
+export interface PageKey {
+  /** `page-3-0a1b2c3d`: the name, and the beginning of the public key's hash, so that the keys of several hosts differ. */
+  readonly id: string;
+  readonly name: string;
+  /** The 32 bytes of the Ed25519 key in base64url, as `daemon_key`. */
+  readonly public_key: string;
+  readonly origin: string;
+  readonly daemon_key: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+}
+
+export interface RevokedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly revoked_at: string;
+}
+
+/** The daemon found its port taken, and has another one since. */
+export interface PortMove {
+  readonly from: number;
+  readonly to: number;
+  /** The process that has the old port; null if the system cannot tell. */
+  readonly taken_by: string | null;
+  readonly at: string;
+}
+
+interface Content {
+  readonly next: number;
+  readonly keys: readonly PageKey[];
+  readonly revoked: readonly RevokedKey[];
+  readonly moved: PortMove | null;
+}
+
+/** The keys of pages in the state folder. Nothing in the file is secret. */
+export class KeyFile {
+  readonly #path: string;
+  readonly #now: () => number;
+  #content: Content;
+  #lastUsed = new Map<string, number>();
+  #savedAtMs = 0;
+
+  constructor(path: string, now: () => number) {
+    this.#path = path;
+    this.#now = now;
+    this.#content = parseContent(readFileIfPresent(path));
+  }
+
+  get moved(): PortMove | null {
+    return this.#content.moved;
+  }
+
+  get revoked(): readonly RevokedKey[] {
+    return this.#content.revoked;
+  }
+
+  list(): readonly PageKey[] {
+    return this.#content.keys.map((key) => {
+      const usedMs = this.#lastUsed.get(key.id);
+      return usedMs === undefined ? key : { ...key, last_used_at: new Date(usedMs).toISOString() };
+    });
+  }
+
+  find(id: string): PageKey | undefined {
+    return this.#content.keys.find((key) => key.id === id);
+  }
+
+  /** Throws if the file cannot be written: then there is no key. */
+  add(given: Pick<PageKey, 'public_key' | 'origin' | 'daemon_key'>): PageKey {
+    const { next, keys } = this.#content;
+    const id = `page-${next}-${hash('sha256', Buffer.from(given.public_key, 'base64url')).slice(0, 8)}`;
+    const created_at = new Date(this.#now()).toISOString();
+    const key: PageKey = { id, name: `page-${next}`, ...given, created_at, last_used_at: null };
+    // A page was opened, so that whoever opened it knows the new port.
+    this.#save({ next: next + 1, keys: [...keys, key], moved: null });
+    return key;
+  }
+
+  /** Written to the file once a minute, and when the daemon stops. */
+  noteUse(id: string): void {
+    const now = this.#now();
+    this.#lastUsed.set(id, now);
+    if (now - this.#savedAtMs >= SAVE_MS) this.saveUses();
+  }
+
+  saveUses(): void {
+    if (this.#lastUsed.size === 0) return;
+    try {
+      this.#save({});
+    } catch {
+      // Only the time of the last use is lost.
+    }
+  }
+
+  /** Returns the keys that it revoked. */
+  revoke(isMeant: (key: PageKey) => boolean, reason: string): readonly RevokedKey[] {
+    const { keys, revoked } = this.#content;
+    const ended = keys.filter(isMeant);
+    if (ended.length === 0) return [];
+    const revoked_at = new Date(this.#now()).toISOString();
+    const added = ended.map(({ id, name }): RevokedKey => ({ id, name, reason, revoked_at }));
+    this.#save({
+      keys: keys.filter((key) => !ended.includes(key)),
+      revoked: [...revoked, ...added].slice(-MAX_REVOKED),
+    });
+    return added;
+  }
+
+  noteMove(moved: PortMove): void {
+    this.#save({ moved });
+  }
+
+  #save(change: Partial<Content>): void {
+    const changed = { ...this.#content, ...change };
+    const keys = changed.keys.map((key) => {
+      const usedMs = this.#lastUsed.get(key.id);
+      return usedMs === undefined ? key : { ...key, last_used_at: new Date(usedMs).toISOString() };
+    });
+    const content = { ...changed, keys };
+    this.#savedAtMs = this.#now();
+    // In memory first: a revoked key does not count, even if the disk is full.
+    if (keys.length < this.#content.keys.length) this.#content = content;
+    writeFileAtomically(this.#path, `${JSON.stringify({ v: 1, ...content }, null, 2)}\n`);
+    this.#content = content;
+    this.#lastUsed = new Map();
+  }
+}
+
+/** A damaged file has no keys: pages are opened again. */
+function parseContent(text: string): Content {
+  const { next, keys, revoked, moved } = fieldsInJson(text);
+  return {
+    next: typeof next === 'number' && Number.isSafeInteger(next) && next > 0 ? next : 1,
+    keys: listOf(keys, isPageKey),
+    revoked: listOf(revoked, isRevokedKey),
+    moved: isPortMove(moved) ? moved : null,
+  };
+}
+
+function listOf<T>(value: unknown, isOne: (item: unknown) => item is T): readonly T[] {
+  return Array.isArray(value) ? value.filter(isOne) : [];
+}
+
+function isPageKey(value: unknown): value is PageKey {
+  return hasTexts(value, ['id', 'name', 'public_key', 'origin', 'daemon_key', 'created_at']);
+}
+
+function isRevokedKey(value: unknown): value is RevokedKey {
+  return hasTexts(value, ['id', 'name', 'reason', 'revoked_at']);
+}
+
+function isPortMove(value: unknown): value is PortMove {
+  return hasTexts(value, ['at']);
+}
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  return names.every((name) => typeof fields.get(name) === 'string');
+}
+
+const SAVE_MS = 60_000;
+/** Older ones stay in the ledgers. */
+const MAX_REVOKED = 500;

@@ -1,0 +1,46 @@
+import { hash, randomBytes } from 'node:crypto';
+
+/** What the code was made for. */
+export interface CodeUse {
+  /** The project for which `baton web` was run, if it was run in one. */
+  readonly projectPath: string | undefined;
+}
+
+export interface PageCode {
+  readonly code: string;
+  readonly expiresAtMs: number;
+}
+
+/** One-time codes that turn into the key of a page. Only their hashes are kept, and only in memory. */
+export class PageCodes {
+  readonly #now: () => number;
+  readonly #codes = new Map<string, CodeUse & { readonly expiresAtMs: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  make(use: CodeUse): PageCode {
+    const code = randomBytes(32).toString('base64url');
+    const expiresAtMs = this.#now() + CODE_MS;
+    this.#codes.set(hashOf(code), { ...use, expiresAtMs });
+    const [oldest] = this.#codes.keys();
+    if (this.#codes.size > MAX_CODES && oldest !== undefined) this.#codes.delete(oldest);
+    return { code, expiresAtMs };
+  }
+
+  /** Uses the code up, whatever happens next. Returns undefined for a code that is unknown, expired or used. */
+  use(code: string): CodeUse | undefined {
+    const key = hashOf(code);
+    const found = this.#codes.get(key);
+    this.#codes.delete(key);
+    return found !== undefined && this.#now() < found.expiresAtMs ? found : undefined;
+  }
+}
+
+function hashOf(code: string): string {
+  return hash('sha256', code);
+}
+
+export const CODE_MS = 60_000;
+const MAX_CODES = 16;

@@ -1,0 +1,42 @@
+import * as operations from '../../api/operations/pages.ts';
+import { type Answer } from '../../api/answer.ts';
+import type { ResultOf } from '../../api/operations/registry.ts';
+import type { FolderCall } from '../folder-call.ts';
+import { refusal } from '../http/refusals.ts';
+import { inputErrorAnswer } from '../operations/call.ts';
+import { isDiskFault } from '../../protocol/resource-faults.ts';
+import { NOT_FOR_PAGES, NOT_WRITTEN } from './page-refusals.ts';
+
+/** A page must not open further pages: revoking its key would not end theirs. */
+export async function openPage({ caller, projectPath, door }: FolderCall): Promise<Answer<ResultOf<'page_open'>>> {
+  if (caller.kind === 'operator' && caller.via !== undefined) return NOT_FOR_PAGES;
+  return { ok: true, result: door.pages.open(projectPath) };
+}
+
+export async function listPageKeys({ door }: FolderCall): Promise<Answer<ResultOf<'page_keys'>>> {
+  const keys = door.pages.listKeys().map(({ id: key_id, name, origin, created_at, last_used_at }) => {
+    return { key_id, name, origin, created_at, last_used_at };
+  });
+  return { ok: true, result: { keys } };
+}
+
+export async function revokePageKey(call: FolderCall): Promise<Answer<ResultOf<'page_key_revoke'>>> {
+  const input = operations.pageKeyRevoke.parse(call.input);
+  if (!input.ok) return inputErrorAnswer(input);
+  const { name, all = false } = input.value;
+  if ((name === undefined) !== all) return NAME_ONE;
+  const isMeant = (key: { readonly id: string; readonly name: string }): boolean =>
+    all || key.id === name || key.name === name;
+  if (!all && !call.door.pages.listKeys().some(isMeant))
+    return refusal('no-such-page-key', `no page has the key ${name}`, LIST);
+  try {
+    const revoked = await call.door.ledgers.revoke(isMeant, 'revoked by the operator', call.caller);
+    return { ok: true, result: { revoked: revoked.map(({ id: key_id, name: of }) => ({ key_id, name: of })) } };
+  } catch (error) {
+    if (!isDiskFault(error)) throw error;
+    return NOT_WRITTEN;
+  }
+}
+
+const LIST = 'See them: baton web keys';
+const NAME_ONE = refusal('bad-request', 'name a key, or set `all`', LIST);

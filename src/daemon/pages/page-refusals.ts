@@ -1,0 +1,42 @@
+import { refusal } from '../http/refusals.ts';
+
+const OPEN_AGAIN = 'Open the page again: baton web';
+
+export const BAD_KEY = refusal('bad-page-key', 'the page has no key of this daemon, or it was revoked', OPEN_AGAIN);
+/** Unknown, expired and used codes are not told apart. */
+export const BAD_CODE = refusal(
+  'bad-page-code',
+  'the code is wrong, expired or used',
+  `A code is valid for 60 seconds, once. ${OPEN_AGAIN}`,
+);
+export const TOO_MANY_CODES = refusal('rate-limited', 'too many wrong codes', 'Wait a minute. Then: baton web');
+export const BAD_SIGNATURE = refusal(
+  'bad-signature',
+  'the signature does not fit the request',
+  'If the daemon has started again since, ask for its greeting first. See docs/api.md.',
+);
+export const STALE_REQUEST = refusal(
+  'stale-request',
+  'the time of the request is more than a minute off',
+  'Send it again; if that does not help, correct the clock.',
+);
+export const REPLAYED_REQUEST = refusal(
+  'replayed-request',
+  'a request with this nonce was received before',
+  'Sign it again with a new nonce.',
+);
+export const TOO_MANY_NONCES = refusal(
+  'rate-limited',
+  'too many signed requests in two minutes',
+  'Send fewer, and try again in a moment.',
+);
+export const NOT_WRITTEN = refusal(
+  'store-unavailable',
+  'the key cannot be written to the state folder',
+  'Make room on its disk. Then: baton web',
+);
+export const NOT_FOR_PAGES = refusal(
+  'forbidden',
+  'a page may not do this',
+  'Use the baton command in a terminal outside of every session.',
+);

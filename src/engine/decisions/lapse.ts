@@ -1,0 +1,22 @@
+import { event, type Event, type EventOf } from '../../state/event.ts';
+import { nameOption } from '../../state/runs/pending-answer.ts';
+import type { EngineContext } from '../context.ts';
+import { notifyAttention } from './notify.ts';
+
+/** The person answered another question than the one that is asked now. */
+export function onExtended({ state }: EngineContext, { decision_id }: EventOf<'DecisionExtended'>['data']): Event[] {
+  if (state.decisions.get(decision_id)?.answer === undefined) return [];
+  return [event('DecisionAnswerWithdrawn', { decision_id, reason: 'the question has changed since' })];
+}
+
+/** Whoever answered believes that the decision is settled, so people are notified again. A person who withdrew an answer knows. */
+export function onAnswerWithdrawn(
+  world: EngineContext,
+  { decision_id, reason }: EventOf<'DecisionAnswerWithdrawn'>['data'],
+): Event[] {
+  const decision = world.state.decisions.get(decision_id);
+  if (reason === null || decision?.lapsed === undefined) return [];
+  const { option, by } = decision.lapsed;
+  const message = `The answer ${nameOption(decision, option)} of ${by} did not take effect: ${reason}`;
+  return [notifyAttention(world, decision.title, message, decision_id)];
+}

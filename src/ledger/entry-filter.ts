@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from './format/canonical-json.ts';
+import type { Entry } from './format/entry.ts';
+
+/** What a reader of the ledger asks for; all that is given must hold. */
+export interface EntryQuery {
+  readonly types?: readonly string[];
+  readonly task_id?: string;
+  /** An actor, or a kind of actor: `operator`, `session`, `system`. */
+  readonly actor?: string;
+  /** Anywhere in the entry, in upper or lower case. */
+  readonly text?: string;
+}
+
+/**
+ * Entries of a task are those that name it, and those of its agents, pipelines and decisions, whose ids it learns from the entries that pass.
+ * `known` has the ids of those that began before the first entry that passes.
+ */
+export class EntryFilter {
+  readonly #types: ReadonlySet<string> | undefined;
+  readonly #actor: string | undefined;
+  readonly #text: string | undefined;
+  readonly #task: { readonly id: string; readonly related: Set<string> } | undefined;
+
+  constructor({ types, task_id, actor, text }: EntryQuery, known: Iterable<string> = []) {
+    this.#types = types === undefined ? undefined : new Set(types);
+    this.#actor = actor;
+    this.#text = text === undefined ? undefined : JSON.stringify(text).slice(1, -1).toLowerCase();
+    this.#task = task_id === undefined ? undefined : { id: task_id, related: new Set(known) };
+  }
+
+  /** `text` is the canonical text of the entry. */
+  accepts({ type, actor, data }: Pick<Entry, 'type' | 'actor' | 'data'>, text: () => string): boolean {
+    // First, because it learns from every entry.
+    if (!this.#isOfTask(data)) return false;
+    if (this.#types?.has(type) === false) return false;
+    if (this.#actor !== undefined && actor !== this.#actor && !actor.startsWith(`${this.#actor}:`)) return false;
+    return this.#text === undefined || text().toLowerCase().includes(this.#text);
+  }
+
+  #isOfTask(data: JsonObject): boolean {
+    if (this.#task === undefined) return true;
+    const { id, related } = this.#task;
+    const parts = [data, ...NESTED.map((name) => data[name])].filter(isJsonObject);
+    const refs = parts.flatMap((part) => REFS.map((name) => part[name])).filter((ref) => typeof ref === 'string');
+    const isNamed = parts.some(({ task_id }) => task_id === id);
+    if (!isNamed && !refs.some((ref) => related.has(ref))) return false;
+    for (const ref of refs) related.add(ref);
+    return true;
+  }
+}
+
+/** Fields with the id of something that belongs to a task, and the objects in which they may be. */
+const REFS = ['agent_id', 'pipeline_id', 'decision_id', 'command_id'] as const;
+const NESTED = ['task', 'owner', 'parent', 'subject', 'purpose'] as const;
+
+function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

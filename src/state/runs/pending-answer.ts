@@ -1,0 +1,46 @@
+import { event } from '../event.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import type { State } from '../state.ts';
+import type { Decision, DecisionAction, PendingAnswer } from './decision.ts';
+
+interface UndoneAnswer {
+  readonly id: string;
+  readonly option: number;
+  readonly action: DecisionAction;
+}
+
+/** Withdraws an answer that is not in effect yet: the decision waits for a person again. */
+export function decideUndoAnswer(state: State, { id }: { readonly id: string }): Outcome<UndoneAnswer> {
+  const decision = state.decisions.get(id);
+  if (decision === undefined) return refuseUnknownDecision(id);
+  const { answer, result } = decision;
+  if (answer !== undefined) {
+    const { option, action } = answer;
+    return decided([event('DecisionAnswerWithdrawn', { decision_id: id, reason: null })], { id, option, action });
+  }
+  const hint = `See it: baton decision show ${id}`;
+  if (result?.kind === 'resolved') {
+    const { option, by, at } = result;
+    const message = `the answer of ${by} took effect at ${at}: ${nameOption(decision, option)}`;
+    return refusal('already-effective', message, hint);
+  }
+  if (result?.kind === 'withdrawn')
+    return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result.reason}`, hint);
+  return refusal('no-pending-answer', `decision ${id} has no answer that could be withdrawn`, hint);
+}
+
+/** For every command that answers a decision: one answer at a time. */
+export function refuseAnswered(decision: Decision, answer: PendingAnswer): ReturnType<typeof refusal> {
+  const { id } = decision;
+  const { by, at, option, effectiveAt } = answer;
+  const message = `decision ${id} was answered by ${by} at ${at}: ${nameOption(decision, option)}; it takes effect at ${effectiveAt}`;
+  return refusal('answer-pending', message, `Withdraw that answer first: baton decision undo ${id}`);
+}
+
+export function refuseUnknownDecision(id: string): ReturnType<typeof refusal> {
+  return refusal('no-such-decision', `there is no decision ${id}`, 'See them: baton decision list');
+}
+
+export function nameOption({ options }: Pick<Decision, 'options'>, option: number): string {
+  return `${option} (${options[option - 1]?.label ?? ''})`;
+}
