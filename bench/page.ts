@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { fieldOf, numberOf } from '../src/protocol/shape/read-unknown.ts';
 import { openBrowser } from '../test/web/open-browser.ts';
 import { PageWorld } from '../test/web/page-world.ts';
 import { atLeast, atMost, type Benchmark, type Measure } from './measure.ts';
@@ -176,7 +177,7 @@ async function heapOf(session: BrowserSession, targetId: string): Promise<number
     return answered;
   };
   await ask(1, 'HeapProfiler.collectGarbage');
-  const { usedSize = 0 } = (await ask(2, 'Runtime.getHeapUsage')) as { usedSize?: number };
+  const usedSize = numberOf(fieldOf(await ask(2, 'Runtime.getHeapUsage'), 'usedSize'));
   await session.send('Target.detachFromTarget', { sessionId });
   return usedSize;
 }

@@ -6,11 +6,11 @@ import { Server } from 'node:http';
  */
 let failing = '';
 const streams = new Set();
-const emit = Server.prototype.emit;
+const { emit } = Server.prototype; // oxlint-disable-line typescript/unbound-method -- called with its server
 
 process.on('message', (text) => {
   if (text === 'cut') for (const response of streams) response.destroy();
-  else failing = String(text);
+  else failing = typeof text === 'string' ? text : '';
 });
 process.channel?.unref();
 

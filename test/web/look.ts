@@ -36,7 +36,10 @@ try {
         await visit.page.waitForTimeout(1500);
         const file = `${address.slice(1).replaceAll(/[^A-Za-z0-9]+/g, '-')}-${theme}-${width}.png`;
         await visit.page.screenshot({ path: join(folder, file) });
-        console.log(file, visit.red.length === 0 ? '' : `RED: ${visit.red.join(' | ').slice(0, 500)}`);
+        console.log(
+          file, // oxlint-disable-line eslint/no-console
+          visit.red.length === 0 ? '' : `RED: ${visit.red.join(' | ').slice(0, 500)}`,
+        );
       }
       await visit.context.close();
     }

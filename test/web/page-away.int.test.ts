@@ -101,6 +101,7 @@ describe('the page without its daemon', () => {
       await page.go(visit.page, '/inbox');
       await page.go(visit.page, address);
       await visit.page.locator('.failure').first().waitFor({ state: 'detached' });
+      expect(await foot().textContent()).toContain('live');
     }
   });
 
@@ -110,6 +111,7 @@ describe('the page without its daemon', () => {
     await page.world.order('task_create', { task_id: 'T001', title: 'made while the stream was cut' });
     await visit.page.locator('[data-task="T001"]').waitFor();
     await shows('live');
+    expect(visit.red).toEqual([]);
   });
 });
 
@@ -124,4 +126,6 @@ it('serves eight tabs with one event stream', async () => {
   await Promise.all(tabs.map(async (tab) => page.go(tab, '/tasks')));
   await page.world.order('task_create', { task_id: 'T001', title: 'seen by all' });
   await Promise.all(tabs.map(async (tab) => tab.locator('[data-task="T001"]').waitFor()));
+  const { out } = page.world.baton(['web', 'keys', '--json']);
+  expect((JSON.parse(out) as { keys: unknown[] }).keys).toHaveLength(1);
 });

@@ -119,6 +119,7 @@ describe('the keyboard alone', () => {
     await of.keyboard.press('?');
     await of.getByRole('dialog', { name: 'Keys' }).waitFor();
     await of.keyboard.press('Escape');
+    expect(await of.getByRole('dialog').count()).toBe(0);
   });
 });
 

@@ -36,10 +36,7 @@ export class PageWorld implements AsyncDisposable {
   }
 
   /** A browser that has never seen the page, with everything red in its console. */
-  async visit(
-    browser: Browser,
-    { width = 1440, height = 900, theme = 'light' as 'light' | 'dark' } = {},
-  ): Promise<Visit> {
+  async visit(browser: Browser, { width = 1440, height = 900, theme = 'light' }: VisitOptions = {}): Promise<Visit> {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
     this.#contexts.push(context);
     const page = await context.newPage();
@@ -72,6 +69,12 @@ export class PageWorld implements AsyncDisposable {
     await Promise.allSettled(this.#contexts.map(async (context) => context.close()));
     await this.world[Symbol.asyncDispose]();
   }
+}
+
+export interface VisitOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
 }
 
 export interface Visit {
