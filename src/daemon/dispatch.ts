@@ -41,8 +41,7 @@ import { RUN_HANDLERS } from './operations/start-run.ts';
 import { FLEET_HANDLERS } from './operations/fleet/hosts.ts';
 import { STORE_HANDLERS } from './operations/fleet/store.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
-import { entriesHandler } from './operations/reads/entries-read.ts';
-import { snapshotHandler } from './operations/reads/state-snapshot.ts';
+import { READ_HANDLERS } from './operations/reads/handlers.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
 import { waitHandler } from './operations/task-wait.ts';
@@ -236,9 +235,8 @@ export const OPERATION_HANDLERS: Handlers = {
   ...WORKTREE_HANDLERS,
   ...FLEET_HANDLERS,
   ...STORE_HANDLERS,
+  ...READ_HANDLERS,
   status_get: statusHandler,
-  state_snapshot: snapshotHandler,
-  entries_read: entriesHandler,
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,

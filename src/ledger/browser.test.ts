@@ -55,6 +55,19 @@ describe('baton/ledger in a browser', () => {
     });
   });
 
+  it('verifies an export in parts, and continues from what it remembers', async () => {
+    const ledger = await openTestLedger();
+    await record(ledger, [testDraft(1), testDraft(2)]);
+    let text = '';
+    for await (const lines of exportLedger(ledger.store, nodeVerifier, 'demo')) text += lines;
+    const script = `(async () => {
+      const first = new baton.ResumableVerification(baton.webVerifier);
+      await first.add(text.trimEnd().split('\\n'));
+      return baton.ResumableVerification.resume(baton.webVerifier, first.remember()).remember();
+    })()`;
+    expect(await inBrowser(script, text)).toMatchObject({ project: 'demo', size: 3 });
+  });
+
   /** What came out of the context is of another realm, so it is compared as JSON. */
   async function inBrowser(expression: string, text: string): Promise<unknown> {
     const script = `((text) => ${expression}.then(JSON.stringify))(${JSON.stringify(text)})`;

@@ -25,6 +25,7 @@ export { redactJson, redactText } from './redact.ts';
 export type { Appended, Commit, Head, Range, Snapshot, Store } from './store.ts';
 export type { StoredBlob, StoredCheckpoint, StoredEntry, Tile } from './store.ts';
 export { exportLedger, type VerifiedExport, verifyExport } from './verify/export.ts';
+export { type RememberedPosition, ResumableVerification } from './verify/resumable.ts';
 export {
   makeTaskProof,
   type ProvenEntry,

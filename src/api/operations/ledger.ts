@@ -1,5 +1,6 @@
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import {
+  choice,
   flag,
   list,
   nothing,
@@ -69,5 +70,45 @@ export const entriesRead = operation({
       about: 'Where the next call continues: its `from`, or with `newest_first` its `to`. Null: everything was read.',
     },
     head: { ...whole, about: 'The number of the newest entry.' },
+  }),
+});
+
+export const ledgerExport = operation({
+  ...PEOPLE,
+  name: 'ledger_export',
+  about:
+    'A part of the ledger as `baton ledger export` prints it, for a reader that verifies it: repeat the call from `next` until that is null.',
+  input: object({
+    from: { ...seq, about: 'The first entry; 1 if left out.' },
+    limit: { ...seq, max: 5000, about: 'About this many entries; 1,000 if left out. A part ends with a whole commit.' },
+  }),
+  result: object({
+    lines: {
+      ...list(text),
+      about:
+        'One line per entry, `{"entry":…,"hash":…}`, as it is stored. After added or revoked keys: `{"checkpoint":…}`.',
+    },
+    next: { ...nullable(whole), about: 'The `from` of the next call; null at the end of the ledger.' },
+    checkpoint: {
+      ...nullable(text),
+      about:
+        'The signed checkpoint of all entries up to the last one of this part. Without lines: the newest one; null if the ledger is empty.',
+    },
+  }),
+});
+
+export const taskProof = operation({
+  ...PEOPLE,
+  name: 'task_proof',
+  about: 'A proof of everything that is recorded about a task, which `baton verify` checks without this machine.',
+  input: object({ task_id: taskId }),
+  result: object({
+    kind: choice(['baton-task-proof']),
+    v: typed<1>(),
+    project: text,
+    task_id: text,
+    key: text,
+    checkpoint: text,
+    entries: list(object({ entry: typed<object>(), proof: list(text) })),
   }),
 });

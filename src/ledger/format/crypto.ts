@@ -13,54 +13,93 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
-/** SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, several times faster. */
+/** SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, which is faster for long inputs. */
 export function portableSha256(bytes: Uint8Array): Uint8Array {
-  const hash = Int32Array.from(INITIAL);
-  const words = new Int32Array(64);
-  const padded = pad(bytes);
-  for (let at = 0; at < padded.byteLength; at += 64) addBlock(hash, words, padded, at);
-  const digest = new DataView(new ArrayBuffer(32));
-  for (const [i, word] of hash.entries()) digest.setInt32(4 * i, word);
-  return new Uint8Array(digest.buffer);
+  HASH.set(INITIAL);
+  const { length } = bytes;
+  const whole = length - (length % 64);
+  for (let start = 0; start < whole; start += 64) addBlock(bytes, start);
+  const padded = pad(bytes, whole);
+  for (let start = 0; start < padded; start += 64) addBlock(END, start);
+  const digest = new Uint8Array(32);
+  for (let i = 0; i < 8; i += 1) {
+    const word = at(HASH, i);
+    digest[4 * i] = word >>> 24;
+    digest[4 * i + 1] = word >>> 16;
+    digest[4 * i + 2] = word >>> 8;
+    digest[4 * i + 3] = word;
+  }
+  return digest;
 }
 
-/** Pads to whole blocks of 64 bytes: a one bit, zeros, and the length in bits. */
-function pad(bytes: Uint8Array): DataView {
-  const blocks = Math.ceil((bytes.length + 9) / 64);
-  const padded = new Uint8Array(64 * blocks);
-  padded.set(bytes);
-  padded[bytes.length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setBigUint64(padded.length - 8, 8n * BigInt(bytes.length));
-  return view;
+/** The last bytes, a one bit, zeros, and the length in bits: one block of 64 bytes, or two. Returns how many bytes that is. */
+function pad(bytes: Uint8Array, from: number): number {
+  const rest = bytes.length - from;
+  const size = rest < 56 ? 64 : 128;
+  END.fill(0);
+  END.set(from === 0 ? bytes : bytes.subarray(from));
+  END[rest] = 0x80;
+  LENGTH.setUint32(size - 8, Math.floor(bytes.length / 2 ** 29));
+  LENGTH.setUint32(size - 4, bytes.length << 3);
+  return size;
 }
 
-function addBlock(hash: Int32Array, words: Int32Array, block: DataView, start: number): void {
-  for (let i = 0; i < 16; i += 1) words[i] = block.getInt32(start + 4 * i);
+/** Reused for every hash: allocating them takes longer than hashing a short entry. */
+const HASH = new Int32Array(8);
+const WORDS = new Int32Array(64);
+const END = new Uint8Array(128);
+const LENGTH = new DataView(END.buffer);
+
+/** One round per step, in plain variables: V8 runs this four times as fast as with arrays and destructuring. */
+function addBlock(block: Uint8Array, start: number): void {
+  for (let i = 0, j = start; i < 16; i += 1, j += 4)
+    WORDS[i] =
+      (byteAt(block, j) << 24) | (byteAt(block, j + 1) << 16) | (byteAt(block, j + 2) << 8) | byteAt(block, j + 3);
   for (let i = 16; i < 64; i += 1) {
-    const [a, b] = [at(words, i - 15), at(words, i - 2)];
-    const s0 = rotate(a, 7) ^ rotate(a, 18) ^ (a >>> 3);
-    const s1 = rotate(b, 17) ^ rotate(b, 19) ^ (b >>> 10);
-    words[i] = (at(words, i - 16) + s0 + at(words, i - 7) + s1) | 0;
+    const x = at(WORDS, i - 15);
+    const y = at(WORDS, i - 2);
+    const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+    const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+    WORDS[i] = (at(WORDS, i - 16) + s0 + at(WORDS, i - 7) + s1) | 0;
   }
-  let [a, b, c, d] = [at(hash, 0), at(hash, 1), at(hash, 2), at(hash, 3)];
-  let [e, f, g, h] = [at(hash, 4), at(hash, 5), at(hash, 6), at(hash, 7)];
+  let a = at(HASH, 0);
+  let b = at(HASH, 1);
+  let c = at(HASH, 2);
+  let d = at(HASH, 3);
+  let e = at(HASH, 4);
+  let f = at(HASH, 5);
+  let g = at(HASH, 6);
+  let h = at(HASH, 7);
   for (let i = 0; i < 64; i += 1) {
-    const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + at(ROUNDS, i) + at(words, i)) | 0;
-    const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + at(ROUNDS, i) + at(WORDS, i)) | 0;
+    const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
     const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0];
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + t2) | 0;
   }
-  for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) hash[i] = (at(hash, i) + word) | 0;
-}
-
-function rotate(word: number, by: number): number {
-  return (word >>> by) | (word << (32 - by));
+  HASH[0] = at(HASH, 0) + a;
+  HASH[1] = at(HASH, 1) + b;
+  HASH[2] = at(HASH, 2) + c;
+  HASH[3] = at(HASH, 3) + d;
+  HASH[4] = at(HASH, 4) + e;
+  HASH[5] = at(HASH, 5) + f;
+  HASH[6] = at(HASH, 6) + g;
+  HASH[7] = at(HASH, 7) + h;
 }
 
 function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
+}
+
+function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
 }
 
 /** The first 32 bits of the fractional parts of square (or cube) roots of the first primes. */

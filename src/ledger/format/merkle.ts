@@ -44,6 +44,11 @@ export class Frontier {
     return this.#size;
   }
 
+  /** Largest first: with the size they are the whole frontier. */
+  get subtrees(): readonly Uint8Array[] {
+    return this.#subtrees;
+  }
+
   /** A copy for building a commit: the original advances only after the store accepted it. */
   copy(): Frontier {
     const copy = new Frontier(this.#sha256);

@@ -1,12 +1,9 @@
 import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
-import { isObject } from '../../protocol/shape/read-unknown.ts';
-import { parseHex, toHex } from '../format/bytes.ts';
-import { canonicalJson } from '../format/canonical-json.ts';
 import { renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
-import { isProject } from '../format/entry.ts';
 import { refuse } from '../format/limits.ts';
-import type { Store, StoredEntry } from '../store.ts';
+import type { Store } from '../store.ts';
+import { parseExportLine, projectIn, renderEntryLine } from './export-line.ts';
 import { changesKeys, Keyring } from './keyring.ts';
 import { type LedgerFault, LedgerWalk } from './walk.ts';
 
@@ -17,8 +14,6 @@ export interface VerifiedExport {
   /** The trusted keys, oldest first. Unless the caller gave a known key, compare them with a trusted copy. */
   readonly keys: readonly string[];
 }
-
-const encoder = new TextEncoder();
 
 /** Checks an export line by line in bounded memory: chain, hashes, and the signed tree at its end. */
 export async function verifyExport(
@@ -31,17 +26,17 @@ export async function verifyExport(
   let number = 0;
   for await (const line of lines) {
     number += 1;
-    const value = parseLine(line);
-    const stored = value && toStored(value);
-    if (stored) {
-      reading ??= startReading(verifier, value.entry);
-      for (const step of reading.walk.steps([stored])) if (!step.ok) return refused(step.finding.problem);
-      if (stored.seq % 10_000 === 0) onProgress?.(stored.seq);
-    } else if (value && reading && isCheckpointLine(value)) {
+    const parsed = parseExportLine(verifier.sha256, line);
+    if (parsed !== undefined && 'hashed' in parsed) {
+      reading ??= startReading(verifier, projectIn(parsed.hashed));
+      const step = reading.walk.step(parsed.hashed);
+      if (!step.ok) return refused(step.finding.problem);
+      if (step.stored.seq % 10_000 === 0) onProgress?.(step.stored.seq);
+    } else if (parsed !== undefined && reading) {
       const { size } = reading.walk.position.head;
       if (size === reading.walk.checkpointed) return bad(number, 'the checkpoint appears twice');
       // An export omits checkpoints in between, except those that change the trusted keys.
-      const fault = await reading.walk.findFault({ size, note: value.checkpoint }, 'check', 'unlinked');
+      const fault = await reading.walk.findFault({ size, note: parsed.checkpoint }, 'check', 'unlinked');
       if (fault) return refused(fault.problem);
     } else {
       return bad(number, 'the line is neither {entry, hash} nor {checkpoint}');
@@ -65,31 +60,9 @@ interface Reading {
   readonly walk: LedgerWalk;
 }
 
-function startReading(verifier: Verifier, entry: unknown): Reading {
-  const project = isObject(entry) && isProject(entry.project) ? entry.project : '';
+function startReading(verifier: Verifier, project: string): Reading {
   const keyring = new Keyring(verifier, project);
   return { project, keyring, walk: new LedgerWalk(verifier, project, keyring) };
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function toStored({ entry, hash, ...rest }: Record<string, unknown>): StoredEntry | undefined {
-  const text = canonicalJson(entry);
-  const bytes = typeof hash === 'string' ? parseHex(hash) : undefined;
-  if (!text.ok || bytes?.length !== 32 || Object.keys(rest).length > 0) return undefined;
-  if (!isObject(entry) || typeof entry.seq !== 'number') return undefined;
-  return { seq: entry.seq, hash: bytes, bytes: encoder.encode(text.value) };
-}
-
-function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint: string } {
-  return typeof value.checkpoint === 'string' && Object.keys(value).length === 1;
 }
 
 function bad(line: number, what: string): Parsed<never> {
@@ -118,7 +91,7 @@ export async function* exportLedger(
     for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
       const { seq, hash, note } = step.stored;
-      lines += `{"entry":${step.text},"hash":"${toHex(hash)}"}\n`;
+      lines += `${renderEntryLine(step.text, hash)}\n`;
       keysChanged ||= seq > 1 && changesKeys(step.entry.type);
       if (note === undefined) continue;
       const fault = await walk.findFault({ size: seq, note }, seq === newest.size ? 'check' : 'trust');

@@ -38,9 +38,11 @@ export interface ProvenEntry {
   readonly proof: readonly string[];
 }
 
+type ProofStore = Pick<Store, 'findCheckpoint' | 'entries' | 'hashes' | 'tiles'>;
+
 /** Collects every entry of a task (`data.task_id`) up to the newest checkpoint, with its inclusion proof. */
 export async function makeTaskProof(
-  store: Store,
+  store: ProofStore,
   verifier: Verifier,
   project: string,
   taskId: string,
@@ -74,7 +76,7 @@ export async function makeTaskProof(
 
 /** Reads every entry once and parses only candidates; an index would cost every append. */
 async function collect(
-  store: Store,
+  store: ProofStore,
   verifier: Verifier,
   project: string,
   size: number,

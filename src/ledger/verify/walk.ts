@@ -57,13 +57,13 @@ export class LedgerWalk {
   /** Yields each entry with its text and the tiles that it completes. A fault is the last step. */
   *steps(batch: readonly StoredEntry[]): Generator<WalkStep> {
     for (const hashed of hashEntries(this.#verifier.sha256, batch)) {
-      const step = this.#step(hashed);
+      const step = this.step(hashed);
       yield step;
       if (!step.ok) return;
     }
   }
 
-  #step(hashed: HashedEntry): WalkStep {
+  step(hashed: HashedEntry): WalkStep {
     const { stored } = hashed;
     const link = checkLink(this.#project, this.#head, hashed);
     if (!link.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: link.problems[0] } };

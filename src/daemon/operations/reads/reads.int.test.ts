@@ -3,6 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InputOf, ResultOf } from '../../../api/operations/registry.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import { writeProjectPath } from '../../../api/project-list.ts';
+import { webVerifier } from '../../../ledger/format/crypto.ts';
+import { exportLedger } from '../../../ledger/verify/export.ts';
+import { ResumableVerification } from '../../../ledger/verify/resumable.ts';
+import { verifyTaskProof } from '../../../ledger/verify/task-proof.ts';
+import { nodeVerifier } from '../../../ledger/writer/keys.ts';
+import { ledgerPlace } from '../../../ledger/writer/ledger-files.ts';
+import { openStoreAt } from '../../../ledger/writer/open.ts';
 import { restoreState } from '../../../state/json-form.ts';
 import { RunScene } from '../../runs.cases.ts';
 
@@ -55,6 +62,53 @@ describe('state_snapshot', () => {
     const { seq, hash, state } = await world.ask<ResultOf<'state_snapshot'>>('state_snapshot');
     expect({ size: seq, hash }).toEqual(await world.ask('ledger_head'));
     expect([...restoreState(state).tasks.keys()]).toEqual(['A', 'B']);
+  });
+});
+
+describe('ledger_export', () => {
+  const read = async (input: InputOf<'ledger_export'> = {}) =>
+    world.ask<ResultOf<'ledger_export'>>('ledger_export', input);
+
+  it('returns the lines of an export in parts, each with the signed checkpoint of its end', async () => {
+    const verification = new ResumableVerification(webVerifier);
+    const lines: string[] = [];
+    for (let from: number | null = 1; from !== null;) {
+      const part: ResultOf<'ledger_export'> = await read({ from, limit: 2 });
+      lines.push(...part.lines);
+      await verification.add(part.lines);
+      await verification.addCheckpoint(part.checkpoint ?? '');
+      expect(verification).toMatchObject({ fault: undefined, signedSize: lines.length });
+      from = part.next;
+    }
+    const { size } = await world.ask<ResultOf<'ledger_head'>>('ledger_head');
+    expect(lines).toHaveLength(size);
+    const { lines: all, checkpoint } = await read();
+    expect(all).toEqual(lines);
+    expect(await exported()).toBe([...lines, JSON.stringify({ checkpoint }), ''].join('\n'));
+    expect(await read({ from: size + 1 })).toEqual({ lines: [], next: null, checkpoint });
+  });
+
+  async function exported(): Promise<string> {
+    const opened = await openStoreAt(ledgerPlace(world.stateDir, world.project));
+    if (!opened.ok) throw new Error(opened.problem.message);
+    let text = '';
+    for await (const lines of exportLedger(opened.store, nodeVerifier, world.project)) text += lines;
+    await opened.store.close();
+    return text;
+  }
+});
+
+describe('task_proof', () => {
+  it('returns a proof that can be checked elsewhere', async () => {
+    const proof = JSON.parse(JSON.stringify(await world.ask('task_proof', { task_id: 'A' })));
+    expect(await verifyTaskProof(webVerifier, proof)).toMatchObject({ ok: true, value: { taskId: 'A' } });
+  });
+
+  it('refuses a task that the ledger does not have', async () => {
+    expect(await world.call('task_proof', { task_id: 'Z9' })).toMatchObject({
+      ok: false,
+      error: { code: 'ledger/no-proof' },
+    });
   });
 });
 

@@ -1,0 +1,10 @@
+import { entriesHandler } from './entries-read.ts';
+import { exportHandler, proofHandler } from './ledger-export.ts';
+import { snapshotHandler } from './state-snapshot.ts';
+
+export const READ_HANDLERS = {
+  state_snapshot: snapshotHandler,
+  entries_read: entriesHandler,
+  ledger_export: exportHandler,
+  task_proof: proofHandler,
+};

@@ -1,0 +1,78 @@
+import { accepted } from '../../protocol/shape/problem.ts';
+import { isObject } from '../../protocol/shape/read-unknown.ts';
+import { parseHex, sameBytes, toHex } from '../format/bytes.ts';
+import { canonicalJson } from '../format/canonical-json.ts';
+import type { HashedEntry } from '../format/chain.ts';
+import type { Sha256 } from '../format/crypto.ts';
+import { isProject, parseRawEntry } from '../format/entry.ts';
+import { LEDGER_LIMITS } from '../format/limits.ts';
+import { leafHash } from '../format/merkle.ts';
+
+/** A line of an export: an entry, or the checkpoint of all entries before it. */
+export type ExportLine = { readonly hashed: HashedEntry } | { readonly checkpoint: string };
+
+/** The canonical text is JSON and is copied unchanged. */
+export function renderEntryLine(text: string, hash: Uint8Array): string {
+  return `${START}${text}${MIDDLE}${toHex(hash)}${END}`;
+}
+
+const START = '{"entry":';
+const MIDDLE = ',"hash":"';
+const END = '"}';
+const HASH_CHARACTERS = 64;
+
+/** Undefined if the line is neither. */
+export function parseExportLine(sha256: Sha256, line: string): ExportLine | undefined {
+  const hashed = parseOwnLine(sha256, line);
+  if (hashed !== undefined) return { hashed };
+  const value = parseJson(line);
+  if (!isObject(value)) return undefined;
+  if (isCheckpointLine(value)) return { checkpoint: value.checkpoint };
+  const { entry, hash, ...rest } = value;
+  const text = canonicalJson(entry);
+  if (!text.ok || typeof hash !== 'string' || Object.keys(rest).length > 0) return undefined;
+  const other = hashText(sha256, text.value, entry, hash);
+  return other && { hashed: other };
+}
+
+/** A line exactly as it is exported: its text need not be rendered again, which takes half of the time. */
+function parseOwnLine(sha256: Sha256, line: string): HashedEntry | undefined {
+  const end = line.length - END.length - HASH_CHARACTERS;
+  const middle = end - MIDDLE.length;
+  if (!line.startsWith(START) || !line.startsWith(MIDDLE, middle) || !line.endsWith(END)) return undefined;
+  const text = line.slice(START.length, middle);
+  // Encoding would replace a lone surrogate, and the hash would be that of another text.
+  if (!text.isWellFormed()) return undefined;
+  const hashed = hashText(sha256, text, parseJson(text), line.slice(end, -END.length));
+  // Another spelling of the same JSON is read below.
+  return hashed !== undefined && sameBytes(hashed.hash, hashed.stored.hash) ? hashed : undefined;
+}
+
+function hashText(sha256: Sha256, text: string, value: unknown, hash: string): HashedEntry | undefined {
+  const expected = parseHex(hash);
+  if (expected?.length !== 32 || !isObject(value) || typeof value.seq !== 'number') return undefined;
+  const bytes = encoder.encode(text);
+  const stored = { seq: value.seq, hash: expected, bytes };
+  const raw = bytes.length > LEDGER_LIMITS.entryBytes ? parseRawEntry(bytes) : accepted({ text, value });
+  return { stored, hash: leafHash(sha256, bytes), raw };
+}
+
+const encoder = new TextEncoder();
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint: string } {
+  return typeof value.checkpoint === 'string' && Object.keys(value).length === 1;
+}
+
+/** The project that an entry names; empty if it names none. */
+export function projectIn({ raw }: HashedEntry): string {
+  const value = raw.ok ? raw.value.value : undefined;
+  return isObject(value) && isProject(value.project) ? value.project : '';
+}
