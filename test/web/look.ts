@@ -36,10 +36,8 @@ try {
         await visit.page.waitForTimeout(1500);
         const file = `${address.slice(1).replaceAll(/[^A-Za-z0-9]+/g, '-')}-${theme}-${width}.png`;
         await visit.page.screenshot({ path: join(folder, file) });
-        console.log(
-          file, // oxlint-disable-line eslint/no-console
-          visit.red.length === 0 ? '' : `RED: ${visit.red.join(' | ').slice(0, 500)}`,
-        );
+        const red = visit.red.length === 0 ? '' : ` RED: ${visit.red.join(' | ').slice(0, 500)}`;
+        process.stdout.write(`${file}${red}\n`);
       }
       await visit.context.close();
     }
