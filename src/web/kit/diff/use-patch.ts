@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ApiError } from '../../../api/answer.ts';
+import { call, standing } from '../../app/hub-client.ts';
+import { project } from '../../app/router.ts';
+import { parsePatch, type PatchRow } from '../../model/patch.ts';
+
+export interface PatchPlace {
+  readonly taskId: string;
+  readonly agentId?: string | undefined;
+  readonly path: string;
+  /** The commits between which the file changed. With the path, they fix the patch. */
+  readonly base: string;
+  readonly head: string;
+}
+
+export interface LoadedPatch {
+  readonly rows?: readonly PatchRow[];
+  /** Of the part that the daemon sent. */
+  readonly isCut?: boolean;
+  readonly error?: ApiError;
+}
+
+/** A patch between two commits never changes, so a file that is closed and opened again need not be asked for. */
+const known = new Map<string, LoadedPatch>();
+const MOST_KNOWN = 40;
+
+/** Loads the patch of one file, and again if the change goes on, or when the daemon is back after a failure. */
+export function usePatch({ taskId, agentId, path, base, head }: PatchPlace): LoadedPatch {
+  const name = JSON.stringify([project.value, taskId, agentId, path, base, head]);
+  const [loaded, setLoaded] = useState<LoadedPatch>(() => known.get(name) ?? {});
+  const isLive = standing.value.link.kind === 'live';
+  useEffect(() => {
+    const found = known.get(name);
+    if (found !== undefined) return setLoaded(found);
+    if (!isLive) return undefined;
+    let isWanted = true;
+    void readPatch({ taskId, agentId, path, base, head }).then((read) => {
+      if (read.rows !== undefined) remember(name, read);
+      if (isWanted) setLoaded((before) => (read.rows === undefined ? { ...before, ...read } : read));
+    });
+    return () => void (isWanted = false);
+  }, [name, isLive]);
+  return loaded;
+}
+
+async function readPatch({ taskId, agentId, path }: PatchPlace): Promise<LoadedPatch> {
+  const answer = await call('task_diff', {
+    task_id: taskId,
+    path,
+    ...(agentId === undefined ? {} : { agent_id: agentId }),
+  });
+  if (!answer.ok) return { error: answer.error };
+  const file = answer.result.files.find((each) => each.path === path);
+  return { rows: parsePatch(file?.patch ?? ''), isCut: file?.cut ?? false };
+}
+
+function remember(name: string, patch: LoadedPatch): void {
+  known.set(name, patch);
+  const [oldest] = known.keys();
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+}

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { findReader, nameSession } from './sessions.ts';
+
+const session = (id: string | null, status: 'running' | 'done' | 'escalated' | 'leaving' | null) => ({
+  agent_id: id,
+  agent: id === null ? null : `agent-${id}`,
+  status,
+});
+
+it('chooses the newest agent that can read', () => {
+  const sessions = [session('a', 'running'), session('b', 'running'), session('c', 'done'), session(null, null)];
+  expect(findReader(sessions)).toEqual({ agentId: 'b', name: 'agent-b', isParked: false });
+});
+
+it('prefers the agent whose session is shown', () => {
+  expect(findReader([session('a', 'escalated'), session('b', 'running')], 'a')).toMatchObject({
+    agentId: 'a',
+    isParked: true,
+  });
+});
+
+it('chooses another agent if the preferred one has ended', () => {
+  expect(findReader([session('a', 'done'), session('b', 'running')], 'a')?.agentId).toBe('b');
+});
+
+it('finds nobody among agents that have ended or are leaving, and claims by hand', () => {
+  expect(findReader([session('a', 'done'), session('b', 'leaving'), session(null, null)])).toBeUndefined();
+});
+
+it('names a session by its role, else its agent, else its holder', () => {
+  expect(nameSession({ role: 'reviewer', agent: 'claude', holder: 'x' }, 1)).toBe('session 2 (reviewer)');
+  expect(nameSession({ role: null, agent: 'claude', holder: 'x' }, 0)).toBe('session 1 (claude)');
+  expect(nameSession({ role: null, agent: null, holder: 'ann' }, 0)).toBe('session 1 (ann)');
+});

@@ -1,0 +1,33 @@
+import type { SessionView } from '../../api/operations/task-view.ts';
+
+/** An agent in one of these states reads what is sent to it. */
+const READS: ReadonlySet<string> = new Set(['starting', 'running', 'attached', 'escalated']);
+
+export function canRead(status: string | null): boolean {
+  return status !== null && READS.has(status);
+}
+
+export interface Reader {
+  readonly agentId: string;
+  readonly name: string;
+  /** It waits for a decision, and a message answers that. */
+  readonly isParked: boolean;
+}
+
+type ReadableSession = Pick<SessionView, 'agent_id' | 'agent' | 'status'>;
+
+/** The agent that would read a message about the task: the one that is preferred if it can, else the newest that can. */
+export function findReader(sessions: readonly ReadableSession[], preferred?: string): Reader | undefined {
+  const readers = sessions.filter(({ status }) => canRead(status));
+  const chosen = readers.find(({ agent_id: id }) => id !== null && id === preferred) ?? readers.at(-1);
+  if (chosen === undefined || chosen.agent_id === null) return undefined;
+  const { agent_id: agentId, agent, status } = chosen;
+  return { agentId, name: agent ?? agentId.slice(0, 8), isParked: status === 'escalated' };
+}
+
+/** `session 2 (reviewer)`: people count sessions, and know roles. */
+export function nameSession({ role, agent, holder }: SessionLabel, index: number): string {
+  return `session ${index + 1} (${role ?? agent ?? holder})`;
+}
+
+type SessionLabel = Pick<SessionView, 'role' | 'agent' | 'holder'>;
