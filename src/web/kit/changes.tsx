@@ -10,7 +10,8 @@ import { ChangedFile } from './diff/changed-file.tsx';
 import { Counts } from './diff/counts.tsx';
 import { Empty, Show } from './loading.tsx';
 import { renderCount } from './numbers.ts';
-import { visible, Words } from './words.tsx';
+import { visible } from './visible.ts';
+import { Words } from './words.tsx';
 
 export interface ChangesProps {
   readonly taskId: string;

@@ -1,5 +1,5 @@
 // oxlint-disable no-control-regex
-import { visible } from '../kit/words.tsx';
+import { visible } from '../kit/visible.ts';
 import { type Hue, nearestHue, PALETTE } from './ansi-colors.ts';
 
 /** Text in one style. The classes are of `page.css`; a program can choose among them and nothing else. */

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../../api/answer.ts';
 import { call } from '../../app/hub-client.ts';
 import { type PatchLine, renderLineComment } from '../../model/patch.ts';
@@ -62,7 +62,8 @@ export function CommentField({ line, place, reader, close }: CommentFieldProps) 
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLDivElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // Before the next key arrives.
+  useLayoutEffect(() => field.current?.focus(), []);
   // A second try of the same comment happens once.
   const key = useMemo(() => crypto.randomUUID(), [text]);
   const full = renderLineComment(place.path, line, text);

@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { isPatchLine, type PatchLine, type PatchRow, segmentsOf } from '../../model/patch.ts';
 import type { Reader } from '../../model/sessions.ts';
-import { visible, Words } from '../words.tsx';
+import { visible } from '../visible.ts';
+import { Words } from '../words.tsx';
 import { CommentField, nameLine, SentComments, sentOn } from './line-comment.tsx';
 import type { PatchPlace } from './use-patch.ts';
 
@@ -38,6 +39,12 @@ export function PatchTable({ rows, place, reader }: PatchTableProps) {
   };
   return (
     <table class="patch" ref={table} onKeyDown={move} aria-label={`Patch of ${visible(place.path, 200)}`}>
+      <colgroup>
+        <col class="at" />
+        <col class="at" />
+        <col class="sign" />
+        <col />
+      </colgroup>
       <tbody>
         {rows.map((row, index) =>
           isPatchLine(row) ? (

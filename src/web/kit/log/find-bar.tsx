@@ -24,7 +24,7 @@ export function FindBar({ field, text, setText, count, current, step }: FindBarP
     <span class="find" role="search">
       <input
         ref={field}
-        type="text"
+        type="search"
         aria-label="Find in the log"
         placeholder="Find in the log"
         value={text}

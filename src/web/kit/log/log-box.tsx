@@ -25,6 +25,7 @@ export function LogBox({ chunks, isFollowing, setFollowing, loadOlder, matches, 
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 400, columns: 80 });
   const rows = useMemo(() => new LogRows(chunks, view.columns), [chunks, view.columns]);
+  const lastTop = useRef(0);
   const anchor = useRef<LogAnchor | undefined>(undefined);
   const byLine = useMemo(() => Map.groupBy(matches, ({ line }) => line), [matches]);
 
@@ -38,7 +39,11 @@ export function LogBox({ chunks, isFollowing, setFollowing, loadOlder, matches, 
     const element = box.current;
     if (element === null) return;
     anchor.current = rows.anchorAt(Math.floor(element.scrollTop / ROW));
-    setFollowing(element.scrollTop + element.clientHeight >= element.scrollHeight - ROW / 2);
+    const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - ROW / 2;
+    // The box may also have become smaller, or the log longer: only a scroll upwards is the reader's wish to stay.
+    if (isAtEnd) setFollowing(true);
+    else if (element.scrollTop < lastTop.current) setFollowing(false);
+    lastTop.current = element.scrollTop;
     if (element.scrollTop < NEAR_START_PX) loadOlder();
     look();
   };
@@ -57,7 +62,7 @@ export function LogBox({ chunks, isFollowing, setFollowing, loadOlder, matches, 
     if (isFollowing) element.scrollTop = element.scrollHeight;
     else if (kept !== undefined) element.scrollTop = kept * ROW + (element.scrollTop % ROW);
     look();
-  }, [rows, isFollowing]);
+  }, [rows, isFollowing, view.height]);
   useLayoutEffect(() => {
     if (current === undefined || box.current === null) return;
     box.current.scrollTop = rows.rowOf(current.line, current.from) * ROW - box.current.clientHeight / 2;

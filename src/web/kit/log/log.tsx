@@ -28,7 +28,7 @@ export function Log({ agentId }: LogProps) {
   };
   const press = (event: KeyboardEvent): void => {
     if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = { n: () => step(1), N: () => step(-1), '/': () => field.current?.focus() }[event.key];
+    const act = { n: () => step(1), N: () => step(-1) }[event.key];
     if (act === undefined) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,10 +1,104 @@
+import { useApi } from '../../app/hub-client.ts';
+import { hrefTo } from '../../app/router.ts';
 import type { ViewProps } from '../../app/view-props.ts';
-import { Show } from '../../kit/loading.tsx';
+import { Changes } from '../../kit/changes.tsx';
+import { Empty, Show } from '../../kit/loading.tsx';
+import { Log } from '../../kit/log/log.tsx';
+import { Tabs } from '../../kit/split.tsx';
+import { parseSessionId, sessionFacts } from '../../model/session-facts.ts';
+import { canRead } from '../../model/sessions.ts';
+import { Asked } from './asked.tsx';
+import { MessageBox } from './message-box.tsx';
+import { Said } from './said.tsx';
+import { SessionHead } from './session-head.tsx';
 
-export function Session({ status }: ViewProps) {
+/** One session: what its agent printed, was asked, said and changed. */
+export function Session({ route: { id, part } }: ViewProps) {
+  if (id === undefined)
+    return (
+      <Empty>
+        Sessions are listed with their work: <a href={hrefTo({ view: 'work' })}>Work</a>.
+      </Empty>
+    );
+  const named = parseSessionId(id);
+  return named.kind === 'agent' ? (
+    <AgentSession key={id} agentId={named.agentId} part={part ?? 'log'} />
+  ) : (
+    <ClaimSession key={id} taskId={named.taskId} epoch={named.epoch} part={part ?? 'said'} />
+  );
+}
+
+const PARTS = [
+  ['log', 'Log'],
+  ['asked', 'Asked'],
+  ['said', 'Said'],
+  ['changes', 'Changes'],
+] as const;
+
+function AgentSession({ agentId, part }: { readonly agentId: string; readonly part: string }) {
+  const agent = useApi('agent_show', { id: agentId }, { on: `agent:${agentId}` });
+  const taskId = agent.value?.task_id ?? undefined;
+  const task = useApi(
+    'task_view',
+    taskId === undefined ? undefined : { task_id: taskId },
+    taskId === undefined ? {} : { on: `task:${taskId}` },
+  ).value;
   return (
-    <Show loaded={status} what="the status">
-      {(value) => <p>{value.summary}</p>}
-    </Show>
+    <div class="session" data-agent={agentId}>
+      <Show loaded={agent} what="the agent">
+        {(value) => {
+          const session = task?.sessions.find((each) => each.agent_id === value.id);
+          return (
+            <>
+              <SessionHead facts={sessionFacts(value, session)} agent={value} task={task} epoch={session?.epoch} />
+              <Tabs parts={PARTS} now={part} to={(name) => hrefTo({ view: 'session', id: agentId, part: name })} />
+              {part === 'log' ? <Log agentId={value.id} /> : null}
+              {part === 'asked' ? <Asked agentId={value.id} /> : null}
+              {part === 'said' ? <Said agentId={value.id} taskId={taskId} epoch={session?.epoch} /> : null}
+              {part === 'changes' ? <AgentChanges taskId={taskId} agentId={value.id} /> : null}
+              {canRead(value.status) ? <MessageBox agent={value} /> : null}
+            </>
+          );
+        }}
+      </Show>
+    </div>
+  );
+}
+
+function AgentChanges({ taskId, agentId }: { readonly taskId: string | undefined; readonly agentId: string }) {
+  if (taskId === undefined)
+    return <Empty>This agent works on no task, so Baton does not record what it changes.</Empty>;
+  return <Changes taskId={taskId} agentId={agentId} />;
+}
+
+interface ClaimSessionProps {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly part: string;
+}
+
+/** The work of a person, or of a program that Baton did not start: there is no log, and its changes are those of the task. */
+function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
+  const task = useApi('task_view', { task_id: taskId }, { on: `task:${taskId}` });
+  return (
+    <div class="session">
+      <Show loaded={task} what="the session">
+        {(value) => {
+          const session = value.sessions.find((each) => each.epoch === epoch);
+          if (session === undefined) return <Empty>The task has no session with this number.</Empty>;
+          return (
+            <>
+              <SessionHead facts={sessionFacts(undefined, session)} agent={undefined} task={value} epoch={epoch} />
+              <Tabs
+                parts={PARTS.slice(2)}
+                now={part}
+                to={(name) => hrefTo({ view: 'session', id: `${taskId}:${epoch}`, part: name })}
+              />
+              {part === 'changes' ? <Changes taskId={taskId} /> : <Said taskId={taskId} epoch={epoch} />}
+            </>
+          );
+        }}
+      </Show>
+    </div>
   );
 }
