@@ -4,7 +4,7 @@ import type { SessionView } from '../../api/operations/task-view.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { useApi } from '../app/hub-client.ts';
 import { route, setQuery } from '../app/router.ts';
-import { findReader, nameSession } from '../model/sessions.ts';
+import { type CommentTargets, findTargets, nameSession } from '../model/sessions.ts';
 import { CopyCommand } from './action.tsx';
 import { ChangedFile } from './diff/changed-file.tsx';
 import { Counts } from './diff/counts.tsx';
@@ -25,7 +25,8 @@ export function Changes({ taskId, agentId }: ChangesProps) {
   const of = agentId ?? chosen;
   const input = { task_id: taskId, stat: true, ...(of === undefined ? {} : { agent_id: of }) };
   const diff = useApi('task_diff', input, { on: `task:${taskId}` });
-  const sessions = useApi('task_view', { task_id: taskId }, { on: `task:${taskId}` }).value?.sessions ?? [];
+  const task = useApi('task_view', { task_id: taskId }, { on: `task:${taskId}` }).value;
+  const sessions = task?.sessions ?? [];
   return (
     <section class="changes" aria-label="Changes" data-task={taskId}>
       {agentId === undefined ? <Chooser sessions={sessions} chosen={chosen} choose={setChosen} /> : null}
@@ -33,7 +34,7 @@ export function Changes({ taskId, agentId }: ChangesProps) {
         <Empty>There is no commit yet.</Empty>
       ) : (
         <Show loaded={diff} what="the changes">
-          {(value) => <Files key={of ?? ''} diff={value} agentId={of} sessions={sessions} />}
+          {(value) => <Files key={of ?? ''} diff={value} agentId={of} targets={findTargets(task, of)} />}
         </Show>
       )}
     </section>
@@ -71,10 +72,10 @@ function Chooser({ sessions, chosen, choose }: ChooserProps) {
 interface FilesProps {
   readonly diff: TaskDiff;
   readonly agentId: string | undefined;
-  readonly sessions: readonly SessionView[];
+  readonly targets: CommentTargets;
 }
 
-function Files({ diff, agentId, sessions }: FilesProps) {
+function Files({ diff, agentId, targets }: FilesProps) {
   const { task_id: taskId, files, total, base, head } = diff;
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const shown = openAtFirst(diff);
@@ -89,7 +90,6 @@ function Files({ diff, agentId, sessions }: FilesProps) {
   const areAllOpen = files.every(({ path }) => isOpen(path));
   if (files.length === 0)
     return <Empty>{base === head ? 'There is no commit to show.' : 'The commits change no file.'}</Empty>;
-  const reader = findReader(sessions, agentId);
   return (
     <>
       <div class="bar">
@@ -108,7 +108,7 @@ function Files({ diff, agentId, sessions }: FilesProps) {
               isOpen={isOpen(file.path)}
               isNamed={file.path === named}
               toggle={(next) => toggle(file.path, next)}
-              reader={reader}
+              targets={targets}
             />
           </li>
         ))}

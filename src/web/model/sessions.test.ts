@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findReader, nameSession } from './sessions.ts';
+import { findReader, findTargets, nameSession } from './sessions.ts';
 
 const session = (id: string | null, status: 'running' | 'done' | 'escalated' | 'leaving' | null) => ({
   agent_id: id,
@@ -25,6 +25,16 @@ it('chooses another agent if the preferred one has ended', () => {
 
 it('finds nobody among agents that have ended or are leaving, and claims by hand', () => {
   expect(findReader([session('a', 'done'), session('b', 'leaving'), session(null, null)])).toBeUndefined();
+});
+
+it('finds the newest open decision of the task', () => {
+  const decisions = [
+    { id: 'd1', status: 'open' },
+    { id: 'd2', status: 'open' },
+    { id: 'd3', status: 'resolved' },
+  ];
+  expect(findTargets({ sessions: [session('a', 'done')], decisions })).toEqual({ agent: undefined, decisionId: 'd2' });
+  expect(findTargets(undefined)).toEqual({ agent: undefined, decisionId: undefined });
 });
 
 it('names a session by its role, else its agent, else its holder', () => {

@@ -14,6 +14,24 @@ export interface Reader {
   readonly isParked: boolean;
 }
 
+/** Where a comment can go: to the agent that works on the task, or into the note of the answer to its open decision. */
+export interface CommentTargets {
+  readonly agent: Reader | undefined;
+  readonly decisionId: string | undefined;
+}
+
+interface CommentedTask {
+  readonly sessions: readonly ReadableSession[];
+  readonly decisions: readonly { readonly id: string; readonly status: string }[];
+}
+
+export function findTargets(task: CommentedTask | undefined, preferredAgent?: string): CommentTargets {
+  return {
+    agent: findReader(task?.sessions ?? [], preferredAgent),
+    decisionId: task?.decisions.findLast(({ status }) => status === 'open')?.id,
+  };
+}
+
 type ReadableSession = Pick<SessionView, 'agent_id' | 'agent' | 'status'>;
 
 /** The agent that would read a message about the task: the one that is preferred if it can, else the newest that can. */

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { TaskDiff } from '../../../api/operations/task-work.ts';
-import type { Reader } from '../../model/sessions.ts';
+import type { CommentTargets } from '../../model/sessions.ts';
 import { renderCount } from '../numbers.ts';
 import { visible } from '../visible.ts';
 import { Words } from '../words.tsx';
@@ -17,7 +17,7 @@ interface ChangedFileProps {
   /** The address names this file. */
   readonly isNamed: boolean;
   readonly toggle: (next: boolean) => void;
-  readonly reader: Reader | undefined;
+  readonly targets: CommentTargets;
 }
 
 const ACTIONS: Readonly<Record<DiffFile['action'], readonly [letter: string, tone: string]>> = {
@@ -27,7 +27,7 @@ const ACTIONS: Readonly<Record<DiffFile['action'], readonly [letter: string, ton
 };
 
 /** One line for a file. Opened, it shows the patch, which is loaded then. */
-export function ChangedFile({ file, place, isOpen, isNamed, toggle, reader }: ChangedFileProps) {
+export function ChangedFile({ file, place, isOpen, isNamed, toggle, targets }: ChangedFileProps) {
   const head = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (isNamed) head.current?.scrollIntoView({ block: 'nearest' });
@@ -50,7 +50,7 @@ export function ChangedFile({ file, place, isOpen, isNamed, toggle, reader }: Ch
           {file.binary ? <span class="dim">binary</span> : <Counts {...file} />}
         </button>
       </h3>
-      {isOpen ? <Opened file={file} place={place} reader={reader} /> : null}
+      {isOpen ? <Opened file={file} place={place} targets={targets} /> : null}
     </>
   );
 }
@@ -70,15 +70,15 @@ function Path({ path }: { readonly path: string }) {
   );
 }
 
-function Opened({ file, place, reader }: Pick<ChangedFileProps, 'file' | 'place' | 'reader'>) {
+function Opened({ file, place, targets }: Pick<ChangedFileProps, 'file' | 'place' | 'targets'>) {
   if (file.binary) return <p class="aside">A binary file: it has no lines to show.</p>;
-  return <Patch place={place} reader={reader} />;
+  return <Patch place={place} targets={targets} />;
 }
 
 /** More rows than this at once would hold the page up. */
 const STEP = 400;
 
-function Patch({ place, reader }: Pick<ChangedFileProps, 'place' | 'reader'>) {
+function Patch({ place, targets }: Pick<ChangedFileProps, 'place' | 'targets'>) {
   const { rows, isCut = false, error } = usePatch(place);
   const [most, setMost] = useState(STEP);
   const left = (rows?.length ?? 0) - most;
@@ -93,7 +93,7 @@ function Patch({ place, reader }: Pick<ChangedFileProps, 'place' | 'reader'>) {
       {rows === undefined ? null : rows.length === 0 ? (
         <p class="aside">{isCut ? 'The patch is too large to show.' : 'No line changed.'}</p>
       ) : (
-        <PatchTable rows={left > 0 ? rows.slice(0, most) : rows} place={place} reader={reader} />
+        <PatchTable rows={left > 0 ? rows.slice(0, most) : rows} place={place} targets={targets} />
       )}
       {left > 0 ? (
         <p class="aside bar">

@@ -3,10 +3,12 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../../api/answer.ts';
 import { call } from '../../app/hub-client.ts';
 import { type PatchLine, renderLineComment } from '../../model/patch.ts';
-import type { Reader } from '../../model/sessions.ts';
+import type { CommentTargets, Reader } from '../../model/sessions.ts';
 import { Action } from '../action.tsx';
 import { CopyText } from '../copy-text.tsx';
+import { addToDraft } from '../draft-notes.ts';
 import { renderTime } from '../time.tsx';
+import { visible } from '../visible.ts';
 import { Words } from '../words.tsx';
 import type { PatchPlace } from './use-patch.ts';
 
@@ -41,7 +43,7 @@ export function SentComments({ sent: comments }: { readonly sent: readonly Sent[
       {comments.map(({ text, to, at }) => (
         <p key={at} class="sent">
           <span class="dim number">
-            sent to <Words text={to} most={60} /> at {renderTime(at)}
+            <Words text={to} most={80} /> at {renderTime(at)}
           </span>
           <Words text={text} />
         </p>
@@ -53,12 +55,12 @@ export function SentComments({ sent: comments }: { readonly sent: readonly Sent[
 interface CommentFieldProps {
   readonly line: PatchLine;
   readonly place: PatchPlace;
-  readonly reader: Reader | undefined;
+  readonly targets: CommentTargets;
   readonly close: () => void;
 }
 
 /** The field under a line. Control and Enter sends, Escape closes. */
-export function CommentField({ line, place, reader, close }: CommentFieldProps) {
+export function CommentField({ line, place, targets: { agent, decisionId }, close }: CommentFieldProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLDivElement>(null);
@@ -67,13 +69,19 @@ export function CommentField({ line, place, reader, close }: CommentFieldProps) 
   // A second try of the same comment happens once.
   const key = useMemo(() => crypto.randomUUID(), [text]);
   const full = renderLineComment(place.path, line, text);
-  const send = async (to: Reader): Promise<Answer> => {
-    const answer = await call('agent_send', { id: to.agentId, text: full }, { key });
-    if (answer.ok) {
-      sent.value = [...sent.peek(), { place: placeOf(place, line), text: text.trim(), to: to.name, at: Date.now() }];
-      close();
-    }
+  const isEmpty = text.trim() === '';
+  const finish = (to: string): void => {
+    sent.value = [...sent.peek(), { place: placeOf(place, line), text: text.trim(), to, at: Date.now() }];
+    close();
+  };
+  const send = async ({ agentId, name }: Reader): Promise<Answer> => {
+    const answer = await call('agent_send', { id: agentId, text: full }, { key });
+    if (answer.ok) finish(`sent to ${name}`);
     return answer;
+  };
+  const keep = (id: string): void => {
+    addToDraft(id, full);
+    finish('added to the note of your answer');
   };
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') {
@@ -86,6 +94,8 @@ export function CommentField({ line, place, reader, close }: CommentFieldProps) 
     }
   };
   const label = `Comment on ${nameLine(line)}`;
+  // A message would resume an agent that waits for an answer, so the answer comes first.
+  const isAnswerFirst = decisionId !== undefined && (agent === undefined || agent.isParked);
   return (
     <div class="comment" ref={form} onKeyDown={press}>
       <textarea
@@ -96,19 +106,32 @@ export function CommentField({ line, place, reader, close }: CommentFieldProps) 
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
-      {reader === undefined ? <p class="dim">{NOBODY}</p> : <WhoReads reader={reader} />}
+      <p class="dim">
+        {agent === undefined ? NOBODY[decisionId === undefined ? 'none' : 'decision'] : whoReads(agent)}
+      </p>
       <div class="bar">
-        {reader === undefined ? (
-          <CopyText label="Copy as a note" text={full} disabled={text.trim() === ''} />
-        ) : (
+        {decisionId === undefined ? null : (
+          <button
+            type="button"
+            class={isAnswerFirst ? 'primary' : ''}
+            disabled={isEmpty}
+            onClick={() => keep(decisionId)}
+          >
+            Add to my answer
+          </button>
+        )}
+        {agent === undefined ? null : (
           <Action
             label="Send to the agent"
-            done={`Sent to ${reader.name}`}
-            tone="primary"
-            disabled={text.trim() === ''}
-            act={async () => send(reader)}
+            done={`Sent to ${agent.name}`}
+            {...(isAnswerFirst ? {} : { tone: 'primary' as const })}
+            disabled={isEmpty}
+            act={async () => send(agent)}
           />
         )}
+        {agent === undefined && decisionId === undefined ? (
+          <CopyText label="Copy as a note" text={full} disabled={isEmpty} />
+        ) : null}
         <button type="button" onClick={close}>
           Cancel
         </button>
@@ -117,14 +140,14 @@ export function CommentField({ line, place, reader, close }: CommentFieldProps) 
   );
 }
 
-const NOBODY =
-  'No agent works on this task now, so nobody would read a message. Copy the comment, and give it as the note of your answer when you send the work back.';
+const NOBODY = {
+  decision:
+    'No agent works on this task now. The comment becomes a part of the note with which you answer the open decision.',
+  none: 'No agent works on this task now, so nobody would read a message. Copy the comment as a note for the next answer or task.',
+} as const;
 
-function WhoReads({ reader: { name, isParked } }: { readonly reader: Reader }) {
-  return (
-    <p class="dim">
-      <Words text={name} most={60} /> reads it
-      {isParked ? '. It waits for a decision: the message answers that, and it resumes.' : ' in its conversation.'}
-    </p>
-  );
+function whoReads({ name, isParked }: Reader): string {
+  return isParked
+    ? `${visible(name, 60)} waits for a decision: a message answers that, and it resumes.`
+    : `${visible(name, 60)} reads a message in its conversation.`;
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { isPatchLine, type PatchLine, type PatchRow, segmentsOf } from '../../model/patch.ts';
-import type { Reader } from '../../model/sessions.ts';
+import type { CommentTargets } from '../../model/sessions.ts';
 import { visible } from '../visible.ts';
 import { Words } from '../words.tsx';
 import { CommentField, nameLine, SentComments, sentOn } from './line-comment.tsx';
@@ -9,14 +9,14 @@ import type { PatchPlace } from './use-patch.ts';
 interface PatchTableProps {
   readonly rows: readonly PatchRow[];
   readonly place: PatchPlace;
-  readonly reader: Reader | undefined;
+  readonly targets: CommentTargets;
 }
 
 /**
  * The rows of a patch. A line number is a button that opens a comment; only one of them is a stop of the Tab key, and the arrow keys move
  * between them, so that a long patch is not a thousand stops.
  */
-export function PatchTable({ rows, place, reader }: PatchTableProps) {
+export function PatchTable({ rows, place, targets }: PatchTableProps) {
   const [stop, setStop] = useState(() => rows.findIndex(isPatchLine));
   const [commented, setCommented] = useState<number | undefined>(undefined);
   const table = useRef<HTMLTableElement>(null);
@@ -58,7 +58,7 @@ export function PatchTable({ rows, place, reader }: PatchTableProps) {
               open={() => setCommented(index === commented ? undefined : index)}
             >
               {index === commented ? (
-                <CommentField line={row} place={place} reader={reader} close={() => close(index)} />
+                <CommentField line={row} place={place} targets={targets} close={() => close(index)} />
               ) : null}
             </Line>
           ) : (

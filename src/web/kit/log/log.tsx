@@ -23,8 +23,9 @@ export function Log({ agentId }: LogProps) {
   const step = (by: 1 | -1): void => {
     if (matches.length === 0) return;
     setFollowing(false);
-    const start = by === 1 ? -1 : matches.length;
-    setCurrent(((current ?? start) + by + matches.length) % matches.length);
+    // A reader at the end wants the newest match first.
+    const first = isFollowing ? matches.length - 1 : 0;
+    setCurrent(current === undefined ? first : (current + by + matches.length) % matches.length);
   };
   const press = (event: KeyboardEvent): void => {
     if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
