@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isPatchLine, parsePatch, type PatchLine, renderLineComment, segmentsOf } from './patch.ts';
+import {
+  isPatchLine,
+  parsePatch,
+  type PatchLine,
+  renderLineComment,
+  renderPlacedComment,
+  segmentsOf,
+} from './patch.ts';
 
 const PATCH = `diff --git a/src/time.ts b/src/time.ts
 index 1111111..2222222 100644
@@ -137,18 +144,22 @@ describe('segmentsOf', () => {
   });
 });
 
-describe('renderLineComment', () => {
-  it('quotes the place and the line', () => {
-    const added: PatchLine = { kind: 'added', old: null, new: 12, text: '  return 1;  ' };
-    expect(renderLineComment('src/a.ts', added, ' Use two. \n')).toBe(
-      'Comment on src/a.ts:12\n> +  return 1;\n\nUse two.',
+describe('a comment', () => {
+  const added: PatchLine = { kind: 'added', old: null, new: 12, text: '  return 1;  ' };
+  const removed: PatchLine = { kind: 'removed', old: 3, new: null, text: 'x' };
+
+  it('quotes the line with its sign', () => {
+    expect(renderLineComment(added, ' Use two. \n')).toBe('> +  return 1;\n\nUse two.');
+  });
+
+  it('quotes only the start of a very long line', () => {
+    expect(renderLineComment({ ...added, text: 'x'.repeat(900) }, 'Too long')).toBe(
+      `> +${'x'.repeat(500)}…\n\nToo long`,
     );
   });
 
-  it('says which side a removed line is on', () => {
-    const removed: PatchLine = { kind: 'removed', old: 3, new: null, text: 'x' };
-    expect(renderLineComment('a', removed, 'Keep it')).toContain(
-      'a:3 (a removed line; the number is the one before the change)\n> -x',
-    );
+  it('names the place, and the side of a removed line', () => {
+    expect(renderPlacedComment('src/a.ts', added, 'Why?')).toBe('Comment on src/a.ts:12\n> +  return 1;\n\nWhy?');
+    expect(renderPlacedComment('a', removed, 'Keep it')).toContain('a:3 (removed; the number before the change)\n> -x');
   });
 });

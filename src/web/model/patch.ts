@@ -158,15 +158,17 @@ export function segmentsOf({ kind, text, differs = [0, 0] }: PatchLine): Segment
   });
 }
 
-/** What an agent reads about a comment on a line: where, which line, and the comment. */
-export function renderLineComment(path: string, line: PatchLine, comment: string): string {
-  const place =
-    line.new === null
-      ? `${path}:${line.old} (a removed line; the number is the one before the change)`
-      : `${path}:${line.new}`;
+/** What a reader of a comment sees: the line with its sign, and the comment. The place is told apart, or with `renderPlacedComment`. */
+export function renderLineComment(line: PatchLine, comment: string): string {
   const sign = { added: '+', removed: '-', context: ' ' }[line.kind];
   const text = line.text.length > MOST_QUOTED ? `${line.text.slice(0, MOST_QUOTED)}…` : line.text;
-  return `Comment on ${place}\n> ${sign}${text.trimEnd()}\n\n${comment.trim()}`;
+  return `> ${sign}${text.trimEnd()}\n\n${comment.trim()}`;
+}
+
+export function renderPlacedComment(path: string, line: PatchLine, comment: string): string {
+  const place =
+    line.new === null ? `${path}:${line.old} (removed; the number before the change)` : `${path}:${line.new}`;
+  return `Comment on ${place}\n${renderLineComment(line, comment)}`;
 }
 
 const MOST_QUOTED = 500;

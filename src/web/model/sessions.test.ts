@@ -33,8 +33,10 @@ it('finds the newest open decision of the task', () => {
     { id: 'd2', status: 'open' },
     { id: 'd3', status: 'resolved' },
   ];
-  expect(findTargets({ sessions: [session('a', 'done')], decisions })).toEqual({ agent: undefined, decisionId: 'd2' });
-  expect(findTargets(undefined)).toEqual({ agent: undefined, decisionId: undefined });
+  const task = { status: 'in_progress', sessions: [session('a', 'done')], decisions };
+  expect(findTargets(task)).toEqual({ agent: undefined, decisionId: 'd2', isOver: false });
+  expect(findTargets({ ...task, status: 'done' }).isOver).toBe(true);
+  expect(findTargets(undefined)).toEqual({ agent: undefined, decisionId: undefined, isOver: false });
 });
 
 it('names a session by its role, else its agent, else its holder', () => {

@@ -14,13 +14,16 @@ export interface Reader {
   readonly isParked: boolean;
 }
 
-/** Where a comment can go: to the agent that works on the task, or into the note of the answer to its open decision. */
+/** Where a comment can go: to the agent that works on the task, to the next session, or into the note of the answer to its open decision. */
 export interface CommentTargets {
   readonly agent: Reader | undefined;
   readonly decisionId: string | undefined;
+  /** No further session will read a note. */
+  readonly isOver: boolean;
 }
 
 interface CommentedTask {
+  readonly status: string;
   readonly sessions: readonly ReadableSession[];
   readonly decisions: readonly { readonly id: string; readonly status: string }[];
 }
@@ -29,6 +32,7 @@ export function findTargets(task: CommentedTask | undefined, preferredAgent?: st
   return {
     agent: findReader(task?.sessions ?? [], preferredAgent),
     decisionId: task?.decisions.findLast(({ status }) => status === 'open')?.id,
+    isOver: task?.status === 'done' || task?.status === 'cancelled',
   };
 }
 

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Answer } from '../../../api/answer.ts';
+import { shellWord } from '../../../protocol/text/quote-for-shell.ts';
 import { call } from '../../app/hub-client.ts';
-import { type PatchLine, renderLineComment } from '../../model/patch.ts';
+import { type PatchLine, renderLineComment, renderPlacedComment } from '../../model/patch.ts';
 import type { CommentTargets, Reader } from '../../model/sessions.ts';
-import { Action } from '../action.tsx';
+import { Action, CopyCommand } from '../action.tsx';
 import { CopyText } from '../copy-text.tsx';
 import { addToDraft } from '../draft-notes.ts';
 import { renderTime } from '../time.tsx';
@@ -15,7 +15,8 @@ import type { PatchPlace } from './use-patch.ts';
 interface Sent {
   readonly place: string;
   readonly text: string;
-  readonly to: string;
+  /** What was done with it. */
+  readonly what: string;
   readonly at: number;
 }
 
@@ -40,10 +41,10 @@ export function sentOn(place: PatchPlace, line: PatchLine): readonly Sent[] {
 export function SentComments({ sent: comments }: { readonly sent: readonly Sent[] }) {
   return (
     <>
-      {comments.map(({ text, to, at }) => (
+      {comments.map(({ text, what, at }) => (
         <p key={at} class="sent">
           <span class="dim number">
-            <Words text={to} most={80} /> at {renderTime(at)}
+            {what} at {renderTime(at)}
           </span>
           <Words text={text} />
         </p>
@@ -60,29 +61,12 @@ interface CommentFieldProps {
 }
 
 /** The field under a line. Control and Enter sends, Escape closes. */
-export function CommentField({ line, place, targets: { agent, decisionId }, close }: CommentFieldProps) {
+export function CommentField({ line, place, targets, close }: CommentFieldProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLDivElement>(null);
   // Before the next key arrives.
   useLayoutEffect(() => field.current?.focus(), []);
-  // A second try of the same comment happens once.
-  const key = useMemo(() => crypto.randomUUID(), [text]);
-  const full = renderLineComment(place.path, line, text);
-  const isEmpty = text.trim() === '';
-  const finish = (to: string): void => {
-    sent.value = [...sent.peek(), { place: placeOf(place, line), text: text.trim(), to, at: Date.now() }];
-    close();
-  };
-  const send = async ({ agentId, name }: Reader): Promise<Answer> => {
-    const answer = await call('agent_send', { id: agentId, text: full }, { key });
-    if (answer.ok) finish(`sent to ${name}`);
-    return answer;
-  };
-  const keep = (id: string): void => {
-    addToDraft(id, full);
-    finish('added to the note of your answer');
-  };
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') {
       event.stopPropagation();
@@ -93,9 +77,14 @@ export function CommentField({ line, place, targets: { agent, decisionId }, clos
       if (button instanceof HTMLElement) button.click();
     }
   };
+  const finish = (what: string): void => {
+    sent.value = [...sent.peek(), { place: placeOf(place, line), text: text.trim(), what, at: Date.now() }];
+    close();
+  };
   const label = `Comment on ${nameLine(line)}`;
-  // A message would resume an agent that waits for an answer, so the answer comes first.
-  const isAnswerFirst = decisionId !== undefined && (agent === undefined || agent.isParked);
+  const full = renderPlacedComment(place.path, line, text);
+  const isEmpty = text.trim() === '';
+  const way = wayOf(targets);
   return (
     <div class="comment" ref={form} onKeyDown={press}>
       <textarea
@@ -106,32 +95,25 @@ export function CommentField({ line, place, targets: { agent, decisionId }, clos
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
-      <p class="dim">
-        {agent === undefined ? NOBODY[decisionId === undefined ? 'none' : 'decision'] : whoReads(agent)}
-      </p>
+      <p class="dim">{describeWay(way, targets)}</p>
       <div class="bar">
-        {decisionId === undefined ? null : (
+        {way === 'note' ? (
+          <SendNote line={line} place={place} text={text} agent={targets.agent} finish={finish} />
+        ) : way === 'copy' ? (
+          <CopyText label="Copy as a note" text={full} disabled={isEmpty} />
+        ) : (
           <button
             type="button"
-            class={isAnswerFirst ? 'primary' : ''}
+            class="primary"
             disabled={isEmpty}
-            onClick={() => keep(decisionId)}
+            onClick={() => {
+              addToDraft(way.decisionId, full);
+              finish('added to the note of your answer');
+            }}
           >
             Add to my answer
           </button>
         )}
-        {agent === undefined ? null : (
-          <Action
-            label="Send to the agent"
-            done={`Sent to ${agent.name}`}
-            {...(isAnswerFirst ? {} : { tone: 'primary' as const })}
-            disabled={isEmpty}
-            act={async () => send(agent)}
-          />
-        )}
-        {agent === undefined && decisionId === undefined ? (
-          <CopyText label="Copy as a note" text={full} disabled={isEmpty} />
-        ) : null}
         <button type="button" onClick={close}>
           Cancel
         </button>
@@ -140,14 +122,54 @@ export function CommentField({ line, place, targets: { agent, decisionId }, clos
   );
 }
 
-const NOBODY = {
-  decision:
-    'No agent works on this task now. The comment becomes a part of the note with which you answer the open decision.',
-  none: 'No agent works on this task now, so nobody would read a message. Copy the comment as a note for the next answer or task.',
-} as const;
+type Way = 'note' | 'copy' | { readonly decisionId: string };
 
-function whoReads({ name, isParked }: Reader): string {
-  return isParked
-    ? `${visible(name, 60)} waits for a decision: a message answers that, and it resumes.`
-    : `${visible(name, 60)} reads a message in its conversation.`;
+/** While a person is asked, comments belong to the answer: an agent that waits for it would not read a note. */
+function wayOf({ agent, decisionId, isOver }: CommentTargets): Way {
+  if (decisionId !== undefined && (agent === undefined || agent.isParked)) return { decisionId };
+  return agent === undefined && isOver ? 'copy' : 'note';
+}
+
+function describeWay(way: Way, { agent }: CommentTargets): string {
+  if (way === 'copy') return 'The task is over, so no agent would read a note. Copy the comment for a new task.';
+  if (way !== 'note')
+    return 'A decision about this task is open: the comment becomes a part of the note of your answer.';
+  return agent === undefined
+    ? 'No agent works on this task now. The next session on it reads the note.'
+    : `${visible(agent.name, 60)} reads it in its conversation.`;
+}
+
+interface SendNoteProps {
+  readonly line: PatchLine;
+  readonly place: PatchPlace;
+  readonly text: string;
+  readonly agent: Reader | undefined;
+  readonly finish: (what: string) => void;
+}
+
+function SendNote({ line, place, text, agent, finish }: SendNoteProps) {
+  // A second try of the same comment happens once.
+  const key = useMemo(() => crypto.randomUUID(), [text]);
+  const { taskId, path, base, head } = place;
+  const at = line.new ?? line.old ?? 1;
+  const note = { path, line: at, head: line.new === null ? base : head, text: renderLineComment(line, text) };
+  const label = agent === undefined ? 'Leave for the next session' : 'Send to the agent';
+  return (
+    <>
+      <Action
+        label={label}
+        tone="primary"
+        done={agent === undefined ? 'The next session reads it' : `Sent to ${agent.name}`}
+        disabled={text.trim() === ''}
+        act={async () => {
+          const answer = await call('task_note', { task_id: taskId, ...note }, { key });
+          if (answer.ok) finish(answer.result.agent_id === null ? 'left for the next session' : 'sent to the agent');
+          return answer;
+        }}
+      />
+      <CopyCommand
+        command={`baton task note ${shellWord(taskId)} TEXT --at ${shellWord(visible(`${path}:${at}`, 200))}`}
+      />
+    </>
+  );
 }
