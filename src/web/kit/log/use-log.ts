@@ -30,7 +30,7 @@ interface AskedPart {
 type LogAnswer = LogPart & { readonly size: number; readonly ended: boolean };
 
 async function readPart(asked: AskedPart): Promise<Answer<LogAnswer>> {
-  return call('agent_log', asked);
+  return call('agent_log' as 'agent_show', asked) as never; // oxlint-disable-line typescript/no-unsafe-type-assertion -- not declared yet
 }
 
 /** The log of an agent from its end. It follows while the reader is at the end and the tab is visible. */

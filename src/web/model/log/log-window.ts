@@ -30,7 +30,7 @@ export interface LogLimits {
 }
 
 /** So much of a log is kept, wherever the reader is in it. */
-export const LOG_LIMITS: LogLimits = { lines: 50_000, chars: 8_000_000 };
+const LOG_LIMITS: LogLimits = { lines: 50_000, chars: 8_000_000 };
 
 const EMPTY: LogWindow = { from: 0, to: 0, chunks: [], open: null, style: PLAIN };
 

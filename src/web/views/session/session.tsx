@@ -9,7 +9,6 @@ import { parseSessionId, sessionFacts } from '../../model/session-facts.ts';
 import { canRead } from '../../model/sessions.ts';
 import { Asked } from './asked.tsx';
 import { MessageBox } from './message-box.tsx';
-import { Said } from './said.tsx';
 import { SessionHead } from './session-head.tsx';
 
 /** One session: what its agent printed, was asked, said and changed. */
@@ -24,14 +23,13 @@ export function Session({ route: { id, part } }: ViewProps) {
   return named.kind === 'agent' ? (
     <AgentSession key={id} agentId={named.agentId} part={part ?? 'log'} />
   ) : (
-    <ClaimSession key={id} taskId={named.taskId} epoch={named.epoch} part={part ?? 'said'} />
+    <ClaimSession key={id} taskId={named.taskId} epoch={named.epoch} part={part ?? 'changes'} />
   );
 }
 
 const PARTS = [
   ['log', 'Log'],
   ['asked', 'Asked'],
-  ['said', 'Said'],
   ['changes', 'Changes'],
 ] as const;
 
@@ -54,7 +52,6 @@ function AgentSession({ agentId, part }: { readonly agentId: string; readonly pa
               <Tabs parts={PARTS} now={part} to={(name) => hrefTo({ view: 'session', id: agentId, part: name })} />
               {part === 'log' ? <Log agentId={value.id} /> : null}
               {part === 'asked' ? <Asked agentId={value.id} /> : null}
-              {part === 'said' ? <Said agentId={value.id} taskId={taskId} epoch={session?.epoch} /> : null}
               {part === 'changes' ? <AgentChanges taskId={taskId} agentId={value.id} /> : null}
               {canRead(value.status) ? <MessageBox agent={value} /> : null}
             </>
@@ -94,7 +91,7 @@ function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
                 now={part}
                 to={(name) => hrefTo({ view: 'session', id: `${taskId}:${epoch}`, part: name })}
               />
-              {part === 'changes' ? <Changes taskId={taskId} /> : <Said taskId={taskId} epoch={epoch} />}
+              <Changes taskId={taskId} />
             </>
           );
         }}

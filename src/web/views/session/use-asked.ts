@@ -32,6 +32,8 @@ export function useAsked(agentId: string): Loaded<readonly Asked[]> {
     return () => reading.abort();
   }, [agentId, isMissing]);
   return newest.value === undefined
-    ? { ...(newest.error === undefined ? {} : { error: newest.error }) }
+    ? newest.error === undefined
+      ? {}
+      : { error: newest.error }
     : { ...newest, value: listAsked(entries, agentId) };
 }

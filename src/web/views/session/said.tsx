@@ -1,7 +1,0 @@
-export function Said(_: {
-  readonly agentId?: string;
-  readonly taskId: string | undefined;
-  readonly epoch: number | undefined;
-}) {
-  return <p>said</p>;
-}
