@@ -8,37 +8,47 @@ import { notify } from './notes.tsx';
 const DOUBLE_MS = 700;
 let lastActedAt = -Infinity;
 
-interface ActionProps {
+interface Act {
   readonly label: string;
   /** Sends the command. */
   readonly act: () => Promise<Answer>;
-  /** Shown when it was done. */
-  readonly done?: string;
+  /** Shown when it was done; null shows nothing. */
+  readonly done?: string | null;
+}
+
+/**
+ * Sends a command, unless the page has just sent one or the daemon is away: a double click must not act twice, not even on what has come under
+ * the pointer since. A refusal stays on the screen until it is read. Returns undefined if nothing was sent.
+ */
+export async function actOnce({ label, act, done = `${label}: done` }: Act): Promise<Answer | undefined> {
+  const at = performance.now();
+  if (at - lastActedAt < DOUBLE_MS || standing.peek().link.kind !== 'live') return undefined;
+  lastActedAt = at;
+  const answer = await act();
+  if (!answer.ok) notify({ tone: 'bad', text: `${label}: ${answer.error.message}. ${answer.error.hint}` });
+  else if (done !== null) notify({ tone: 'good', text: done });
+  return answer;
+}
+
+interface ActionProps extends Act {
   readonly tone?: 'primary' | 'danger';
   readonly disabled?: boolean;
   readonly title?: string;
   readonly children?: ComponentChildren;
 }
 
-/**
- * A button that sends a command: once, however often it is clicked, and never while the daemon is away. A refusal stays on the screen until it
- * is read.
- */
+/** A button that sends a command: once, however often it is clicked, and never while the daemon is away. */
 export function Action({ label, act, done, tone, disabled = false, title, children }: ActionProps) {
   const [isUnderWay, setUnderWay] = useState(false);
   const busy = useRef(false);
   const isAway = standing.value.link.kind !== 'live';
   const run = async (): Promise<void> => {
-    const at = performance.now();
-    if (busy.current || at - lastActedAt < DOUBLE_MS) return;
+    if (busy.current) return;
     busy.current = true;
-    lastActedAt = at;
     setUnderWay(true);
-    const answer = await act();
+    await actOnce({ label, act, ...(done === undefined ? {} : { done }) });
     busy.current = false;
     setUnderWay(false);
-    if (answer.ok) notify({ tone: 'good', text: done ?? `${label}: done` });
-    else notify({ tone: 'bad', text: `${label}: ${answer.error.message}. ${answer.error.hint}` });
   };
   return (
     <button

@@ -1,5 +1,7 @@
 import type { State } from '../../state/state.ts';
 import { findAnything } from './find-anything.ts';
+import { listRecent } from './recent.ts';
+import { listWaits } from './waits.ts';
 
 /**
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
@@ -7,6 +9,8 @@ import { findAnything } from './find-anything.ts';
  */
 export const STATE_VIEWS = {
   find: findAnything,
+  recent: listRecent,
+  waits: listWaits,
 };
 
 export type StateViews = {

@@ -1,10 +1,35 @@
 import type { ViewProps } from '../../app/view-props.ts';
-import { Show } from '../../kit/loading.tsx';
+import { Split } from '../../kit/split.tsx';
+import { Verdict } from '../../kit/verdict.tsx';
+import { AttentionDetail } from './attention.tsx';
+import { DecisionDetail } from './decision.tsx';
+import { InboxList } from './list.tsx';
 
-export function Inbox({ status }: ViewProps) {
+/** What needs a person, with the evidence for each question; below it what runs and what ended last. */
+export function Inbox({ route, status }: ViewProps) {
+  return <InboxOfProject key={route.project} route={route} status={status} />;
+}
+
+function InboxOfProject({ route: { id }, status }: ViewProps) {
   return (
-    <Show loaded={status} what="the status">
-      {(value) => <p>{value.summary}</p>}
-    </Show>
+    <Split
+      view="inbox"
+      label="Inbox"
+      list={
+        <>
+          <header class="head">
+            <h1>Inbox</h1>
+            <Verdict status={status} />
+          </header>
+          <InboxList status={status} chosen={id} />
+        </>
+      }
+      detail={id === undefined ? undefined : <Detail key={id} id={id} status={status} />}
+    />
   );
+}
+
+/** The keys of attention items have a colon; the ids of decisions have none. */
+function Detail({ id, status }: { readonly id: string } & Pick<ViewProps, 'status'>) {
+  return id.includes(':') ? <AttentionDetail id={id} status={status} /> : <DecisionDetail id={id} status={status} />;
 }

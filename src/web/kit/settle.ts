@@ -1,0 +1,19 @@
+import { useMemo } from 'preact/hooks';
+import { SETTLE_MS } from './rows.tsx';
+
+export interface Settle {
+  /** Whether what is shown has stood still long enough that a click was meant for it. */
+  isSettled(): boolean;
+  moved(): void;
+}
+
+/** For buttons that appear or move by themselves. They count as moved when `what` changes. */
+export function useSettle(what: string): Settle {
+  return useMemo(() => {
+    let at = performance.now();
+    return {
+      isSettled: () => performance.now() - at >= SETTLE_MS,
+      moved: () => void (at = performance.now()),
+    };
+  }, [what]);
+}

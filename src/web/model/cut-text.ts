@@ -1,0 +1,31 @@
+export interface CutText {
+  readonly shown: string;
+  /** How many characters are left out; 0 if none are. */
+  readonly hidden: number;
+}
+
+interface Room {
+  readonly lines: number;
+  readonly characters: number;
+  /** The start of a text says what it is about; the end of a program's output says how it ended. */
+  readonly keep: 'start' | 'end';
+}
+
+/** Cuts a long text at the end of a line if it can. Never splits a character. */
+export function cutText(text: string, { lines, characters, keep }: Room): CutText {
+  const all = keep === 'start' ? text.trimEnd() : text.trim();
+  const rows = all.split('\n');
+  const kept = keep === 'start' ? rows.slice(0, lines) : rows.slice(-lines);
+  const joined = kept.join('\n');
+  const shown =
+    joined.length <= characters ? joined : keep === 'start' ? startOf(joined, characters) : endOf(joined, characters);
+  return { shown, hidden: all.length - shown.length };
+}
+
+function startOf(text: string, characters: number): string {
+  return text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+function endOf(text: string, characters: number): string {
+  return text.slice(-characters).replace(/^[\uDC00-\uDFFF]/, '');
+}

@@ -1,0 +1,191 @@
+import type { ComponentChildren } from 'preact';
+import type { DecisionView } from '../../../api/run-views.ts';
+import { hrefTo } from '../../app/router.ts';
+import { CopyCommand } from '../../kit/action.tsx';
+import { Changes } from '../../kit/changes.tsx';
+import { Claims } from '../../kit/claims.tsx';
+import { LongText } from '../../kit/long-text.tsx';
+import { renderAmount, renderCount, renderMoney } from '../../kit/numbers.ts';
+import { Stages } from '../../kit/stages.tsx';
+import { StateMark } from '../../kit/state-mark.tsx';
+import { Age, renderSpan } from '../../kit/time.tsx';
+import { Words } from '../../kit/words.tsx';
+import { answerCommand } from '../../model/answer-rules.ts';
+import { type EvidencePart, orderEvidence } from '../../model/evidence-order.ts';
+import { Budget } from './budget.tsx';
+import type { DecisionEvidence } from './evidence-shape.ts';
+
+interface EvidenceProps {
+  readonly decision: DecisionView;
+  readonly evidence: DecisionEvidence;
+}
+
+/** What a person needs to judge this very question, the most telling part first. */
+export function Evidence({ decision, evidence }: EvidenceProps) {
+  const { stage, stages, commands } = evidence;
+  return (
+    <div class="evidence">
+      {stage === null && stages.length === 0 ? null : (
+        <Part title="Where it stands">
+          {stage === null ? null : (
+            <p>
+              <Words text={stage} most={600} />
+            </p>
+          )}
+          {stages.length === 0 ? null : <Stages stages={stages} />}
+        </Part>
+      )}
+      {orderEvidence(decision.source).map((part) => (
+        <div key={part} class="evidence-slot">
+          {PARTS[part]({ decision, evidence })}
+        </div>
+      ))}
+      <Part title="In a terminal">
+        <div class="commands">
+          {decision.status !== 'open'
+            ? null
+            : decision.options.map((option) => (
+                <CopyCommand key={option.n} command={answerCommand(decision.id, option, { message: '', agent: '' })} />
+              ))}
+          {commands.map((command) => (
+            <CopyCommand key={command} command={command} />
+          ))}
+        </div>
+      </Part>
+    </div>
+  );
+}
+
+const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentChildren>> = {
+  budget: ({ evidence: { budget } }) =>
+    budget === null ? null : (
+      <Part title="Budget">
+        <Budget budget={budget} />
+      </Part>
+    ),
+  mission: ({ evidence: { mission } }) =>
+    mission === null ? null : (
+      <Part title="Mission">
+        <LongText text={mission} />
+      </Part>
+    ),
+  checks: ({ evidence: { checks } }) => (checks.length === 0 ? null : <Checks checks={checks} />),
+  items: ({ evidence: { items } }) => <Items items={items} />,
+  claims: ({ evidence: { claims } }) =>
+    claims.length === 0 ? null : (
+      <Part title="Said and measured">
+        <Claims claims={claims} />
+      </Part>
+    ),
+  changes: ({ decision: { task_id }, evidence: { diff } }) =>
+    task_id === null || diff === null || diff.total.files === 0 ? null : (
+      <Part
+        title="Changes"
+        note={`${renderCount(diff.total.files)} ${diff.total.files === 1 ? 'file' : 'files'}, +${renderCount(diff.total.additions)} −${renderCount(diff.total.deletions)}`}
+      >
+        <Changes taskId={task_id} />
+      </Part>
+    ),
+  // A text that the question quotes is not shown twice.
+  output: ({ decision: { context, agent_id }, evidence: { output } }) =>
+    output === null || output.trim() === '' || context.includes(output.trim()) ? null : (
+      <Part
+        title="Last output"
+        note={agent_id === null ? null : <a href={hrefTo({ view: 'session', id: agent_id })}>whole log</a>}
+      >
+        <LongText text={output} kind="output" />
+      </Part>
+    ),
+  goal: ({ evidence: { goal } }) =>
+    goal === null ? null : (
+      <Part title="Goal">
+        <LongText text={goal} />
+      </Part>
+    ),
+  cost: ({ evidence: { cost } }) => (cost === null ? null : <Cost cost={cost} />),
+};
+
+function Part({
+  title,
+  note = null,
+  children,
+}: {
+  readonly title: string;
+  readonly note?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="evidence-part">
+      <h3>
+        {title} {note === null ? null : <span class="note-beside number">{note}</span>}
+      </h3>
+      {children}
+    </section>
+  );
+}
+
+/** Failed ones first, with what they printed last. */
+function Checks({ checks }: { readonly checks: DecisionEvidence['checks'] }) {
+  const ordered = checks.toSorted((a, b) => Number(isFailed(b)) - Number(isFailed(a)));
+  return (
+    <Part title="Checks">
+      <ul class="checks">
+        {ordered.map(({ name, outcome, output }) => (
+          <li key={name}>
+            <p class="bar">
+              <StateMark state={outcome} />
+              <Words text={name} most={80} />
+            </p>
+            {output === null || output.trim() === '' ? null : <LongText text={output} kind="output" />}
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+function isFailed({ outcome }: DecisionEvidence['checks'][number]): boolean {
+  return outcome !== 'passed' && outcome !== 'pending';
+}
+
+/** What was reported about the task, in the words of its authors. */
+function Items({ items }: { readonly items: DecisionEvidence['items'] }) {
+  const groups = [...Map.groupBy(items, ({ heading }) => heading)];
+  return (
+    <>
+      {groups.map(([heading, those]) => (
+        <Part key={heading} title={heading}>
+          {those.map(({ section, title, author, entry, at, text }) => (
+            <article key={entry} class="said">
+              <p>
+                <strong>
+                  <Words text={title} most={300} />
+                </strong>{' '}
+                <span class="dim">
+                  <Words text={author} most={80} /> · <Age at={at} suffix=" ago" /> ·{' '}
+                  <a class="number" href={hrefTo({ view: 'ledger', id: String(entry) })}>
+                    #{renderCount(entry)}
+                  </a>
+                </span>
+              </p>
+              {text === '' ? null : <LongText text={text} kind={section === 'check' ? 'output' : 'prose'} />}
+            </article>
+          ))}
+        </Part>
+      ))}
+    </>
+  );
+}
+
+function Cost({ cost }: { readonly cost: NonNullable<DecisionEvidence['cost']> }) {
+  const { tokens, cost_millicents, unpriced_tokens, work_ms } = cost;
+  if (tokens === 0 && work_ms === 0) return null;
+  return (
+    <Part title="Cost so far">
+      <p class="number">
+        {renderMoney(cost_millicents)} · {renderAmount(tokens)} tokens · {renderSpan(work_ms)} of work
+        {unpriced_tokens === 0 ? null : ` · ${renderAmount(unpriced_tokens)} tokens without a known price`}
+      </p>
+    </Part>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { DecisionView } from '../../../api/run-views.ts';
+import { call, standing } from '../../app/hub-client.ts';
+import { Action } from '../../kit/action.tsx';
+import { renderTime } from '../../kit/time.tsx';
+import { Words } from '../../kit/words.tsx';
+import { renderEffect } from '../../model/answer-rules.ts';
+
+export type GivenAnswer = Pick<NonNullable<DecisionView['answer']>, 'option' | 'label' | 'effective_at'>;
+
+/** An answer that is recorded and not in effect yet. The daemon carries it out, whether or not the page is open. */
+export function PendingAnswer({
+  id,
+  answer: { option, label, effective_at },
+  undone,
+}: {
+  readonly id: string;
+  readonly answer: GivenAnswer;
+  readonly undone?: () => void;
+}) {
+  const undo = async () => {
+    const answer = await call('decision_undo', { id });
+    if (answer.ok) undone?.();
+    return answer;
+  };
+  return (
+    <span class="pending">
+      <span class="given">
+        <span class="one-line">
+          Answered: {option} <Words text={label} most={80} />,
+        </span>
+        <span class="number">
+          <Effect at={effective_at} />
+        </span>
+      </span>
+      <Action label="Undo" act={undo} done="The answer is withdrawn" title={`baton decision undo ${id.slice(0, 8)}`} />
+    </span>
+  );
+}
+
+const TICK_MS = 250;
+
+/** Counts down. While the daemon is away, nothing is known but the time at which the answer was to take effect. */
+function Effect({ at }: { readonly at: string }) {
+  const [nowMs, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return <>{standing.value.link.kind === 'live' ? renderEffect(at, nowMs) : `takes effect at ${renderTime(at)}`}</>;
+}
