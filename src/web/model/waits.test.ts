@@ -23,6 +23,12 @@ it('names the agent that waits, and what it has cost', () => {
   });
 });
 
+it('names the agents that have run', () => {
+  const play = new Play().order(run.startAgent()).order(run.startAgent(run.agentPlan({ name: 'aide' }), 'a2'));
+  play.order(run.startAgent(run.agentPlan(), 'a3'));
+  expect(listWaits(play.state, { taskIds: [] }, NOW_MS).agents).toEqual(['aide', 'coder']);
+});
+
 it('forgets a decision that is answered', () => {
   const play = new Play()
     .order(run.startAgent())

@@ -25,6 +25,8 @@ export interface Waits {
   readonly tasks: Readonly<Record<string, Wait>>;
   /** Thousandths of a cent, of each workflow that is not over. */
   readonly workflows: Readonly<Record<string, number>>;
+  /** The names of agents that have run here. */
+  readonly agents: readonly string[];
 }
 
 export function listWaits(state: State, { taskIds }: { readonly taskIds: readonly string[] }, nowMs: number): Waits {
@@ -34,7 +36,8 @@ export function listWaits(state: State, { taskIds }: { readonly taskIds: readonl
     if (decision.result === null) decisions[decision.id] = waitOf(state, decision, at);
   const tasks: Record<string, Wait> = {};
   for (const id of taskIds) if (state.tasks.has(id)) tasks[id] = taskWait(state, id, at);
-  return { decisions, tasks, workflows: workflowCosts(state) };
+  const agents = [...new Set([...state.agents.values()].map(({ plan }) => plan.name))].toSorted();
+  return { decisions, tasks, workflows: workflowCosts(state), agents };
 }
 
 function workflowCosts({ tasks, timelines, accounts }: State): Readonly<Record<string, number>> {

@@ -13,10 +13,11 @@ import { type GivenAnswer, PendingAnswer } from './pending-answer.tsx';
 interface AnswerProps {
   readonly decision: DecisionView;
   readonly settle: Settle;
+  readonly agents: readonly string[];
 }
 
 /** The answer to a decision: to be given, given and not in effect yet, or settled. */
-export function Answer({ decision, settle }: AnswerProps) {
+export function Answer({ decision, settle, agents }: AnswerProps) {
   const { id, answer, result } = decision;
   // Shown at once; the next status brings the recorded one.
   const [sent, setSent] = useState<GivenAnswer>();
@@ -40,13 +41,13 @@ export function Answer({ decision, settle }: AnswerProps) {
         {answer === null ? null : <By answer={answer} />}
       </div>
     );
-  return <Choice decision={decision} settle={settle} sent={setSent} />;
+  return <Choice decision={decision} settle={settle} agents={agents} sent={setSent} />;
 }
 
 /** What a person has typed stays while the page is open, also if they look at another decision meanwhile. */
 const drafts = new Map<string, string>();
 
-function Choice({ decision, settle, sent }: AnswerProps & { readonly sent: (answer: GivenAnswer) => void }) {
+function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sent: (answer: GivenAnswer) => void }) {
   const { id, options } = decision;
   const [message, setMessage] = useState(drafts.get(id) ?? '');
   const [agent, setAgent] = useState('');
@@ -98,9 +99,15 @@ function Choice({ decision, settle, sent }: AnswerProps & { readonly sent: (answ
             ref={agentField}
             value={agent}
             placeholder="Agent that gets the work"
+            list="known-agents"
             aria-invalid={missing === 'agent'}
             onInput={({ currentTarget }) => setAgent(currentTarget.value)}
           />
+          <datalist id="known-agents">
+            {agents.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
         </label>
       ) : null}
       {missing === undefined ? null : <MissingPart part={missing} />}

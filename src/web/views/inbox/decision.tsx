@@ -31,7 +31,7 @@ export function DecisionDetail({ id, status }: { readonly id: string; readonly s
     );
   return (
     <article class="decision" data-decision={id}>
-      <Question decision={decision} wait={waits.value?.decisions[id]} />
+      <Question decision={decision} wait={waits.value?.decisions[id]} agents={waits.value?.agents ?? []} />
       <Show loaded={loaded} what="the evidence">
         {({ evidence }) => <Evidence decision={decision} evidence={fullEvidence(evidence)} />}
       </Show>
@@ -47,10 +47,17 @@ function findOpen(status: StatusView | undefined, id: string): DecisionView | un
   return [...(status?.needs_you ?? []), ...(status?.answered ?? [])].find((each) => each.id === id);
 }
 
-/** The answer stands below the question, so it counts as moved when the question grows. */
-function Question({ decision, wait }: { readonly decision: DecisionView; readonly wait: Wait | undefined }) {
-  const { id, title, context, options, opened_at, lapsed } = decision;
-  const settle = useSettle(JSON.stringify([id, options]));
+interface QuestionProps {
+  readonly decision: DecisionView;
+  readonly wait: Wait | undefined;
+  /** The agents that work can be handed to, as far as they are known. */
+  readonly agents: readonly string[];
+}
+
+/** The answer stands below the question, so it counts as moved when the question grows, and when somebody else answers. */
+function Question({ decision, wait, agents }: QuestionProps) {
+  const { id, title, context, options, opened_at, answer, result, lapsed } = decision;
+  const settle = useSettle(JSON.stringify([id, options, answer === null, result === null]));
   const asked = useRef<HTMLElement>(null);
   useEffect(() => {
     const observer = new ResizeObserver(() => settle.moved());
@@ -73,7 +80,9 @@ function Question({ decision, wait }: { readonly decision: DecisionView; readonl
         {context === '' ? null : <LongText text={context} />}
         {lapsed === null ? null : <Lapsed lapsed={lapsed} />}
       </header>
-      <Answer key={id} decision={decision} settle={settle} />
+      <div class="unboxed" onClickCapture={(event) => settle.guard(event)}>
+        <Answer key={id} decision={decision} settle={settle} agents={agents} />
+      </div>
     </>
   );
 }

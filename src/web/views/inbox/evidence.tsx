@@ -36,17 +36,15 @@ export function Evidence({ decision, evidence }: EvidenceProps) {
         </Part>
       )}
       {orderEvidence(decision.source).map((part) => (
-        <div key={part} class="evidence-slot">
+        <div key={part} class="unboxed">
           {PARTS[part]({ decision, evidence })}
         </div>
       ))}
       <Part title="In a terminal">
         <div class="commands">
-          {decision.status !== 'open'
-            ? null
-            : decision.options.map((option) => (
-                <CopyCommand key={option.n} command={answerCommand(decision.id, option, { message: '', agent: '' })} />
-              ))}
+          {answerCommands(decision).map((command) => (
+            <CopyCommand key={command} command={command} />
+          ))}
           {commands.map((command) => (
             <CopyCommand key={command} command={command} />
           ))}
@@ -54,6 +52,12 @@ export function Evidence({ decision, evidence }: EvidenceProps) {
       </Part>
     </div>
   );
+}
+
+function answerCommands({ id, status, options, answer }: DecisionView): readonly string[] {
+  if (status !== 'open') return [];
+  if (answer !== null) return [`baton decision undo ${id.slice(0, 8)}`];
+  return options.map((option) => answerCommand(id, option, { message: '', agent: '' }));
 }
 
 const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentChildren>> = {

@@ -1,3 +1,4 @@
+import { useLayoutEffect } from 'preact/hooks';
 import type { ViewProps } from '../../app/view-props.ts';
 import { Split } from '../../kit/split.tsx';
 import { Verdict } from '../../kit/verdict.tsx';
@@ -31,5 +32,7 @@ function InboxOfProject({ route: { id }, status }: ViewProps) {
 
 /** The keys of attention items have a colon; the ids of decisions have none. */
 function Detail({ id, status }: { readonly id: string } & Pick<ViewProps, 'status'>) {
+  // It scrolls by itself, and the next one begins at its top.
+  useLayoutEffect(() => document.querySelector('.split > .detail')?.scrollTo(0, 0), [id]);
   return id.includes(':') ? <AttentionDetail id={id} status={status} /> : <DecisionDetail id={id} status={status} />;
 }
