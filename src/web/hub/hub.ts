@@ -124,7 +124,12 @@ export class Hub {
   }
 
   #seeHeads(heads: ReadonlyMap<string, number>): void {
-    for (const [id, seq] of heads) this.#modelOf(id, seq);
+    for (const [id, seq] of heads) {
+      const isNew = !this.#models.has(id);
+      this.#modelOf(id, seq);
+      // A tab may have asked for a view of its state before this first sign of it, and a quiet project has no entry that would ask again.
+      if (isNew) this.#watches.changed(id, new Set());
+    }
   }
 
   #modelOf(id: string, seq: number): ProjectModel {
