@@ -81,9 +81,12 @@ export function isClosable(task: Task): boolean {
 }
 
 export function isClaimable(state: State, task: Task, rules: Rules): boolean {
-  return (
-    isFree(task) && isWorkable(task.phase, rulesFor(task, rules).ciGate) && task.after.every((id) => isDone(state, id))
-  );
+  return isClaimableUnder(state, task, rulesFor(task, rules));
+}
+
+/** With the rules that count for this task. */
+export function isClaimableUnder(state: Pick<State, 'tasks'>, task: Task, { ciGate }: Pick<Rules, 'ciGate'>): boolean {
+  return isFree(task) && isWorkable(task.phase, ciGate) && task.after.every((id) => isDone(state, id));
 }
 
 function isFree({ claim, flow }: Task): boolean {
@@ -111,7 +114,7 @@ function findClaimObstacle(
   return { code: 'waits', message: `task ${task.id} waits for ${open.join(', ')}` };
 }
 
-function isDone(state: State, id: string): boolean {
+function isDone(state: Pick<State, 'tasks'>, id: string): boolean {
   return state.tasks.get(id)?.phase === 'COMPLETED';
 }
 

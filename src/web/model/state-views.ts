@@ -2,6 +2,8 @@ import type { State } from '../../state/state.ts';
 import { findAnything } from './find-anything.ts';
 import { listRecent } from './recent.ts';
 import { listWaits } from './waits.ts';
+import { linksOf } from './task-links.ts';
+import { listTasks } from './task-rows.ts';
 
 /**
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
@@ -11,6 +13,8 @@ export const STATE_VIEWS = {
   find: findAnything,
   recent: listRecent,
   waits: listWaits,
+  tasks: listTasks,
+  task_links: linksOf,
 };
 
 export type StateViews = {
