@@ -83,7 +83,7 @@ describe('the list of tasks', () => {
       from: 'IMPLEMENTATION',
       to: 'BLOCKED',
       next_role: null,
-      cause: 'blocked',
+      cause: 'updated',
       reason: 'no key',
     } as const;
     evolve(state, {
