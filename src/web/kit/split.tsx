@@ -8,9 +8,12 @@ export function Split({
   list,
   detail,
   label,
+  query = {},
 }: {
   readonly view: ViewName;
   readonly label: string;
+  /** The query of the list: going back keeps its filter. */
+  readonly query?: Readonly<Record<string, string>>;
   readonly list: ComponentChildren;
   /** Undefined if nothing is chosen. */
   readonly detail: ComponentChildren | undefined;
@@ -22,7 +25,7 @@ export function Split({
       </section>
       {detail === undefined ? null : (
         <section class="detail" aria-label="Detail" tabIndex={-1}>
-          <a class="back" href={hrefTo({ view })}>
+          <a class="back" href={hrefTo({ view, query })}>
             ← {label}
           </a>
           {detail}

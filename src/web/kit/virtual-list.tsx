@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { SETTLE_MS } from './rows.tsx';
 
 interface VirtualListProps {
   readonly count: number;
   /** All rows are equally high. */
   readonly rowHeight?: number;
   readonly label: string;
-  readonly keyOf: (index: number) => string;
+  /** Undefined if the row is not loaded yet. */
+  readonly keyOf: (index: number) => string | undefined;
   /** Told which rows are on the screen, so that only those are loaded. */
   readonly onRange?: (from: number, to: number) => void;
   /** Scrolled into view whenever it changes. */
@@ -45,11 +47,13 @@ export function VirtualList(props: VirtualListProps) {
     if (top < element.scrollTop) element.scrollTop = top;
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   }, [selected]);
+  const guard = useSettledRows(from, to, keyOf);
   const rows = [];
   for (let index = from; index < to; index += 1) {
     rows.push(
       <div
-        key={keyOf(index)}
+        key={keyOf(index) ?? `row ${index}`}
+        data-index={index}
         role="listitem"
         aria-setsize={count}
         aria-posinset={index + 1}
@@ -62,10 +66,35 @@ export function VirtualList(props: VirtualListProps) {
     );
   }
   return (
-    <div ref={box} class="virtual" tabIndex={0} role="region" aria-label={label}>
+    <div ref={box} class="virtual" tabIndex={0} role="region" aria-label={label} onClickCapture={guard}>
       <div role="list" aria-label={label} class="virtual-all" style={{ height: `${count * rowHeight}px` }}>
         {rows}
       </div>
     </div>
   );
+}
+
+/** A row that has just taken the place of another one takes no click: it was meant for the other. Returns the guard for clicks. */
+function useSettledRows(from: number, to: number, keyOf: VirtualListProps['keyOf']): (event: Event) => void {
+  const keys = useRef(new Map<number, string | undefined>());
+  const movedAt = useRef(new Map<number, number>());
+  useLayoutEffect(() => {
+    const next = new Map<number, string | undefined>();
+    const moved = new Map<number, number>();
+    for (let index = from; index < to; index += 1) {
+      const [before, key] = [keys.current.get(index), keyOf(index)];
+      next.set(index, key);
+      const at = before !== undefined && before !== key ? performance.now() : movedAt.current.get(index);
+      if (at !== undefined) moved.set(index, at);
+    }
+    keys.current = next;
+    movedAt.current = moved;
+  });
+  return (event) => {
+    const row = event.target instanceof Element ? event.target.closest('[data-index]') : null;
+    const at = row instanceof HTMLElement ? movedAt.current.get(Number(row.dataset['index'])) : undefined;
+    if (at === undefined || performance.now() - at >= SETTLE_MS) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
 }

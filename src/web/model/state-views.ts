@@ -1,4 +1,5 @@
 import type { State } from '../../state/state.ts';
+import { listAgents } from './agent-rows.ts';
 import { findAnything } from './find-anything.ts';
 import { listRecent } from './recent.ts';
 import { listWaits } from './waits.ts';
@@ -10,6 +11,7 @@ import { listTasks } from './task-rows.ts';
  * result travel between threads, so both are plain data.
  */
 export const STATE_VIEWS = {
+  agents: listAgents,
   find: findAnything,
   recent: listRecent,
   waits: listWaits,

@@ -27,7 +27,7 @@ export interface TaskChain {
   readonly longest: number;
 }
 
-const MOST_LINKED = 50;
+const MOST_LINKED = 12;
 const CHAIN_AROUND = 6;
 
 /** Null if the state has no such task. */

@@ -1,0 +1,12 @@
+/** The browser saves a text under this name. Characters that a file name cannot have become dashes. */
+export function saveFile(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name.replaceAll(/[^A-Za-z0-9._-]/g, '-');
+  link.click();
+  // The browser reads the file after this call.
+  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
+}
+
+const KEPT_MS = 60_000;

@@ -1,0 +1,51 @@
+import type { Costs } from '../../../api/operations/project.ts';
+import { renderAmount, renderMoney } from '../../kit/numbers.ts';
+import { renderSpan } from '../../kit/time.tsx';
+import { roundSteps, roundTimeSteps } from '../../model/day-plot.ts';
+
+export type Spent = Costs['total'];
+
+/** What bars and the plot stand for. */
+export interface Measure {
+  readonly name: 'cost' | 'tokens' | 'time';
+  readonly title: string;
+  readonly of: (spent: Spent) => number;
+  readonly show: (value: number) => string;
+  /** Short, for an axis. */
+  readonly axis: (value: number) => string;
+  readonly steps: (most: number) => readonly number[];
+}
+
+export const MEASURES: readonly [Measure, ...Measure[]] = [
+  {
+    name: 'cost',
+    title: 'Cost',
+    of: ({ cost_millicents }) => cost_millicents,
+    show: renderMoney,
+    axis: renderMoney,
+    steps: roundSteps,
+  },
+  { name: 'tokens', title: 'Tokens', of: tokensIn, show: renderAmount, axis: renderAmount, steps: roundSteps },
+  {
+    name: 'time',
+    title: 'Time worked',
+    of: ({ work_ms }) => work_ms,
+    show: renderSpan,
+    axis: renderAxisTime,
+    steps: roundTimeSteps,
+  },
+];
+
+export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Spent): number {
+  return input_tokens + output_tokens + cached_tokens;
+}
+
+/** A + marks a lower bound: some tokens have no known price. */
+export function renderPrice({ cost_millicents, unpriced_tokens }: Spent): string {
+  return `${renderMoney(cost_millicents)}${unpriced_tokens > 0 ? '+' : ''}`;
+}
+
+function renderAxisTime(ms: number): string {
+  if (ms < 60_000) return `${ms / 1000} s`;
+  return ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
+}
