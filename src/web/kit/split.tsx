@@ -40,13 +40,16 @@ export function Tabs({
   parts,
   now,
   to,
+  label = 'Parts',
 }: {
   readonly parts: readonly (readonly [name: string, label: string])[];
   readonly now: string;
   readonly to: (name: string) => string;
+  /** Needed if a view has several. */
+  readonly label?: string;
 }) {
   return (
-    <nav class="tabs" aria-label="Parts">
+    <nav class="tabs" aria-label={label}>
       {parts.map(([name, label]) => (
         <a key={name} href={to(name)} aria-current={name === now ? 'page' : undefined}>
           {label}

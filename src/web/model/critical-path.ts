@@ -15,34 +15,45 @@ export function isUnfinished(task: Task | undefined): task is Task {
   return task !== undefined && task.phase !== 'COMPLETED' && !isCancelled(task);
 }
 
-export function longestChains(state: TaskGraphState): Chains {
-  const order = inOrder(state);
-  const before = new Map<string, number>();
-  const after = new Map<string, number>();
-  for (const task of order) before.set(task.id, 1 + longest(openBefore(state, task), before));
-  for (const task of order.toReversed()) after.set(task.id, 1 + longest(openAfter(state, task), after));
-  return { before, after };
+/** Each task after those that it waits for; without recursion, because a chain may have thousands of tasks. */
+export function longestChains({ tasks }: Pick<TaskGraphState, 'tasks'>): Chains {
+  const open = [...tasks.values()].filter(isUnfinished);
+  const places = new Map(open.map(({ id }, i) => [id, i]));
+  const waits = open.map(({ after }) => after.map((id) => places.get(id)).filter((place) => place !== undefined));
+  const followers: number[][] = open.map(() => []);
+  for (const [i, places] of waits.entries()) for (const place of places) followers[place]?.push(i);
+  const order = inOrder(waits, followers);
+  const before = lengths(order, waits);
+  const after = lengths(order.toReversed(), followers);
+  const named = (chains: readonly number[]): ReadonlyMap<string, number> =>
+    new Map(order.map((i) => [open[i]?.id ?? '', chains[i] ?? 0]));
+  return { before: named(before), after: named(after) };
 }
 
-function longest(tasks: readonly Task[], chains: ReadonlyMap<string, number>): number {
-  return tasks.reduce((most, { id }) => Math.max(most, chains.get(id) ?? 0), 0);
-}
+type Edges = readonly (readonly number[])[];
 
-/** The unfinished tasks, each after those that it waits for; without recursion, because a chain may have thousands. */
-function inOrder(state: TaskGraphState): readonly Task[] {
-  const open = [...state.tasks.values()].filter(isUnfinished);
-  const missing = new Map(open.map((task) => [task.id, openBefore(state, task).length]));
-  const order = open.filter(({ id }) => missing.get(id) === 0);
-  for (let i = 0; i < order.length; i += 1) {
-    const task = order[i];
-    if (task === undefined) break;
-    for (const next of openAfter(state, task)) {
-      const left = (missing.get(next.id) ?? 0) - 1;
-      missing.set(next.id, left);
-      if (left === 0) order.push(next);
+/** What is part of a circle is left out. */
+function inOrder(waits: Edges, followers: Edges): readonly number[] {
+  const missing = waits.map(({ length }) => length);
+  const order = [...missing.keys()].filter((i) => missing[i] === 0);
+  // The list grows while it is read.
+  for (const i of order) {
+    for (const next of followers[i] ?? []) {
+      missing[next] = (missing[next] ?? 0) - 1;
+      if (missing[next] === 0) order.push(next);
     }
   }
   return order;
+}
+
+function lengths(order: readonly number[], edges: Edges): readonly number[] {
+  const found: number[] = edges.map(() => 0);
+  for (const i of order) {
+    let longest = 0;
+    for (const other of edges[i] ?? []) longest = Math.max(longest, found[other] ?? 0);
+    found[i] = longest + 1;
+  }
+  return found;
 }
 
 function openBefore({ tasks }: TaskGraphState, { after }: Task): readonly Task[] {

@@ -1,13 +1,10 @@
-import { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
 import type { State } from '../../state/state.ts';
 import { isClaimableUnder } from '../../state/tasks/claim-task.ts';
 import { type Status, type Task, taskStatus } from '../../state/tasks/task.ts';
 import { chainsOf, criticalTasks } from './critical-path.ts';
 import { rememberForState } from './remember.ts';
+import type { TaskOrder } from './task-orders.ts';
 import { matchesTask, parseTaskFilter, type TaskFacts, withoutKey } from './task-filter.ts';
-
-export const TASK_ORDERS = ['status', 'urgent', 'oldest', 'newest'] as const;
-export type TaskOrder = (typeof TASK_ORDERS)[number];
 
 /** One row of the list of tasks. */
 export interface TaskRow {
@@ -187,5 +184,3 @@ const knownNames = rememberForState(({ tasks }) => {
   }
   return { roles: [...roles].sort().slice(0, MOST_NAMES), holders: [...holders].sort().slice(0, MOST_NAMES) };
 });
-
-export const STATUSES: readonly Status[] = SHOWN_STATUSES;

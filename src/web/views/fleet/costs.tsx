@@ -53,7 +53,12 @@ export function Costs({ query }: { readonly query: Query }) {
       </Show>
       <Budgets everyMs={EVERY_MS} />
       <section class="part">
-        <Tabs parts={ORDER.map((name) => [name, BY_WORDS[name]])} now={by} to={(name) => to({ by: name })} />
+        <Tabs
+          parts={ORDER.map((name) => [name, BY_WORDS[name]])}
+          now={by}
+          to={(name) => to({ by: name })}
+          label="Costs by"
+        />
         <Show loaded={rows} what="the costs">
           {(value) => <CostTable costs={value} measure={measure} />}
         </Show>
@@ -86,7 +91,7 @@ function Totals({ costs: { total } }: { readonly costs: CostsView }) {
 }
 
 function MeasureLinks({ now, to }: { readonly now: Measure; readonly to: (name: string) => string }) {
-  return <Tabs parts={MEASURES.map(({ name, title }) => [name, title])} now={now.name} to={to} />;
+  return <Tabs parts={MEASURES.map(({ name, title }) => [name, title])} now={now.name} to={to} label="Measure" />;
 }
 
 function PriceNote({ costs: { total, list_prices: prices } }: { readonly costs: CostsView }) {

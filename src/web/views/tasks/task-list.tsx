@@ -1,10 +1,12 @@
 import { useRef } from 'preact/hooks';
+import { SHOWN_STATUSES as STATUSES } from '../../../protocol/shape/shared-fields.ts';
 import { hrefTo, setQuery } from '../../app/router.ts';
 import { Empty, Show } from '../../kit/loading.tsx';
 import { renderCount } from '../../kit/numbers.ts';
 import { VirtualList } from '../../kit/virtual-list.tsx';
 import { type FilterKey, setValue, valueIn } from '../../model/task-filter.ts';
-import { STATUSES, TASK_ORDERS, type TaskOrder, type TasksResult } from '../../model/task-rows.ts';
+import { TASK_ORDERS, type TaskOrder } from '../../model/task-orders.ts';
+import type { TasksResult } from '../../model/task-rows.ts';
 import { FilterField } from './filter-field.tsx';
 import { TaskLine } from './task-line.tsx';
 import { type TaskWindow, useTaskWindow } from './use-task-window.ts';
@@ -151,7 +153,7 @@ function List({ window, value, query, chosen }: ListProps) {
       </div>
       <VirtualList
         count={value.total}
-        label="Tasks"
+        label="List of tasks"
         keyOf={(index) => window.rowAt(index)?.id}
         onRange={window.look}
         {...(selected === undefined ? {} : { selected })}

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useStateView } from '../../app/hub-client.ts';
 import type { Loaded } from '../../hub/messages.ts';
-import type { TaskOrder, TaskRow, TasksResult } from '../../model/task-rows.ts';
+import type { TaskOrder } from '../../model/task-orders.ts';
+import type { TaskRow, TasksResult } from '../../model/task-rows.ts';
 
 /** Rows are asked for in parts of this size, so that scrolling by a row asks nothing. */
 const PART = 50;
@@ -11,8 +12,8 @@ const PACE_MS = 50;
 export interface TaskWindow {
   readonly loaded: Loaded<TasksResult>;
   /** Undefined if the row is not loaded yet. */
-  rowAt(index: number): TaskRow | undefined;
-  look(from: number, to: number): void;
+  readonly rowAt: (index: number) => TaskRow | undefined;
+  readonly look: (from: number, to: number) => void;
 }
 
 /** The rows of the list that are on the screen. While another part is on its way, the last one stays. */
