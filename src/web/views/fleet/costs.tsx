@@ -9,7 +9,7 @@ import { Words } from '../../kit/words.tsx';
 import { Budgets } from './budgets.tsx';
 import { CostTable } from './cost-table.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { MEASURES, type Measure, renderPrice } from './measures.ts';
+import { chooseMeasure, MEASURES, type Measure, renderPrice } from './measures.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -27,8 +27,8 @@ const ORDER = ['day', 'task', 'model', 'agent', 'pipeline'] as const satisfies r
 
 export function Costs({ query }: { readonly query: Query }) {
   const by = ORDER.find((name) => name === query['by']) ?? 'day';
-  const measure = MEASURES.find(({ name }) => name === query['measure']) ?? MEASURES[0];
   const days = useApi('costs_get', { by: 'day' }, { everyMs: EVERY_MS });
+  const measure = chooseMeasure(query['measure'], days.value?.total);
   const rows = useApi('costs_get', { by }, { everyMs: EVERY_MS });
   const to = (more: Query): string => hrefTo({ view: 'fleet', id: 'costs', query: { ...query, ...more } });
   return (

@@ -36,6 +36,12 @@ export const MEASURES: readonly [Measure, ...Measure[]] = [
   },
 ];
 
+/** The one that the address names; else the first of which there is any: clients without prices or token counts still take time. */
+export function chooseMeasure(name: string | undefined, total: Spent | undefined): Measure {
+  const named = MEASURES.find((measure) => measure.name === name);
+  return named ?? MEASURES.find(({ of }) => total !== undefined && of(total) > 0) ?? MEASURES[0];
+}
+
 export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Spent): number {
   return input_tokens + output_tokens + cached_tokens;
 }

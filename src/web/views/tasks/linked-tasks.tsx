@@ -8,6 +8,8 @@ import { TaskGraph } from './task-graph.tsx';
 
 export function Links({ id, links }: { readonly id: string; readonly links: TaskLinks }) {
   const { waitsFor, waitedFor, chain, graph } = links;
+  if (waitsFor.tasks.length + waitedFor.tasks.length === 0)
+    return <p class="dim">It waits for no other task, and no other task waits for it.</p>;
   return (
     <>
       <div class="columns-2">

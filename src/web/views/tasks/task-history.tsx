@@ -60,7 +60,7 @@ function SessionLine({ session }: { readonly session: SessionView }) {
     <tr data-agent={agentId ?? undefined}>
       <td>
         {agentId === null ? name : <a href={hrefTo({ view: 'session', id: agentId })}>{name}</a>}
-        {role === null ? null : (
+        {role === null || role === (agent ?? holder) ? null : (
           <span class="dim">
             {' '}
             <Words text={role} most={40} />
