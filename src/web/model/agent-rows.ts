@@ -5,7 +5,7 @@ import { findHighestUse } from '../../state/runs/budget.ts';
 import { agentSpending, tokensIn } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
 
-export interface BudgetShare {
+interface BudgetShare {
   readonly measure: Measure;
   readonly used: number;
   readonly limit: number;

@@ -1,5 +1,5 @@
 /** One bar of a plot by day. */
-export interface DayBar {
+interface DayBar {
   readonly day: string;
   readonly value: number;
   readonly x: number;

@@ -6,13 +6,13 @@ export interface GraphLayout {
   readonly edges: readonly PlacedEdge[];
 }
 
-export interface PlacedNode {
+interface PlacedNode {
   readonly id: string;
   readonly x: number;
   readonly y: number;
 }
 
-export interface PlacedEdge {
+interface PlacedEdge {
   readonly from: string;
   readonly to: string;
   /** For the `d` of an SVG path. */

@@ -82,7 +82,7 @@ export function parseTaskFilter(text: string): TaskFilter {
 }
 
 /** Words outside of quotes are separated by spaces. */
-export function tokensOf(text: string): readonly string[] {
+function tokensOf(text: string): readonly string[] {
   return text.match(/(?:"[^"]*"?|[^\s"])+/g) ?? [];
 }
 
