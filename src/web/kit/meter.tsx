@@ -12,7 +12,7 @@ export function Meter({
   readonly tone?: Tone;
 }) {
   return (
-    <span class="meter">
+    <span class="gauge">
       <span class="track" aria-hidden="true">
         <span class={`fill ${tone}`} style={{ width: `${Math.min(100, Math.max(0, share * 100))}%` }} />
       </span>

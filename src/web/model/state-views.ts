@@ -1,10 +1,10 @@
 import type { State } from '../../state/state.ts';
-import { listAgents } from './agent-rows.ts';
+import { listAgents } from './fleet/agent-rows.ts';
 import { findAnything } from './find-anything.ts';
 import { listRecent } from './recent.ts';
 import { listWaits } from './waits.ts';
-import { linksOf } from './task-links.ts';
-import { listTasks } from './task-rows.ts';
+import { linksOf } from './tasks/task-links.ts';
+import { listTasks } from './tasks/task-rows.ts';
 
 /**
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the

@@ -9,7 +9,7 @@ import { StateMark } from '../../kit/state-mark.tsx';
 import { Age, now, renderAge } from '../../kit/time.tsx';
 import { VirtualList } from '../../kit/virtual-list.tsx';
 import { Words } from '../../kit/words.tsx';
-import type { AgentRow, AgentsResult } from '../../model/agent-rows.ts';
+import type { AgentRow, AgentsResult } from '../../model/fleet/agent-rows.ts';
 import { BudgetMeter } from './budget.tsx';
 
 /** All that the state keeps: it forgets old runs. */
@@ -97,7 +97,7 @@ function List({ value: { rows } }: { readonly value: AgentsResult }) {
         <span class="age">Age</span>
         <span class="tokens">Tokens</span>
         <span class="cost">Cost</span>
-        <span class="budget">Budget</span>
+        <span class="of-budget">Budget</span>
       </div>
       <VirtualList count={rows.length} label="Agents" keyOf={(index) => rows[index]?.id}>
         {(index) => {
@@ -149,7 +149,7 @@ function AgentLine({ row }: { readonly row: AgentRow }) {
         {renderMoney(row.costMillicents)}
         {row.unpricedTokens > 0 ? '+' : ''}
       </span>
-      <span class="budget">
+      <span class="of-budget">
         <BudgetMeter budget={row.budget} />
       </span>
     </a>

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Costs } from '../../../api/operations/project.ts';
-import { plotDays } from '../../model/day-plot.ts';
+import { plotDays } from '../../model/fleet/day-plot.ts';
 import type { Measure } from './measures.ts';
 
 const HEIGHT = 160;

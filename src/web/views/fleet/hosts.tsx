@@ -192,7 +192,7 @@ function Admission({ request }: { readonly request: FleetView['requests'][number
         </span>
       </p>
       <div class="bar">
-        <label class="reason">
+        <label class="reason-field">
           <span class="sr">Fingerprint that the host printed</span>
           <input
             type="text"

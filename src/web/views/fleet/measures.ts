@@ -1,7 +1,7 @@
 import type { Costs } from '../../../api/operations/project.ts';
 import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { renderSpan } from '../../kit/time.tsx';
-import { roundSteps, roundTimeSteps } from '../../model/day-plot.ts';
+import { roundSteps, roundTimeSteps } from '../../model/fleet/day-plot.ts';
 
 export type Spent = Costs['total'];
 

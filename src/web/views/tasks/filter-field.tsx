@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type KnownValues, suggestFilters } from '../../model/suggest-filters.ts';
+import { type KnownValues, suggestFilters } from '../../model/tasks/suggest-filters.ts';
 
 /** A filter is applied when the person pauses for this long. */
 const PAUSE_MS = 120;

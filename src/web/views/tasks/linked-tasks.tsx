@@ -2,8 +2,8 @@ import { hrefTo } from '../../app/router.ts';
 import { renderCount } from '../../kit/numbers.ts';
 import { StateMark } from '../../kit/state-mark.tsx';
 import { Words } from '../../kit/words.tsx';
-import type { GraphNode } from '../../model/neighbourhood.ts';
-import type { LinkedTasks, TaskChain, TaskLinks } from '../../model/task-links.ts';
+import type { GraphNode } from '../../model/tasks/neighbourhood.ts';
+import type { LinkedTasks, TaskChain, TaskLinks } from '../../model/tasks/task-links.ts';
 import { TaskGraph } from './task-graph.tsx';
 
 export function Links({ id, links }: { readonly id: string; readonly links: TaskLinks }) {

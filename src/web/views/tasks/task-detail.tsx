@@ -14,7 +14,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
   const task = useApi('task_view', { task_id: id }, { on: `task:${id}` });
   const links = useStateView('task_links', { id });
   return (
-    <article class="task" data-task={id}>
+    <article class="task-detail" data-task={id}>
       <Show loaded={task} what="the task">
         {(view) => (
           <>

@@ -4,7 +4,7 @@ import { CopyCommand } from '../../kit/action.tsx';
 import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { Age, now, renderAge, renderSpan } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import { whyNotClaimable } from '../../model/why-not-claimable.ts';
+import { whyNotClaimable } from '../../model/tasks/why-not-claimable.ts';
 import { ProofDownload } from './proof-download.tsx';
 import { TaskSteering } from './task-steering.tsx';
 

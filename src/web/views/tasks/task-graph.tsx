@@ -2,8 +2,14 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { hrefTo } from '../../app/router.ts';
 import { StateMark, toneOf } from '../../kit/state-mark.tsx';
 import { Words } from '../../kit/words.tsx';
-import { columnsAround, type GraphLayout, layoutGraph, NODE_HEIGHT, NODE_WIDTH } from '../../model/graph-layout.ts';
-import type { GraphNode, Neighbourhood } from '../../model/neighbourhood.ts';
+import {
+  columnsAround,
+  type GraphLayout,
+  layoutGraph,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+} from '../../model/tasks/graph-layout.ts';
+import type { GraphNode, Neighbourhood } from '../../model/tasks/neighbourhood.ts';
 
 /** The tasks up to two steps away, left to right: what must be done first, the task, what comes after it. */
 export function TaskGraph({ id, graph }: { readonly id: string; readonly graph: Neighbourhood }) {
@@ -12,7 +18,7 @@ export function TaskGraph({ id, graph }: { readonly id: string; readonly graph: 
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => centre(box.current, layout, id), [id]);
   return (
-    <div ref={box} class="graph" role="region" aria-label="Graph of the neighbourhood" tabIndex={0}>
+    <div ref={box} class="task-graph" role="region" aria-label="Graph of the neighbourhood" tabIndex={0}>
       <div class="canvas" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
         <svg width={layout.width} height={layout.height} aria-hidden="true">
           {layout.edges.map(({ from, to, path }) => (

@@ -2,7 +2,7 @@ import { hrefTo } from '../../app/router.ts';
 import { StateMark } from '../../kit/state-mark.tsx';
 import { Age } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import type { TaskRow } from '../../model/task-rows.ts';
+import type { TaskRow } from '../../model/tasks/task-rows.ts';
 
 interface TaskLineProps {
   readonly row: TaskRow;

@@ -15,7 +15,7 @@ export function TaskSteering({ id, status }: { readonly id: string; readonly sta
   const isGiven = reason.trim() !== '';
   return (
     <section aria-label="Actions" class="steering">
-      <label class="reason">
+      <label class="reason-field">
         <span class="sr">Reason</span>
         <input
           type="text"

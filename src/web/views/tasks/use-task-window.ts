@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useStateView } from '../../app/hub-client.ts';
 import type { Loaded } from '../../hub/messages.ts';
-import type { TaskOrder } from '../../model/task-orders.ts';
-import type { TaskRow, TasksResult } from '../../model/task-rows.ts';
+import type { TaskOrder } from '../../model/tasks/task-orders.ts';
+import type { TaskRow, TasksResult } from '../../model/tasks/task-rows.ts';
 
 /** Rows are asked for in parts of this size, so that scrolling by a row asks nothing. */
 const PART = 50;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { given } from '../../state/given.cases.ts';
-import type { AgentRun } from '../../state/runs/agent-run.ts';
-import { agentPlan, startAgent } from '../../state/runs/say.cases.ts';
-import { operator } from '../../state/say.cases.ts';
+import { given } from '../../../state/given.cases.ts';
+import type { AgentRun } from '../../../state/runs/agent-run.ts';
+import { agentPlan, startAgent } from '../../../state/runs/say.cases.ts';
+import { operator } from '../../../state/say.cases.ts';
 import { type AgentsParams, listAgents } from './agent-rows.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00.000Z');

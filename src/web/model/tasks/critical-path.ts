@@ -1,6 +1,6 @@
-import { dependantsOf, type State } from '../../state/state.ts';
-import { isCancelled, type Task } from '../../state/tasks/task.ts';
-import { rememberForState } from './remember.ts';
+import { dependantsOf, type State } from '../../../state/state.ts';
+import { isCancelled, type Task } from '../../../state/tasks/task.ts';
+import { rememberForState } from '../remember.ts';
 
 export type TaskGraphState = Pick<State, 'tasks' | 'dependants'>;
 

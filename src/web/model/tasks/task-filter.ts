@@ -1,5 +1,5 @@
-import { ACTIVITIES, PHASES } from '../../protocol/phase.ts';
-import { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
+import { ACTIVITIES, PHASES } from '../../../protocol/phase.ts';
+import { SHOWN_STATUSES } from '../../../protocol/shape/shared-fields.ts';
 
 /** What the filter field of the tasks understands: `status:blocked role:reviewer -holder:ann words "and phrases"`. */
 export interface TaskFilter {

@@ -1,4 +1,4 @@
-import type { TaskDetails } from '../../api/operations/tasks.ts';
+import type { TaskDetails } from '../../../api/operations/tasks.ts';
 
 type Details = Pick<
   TaskDetails,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { given } from '../../state/given.cases.ts';
-import { create, operate, operator } from '../../state/say.cases.ts';
-import type { State } from '../../state/state.ts';
+import { given } from '../../../state/given.cases.ts';
+import { create, operate, operator } from '../../../state/say.cases.ts';
+import type { State } from '../../../state/state.ts';
 import { columnsAround, layoutGraph, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts';
 import { linksOf } from './task-links.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { given } from '../../state/given.cases.ts';
-import { claim, create, operate, operator, worker } from '../../state/say.cases.ts';
-import { evolve } from '../../state/state.ts';
+import { given } from '../../../state/given.cases.ts';
+import { claim, create, operate, operator, worker } from '../../../state/say.cases.ts';
+import { evolve } from '../../../state/state.ts';
 import { listTasks, type TasksParams } from './task-rows.ts';
 
 const world = () =>

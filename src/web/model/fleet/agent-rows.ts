@@ -1,9 +1,9 @@
-import { hostOf } from '../../state/fleet/fleet.ts';
-import { type AgentRun, type AgentStatus, agentStatus } from '../../state/runs/agent-run.ts';
-import type { Measure } from '../../state/runs/budget-scope.ts';
-import { findHighestUse } from '../../state/runs/budget.ts';
-import { agentSpending, tokensIn } from '../../state/runs/spent.ts';
-import type { State } from '../../state/state.ts';
+import { hostOf } from '../../../state/fleet/fleet.ts';
+import { type AgentRun, type AgentStatus, agentStatus } from '../../../state/runs/agent-run.ts';
+import type { Measure } from '../../../state/runs/budget-scope.ts';
+import { findHighestUse } from '../../../state/runs/budget.ts';
+import { agentSpending, tokensIn } from '../../../state/runs/spent.ts';
+import type { State } from '../../../state/state.ts';
 
 interface BudgetShare {
   readonly measure: Measure;

@@ -1,5 +1,5 @@
-import { dependantsOf } from '../../state/state.ts';
-import { type Status, type Task, taskStatus } from '../../state/tasks/task.ts';
+import { dependantsOf } from '../../../state/state.ts';
+import { type Status, type Task, taskStatus } from '../../../state/tasks/task.ts';
 import { isUnfinished, type TaskGraphState } from './critical-path.ts';
 
 export interface GraphNode {

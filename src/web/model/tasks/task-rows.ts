@@ -1,8 +1,8 @@
-import type { State } from '../../state/state.ts';
-import { isClaimableUnder } from '../../state/tasks/claim-task.ts';
-import { type Status, type Task, taskStatus } from '../../state/tasks/task.ts';
+import type { State } from '../../../state/state.ts';
+import { isClaimableUnder } from '../../../state/tasks/claim-task.ts';
+import { type Status, type Task, taskStatus } from '../../../state/tasks/task.ts';
 import { chainsOf, criticalTasks } from './critical-path.ts';
-import { rememberForState } from './remember.ts';
+import { rememberForState } from '../remember.ts';
 import type { TaskOrder } from './task-orders.ts';
 import { matchesTask, parseTaskFilter, type TaskFacts, withoutKey } from './task-filter.ts';
 

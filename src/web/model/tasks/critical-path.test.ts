@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { given } from '../../state/given.cases.ts';
-import { create, operate, operator } from '../../state/say.cases.ts';
-import type { State } from '../../state/state.ts';
+import { given } from '../../../state/given.cases.ts';
+import { create, operate, operator } from '../../../state/say.cases.ts';
+import type { State } from '../../../state/state.ts';
 import { chainThrough, criticalPath, longestChains } from './critical-path.ts';
 
 /** `B after A`, `C`: tasks in this order. */
