@@ -3,6 +3,7 @@ import type { DecisionView } from '../../../api/run-views.ts';
 import { call } from '../../app/hub-client.ts';
 import { overlay } from '../../app/overlay.ts';
 import { actOnce } from '../../kit/action.tsx';
+import { draftOf, setDraft } from '../../kit/draft-notes.ts';
 import type { Settle } from '../../kit/settle.ts';
 import { Age, renderTime } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
@@ -44,12 +45,9 @@ export function Answer({ decision, settle, agents }: AnswerProps) {
   return <Choice decision={decision} settle={settle} agents={agents} sent={setSent} />;
 }
 
-/** What a person has typed stays while the page is open, also if they look at another decision meanwhile. */
-const drafts = new Map<string, string>();
-
 function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sent: (answer: GivenAnswer) => void }) {
   const { id, options } = decision;
-  const [message, setMessage] = useState(drafts.get(id) ?? '');
+  const message = draftOf(id);
   const [agent, setAgent] = useState('');
   const [missing, setMissing] = useState<Missing>();
   const [isBusy, setBusy] = useState(false);
@@ -69,7 +67,7 @@ function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sen
     const answer = await actOnce({ label, done: null, act: async () => send(id, option, message, agent) });
     setBusy(false);
     if (answer?.ok !== true) return;
-    drafts.delete(id);
+    setDraft(id, '');
     const effective_at = new Date(Date.now() + ANSWER_DELAY_MS).toISOString();
     sent({ option: option.n, label: option.label, effective_at });
   };
@@ -82,14 +80,11 @@ function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sen
         <span class="sr">Reason</span>
         <textarea
           ref={noteField}
-          rows={1}
+          rows={Math.min(MOST_ROWS, message.split('\n').length)}
           value={message}
           placeholder="Reason (the next session reads it)"
           aria-invalid={missing === 'note'}
-          onInput={({ currentTarget }) => {
-            setMessage(currentTarget.value);
-            drafts.set(id, currentTarget.value);
-          }}
+          onInput={({ currentTarget }) => setDraft(id, currentTarget.value)}
         />
       </label>
       {missing === 'agent' || agent !== '' ? (
@@ -114,6 +109,9 @@ function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sen
     </div>
   );
 }
+
+/** Comments on lines of the change are added to the note. */
+const MOST_ROWS = 8;
 
 async function send(id: string, { n, action }: Option, message: string, agent: string) {
   return call(
