@@ -38,6 +38,7 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'bad-signature': 403,
   'bad-page-key': 401,
   'bad-page-code': 403,
+  'other-user': 403,
   'stale-request': 403,
   'replayed-request': 403,
   'below-session': 403,

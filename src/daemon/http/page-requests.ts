@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { readBody } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { PAGE_PATHS } from '../../api/page-access.ts';
@@ -9,6 +10,7 @@ import type { CallerIdentity } from '../tokens.ts';
 import type { SessionGuard } from './access.ts';
 import { findForeignName, type Listener } from './page-caller.ts';
 import { servePage } from './page.ts';
+import { findPeerUser } from './peer-session.ts';
 import { refusal } from './refusals.ts';
 
 /** Sends a browser that used another name of this machine to the page's own. Returns false for what is no part of the page. */
@@ -57,6 +59,7 @@ export async function handlePageRequest(
   // A session that reads the code, for example from the arguments of the browser, cannot use it.
   const error = guard.findRefusal(operator, request.socket, request.headers);
   if (error !== undefined) return sendAnswer(response, { ok: false, error });
+  if (isOfOtherUser(request.socket)) return sendAnswer(response, OTHER_USER);
   const added = pages.requestKey({ code, publicKey, signature });
   if (!added.ok) return sendAnswer(response, added);
   const { key, use } = added;
@@ -64,6 +67,18 @@ export async function handlePageRequest(
   sendAnswer(response, { ok: true, result: { key_id: key.id, name: key.name } });
 }
 
+/** Other users of the machine can see the code in the arguments of the browser. */
+function isOfOtherUser({ remoteAddress, remotePort, localAddress, localPort }: Socket): boolean {
+  if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined) return true;
+  const user = findPeerUser({ remoteAddress, remotePort, localAddress, localPort: localPort ?? 0 });
+  return user !== undefined && user !== 0 && user !== process.getuid?.();
+}
+
+const OTHER_USER = refusal(
+  'other-user',
+  'the browser belongs to another user of this machine',
+  'Open the page as the user of the daemon: baton web',
+);
 const BAD_CHALLENGE = refusal('bad-request', 'the challenge has 16 to 128 characters of base64url');
 const BAD_KEY_REQUEST = refusal('bad-request', 'the body has the texts code, public_key and signature');
 const MAX_BYTES = 4096;

@@ -15,14 +15,25 @@ export interface TcpEnds {
 export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
   if (table === undefined) return undefined;
+  return Number(findPeerRow(ends, table)?.inode) || 'gone';
+}
+
+/** The user at the other end of a loopback connection; undefined if the system cannot tell. */
+export function findPeerUser(ends: TcpEnds, read = readTcpTables): number | undefined {
+  const row = findPeerRow(ends, read() ?? '');
+  // A socket that no process holds any more is shown as root's.
+  return row === undefined || Number(row.inode) === 0 ? undefined : Number(row.user);
+}
+
+function findPeerRow(ends: TcpEnds, table: string): { readonly user: string; readonly inode: string } | undefined {
   const peer = `${hexOf(ends.remoteAddress)}:${hexPort(ends.remotePort)}`;
   const own = `${hexOf(ends.localAddress)}:${hexPort(ends.localPort)}`;
   for (const line of table.split('\n')) {
-    const [, local = '', remote = '', , , , , , , inode] = line.trim().split(/\s+/);
+    const [, local = '', remote = '', , , , , user = '', , inode = ''] = line.trim().split(/\s+/);
     // The client's socket may be an IPv6 one with a mapped IPv4 address.
-    if (local.replace(MAPPED, '') === peer && remote.replace(MAPPED, '') === own) return Number(inode) || 'gone';
+    if (local.replace(MAPPED, '') === peer && remote.replace(MAPPED, '') === own) return { user, inode };
   }
-  return 'gone';
+  return undefined;
 }
 
 /** Whether a process holds this socket; undefined if the process lives and cannot be inspected. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { findPeerSocket, holdsSocket } from './peer-session.ts';
+import { findPeerSocket, findPeerUser, holdsSocket } from './peer-session.ts';
 
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 11 1 0000000000000000 100 0 0 10 0
@@ -31,6 +31,14 @@ it('reports a peer as gone if no process holds the socket, or there is none', ()
 it('returns undefined on a system without such a table', () => {
   const ends = { remoteAddress: '127.0.0.1', remotePort: 1, localAddress: '127.0.0.1', localPort: 2 };
   expect(findPeerSocket(ends, () => undefined)).toBeUndefined();
+  expect(findPeerUser(ends, () => undefined)).toBeUndefined();
+});
+
+it('finds the user of the peer, unless the peer is gone', () => {
+  const user = (remotePort: number, remoteAddress = '127.0.0.1') =>
+    findPeerUser({ remoteAddress, remotePort, localAddress: '127.0.0.1', localPort: 8080 }, () => TABLE);
+  expect([user(50_000), user(50_002, '127.0.0.2'), user(50_003)]).toEqual([1000, 1000, 1000]);
+  expect([user(50_001), user(1)]).toEqual([undefined, undefined]);
 });
 
 it.runIf(process.platform === 'linux')('knows which process holds a real connection', async () => {

@@ -8,9 +8,14 @@ import { isDiskFault } from '../../protocol/resource-faults.ts';
 import { NOT_FOR_PAGES, NOT_WRITTEN } from './page-refusals.ts';
 
 /** A page must not open further pages: revoking its key would not end theirs. */
-export async function openPage({ caller, projectPath, door }: FolderCall): Promise<Answer<ResultOf<'page_open'>>> {
+export async function openPage(call: FolderCall): Promise<Answer<ResultOf<'page_open'>>> {
+  const { caller, projectPath, projects, door } = call;
   if (caller.kind === 'operator' && caller.via !== undefined) return NOT_FOR_PAGES;
-  return { ok: true, result: door.pages.open(projectPath) };
+  const found = projectPath === undefined ? undefined : await projects.findByPath(projectPath);
+  const path = found?.ok === true ? found.open.project.path : projectPath;
+  // Without a repository around it, the page shows all projects. One whose store is away is named all the same.
+  const isNone = found?.ok === false && found.error.code === 'no-such-project';
+  return { ok: true, result: door.pages.open(isNone ? undefined : path) };
 }
 
 export async function listPageKeys({ door }: FolderCall): Promise<Answer<ResultOf<'page_keys'>>> {

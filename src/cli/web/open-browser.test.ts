@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { planBrowser } from './open-browser.ts';
+
+const desktop = { env: { DISPLAY: ':0' }, isTerminal: true };
+
+describe('the browser', () => {
+  it.each([
+    ['linux', desktop, 'xdg-open'],
+    ['linux', { env: { WAYLAND_DISPLAY: 'wayland-0' }, isTerminal: true }, 'xdg-open'],
+    ['darwin', { env: {}, isTerminal: true }, 'open'],
+    ['win32', { env: {}, isTerminal: true }, 'rundll32'],
+  ])('on %s is opened by the desktop', (system, io, program) => {
+    expect(planBrowser(system, io)).toMatchObject({ ok: true, program });
+  });
+
+  it.each([
+    ['without a display', { ...desktop, env: { DISPLAY: '' } }, 'there is no display'],
+    ['in CI', { ...desktop, env: { ...desktop.env, CI: 'true' } }, 'CI is set'],
+    ['for a program that reads the address', { ...desktop, isTerminal: false }, 'the output is not a terminal'],
+  ])('is not opened %s', (_when, io, reason) => {
+    expect(planBrowser('linux', io)).toEqual({ ok: false, reason });
+  });
+});
