@@ -50,6 +50,6 @@ describe('an agent that wants to be the operator', () => {
   it('a person outside is the operator as before', () => {
     const { code, out } = world.world.baton(['task', 'add', 'honest', '--title', 'x']);
     expect([code, out]).toEqual([0, expect.stringContaining('honest')]);
-    expect(world.world.baton(['web']).out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#.*token=o\./);
+    expect(world.world.baton(['web']).out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{43}&daemon=/);
   });
 });

@@ -219,6 +219,14 @@ describe('the address of the page', () => {
     expect([response.statusCode, response.headers.location]).toEqual([308, `http://127.0.0.1:${port}/tasks?x=1`]);
   });
 
+  it('answers every request for a service worker with one that removes itself', async () => {
+    const headers = { 'service-worker': 'script' };
+    const sent = get({ host: '127.0.0.1', port: page.port, path: '/any/worker.js', headers });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.headers['content-type']).toBe('text/javascript');
+    expect((await response.toArray()).join('')).toContain('registration.unregister()');
+  });
+
   it('is no redirect for the API', async () => {
     const { port } = page;
     const headers = { host: `localhost:${port}`, authorization: `Bearer ${scene.token()}` };

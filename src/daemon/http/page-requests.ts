@@ -15,11 +15,19 @@ import { refusal } from './refusals.ts';
 
 /** Sends a browser that used another name of this machine to the page's own. Returns false for what is no part of the page. */
 export function servePageAt(request: IncomingMessage, response: ServerResponse, listener: Listener): boolean {
+  if (request.headers['service-worker'] === 'script') {
+    response.writeHead(200, { 'content-type': 'text/javascript', 'cache-control': 'no-store' }).end(NO_SERVICE_WORKER);
+    return true;
+  }
   const address = findPageAddress(request, listener);
   if (address === undefined) return servePage(request, response);
   response.writeHead(308, { location: address, 'cache-control': 'no-store' }).end();
   return true;
 }
+
+/** Removes a service worker that another program left while it had the port. It would see every request of the page, which has none. */
+const NO_SERVICE_WORKER =
+  "addEventListener('install', () => skipWaiting());\naddEventListener('activate', () => registration.unregister());\n";
 
 /** Where a browser should have asked for the page, if it used another name of this machine. The part after # stays with the browser. */
 function findPageAddress(

@@ -132,6 +132,11 @@ export class KeyFile {
   }
 }
 
+/** The system refused to write the file, for example because the disk is full. */
+export function isFileFault(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
 /** A damaged file has no keys: pages are opened again. */
 function parseContent(text: string): Content {
   const { next, keys, revoked, moved } = fieldsInJson(text);

@@ -12,10 +12,9 @@ import { stateFiles } from '../../api/state-folder.ts';
 import { VERSION } from '../../api/version.ts';
 import type { Signer } from '../../ledger/format/crypto.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
-import { isDiskFault } from '../../protocol/resource-faults.ts';
 import type { PortHolder } from '../http/port-holder.ts';
 import type { Refusal } from '../http/refusals.ts';
-import { KeyFile, type PageKey, type RevokedKey } from './key-file.ts';
+import { isFileFault, KeyFile, type PageKey, type RevokedKey } from './key-file.ts';
 import { Nonces } from './nonces.ts';
 import { type CodeUse, PageCodes } from './page-codes.ts';
 import * as refusals from './page-refusals.ts';
@@ -83,7 +82,7 @@ export class PageAccess {
       this.#keys.noteMove({ from: taken.from, to: port, taken_by, at: new Date(this.#now()).toISOString() });
     } catch (error) {
       // A full disk does not stop the daemon: a key of another origin is refused, whatever the file says.
-      if (!isDiskFault(error)) throw error;
+      if (!isFileFault(error)) throw error;
     }
   }
 
@@ -118,7 +117,7 @@ export class PageAccess {
       this.#makeRoom();
       return { ok: true, use, key: this.#keys.add({ public_key: publicKey, origin, daemon_key: this.daemonKey }) };
     } catch (error) {
-      if (!isDiskFault(error)) throw error;
+      if (!isFileFault(error)) throw error;
       return refusals.NOT_WRITTEN;
     }
   }

@@ -4,7 +4,7 @@ import type { ResultOf } from '../../api/operations/registry.ts';
 import type { FolderCall } from '../folder-call.ts';
 import { refusal } from '../http/refusals.ts';
 import { inputErrorAnswer } from '../operations/call.ts';
-import { isDiskFault } from '../../protocol/resource-faults.ts';
+import { isFileFault } from './key-file.ts';
 import { NOT_FOR_PAGES, NOT_WRITTEN } from './page-refusals.ts';
 
 /** A page must not open further pages: revoking its key would not end theirs. */
@@ -38,7 +38,7 @@ export async function revokePageKey(call: FolderCall): Promise<Answer<ResultOf<'
     const revoked = await call.door.ledgers.revoke(isMeant, 'revoked by the operator', call.caller);
     return { ok: true, result: { revoked: revoked.map(({ id: key_id, name: of }) => ({ key_id, name: of })) } };
   } catch (error) {
-    if (!isDiskFault(error)) throw error;
+    if (!isFileFault(error)) throw error;
     return NOT_WRITTEN;
   }
 }
