@@ -41,7 +41,7 @@ describe('baton web', () => {
     expect(parseAddress(out.trim())).toMatchObject({ project: repository, port: daemon.record.port });
     const page = await SignedPage.open(out.trim());
     expect(await page.call('costs_get', {}, { project: repository })).toMatchObject({ status: 200 });
-    await expect(SignedPage.open(out.trim())).rejects.toThrow();
+    await expect(SignedPage.open(out.trim())).rejects.toThrow('bad-page-code');
     expect(out).not.toContain(scene.token());
   });
 

@@ -58,6 +58,7 @@ export class SignedPage {
     const page = new SignedPage(port, daemon);
     if (!(await page.greet())) throw new Error('the greeting is not the daemon’s');
     const { answer } = await page.requestKey(code);
+    if (!answer.ok) throw new Error(`the code was refused: ${answer.error?.code}`);
     const { key_id } = answer.result as { key_id: string };
     page.keyId = key_id;
     return page;
