@@ -37,13 +37,13 @@ interface DecisionRowProps {
 }
 
 export function DecisionRow({ decision, wait, isChosen, ticking }: DecisionRowProps) {
-  const { id, title, opened_at, answer } = decision;
+  const { id, title, context, opened_at, answer } = decision;
   return (
     <div class={isChosen ? 'row item chosen' : 'row item'} data-decision={id}>
       {answer === null ? <Tick decision={decision} ticking={ticking} /> : null}
       <Target href={hrefTo({ view: 'inbox', id })} isChosen={isChosen}>
         <DecisionMark decision={decision} />
-        <Title text={title} />
+        <Title text={title} context={context} />
         <Who wait={wait} />
         <Cost cost={wait?.costMillicents} />
         <Age at={opened_at} />
@@ -90,7 +90,7 @@ export function AttentionRow({
     <div class={isChosen ? 'row item chosen' : 'row item'} data-attention={id}>
       <Target href={hrefTo({ view: 'inbox', id })} isChosen={isChosen}>
         <AttentionMark kind={item.kind} />
-        <Title text={item.title} />
+        <Title text={item.title} context={item.context} />
         <Who wait={wait} />
         <Cost cost={wait?.costMillicents} />
         <Age at={wait?.since} />
@@ -163,10 +163,17 @@ function Target({
   );
 }
 
-function Title({ text }: { readonly text: string }) {
+/** The title, and the first line of the context if there is room for it. */
+function Title({ text, context = '' }: { readonly text: string; readonly context?: string }) {
+  const [first = ''] = context.split('\n', 1);
   return (
     <span class="title one-line" title={visible(text, TITLE_CHARACTERS)}>
       <Words text={text} most={TITLE_CHARACTERS} />
+      {first === '' ? null : (
+        <span class="beside">
+          <Words text={first} most={TITLE_CHARACTERS} />
+        </span>
+      )}
     </span>
   );
 }
