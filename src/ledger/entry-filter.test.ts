@@ -43,6 +43,28 @@ describe('the entries that a reader asks for', () => {
     expect(accepted(query)).toEqual(expected);
   });
 
+  it('has those of a run, of what runs inside it and of its decisions, but not of what encloses it', () => {
+    const ledger = [
+      entry('PipelineStarted', { pipeline_id: 'p1', parent: null }),
+      entry('PipelineStarted', { pipeline_id: 'p2', parent: { pipeline_id: 'p1', step: 'x' } }),
+      entry('AgentRequested', { agent_id: 'a1', owner: { pipeline_id: 'p2', step: 'y' } }),
+      entry('AgentRequested', { agent_id: 'a2', owner: { pipeline_id: 'p1', step: 'z' } }),
+      entry('AgentStarted', { agent_id: 'a1' }),
+      entry('DecisionOpened', { decision_id: 'd1', agent_id: 'a1', pipeline_id: 'p2' }),
+      entry('DecisionResolved', { decision_id: 'd1', option: 1 }),
+      entry('CommandRequested', { command_id: 'c1', subject: { kind: 'gate', agent_id: 'a2' } }),
+      entry('CommandCancelled', { command_id: 'c1' }),
+    ];
+    const of = (run_id: string): number[] => {
+      const filter = new EntryFilter({ run_id });
+      return ledger.flatMap((each, i) => (filter.accepts(each, () => '') ? [i + 1] : []));
+    };
+    expect(of('p1')).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(of('p2')).toEqual([2, 3, 5, 6, 7]);
+    expect(of('a1')).toEqual([3, 5, 6, 7]);
+    expect(of('a2')).toEqual([4, 8, 9]);
+  });
+
   it('has those of agents that began earlier, if their ids are known', () => {
     const newest = LEDGER.slice(4);
     expect(accepted({ task_id: 'A' }, [], newest)).toEqual([]);

@@ -5,6 +5,8 @@ import type { Entry } from './format/entry.ts';
 export interface EntryQuery {
   readonly types?: readonly string[];
   readonly task_id?: string;
+  /** An agent or a pipeline. */
+  readonly run_id?: string;
   /** An actor, or a kind of actor: `operator`, `session`, `system`. */
   readonly actor?: string;
   /** Anywhere in the entry, in upper or lower case. */
@@ -12,7 +14,7 @@ export interface EntryQuery {
 }
 
 /**
- * Entries of a task are those that name it, and those of its agents, pipelines and decisions, whose ids it learns from the entries that pass.
+ * Entries of a run are those that name it, what runs inside it, or a decision about one of them. Entries of a task are those that name it, and those of its agents, pipelines and decisions, whose ids it learns from the entries that pass.
  * `known` has the ids of those that began before the first entry that passes.
  */
 export class EntryFilter {
@@ -20,18 +22,20 @@ export class EntryFilter {
   readonly #actor: string | undefined;
   readonly #text: string | undefined;
   readonly #task: { readonly id: string; readonly related: Set<string> } | undefined;
+  readonly #run: Set<string> | undefined;
 
-  constructor({ types, task_id, actor, text }: EntryQuery, known: Iterable<string> = []) {
+  constructor({ types, task_id, run_id, actor, text }: EntryQuery, known: Iterable<string> = []) {
     this.#types = types === undefined ? undefined : new Set(types);
     this.#actor = actor;
     this.#text = text === undefined ? undefined : JSON.stringify(text).slice(1, -1).toLowerCase();
     this.#task = task_id === undefined ? undefined : { id: task_id, related: new Set(known) };
+    this.#run = run_id === undefined ? undefined : new Set([run_id, ...known]);
   }
 
   /** `text` is the canonical text of the entry. */
   accepts({ type, actor, data }: Pick<Entry, 'type' | 'actor' | 'data'>, text: () => string): boolean {
-    // First, because it learns from every entry.
-    if (!this.#isOfTask(data)) return false;
+    // First, because they learn from every entry.
+    if (!this.#isOfTask(data) || !this.#isOfRun(data)) return false;
     if (this.#types?.has(type) === false) return false;
     if (this.#actor !== undefined && actor !== this.#actor && !actor.startsWith(`${this.#actor}:`)) return false;
     return this.#text === undefined || text().toLowerCase().includes(this.#text);
@@ -41,12 +45,29 @@ export class EntryFilter {
     if (this.#task === undefined) return true;
     const { id, related } = this.#task;
     const parts = [data, ...NESTED.map((name) => data[name])].filter(isJsonObject);
-    const refs = parts.flatMap((part) => REFS.map((name) => part[name])).filter((ref) => typeof ref === 'string');
+    const refs = parts.flatMap(refsIn);
     const isNamed = parts.some(({ task_id }) => task_id === id);
     if (!isNamed && !refs.some((ref) => related.has(ref))) return false;
     for (const ref of refs) related.add(ref);
     return true;
   }
+
+  #isOfRun(data: JsonObject): boolean {
+    const related = this.#run;
+    if (related === undefined) return true;
+    const isInside = NESTED.some(
+      (name) => isJsonObject(data[name]) && refsIn(data[name]).some((ref) => related.has(ref)),
+    );
+    if (!isInside && !refsIn(data).some((ref) => related.has(ref))) return false;
+    // What encloses the run is not learned: it has other agents.
+    const learned = isInside ? refsIn(data) : [data['decision_id']].filter((ref) => typeof ref === 'string');
+    for (const ref of learned) related.add(ref);
+    return true;
+  }
+}
+
+function refsIn(part: JsonObject): readonly string[] {
+  return REFS.map((name) => part[name]).filter((ref) => typeof ref === 'string');
 }
 
 /** Fields with the id of something that belongs to a task, and the objects in which they may be. */

@@ -20,7 +20,7 @@ export const entriesHandler = handlerFor(entriesRead, async (call) => {
   const { store, head } = project.ledger;
   const filter = new EntryFilter(
     input,
-    project.read((state) => idsOfTask(state, input.task_id)),
+    project.read((state) => [...idsOfTask(state, input.task_id), ...idsOfRun(state, input.run_id)]),
   );
   const range = { from: input.from ?? 1, to: Math.min(input.to ?? head.size, head.size) };
   const scan = new Scan(range, input);
@@ -48,6 +48,17 @@ function idsOfTask({ agents, pipelines, decisions }: State, taskId: string | und
   const runs = [...agents.values(), ...pipelines.values()].filter(({ task }) => task?.task_id === taskId);
   const asked = [...decisions.values()].filter((decision) => decision.taskId === taskId);
   return [...runs, ...asked].map(({ id }) => id);
+}
+
+/** What runs inside a run, and the decisions about it and them. */
+function idsOfRun(state: State, runId: string | undefined): readonly string[] {
+  if (runId === undefined) return [];
+  const inside = new Set([runId]);
+  for (const { id, parent } of state.pipelines.values()) if (inside.has(parent?.pipelineId ?? '')) inside.add(id);
+  for (const { id, owner } of state.agents.values()) if (inside.has(owner?.pipelineId ?? '')) inside.add(id);
+  for (const { id, agentId, pipelineId } of state.decisions.values())
+    if (inside.has(agentId ?? '') || inside.has(pipelineId ?? '')) inside.add(id);
+  return [...inside];
 }
 
 function mayRead({ project, caller }: Call, entry: Entry): boolean {
