@@ -5,6 +5,10 @@ import { listRecent } from './recent.ts';
 import { listWaits } from './waits.ts';
 import { linksOf } from './tasks/task-links.ts';
 import { listTasks } from './tasks/task-rows.ts';
+import { viewSteering } from './run/steering.ts';
+import { viewStepGraph } from './run/step-graph.ts';
+import { viewTaskTimeline } from './run/task-timeline.ts';
+import { viewWork } from './work-rows.ts';
 
 /**
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
@@ -17,6 +21,10 @@ export const STATE_VIEWS = {
   waits: listWaits,
   tasks: listTasks,
   task_links: linksOf,
+  work: viewWork,
+  taskTimeline: viewTaskTimeline,
+  stepGraph: viewStepGraph,
+  steering: viewSteering,
 };
 
 export type StateViews = {
