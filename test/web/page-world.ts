@@ -84,7 +84,7 @@ export interface Visit {
   readonly red: readonly string[];
 }
 
-/** One that prints in colour and goes on, one that asks a person as soon as it stops. */
+/** One that prints in colour and goes on, one that asks a person as soon as it stops, and a pipeline that retries a step and then asks. */
 const AGENTS = `
 [agents.talker]
 run = "sh agents/talk.sh"
@@ -93,6 +93,16 @@ on_stop = "escalate"
 [agents.asker]
 run = "echo I am done"
 on_stop = "escalate"
+
+[pipelines.release]
+steps = [
+  { name = "build", run = "echo built; test -f .built || { touch .built; exit 1; }", on_fail = { retries = 1 } },
+  { name = "test", run = "echo all green", on_fail = "repair" },
+  { name = "notes", run = { agent = "asker" } },
+  { name = "publish", run = "echo published", on_done = "tidy" },
+  { name = "repair", run = "echo repaired", on_done = "build" },
+  { name = "tidy", run = "rm -f .built" },
+]
 `;
 
 const TALK = `n=0

@@ -20,12 +20,13 @@ export async function seed(page: PageWorld): Promise<Readonly<Record<string, str
   const waiting = await page.startWorkflow('Print durations in words', 'supervised');
   const { id: agent } = await world.order('run_start', { name: 'talker', kind: 'agent' });
   await world.order('run_start', { name: 'asker', kind: 'agent' });
-  const decision = await until('a person is asked twice', async () => {
+  const { id: pipeline } = await world.order('run_start', { name: 'release' });
+  const decision = await until('a person is asked three times', async () => {
     const { needs_you } = await world.order('status_get', {});
     const open = needs_you as { id: string; task_id: string | null }[];
-    return open.length >= 2 ? open.find(({ task_id }) => task_id === waiting)?.id : undefined;
+    return open.length >= 3 ? open.find(({ task_id }) => task_id === waiting)?.id : undefined;
   });
-  return { TASK: done, AGENT: String(agent), DECISION: decision, PIPELINE: '' };
+  return { TASK: done, AGENT: String(agent), DECISION: decision, PIPELINE: String(pipeline) };
 }
 
 const TITLES = [

@@ -1,40 +1,90 @@
-import type { StageView } from '../../api/stage-views.ts';
+import { ACTIVITY_WORDS, segmentsOf, type StripStage, TIMED } from '../model/strip.ts';
+import { shownNow } from './shown-now.ts';
 import { renderSpan } from './time.tsx';
+import { visible } from './visible.ts';
 import { Words } from './words.tsx';
 
 const GLYPH = { done: '✓', failed: '✕', now: '●', ahead: '○' } as const;
 const TONE = { done: 'good', failed: 'bad', now: 'busy', ahead: 'dim' } as const;
+const STATUS = { done: 'done', failed: 'failed', now: 'now', ahead: 'ahead' } as const;
 
-/** The stages of a workflow in a row. Waiting in the queue, work, checks and waiting for a person are told apart; repeated visits are counted. */
-export function Stages({ stages }: { readonly stages: readonly StageView[] }) {
+/**
+ * The stages of a run in a row. Below each is a bar of the time spent there: queue, run, checks, merge, waits for a person and blocks apart.
+ * Repeated visits are counted. A compact strip names only the current stage.
+ */
+export function Stages({
+  stages,
+  compact = false,
+}: {
+  readonly stages: readonly StripStage[];
+  readonly compact?: boolean;
+}) {
   return (
-    <ol class="stages">
+    <ol class={compact ? 'stages compact' : 'stages'}>
       {stages.map((stage) => (
-        <li key={stage.name} class={toneOf(stage)} title={describe(stage)}>
-          <span aria-hidden="true">{GLYPH[stage.status]}</span>
-          <Words text={stage.name} most={40} />
-          {stage.visits > 1 ? <span class="visits">×{stage.visits}</span> : null}
-          {stage.activity === null ? null : <span class="activity">{stage.activity.replaceAll('_', ' ')}</span>}
-          <span class="sr">{stage.status}</span>
+        <li key={stage.name} class={`${toneOf(stage)} ${stage.status}`} data-stage={stage.name}>
+          <span class="stage-words">
+            <span aria-hidden="true">{glyphOf(stage)}</span>
+            <span class="stage-name">
+              <Words text={stage.name} most={40} />
+            </span>
+            {stage.visits > 1 ? <span class="visits">×{stage.visits}</span> : null}
+            {stage.activity === null ? (
+              <span class="sr">{STATUS[stage.status]}</span>
+            ) : (
+              <span class="stage-activity">{ACTIVITY_WORDS[stage.activity]}</span>
+            )}
+          </span>
+          <Times stage={stage} />
         </li>
       ))}
     </ol>
   );
 }
 
-function toneOf({ status, activity }: StageView): string {
-  return activity === 'waiting' || activity === 'blocked' ? 'wait' : TONE[status];
+/** Its own component: the clock redraws only the bar of a stage that lasts. */
+function Times({ stage }: { readonly stage: StripStage }) {
+  const segments = segmentsOf(stage, stage.since === undefined ? 0 : shownNow.value);
+  const words = segments.map(({ activity, ms }) => `${ACTIVITY_WORDS[activity]} ${renderSpan(ms)}`).join(', ');
+  return (
+    <span class="times" title={describe(stage, words)}>
+      {segments.map(({ activity, ms }) => (
+        <i key={activity} class={`span ${activity}`} style={{ flexGrow: ms }} />
+      ))}
+      <span class="sr">{words}</span>
+    </span>
+  );
 }
 
-function describe(stage: StageView): string {
-  const parts = [
-    ['queued', stage.queued_ms],
-    ['running', stage.running_ms],
-    ['checks', stage.checks_ms],
-    ['merging', stage.merging_ms],
-    ['waiting for a person', stage.waiting_ms],
-    ['blocked', stage.blocked_ms],
-  ] as const;
-  const times = parts.filter(([, ms]) => ms > 0).map(([name, ms]) => `${name} ${renderSpan(ms)}`);
-  return `${stage.name}: ${stage.status}${stage.outcome === null ? '' : `, ${stage.outcome}`}${times.length === 0 ? '' : `; ${times.join(', ')}`}`;
+export function toneOf({ status, activity }: Pick<StripStage, 'status' | 'activity'>): string {
+  return activity === 'waiting' || activity === 'blocked' ? 'wait' : activity === 'queued' ? 'dim' : TONE[status];
+}
+
+export function glyphOf({ status, activity }: Pick<StripStage, 'status' | 'activity'>): string {
+  return activity === 'waiting' || activity === 'blocked' ? '◆' : GLYPH[status];
+}
+
+function describe({ name, status, visits, outcome, activity }: StripStage, times: string): string {
+  const state =
+    activity === null
+      ? `${STATUS[status]}${outcome === null ? '' : `: ${visible(outcome, 60)}`}`
+      : ACTIVITY_WORDS[activity];
+  return [
+    `${visible(name, 60)}: ${state}`,
+    ...(visits > 1 ? [`${visits} visits`] : []),
+    ...(times === '' ? [] : [times]),
+  ].join('; ');
+}
+
+/** What the colours and patterns of the bars mean. */
+export function TimesLegend() {
+  return (
+    <ul class="legend" aria-label="Legend">
+      {TIMED.filter((activity) => activity !== 'pending').map((activity) => (
+        <li key={activity}>
+          <i class={`span ${activity}`} aria-hidden="true" /> {ACTIVITY_WORDS[activity]}
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,10 +1,16 @@
 import type { ViewProps } from '../../app/view-props.ts';
-import { Show } from '../../kit/loading.tsx';
+import { Split } from '../../kit/split.tsx';
+import { RunPage } from './run-page.tsx';
+import { WorkList } from './work-list.tsx';
 
-export function Work({ status }: ViewProps) {
+/** Workflows, pipelines and lone agents in one table; beside it the run that is chosen. */
+export function Work({ route }: ViewProps) {
   return (
-    <Show loaded={status} what="the status">
-      {(value) => <p>{value.summary}</p>}
-    </Show>
+    <Split
+      view="work"
+      label="Work"
+      list={<WorkList route={route} />}
+      detail={route.id === undefined ? undefined : <RunPage key={route.id} route={route} />}
+    />
   );
 }

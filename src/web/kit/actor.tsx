@@ -1,0 +1,13 @@
+import { visible } from './visible.ts';
+import { Words } from './words.tsx';
+
+const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+
+/** Who recorded an entry, with ids cut to the part by which people know them. */
+export function Actor({ actor }: { readonly actor: string }) {
+  return (
+    <span title={visible(actor, 200)}>
+      <Words text={actor.replaceAll(UUID, '$1')} most={80} />
+    </span>
+  );
+}
