@@ -22,8 +22,8 @@ export const STATE_VIEWS = {
   tasks: listTasks,
   task_links: linksOf,
   work: viewWork,
-  taskTimeline: viewTaskTimeline,
-  stepGraph: viewStepGraph,
+  task_timeline: viewTaskTimeline,
+  step_graph: viewStepGraph,
   steering: viewSteering,
 };
 

@@ -19,7 +19,7 @@ export function StepGraph({
   readonly id: string;
   readonly hrefs: Readonly<Record<string, string>>;
 }) {
-  const graph = useStateView('stepGraph', { kind, id });
+  const graph = useStateView('step_graph', { kind, id });
   return (
     <Show loaded={graph} what="the steps">
       {(value) =>

@@ -114,7 +114,7 @@ function Findings({ findings }: Pick<TaskOverview, 'findings'>) {
 }
 
 function TaskTimeline({ run, route }: { readonly run: RunRef; readonly route: Route }) {
-  const timeline = useStateView('taskTimeline', { taskId: run.id });
+  const timeline = useStateView('task_timeline', { taskId: run.id });
   const read = useRunEntries(run, CHECK_TYPES);
   const checks = useMemo(() => listChecks(read.entries), [read.entries]);
   return (
