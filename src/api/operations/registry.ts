@@ -1,3 +1,4 @@
+import * as agentLogs from './agent-log.ts';
 import * as agents from './agents.ts';
 import * as fleet from './fleet.ts';
 import * as imports from './import.ts';
@@ -20,6 +21,7 @@ const EXPORTS = {
   ...imports,
   ...writeback,
   ...agents,
+  ...agentLogs,
   ...runs,
   ...project,
   ...pages,

@@ -1,6 +1,5 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, watch, type FSWatcher } from 'node:fs';
-import { basename, dirname } from 'node:path';
-import { WakeSignal } from '../../api/wake-signal.ts';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { FileChangeSignal } from '../../api/file-change-signal.ts';
 
 export interface FollowFileOptions {
   /** Ends the generator once everything written so far is read. */
@@ -81,31 +80,4 @@ function reopenIfReplaced(reader: Reader, path: string): Reader | undefined {
 export function resumeAfterCut(bytes: Buffer): number {
   const mark = /\n\[baton: \d+ bytes of output were cut here\]\n/.exec(bytes.toString('latin1'));
   return mark === null ? 0 : Math.min(bytes.length, mark.index + mark[0].length + mark.index);
-}
-
-export class FileChangeSignal extends WakeSignal {
-  readonly #path: string;
-  #watcher: FSWatcher | undefined;
-
-  constructor(path: string) {
-    super();
-    this.#path = path;
-  }
-
-  /** Watches the folder, since the file may not exist yet or be replaced. */
-  listen(): void {
-    if (this.#watcher !== undefined) return;
-    try {
-      this.#watcher = watch(dirname(this.#path), (_, name) => {
-        if (name === null || name === basename(this.#path)) this.ring();
-      });
-      this.#watcher.on('error', () => undefined);
-    } catch {
-      // The folder does not exist yet: the next ring tries again.
-    }
-  }
-
-  close(): void {
-    this.#watcher?.close();
-  }
 }

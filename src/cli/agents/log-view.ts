@@ -1,9 +1,7 @@
 import { outputFormatOf } from '../../protocol/run-plan.ts';
-import { redactTokens } from '../../protocol/redact-tokens.ts';
-import { stripTerminalCodes } from '../../protocol/text/terminal-codes.ts';
 import { ReadableLog, type ReadableLine } from '../../streams/readable/readable-log.ts';
+import { safeLine } from '../../streams/readable/safe-line.ts';
 import { colored, type Style } from '../status/paint.ts';
-import { printable } from '../text.ts';
 
 /** Turns the bytes of a log into lines that are safe to print. */
 export interface LogView {
@@ -86,13 +84,3 @@ export class LogLines {
 const MAX_LINE = 65_536;
 /** A line of a client's stream is read as a whole: it may hold the content of a file. */
 const MAX_JSON_LINE = 8 * 1024 * 1024;
-
-/** The line as a terminal would show it, without control characters and tokens; of a progress bar, its last state. */
-export function safeLine(line: string): string {
-  const plain = stripTerminalCodes(line);
-  let end = plain.length;
-  while (plain[end - 1] === '\r') end -= 1;
-  const shown = plain.slice(plain.lastIndexOf('\r', end - 1) + 1, end);
-  // Logs of earlier versions may still hold tokens.
-  return redactTokens(printable(shown));
-}

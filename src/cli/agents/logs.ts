@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
+import { FileChangeSignal } from '../../api/file-change-signal.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { AgentView } from '../../api/run-views.ts';
@@ -12,7 +13,7 @@ import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entr
 import { wantsColors } from '../status/paint.ts';
 import { shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
-import { FileChangeSignal, followFile } from './follow-file.ts';
+import { followFile } from './follow-file.ts';
 import { type LogView, rawLogView, readableLogView } from './log-view.ts';
 
 export const LOG_OPTIONS: readonly Option[] = [

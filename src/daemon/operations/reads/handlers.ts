@@ -1,3 +1,4 @@
+import { agentLogHandler } from './agent-log.ts';
 import { entriesHandler } from './entries-read.ts';
 import { exportHandler, proofHandler } from './ledger-export.ts';
 import { snapshotHandler } from './state-snapshot.ts';
@@ -7,4 +8,5 @@ export const READ_HANDLERS = {
   entries_read: entriesHandler,
   ledger_export: exportHandler,
   task_proof: proofHandler,
+  agent_log: agentLogHandler,
 };

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InputOf, ResultOf } from '../../../api/operations/registry.ts';
@@ -162,5 +163,43 @@ describe('entries_read', () => {
     const worker = await world.call('entries_read', input, world.scene.token('worker'));
     expect(JSON.stringify(worker)).not.toContain('DecisionOpened');
     expect(JSON.stringify(worker)).toContain('"task_id":"B"');
+  });
+});
+
+describe('agent_log', () => {
+  const read = async (input: InputOf<'agent_log'>) => world.ask<ResultOf<'agent_log'>>('agent_log', input);
+
+  it('returns what an agent printed', async () => {
+    const part = await read({ id: agentId.slice(0, 8) });
+    expect(part).toMatchObject({ agent_id: agentId, format: 'text', text: 'hello\n', from: 0, to: 6, ended: false });
+    expect(await read({ id: agentId, from: part.to, file: part.file })).toMatchObject({ text: '', to: 6 });
+  });
+
+  it('waits until there is more, and until the end', async () => {
+    world.write(
+      '[agents.a]\nrun = "echo one; until test -e go; do sleep 0.02; done; echo two; until test -e end; do sleep 0.02; done"\non_dead = "done"',
+    );
+    const id = await world.run('a');
+    const first = await read({ id, from: 0, wait_ms: 20_000 });
+    expect(first).toMatchObject({ text: 'one\n', ended: false });
+    const second = read({ id, from: first.to, file: first.file, wait_ms: 20_000 });
+    writeFileSync(join(world.repository, 'go'), '');
+    expect(await second).toMatchObject({ text: 'two\n', from: first.to, ended: false });
+    const last = read({ id, from: (await second).to, file: first.file, wait_ms: 20_000 });
+    writeFileSync(join(world.repository, 'end'), '');
+    expect(await last).toMatchObject({ text: '', ended: true });
+  });
+
+  it('waits no longer than it may', async () => {
+    expect(await read({ id: agentId, from: 6, wait_ms: 10 })).toMatchObject({ text: '', ended: false });
+  });
+
+  it('needs an agent or a command', async () => {
+    expect(await world.call('agent_log', {})).toMatchObject({ ok: false, error: { code: 'bad-request' } });
+    expect(await world.call('agent_log', { id: 'nobody' })).toMatchObject({ error: { code: 'no-such-agent' } });
+    expect(await world.call('agent_log', { command_id: '../agents' })).toMatchObject({
+      error: { code: 'bad-request' },
+    });
+    expect(await read({ command_id: 'unknown.0' })).toMatchObject({ text: '', size: 0, ended: true });
   });
 });
