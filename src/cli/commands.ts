@@ -135,13 +135,12 @@ export const COMMANDS: readonly ListedCommand[] = [
     ],
     reconcileCommand: ['reconcile', 'Compare the tasks with git and with running processes'],
   }),
-  // Before `web`: the first command whose words match is run.
-  ...listCommands(async () => import('./web/web-keys.ts'), {
-    webKeysRevokeCommand: ['web keys revoke', 'Revoke the key of a page, or all of them'],
-    webKeysCommand: ['web keys', 'List the keys of pages that act for you'],
-  }),
   ...listCommands(async () => import('./web/web.ts'), {
     webCommand: ['web', 'Open the page that shows what runs and what needs you'],
+  }),
+  ...listCommands(async () => import('./web/web-keys.ts'), {
+    webKeysCommand: ['web keys', 'List the keys of pages that act for you'],
+    webKeysRevokeCommand: ['web keys revoke', 'Revoke the key of a page, or all of them'],
   }),
   ...listCommands(async () => import('./client-programs.ts'), {
     mcpCommand: ['mcp', 'Serve the tools of Baton to an agent, over standard input and output'],

@@ -4,7 +4,10 @@ import { parseArgs } from './parse-args.ts';
 import { processIo } from './process-io.ts';
 
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
-  const listed = COMMANDS.find(({ name }) => name.split(' ').every((word, i) => argv[i] === word));
+  // `web keys` is not `web` with an argument: the longest name counts.
+  const listed = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
+    .toSorted((a, b) => a.name.length - b.name.length)
+    .at(-1);
   if (listed === undefined) return answerWithoutCommand(argv, io);
   try {
     return await run(listed, argv, io);

@@ -30,7 +30,9 @@ async function helpTexts(): Promise<Transcript[]> {
     transcripts.push(human(`${name} --help`, await run(...name.split(' '), '--help')));
   }
   const groups = new Set(COMMANDS.flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0] ?? ''] : [])));
-  for (const group of groups) transcripts.push(human(`${group} --help`, await run(group, '--help')));
+  // `web` is a command too, with a help of its own.
+  const only = [...groups].filter((group) => !COMMANDS.some(({ name }) => name === group));
+  for (const group of only) transcripts.push(human(`${group} --help`, await run(group, '--help')));
   transcripts.push(human('--help', await run('--help')), human('--version', await run('--version')));
   for (const shell of ['bash', 'zsh', 'fish'])
     transcripts.push(human(`completion ${shell}`, await run('completion', shell)));
