@@ -2,7 +2,18 @@ import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer } from '../../api/answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../../api/operations/registry.ts';
-import type { ApiQuery, FromHub, HubCall, Loaded, Query, Standing, ToHub } from '../hub/messages.ts';
+import type {
+  ApiQuery,
+  FromHub,
+  HubCall,
+  Job,
+  JobReport,
+  Loaded,
+  Query,
+  Standing,
+  ToHub,
+  VerifyHow,
+} from '../hub/messages.ts';
 import { noAnswerError } from '../hub/no-answer.ts';
 import type { StateViews } from '../model/state-views.ts';
 import { openHub } from './open-hub.ts';
@@ -14,6 +25,7 @@ export const standing: Signal<Standing> = signal({ link: { kind: 'starting' }, p
 const port = openHub(receive);
 let nextId = 1;
 const answers = new Map<number, (answer: Answer) => void>();
+const jobs = new Map<number, (report: JobReport) => void>();
 
 interface Watched {
   readonly id: number;
@@ -65,6 +77,10 @@ function receive(message: FromHub): void {
   if (message.kind === 'answer') {
     answers.get(message.id)?.(message.answer);
     answers.delete(message.id);
+  }
+  if (message.kind === 'report') {
+    jobs.get(message.id)?.(message.report);
+    if (message.report.isDone) jobs.delete(message.id);
   }
 }
 
@@ -127,8 +143,18 @@ export function useStateView<V extends keyof StateViews>(
   return useQuery(query) as Loaded<StateViews[V]['result']>; // oxlint-disable-line typescript/no-unsafe-type-assertion, typescript/no-unnecessary-type-assertion
 }
 
-export function verifyChain(id: string): void {
-  send({ kind: 'verify', project: id });
+export function verifyChain(id: string, how: VerifyHow = 'on'): void {
+  send({ kind: 'verify', project: id, how });
+}
+
+/** Starts work in the hub. Returns a function that stops it; after that nothing is reported. */
+export function startJob(job: Job, onReport: (report: JobReport) => void): () => void {
+  const id = (nextId += 1);
+  jobs.set(id, onReport);
+  send({ kind: 'job', id, job });
+  return () => {
+    if (jobs.delete(id)) send({ kind: 'stop', id });
+  };
 }
 
 const NOTHING: Loaded<unknown> = {};

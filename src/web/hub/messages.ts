@@ -1,6 +1,8 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../../api/operations/registry.ts';
+import type { PastView } from '../model/past-view.ts';
 import type { StateViews } from '../model/state-views.ts';
+import type { CheckedFile } from './check-file.ts';
 
 /** What tabs and the hub send each other. The hub is one worker for all tabs of a browser: one connection, one event stream, one folded state. */
 export type ToHub =
@@ -9,13 +11,16 @@ export type ToHub =
   | { readonly kind: 'watch'; readonly id: number; readonly query: Query }
   | { readonly kind: 'unwatch'; readonly id: number }
   | { readonly kind: 'call'; readonly id: number; readonly call: HubCall }
-  | { readonly kind: 'verify'; readonly project: string }
+  | { readonly kind: 'verify'; readonly project: string; readonly how: VerifyHow }
+  | { readonly kind: 'job'; readonly id: number; readonly job: Job }
+  | { readonly kind: 'stop'; readonly id: number }
   | { readonly kind: 'bye' };
 
 export type FromHub =
   | { readonly kind: 'standing'; readonly standing: Standing }
   | { readonly kind: 'loaded'; readonly id: number; readonly loaded: Loaded<unknown> }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer };
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
+  | { readonly kind: 'report'; readonly id: number; readonly report: JobReport };
 
 export interface HubCall {
   /** The id of a project; left out for operations that concern all. */
@@ -79,9 +84,47 @@ export interface ProjectStanding {
 export interface Verified {
   readonly to: number;
   readonly isRunning: boolean;
-  /** The first entry that does not fit, and why. */
-  readonly broken?: { readonly seq: number; readonly message: string };
+  /** When it last got further, in milliseconds since 1970. */
+  readonly at?: number;
+  /** The keys that signed it, oldest first. */
+  readonly keys?: readonly string[];
+  /** The last signed checkpoint that was checked states a tree of this many entries. */
+  readonly signed?: number;
+  readonly broken?: BrokenChain;
+  /** Why it does not continue for now: the daemon gave no answer. */
+  readonly paused?: ApiError;
 }
+
+/** The first entry that does not fit, and why. */
+export interface BrokenChain {
+  readonly seq: number;
+  readonly code: string;
+  readonly message: string;
+  readonly expected?: string;
+  readonly found?: string;
+  /** The chain contradicts what this browser verified before. */
+  readonly isRewritten?: boolean;
+}
+
+/**
+ * `on`: what is new. `again`: from the first entry, and what was verified before must be found again. `forget`: from the first entry, as if
+ * this browser had never verified it.
+ */
+export type VerifyHow = 'on' | 'again' | 'forget';
+
+/** Work that takes a while, reports how far it is, and can be stopped. */
+export type Job =
+  | { readonly kind: 'check-file'; readonly file: Blob }
+  | { readonly kind: 'state-at'; readonly project: string; readonly seq: number };
+
+export interface JobResults {
+  readonly 'check-file': CheckedFile;
+  readonly 'state-at': Answer<PastView>;
+}
+
+export type JobReport =
+  | { readonly isDone: false; readonly done: number; readonly of: number }
+  | { readonly isDone: true; readonly result: unknown };
 
 export type Link =
   | { readonly kind: 'starting' }

@@ -1,0 +1,68 @@
+import { webVerifier } from '../../ledger/format/crypto.ts';
+import { type ReadPart, takeTurn } from '../model/ledger-parts.ts';
+import { PastStates } from '../model/past-states.ts';
+import { describePast } from '../model/past-view.ts';
+import { checkFile } from './check-file.ts';
+import type { Job, JobReport, JobResults } from './messages.ts';
+
+type Report = (report: JobReport) => void;
+
+/** Progress is shown to people. */
+const REPORT_MS = 100;
+
+/** Work in the hub that a tab started: it reports how far it is, and stops when the tab no longer wants it. */
+export class Jobs {
+  readonly #readPartOf: (project: string) => ReadPart;
+  readonly #running = new Map<object, Map<number, AbortController>>();
+  /** Only of the project that was looked at last: states of the past take memory. */
+  #past: { readonly project: string; readonly states: PastStates } | undefined;
+
+  constructor(readPartOf: (project: string) => ReadPart) {
+    this.#readPartOf = readPartOf;
+  }
+
+  start(tab: object, id: number, job: Job, report: Report): void {
+    const stop = new AbortController();
+    const ofTab = this.#running.get(tab) ?? new Map<number, AbortController>();
+    this.#running.set(tab, ofTab.set(id, stop));
+    void this.#run(job, stop.signal, report).finally(() => ofTab.delete(id));
+  }
+
+  stop(tab: object, id: number): void {
+    this.#running.get(tab)?.get(id)?.abort();
+  }
+
+  /** The tab has gone. */
+  stopAll(tab: object): void {
+    for (const stop of this.#running.get(tab)?.values() ?? []) stop.abort();
+    this.#running.delete(tab);
+  }
+
+  async #run(job: Job, signal: AbortSignal, report: Report): Promise<void> {
+    let reportedAt = -Infinity;
+    const onProgress = (done: number, of: number): void => {
+      if (signal.aborted || performance.now() - reportedAt < REPORT_MS) return;
+      reportedAt = performance.now();
+      report({ isDone: false, done, of });
+    };
+    const result = await this.#work(job, { signal, onProgress });
+    if (!signal.aborted) report({ isDone: true, result });
+  }
+
+  async #work(job: Job, options: WorkOptions): Promise<JobResults[Job['kind']]> {
+    if (job.kind === 'check-file') return checkFile(job.file, { ...options, verifier: webVerifier, turn: takeTurn });
+    return this.#statesOf(job.project).look(job.seq, describePast, options);
+  }
+
+  #statesOf(project: string): PastStates {
+    if (this.#past?.project === project) return this.#past.states;
+    const states = new PastStates({ readPart: this.#readPartOf(project), turn: takeTurn });
+    this.#past = { project, states };
+    return states;
+  }
+}
+
+interface WorkOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, of: number) => void;
+}

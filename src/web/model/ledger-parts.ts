@@ -1,0 +1,62 @@
+import type { Answer } from '../../api/answer.ts';
+import type { Entry } from '../../ledger/format/entry.ts';
+import { fieldsInJson, isObject } from '../../protocol/shape/read-unknown.ts';
+
+/** A part of the ledger in the form of an export: one `{entry, hash}` or `{checkpoint}` per line. */
+export interface LedgerPart {
+  readonly lines: readonly string[];
+  /** Where the next part begins; null if this one reaches the end. */
+  readonly next: number | null;
+}
+
+/** Reads at most `limit` entries from the entry `from` on. */
+export type ReadPart = (from: number, limit: number) => Promise<Answer<LedgerPart>>;
+
+/** One line of an export. The chain is not checked here: see `hub/chain-check.ts`. */
+export function parseExportedEntry(line: string): Entry | undefined {
+  const { entry } = fieldsInJson(line);
+  if (!isObject(entry) || typeof entry['seq'] !== 'number' || typeof entry['at'] !== 'string') return undefined;
+  if (typeof entry['type'] !== 'string' || !isObject(entry['data'])) return undefined;
+  return entry as unknown as Entry; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what the fold reads is checked
+}
+
+/** Gives other work of the worker its turn. */
+export type TakeTurn = () => Promise<void>;
+
+/** Longer slices would delay the event stream and what tabs ask. */
+const SLICE_MS = 20;
+
+/** Counts the time that a loop has held the thread, and pauses it after each slice. */
+export class Slices {
+  readonly #turn: TakeTurn;
+  readonly #now: () => number;
+  #began: number;
+
+  constructor(turn: TakeTurn, now: () => number = () => performance.now()) {
+    this.#turn = turn;
+    this.#now = now;
+    this.#began = now();
+  }
+
+  get isOver(): boolean {
+    return this.#now() - this.#began >= SLICE_MS;
+  }
+
+  async pause(): Promise<void> {
+    await this.#turn();
+    this.#began = this.#now();
+  }
+}
+
+/** A timer would wait at least 4 ms; a message does not. */
+export async function takeTurn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(undefined);
+  });
+}

@@ -1,0 +1,173 @@
+import type { Answer, ApiError } from '../../api/answer.ts';
+import type { Entry } from '../../ledger/format/entry.ts';
+import { copyState, emptyState, foldEntry, type State } from '../../state/state.ts';
+import { parseExportedEntry, type ReadPart, Slices, type TakeTurn } from './ledger-parts.ts';
+
+export interface PastSource {
+  readonly readPart: ReadPart;
+  readonly turn: TakeTurn;
+}
+
+/** The state after the entry `seq`, which was recorded at `at`. */
+export interface PastState {
+  readonly state: State;
+  readonly seq: number;
+  readonly at: string;
+}
+
+export interface PastOptions {
+  readonly onProgress?: (done: number, of: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+const READ_ENTRIES = 1000;
+/** Copies share the values that did not change, so a copy costs about as much as its maps. */
+const MOST_COPIES = 32;
+const FIRST_SPACING = 5000;
+/** Close copies make a step back cheap. */
+const NEAR_SPACING = 250;
+const MOST_NEAR = 4;
+/** How much text of entries is kept, so that moving about in one place asks the daemon nothing. */
+const KEPT_CHARACTERS = 16_000_000;
+
+/**
+ * The state of a project at any entry, folded from its beginning. Copies of the state along the way make every later look quick; their number
+ * is bounded, and their distance grows with the ledger.
+ */
+export class PastStates {
+  readonly #source: PastSource;
+  readonly #copies: PastState[] = [];
+  readonly #near: PastState[] = [];
+  readonly #chunks = new Map<number, readonly string[]>();
+  #spacing = FIRST_SPACING;
+  #cursor: PastState = { state: emptyState(), seq: 0, at: '' };
+  #busy: Promise<unknown> = Promise.resolve();
+
+  constructor(source: PastSource) {
+    this.#source = source;
+  }
+
+  /** Computes something of the state after an entry. One look at a time, because the next one changes the state in place. */
+  async look<T>(seq: number, compute: (past: PastState) => T, options: PastOptions = {}): Promise<Answer<T>> {
+    const looked = this.#busy.then(async (): Promise<Answer<T>> => {
+      const error = await this.#reach(seq, options);
+      return error === undefined ? { ok: true, result: compute(this.#cursor) } : { ok: false, error };
+    });
+    this.#busy = looked.catch(() => undefined);
+    return looked;
+  }
+
+  async #reach(target: number, { onProgress, signal }: PastOptions): Promise<ApiError | undefined> {
+    if (!Number.isSafeInteger(target) || target < 1) return noSuchEntry(target);
+    this.#moveTo(target);
+    const from = this.#cursor.seq;
+    const slices = new Slices(this.#source.turn);
+    while (this.#cursor.seq < target) {
+      if (isStopped(signal)) return STOPPED;
+      const lines = await this.#linesAfter(this.#cursor.seq);
+      if (!lines.ok) return lines.error;
+      if (lines.result.length === 0) return noSuchEntry(target);
+      for (const line of lines.result) {
+        if (this.#cursor.seq >= target || isStopped(signal)) break;
+        const entry = parseExportedEntry(line);
+        if (entry === undefined) return unreadable(this.#cursor.seq + 1);
+        const error = this.#fold(entry, target);
+        if (error !== undefined) return error;
+        if (!slices.isOver) continue;
+        onProgress?.(this.#cursor.seq - from, target - from);
+        await slices.pause();
+      }
+    }
+    return undefined;
+  }
+
+  /** Puts the cursor on the nearest known state at or before the entry. */
+  #moveTo(target: number): void {
+    let best: PastState | undefined = this.#cursor.seq <= target ? this.#cursor : undefined;
+    for (const copy of [...this.#copies, ...this.#near])
+      if (copy.seq <= target && copy.seq > (best?.seq ?? 0)) best = copy;
+    if (best === this.#cursor) return;
+    this.#cursor = best === undefined ? { state: emptyState(), seq: 0, at: '' } : copyOf(best);
+  }
+
+  #fold(entry: Entry, target: number): ApiError | undefined {
+    const { state, seq } = this.#cursor;
+    if (entry.seq !== seq + 1) return unreadable(seq + 1);
+    try {
+      foldEntry(state, entry);
+    } catch (error) {
+      // The state may be half changed.
+      this.#cursor = { state: emptyState(), seq: 0, at: '' };
+      return { ...unreadable(entry.seq), message: error instanceof Error ? error.message : String(error) };
+    }
+    this.#cursor = { state, seq: entry.seq, at: entry.at };
+    if (entry.seq % NEAR_SPACING === 0) this.#keep(target);
+    return undefined;
+  }
+
+  #keep(target: number): void {
+    const { state, seq } = this.#cursor;
+    // The fold only appends to these, and no view reads them.
+    for (const map of [state.statements, state.memory, state.settled]) map.clear();
+    if (seq % this.#spacing === 0) {
+      if (!this.#copies.some((copy) => copy.seq === seq)) this.#copies.push(copyOf(this.#cursor));
+      if (this.#copies.length > MOST_COPIES) this.#thinOut();
+    } else if (target - seq <= 2 * NEAR_SPACING && !this.#near.some((copy) => copy.seq === seq)) {
+      this.#near.push(copyOf(this.#cursor));
+      if (this.#near.length > MOST_NEAR) this.#near.shift();
+    }
+  }
+
+  #thinOut(): void {
+    this.#spacing *= 2;
+    const kept = this.#copies.filter(({ seq }) => seq % this.#spacing === 0);
+    this.#copies.splice(0, this.#copies.length, ...kept);
+  }
+
+  /** The entries after `seq` of one chunk; none if the ledger ends there. */
+  async #linesAfter(seq: number): Promise<Answer<readonly string[]>> {
+    const start = seq - (seq % READ_ENTRIES);
+    const known = this.#chunks.get(start);
+    if (known !== undefined && known.length > seq - start) return { ok: true, result: known.slice(seq - start) };
+    const begin = start + (known?.length ?? 0);
+    const answer = await this.#source.readPart(begin + 1, READ_ENTRIES - (begin - start));
+    if (!answer.ok) return answer;
+    const entries = answer.result.lines.filter((line) => line.startsWith('{"entry":'));
+    const chunk = [...(known ?? []), ...entries].slice(0, READ_ENTRIES);
+    this.#chunks.delete(start);
+    this.#chunks.set(start, chunk);
+    this.#forgetChunks();
+    return { ok: true, result: chunk.slice(seq - start) };
+  }
+
+  #forgetChunks(): void {
+    let characters = 0;
+    for (const [start, lines] of [...this.#chunks].toReversed()) {
+      for (const { length } of lines) characters += length;
+      if (characters > KEPT_CHARACTERS && start !== [...this.#chunks.keys()].at(-1)) this.#chunks.delete(start);
+    }
+  }
+}
+
+/** A function, because the compiler does not know that it changes during a pause. */
+function isStopped(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+function copyOf({ state, seq, at }: PastState): PastState {
+  return { state: copyState(state), seq, at };
+}
+
+export const STOPPED: ApiError = { code: 'stopped', message: 'this was stopped', hint: 'Ask again.' };
+
+function noSuchEntry(seq: number): ApiError {
+  return { code: 'no-such-entry', message: `there is no entry ${seq}`, hint: 'Choose a smaller number.' };
+}
+
+function unreadable(seq: number): ApiError {
+  return {
+    code: 'ledger/bad-entry',
+    message: `entry ${seq} cannot be read`,
+    hint: 'Run: baton ledger verify',
+  };
+}
