@@ -1,3 +1,4 @@
+import { EVENTS } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import { listAgents } from './fleet/agent-rows.ts';
 import { findAnything } from './find-anything.ts';
@@ -9,6 +10,8 @@ import { viewSteering } from './run/steering.ts';
 import { viewStepGraph } from './run/step-graph.ts';
 import { viewTaskTimeline } from './run/task-timeline.ts';
 import { viewWork } from './work-rows.ts';
+
+const ENTRY_TYPES: readonly string[] = Object.keys(EVENTS).toSorted();
 
 /**
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
@@ -25,6 +28,7 @@ export const STATE_VIEWS = {
   task_timeline: viewTaskTimeline,
   step_graph: viewStepGraph,
   steering: viewSteering,
+  entryTypes: () => ENTRY_TYPES,
 };
 
 export type StateViews = {

@@ -1,0 +1,93 @@
+import type { Answer, ApiError } from '../../../api/answer.ts';
+import type { ShownEntry } from '../../model/describe-entry.ts';
+
+export interface EntriesPart {
+  readonly entries: readonly ShownEntry[];
+  readonly next: number | null;
+}
+
+export type ReadRange = (range: { readonly from: number; readonly to: number }) => Promise<Answer<EntriesPart>>;
+
+/** The most that one call returns without a limit of its own. */
+export const PAGE_ENTRIES = 100;
+/** About a hundred screens. */
+const MOST_PAGES = 40;
+
+/** The entries around what is on the screen, by number. Everything else is read when it is scrolled to. */
+export class EntryPages {
+  readonly #read: ReadRange;
+  readonly #onChange: () => void;
+  readonly #pages = new Map<number, Map<number, ShownEntry>>();
+  #wanted: { readonly from: number; readonly to: number } | undefined;
+  #isReading = false;
+  error: ApiError | undefined;
+
+  constructor(read: ReadRange, onChange: () => void) {
+    this.#read = read;
+    this.#onChange = onChange;
+  }
+
+  find(seq: number): ShownEntry | undefined {
+    return this.#pages.get(pageOf(seq))?.get(seq);
+  }
+
+  /** These numbers are on the screen. Only the newest wish counts. */
+  want(from: number, to: number): void {
+    this.#wanted = { from: Math.max(1, from), to };
+    if (!this.#isReading) void this.#fill();
+  }
+
+  /** Asks again after a failure. */
+  retry(): void {
+    if (this.error !== undefined && !this.#isReading) void this.#fill();
+  }
+
+  async #fill(): Promise<void> {
+    this.#isReading = true;
+    for (let range = this.#missing(); range !== undefined; range = this.#missing()) {
+      const answer = await this.#read(range);
+      this.error = answer.ok ? undefined : answer.error;
+      if (!answer.ok) break;
+      // Without progress the same range would be read again and again.
+      if (answer.result.entries.length === 0) break;
+      for (const entry of answer.result.entries) this.#keep(entry);
+      this.#forget();
+      this.#onChange();
+    }
+    this.#isReading = false;
+    this.#onChange();
+  }
+
+  /** The first gap in what is wanted, with the rest of its page. */
+  #missing(): { readonly from: number; readonly to: number } | undefined {
+    const { from = 1, to = 0 } = this.#wanted ?? {};
+    for (let seq = to; seq >= from; seq -= 1) {
+      if (this.find(seq) !== undefined) continue;
+      const first = pageOf(seq) * PAGE_ENTRIES + 1;
+      let low = seq;
+      while (low > first && this.find(low - 1) === undefined) low -= 1;
+      return { from: low, to: seq };
+    }
+    return undefined;
+  }
+
+  #keep(entry: ShownEntry): void {
+    const page = pageOf(entry.seq);
+    const entries = this.#pages.get(page) ?? new Map<number, ShownEntry>();
+    entries.set(entry.seq, entry);
+    // The page that was used last is the last one to go.
+    this.#pages.delete(page);
+    this.#pages.set(page, entries);
+  }
+
+  #forget(): void {
+    for (const page of this.#pages.keys()) {
+      if (this.#pages.size <= MOST_PAGES) return;
+      this.#pages.delete(page);
+    }
+  }
+}
+
+function pageOf(seq: number): number {
+  return Math.floor((seq - 1) / PAGE_ENTRIES);
+}

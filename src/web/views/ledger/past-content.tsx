@@ -1,0 +1,134 @@
+import type { ComponentChildren } from 'preact';
+import { hrefTo } from '../../app/router.ts';
+import { renderCount } from '../../kit/numbers.ts';
+import { Stages } from '../../kit/stages.tsx';
+import { StateMark } from '../../kit/state-mark.tsx';
+import { renderAge, renderTime } from '../../kit/time.tsx';
+import { Words } from '../../kit/words.tsx';
+import type { PastView, Shown } from '../../model/past-view.ts';
+
+const STATUSES = ['todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
+
+/** Nothing in it is the present, and it says so on top. */
+export function PastContent({ view }: { readonly view: PastView }) {
+  const { seq, at, tasks, workflows, agents, pipelines, decisions } = view;
+  return (
+    <div class="past" data-past={seq}>
+      <p class="past-banner" role="status">
+        <strong>The past:</strong> as of #{renderCount(seq)}, <span class="number">{renderTime(at)}</span>. Links lead to
+        the present.
+      </p>
+      <section aria-label="Tasks then">
+        <h3>Tasks</h3>
+        <p class="bar">
+          {STATUSES.map((status) => (
+            <span key={status} class="number">
+              <StateMark state={status} /> {renderCount(tasks[status])}
+            </span>
+          ))}
+        </p>
+      </section>
+      <Group label="Open decisions" shown={decisions} none="No decision was open.">
+        {({ id, title, source, taskId, since }) => (
+          <a class="row" href={hrefTo({ view: 'inbox', id })} data-decision={id}>
+            <StateMark state="open" word={source} />
+            <span class="grow one-line">
+              <Words text={title} most={200} />
+            </span>
+            <TaskOf id={taskId} />
+            <Since since={since} at={at} />
+          </a>
+        )}
+      </Group>
+      <Group label="Agents" shown={agents} none="No agent was running.">
+        {({ id, name, status, taskId, since }) => (
+          <a class="row" href={hrefTo({ view: 'session', id })} data-agent={id}>
+            <StateMark state={status} />
+            <span class="grow one-line">
+              <Words text={name} most={100} />
+            </span>
+            <TaskOf id={taskId} />
+            <Since since={since} at={at} />
+          </a>
+        )}
+      </Group>
+      <Group label="Workflows" shown={workflows} none="No workflow was under way.">
+        {({ taskId, title, activity, since, stages }) => (
+          <div class="past-workflow" data-task={taskId}>
+            <a class="row" href={hrefTo({ view: 'tasks', id: taskId })}>
+              <StateMark state={activity} />
+              <span class="grow one-line">
+                <Words text={title} most={200} />
+              </span>
+              <TaskOf id={taskId} />
+              <Since since={since} at={at} />
+            </a>
+            <Stages stages={stages} />
+          </div>
+        )}
+      </Group>
+      <Group label="Pipelines" shown={pipelines} none="No pipeline was running.">
+        {({ id, name, status, step, since }) => (
+          <a class="row" href={hrefTo({ view: 'work', id: `pipeline:${id}` })}>
+            <StateMark state={status} />
+            <span class="grow one-line">
+              <Words text={name} most={100} />
+              {step === null ? null : (
+                <span class="dim">
+                  {' '}
+                  at <Words text={step} most={60} />
+                </span>
+              )}
+            </span>
+            <Since since={since} at={at} />
+          </a>
+        )}
+      </Group>
+    </div>
+  );
+}
+
+interface GroupProps<T> {
+  readonly label: string;
+  readonly shown: Shown<T>;
+  readonly none: string;
+  readonly children: (item: T) => ComponentChildren;
+}
+
+function Group<T>({ label, shown: { total, items }, none, children }: GroupProps<T>) {
+  return (
+    <section aria-label={`${label} then`}>
+      <h3>
+        {label} <span class="number">{renderCount(total)}</span>
+      </h3>
+      {total === 0 ? (
+        <p class="dim">{none}</p>
+      ) : (
+        <ul class="rows">
+          {items.map((item, index) => (
+            <li key={index}>{children(item)}</li>
+          ))}
+        </ul>
+      )}
+      {total > items.length ? <p class="dim">{renderCount(total - items.length)} more are not listed.</p> : null}
+    </section>
+  );
+}
+
+function TaskOf({ id }: { readonly id: string | null }) {
+  if (id === null) return null;
+  return (
+    <span class="dim one-line task">
+      <Words text={id} most={64} />
+    </span>
+  );
+}
+
+/** How long it had lasted by then. */
+function Since({ since, at }: { readonly since: string; readonly at: string }) {
+  return (
+    <span class="number dim" title={since}>
+      {renderAge(Date.parse(at) - Date.parse(since))}
+    </span>
+  );
+}

@@ -1,0 +1,32 @@
+import { useRef, useState } from 'preact/hooks';
+import { now } from '../../kit/time.tsx';
+
+/** A pointer that moved this recently may be about to click. */
+const POINTING_MS = 2000;
+
+/**
+ * Whether somebody reads the list: it is scrolled down, the pointer moves in it, or one of its rows has the focus. Then nothing in it may move.
+ */
+export function useReader() {
+  const box = useRef<HTMLDivElement>(null);
+  const pointedAt = useRef(-Infinity);
+  const [isScrolled, setScrolled] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
+  const point = (): void => void (pointedAt.current = Date.now());
+  return {
+    box,
+    isReading: isScrolled || hasFocus || now.value - pointedAt.current < POINTING_MS,
+    toTop(): void {
+      pointedAt.current = -Infinity;
+      box.current?.querySelector('.virtual')?.scrollTo({ top: 0 });
+    },
+    handlers: {
+      onPointerMove: point,
+      onPointerDown: point,
+      onPointerLeave: () => void (pointedAt.current = -Infinity),
+      onScrollCapture: ({ target }: Event) => setScrolled(target instanceof Element && target.scrollTop > 0),
+      onFocusIn: ({ target }: Event) => setFocus(target instanceof Element && target.matches('[data-row] *')),
+      onFocusOut: () => setFocus(false),
+    },
+  };
+}
