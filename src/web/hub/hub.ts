@@ -1,7 +1,9 @@
 import type { Answer } from '../../api/answer.ts';
 import { objectsOf, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import type { LedgerPart } from '../model/ledger-parts.ts';
 import { ProjectModel } from '../model/project-model.ts';
 import { computeView } from '../model/state-views.ts';
+import { Jobs } from './jobs.ts';
 import { DaemonLink, type StreamedEntry } from './link.ts';
 import type { FromHub, HubCall, Loaded, Query, Standing, ToHub, Topic, Verified } from './messages.ts';
 import { noAnswerError } from './no-answer.ts';
@@ -20,10 +22,12 @@ export class Hub {
   readonly #models = new Map<string, ProjectModel>();
   /** Where each project is: calls name their project by its path. */
   readonly #paths = new Map<string, string>();
-  readonly #verifications = new Verifications(
-    async (call) => this.#call(call),
-    () => this.#tell(),
-  );
+  readonly #verifications = new Verifications({
+    call: async (call) => this.#call(call),
+    daemonKey: () => this.#link.daemonKey,
+    onChange: () => this.#tell(),
+  });
+  readonly #jobs = new Jobs((project) => async (from, limit) => this.#readPart(project, from, limit));
   readonly #watches = new Watches({
     call: async (call) => this.#call(call),
     look: async (query) => this.#look(query),
@@ -61,11 +65,20 @@ export class Hub {
         void this.#answer(tab, message.id, message.call);
         break;
       case 'verify':
-        this.#verifications.start(message.project);
+        this.#verifications.start(message.project, message.how);
+        break;
+      case 'job':
+        this.#jobs.start(tab, message.id, message.job, (report) =>
+          tab.send({ kind: 'report', id: message.id, report }),
+        );
+        break;
+      case 'stop':
+        this.#jobs.stop(tab, message.id);
         break;
       case 'bye':
         for (const end of this.#tabs.get(tab)?.values() ?? []) end();
         this.#tabs.delete(tab);
+        this.#jobs.stopAll(tab);
         break;
     }
   }
@@ -73,6 +86,9 @@ export class Hub {
   /** So that a tab notices if the hub itself has stopped. */
   beat(): void {
     this.#tell();
+    const seen = this.#watches.projects();
+    const heads = [...this.#models].filter(([id]) => seen.has(id)).map(([id, { seq }]) => [id, seq] as const);
+    this.#verifications.beat(new Map(heads), this.#link.link.kind === 'live');
   }
 
   #watch(tab: Tab, id: number, query: Query): void {
@@ -96,6 +112,11 @@ export class Hub {
       ok: false,
       error: { code: 'no-such-project', message: 'this daemon has no such project', hint: 'Choose another one.' },
     };
+  }
+
+  async #readPart(project: string, from: number, limit: number): Promise<Answer<LedgerPart>> {
+    const answer = await this.#call({ project, operation: 'ledger_export', input: { from, limit } });
+    return answer as Answer<LedgerPart>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the daemon's declared result
   }
 
   async #readProjects(): Promise<void> {

@@ -39,6 +39,7 @@ export class DaemonLink {
   readonly #events: LinkEvents;
   #given: { code?: string; daemonKey?: string } = {};
   #door: OpenDoor | undefined;
+  #daemonKey: string | undefined;
   #link: Link = { kind: 'starting' };
   #lastSignAt: number | undefined;
   #isRunning = false;
@@ -54,6 +55,11 @@ export class DaemonLink {
 
   get keyName(): string | undefined {
     return this.#door?.key.name;
+  }
+
+  /** Of the daemon that has proved itself; also while it is away. */
+  get daemonKey(): string | undefined {
+    return this.#daemonKey;
   }
 
   /** A tab was opened, perhaps with a new code. */
@@ -93,6 +99,7 @@ export class DaemonLink {
         const door = await openDoor(this.#given, AbortSignal.timeout(ANSWER_MS));
         this.#given = {};
         this.#door = door;
+        this.#daemonKey = door.key.daemonKey;
         await this.#follow(door);
         this.#leave('gone');
       } catch (error) {

@@ -80,7 +80,7 @@ export interface ProjectStanding {
   readonly verified: Verified;
 }
 
-/** How far the page itself has verified the chain. */
+/** How far the page itself has verified the chain, its hashes and its signatures. */
 export interface Verified {
   readonly to: number;
   readonly isRunning: boolean;
@@ -88,8 +88,6 @@ export interface Verified {
   readonly at?: number;
   /** The keys that signed it, oldest first. */
   readonly keys?: readonly string[];
-  /** The last signed checkpoint that was checked states a tree of this many entries. */
-  readonly signed?: number;
   readonly broken?: BrokenChain;
   /** Why it does not continue for now: the daemon gave no answer. */
   readonly paused?: ApiError;

@@ -1,33 +1,119 @@
 import type { Answer } from '../../api/answer.ts';
-import type { HubCall, Verified } from './messages.ts';
+import { webVerifier } from '../../ledger/format/crypto.ts';
+import { takeTurn } from '../model/ledger-parts.ts';
+import { ChainCheck, type SignedPart } from './chain-check.ts';
+import type { HubCall, Verified, VerifyHow } from './messages.ts';
+import { readKept, writeKept } from './page-store.ts';
+
+export interface VerificationSources {
+  readonly call: (call: HubCall) => Promise<Answer>;
+  /** The key of the daemon that this page belongs to; undefined before it has proved itself. */
+  readonly daemonKey: () => string | undefined;
+  readonly onChange: () => void;
+}
 
 const NOTHING: Verified = { to: 0, isRunning: false };
+/** The page shows its content first. */
+const FIRST_MS = 3000;
+/** So far behind the newest entry the page may be, and so far apart are two looks. */
+const PACE_MS = 2000;
+/** Standing is sent to every tab. */
+const TELL_MS = 200;
+const PART_ENTRIES = 1000;
 
-/** Verifies the chain of a project in this browser, part by part, and remembers how far it got. */
+/** The chains of the projects that tabs look at, verified in the background, one at a time. */
 export class Verifications {
-  readonly #call: (call: HubCall) => Promise<Answer>;
-  readonly #onChange: () => void;
-  readonly #known = new Map<string, Verified>();
+  readonly #sources: VerificationSources;
+  readonly #checks = new Map<string, ChainCheck>();
+  readonly #endedAt = new Map<string, number>();
+  #running: ChainCheck | undefined;
+  /** A person waits for it, so it does not rest between slices. */
+  #isUrgent = false;
+  #liveAt: number | undefined;
+  #toldAt = -Infinity;
 
-  constructor(call: (call: HubCall) => Promise<Answer>, onChange: () => void) {
-    this.#call = call;
-    this.#onChange = onChange;
+  constructor(sources: VerificationSources) {
+    this.#sources = sources;
   }
 
   of(project: string): Verified {
-    return this.#known.get(project) ?? NOTHING;
+    return this.#checks.get(project)?.verified ?? NOTHING;
   }
 
-  start(project: string): void {
-    if (this.of(project).isRunning) return;
-    void this.#run(project);
+  /** A person asks for it. */
+  start(project: string, how: VerifyHow): void {
+    const check = this.#checkOf(project);
+    if (check === undefined) return;
+    if (check === this.#running) this.#isUrgent = true;
+    else if (this.#running === undefined) void this.#run(project, check, how, true);
   }
 
-  async #run(project: string): Promise<void> {
-    this.#known.set(project, { ...this.of(project), isRunning: true });
-    this.#onChange();
-    await this.#call({ project, operation: 'ledger_head', input: {} });
-    this.#known.set(project, { ...this.of(project), isRunning: false });
-    this.#onChange();
+  /** Called every second, with the projects that tabs look at and how many entries each has. */
+  beat(projects: ReadonlyMap<string, number>, isLive: boolean): void {
+    if (!isLive) {
+      if (this.#liveAt !== undefined) for (const check of this.#checks.values()) check.compareAgain();
+      this.#liveAt = undefined;
+      return;
+    }
+    this.#liveAt ??= performance.now();
+    const isEarly = performance.now() - this.#liveAt < FIRST_MS;
+    for (const [project, head] of projects) {
+      const check = this.#checkOf(project);
+      if (check === undefined || isEarly || this.#running !== undefined || !check.isBehind(head)) continue;
+      const restedMs = performance.now() - (this.#endedAt.get(project) ?? -Infinity);
+      if (restedMs >= PACE_MS) void this.#run(project, check, 'on', false);
+    }
+  }
+
+  async #run(project: string, check: ChainCheck, how: VerifyHow, isUrgent: boolean): Promise<void> {
+    this.#running = check;
+    this.#isUrgent = isUrgent;
+    try {
+      await check.run(how);
+    } finally {
+      this.#running = undefined;
+      this.#endedAt.set(project, performance.now());
+    }
+  }
+
+  #checkOf(project: string): ChainCheck | undefined {
+    const known = this.#checks.get(project);
+    const key = this.#sources.daemonKey();
+    if (known !== undefined || key === undefined) return known;
+    const name = `verified ${key} ${project}`;
+    const check = new ChainCheck(project, {
+      verifier: webVerifier,
+      readPart: async (from) => this.#readPart(project, from),
+      turn: async () => this.#turn(),
+      now: () => Date.now(),
+      read: async () => readKept(name),
+      write: async (memory) => writeKept(name, memory),
+      onChange: () => this.#tell(),
+    });
+    this.#checks.set(project, check);
+    void check.load();
+    return check;
+  }
+
+  async #readPart(project: string, from: number): Promise<Answer<SignedPart>> {
+    const answer = await this.#sources.call({
+      project,
+      operation: 'ledger_export',
+      input: { from, limit: PART_ENTRIES },
+    });
+    return answer as Answer<SignedPart>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the daemon's declared result
+  }
+
+  /** In the background it takes at most half of the time. */
+  async #turn(): Promise<void> {
+    if (this.#isUrgent) return takeTurn();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  #tell(): void {
+    const now = performance.now();
+    if (this.#running?.verified.isRunning === true && now - this.#toldAt < TELL_MS) return;
+    this.#toldAt = now;
+    this.#sources.onChange();
   }
 }

@@ -71,6 +71,12 @@ export class Watches {
     });
   }
 
+  /** The projects that a tab looks at. */
+  projects(): ReadonlySet<string> {
+    const found = [...this.#watches.values()].map(({ query: { project } }) => project);
+    return new Set(found.filter((project) => project !== undefined));
+  }
+
   /** Something was recorded in the project about these topics. */
   changed(project: string, topics: ReadonlySet<Topic>): void {
     for (const watch of this.#watches.values()) {

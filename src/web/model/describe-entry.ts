@@ -81,5 +81,9 @@ function cut(text: string, most: number): string {
 export function shortActor(actor: string): string {
   const [kind = '', ...rest] = actor.split(':');
   const name = rest.join(':');
-  return kind === 'session' && /^[0-9a-f-]{20,}$/.test(name) ? `session ${name.slice(0, 8)}` : name === '' ? kind : name;
+  return kind === 'session' && /^[0-9a-f-]{20,}$/.test(name)
+    ? `session ${name.slice(0, 8)}`
+    : name === ''
+      ? kind
+      : name;
 }

@@ -27,7 +27,14 @@ export function EntryList(props: ListProps) {
 /** All entries, newest first: the number of a row is the number of its entry. */
 function All({ head, chosen, broken }: ListProps) {
   const [, redraw] = useReducer((n: number, _: undefined) => n + 1, 0);
-  const pages = useMemo(() => new EntryPages(async (range) => call('entries_read', range), () => redraw(undefined)), []);
+  const pages = useMemo(
+    () =>
+      new EntryPages(
+        async (range) => call('entries_read', range),
+        () => redraw(undefined),
+      ),
+    [],
+  );
   const reader = useReader();
   const [top, setTop] = useState(head);
   const range = useRef({ from: 0, to: 0 });
@@ -69,8 +76,10 @@ function Found({ filter, head, chosen, broken }: ListProps) {
   const [, redraw] = useReducer((n: number, _: undefined) => n + 1, 0);
   const found = useMemo(() => {
     const input = { ...toFilterInput(filter), newest_first: true, limit: PAGE_ENTRIES };
-    return new FoundEntries(async (within) => call('entries_read', { ...input, ...within }), head, () =>
-      redraw(undefined),
+    return new FoundEntries(
+      async (within) => call('entries_read', { ...input, ...within }),
+      head,
+      () => redraw(undefined),
     );
   }, []);
   const reader = useReader();

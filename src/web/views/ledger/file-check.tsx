@@ -144,8 +144,7 @@ function Result({ result }: { readonly result: CheckedFile }) {
 /** Anybody can sign a file with a key of their own: what counts is whether the reader knows it. */
 function KnownKey({ keyText, project: name }: { readonly keyText: string; readonly project: string }) {
   const keys = standing.value.projects.find(({ id }) => id === name)?.verified.keys;
-  if (keys === undefined)
-    return <StateMark state="waiting" word="compare it with the key that you trust" />;
+  if (keys === undefined) return <StateMark state="waiting" word="compare it with the key that you trust" />;
   return keys.includes(keyText) ? (
     <StateMark state="verified" word="a key of the ledger that this browser verified" />
   ) : (

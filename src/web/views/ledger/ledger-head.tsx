@@ -48,7 +48,7 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
           Paused: <Words text={paused.message} most={200} />
         </span>
       )}
-      <Signed own={verified} />
+      <Signers keys={verified.keys ?? []} />
       <div class="bar end">
         {to < seq && !isRunning ? (
           <button type="button" disabled={!isLive} onClick={() => verifyChain(id)}>
@@ -61,14 +61,13 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
   );
 }
 
-/** Whose signature was checked. The name of a key contains the id of the ledger, and is long. */
-function Signed({ own: { signed, keys } }: { readonly own: ProjectStanding['verified'] }) {
-  const [newest, ...older] = (keys ?? []).toReversed();
-  if (signed === undefined || newest === undefined) return null;
-  const [, id = ''] = newest.split('+');
+/** Whose signatures were checked. The name of a key contains the id of the ledger, and is long. */
+function Signers({ keys }: { readonly keys: readonly string[] }) {
+  const [newest, ...older] = keys.toReversed();
+  if (newest === undefined) return null;
   return (
     <span class="dim one-line" title={[newest, ...older].join('\n')}>
-      signature at #{renderCount(signed)} by key <code>{id}</code>
+      signed by key <code>{newest.split('+')[1] ?? ''}</code>
       {older.length === 0 ? '' : ` and ${older.length} more`}
     </span>
   );

@@ -15,8 +15,8 @@ export function PastContent({ view }: { readonly view: PastView }) {
   return (
     <div class="past" data-past={seq}>
       <p class="past-banner" role="status">
-        <strong>The past:</strong> as of #{renderCount(seq)}, <span class="number">{renderTime(at)}</span>. Links lead to
-        the present.
+        <strong>The past:</strong> as of #{renderCount(seq)}, <span class="number">{renderTime(at)}</span>. Links lead
+        to the present.
       </p>
       <section aria-label="Tasks then">
         <h3>Tasks</h3>

@@ -98,7 +98,9 @@ function usePast(seq: number): Looked {
       stop = startJob({ kind: 'state-at', project: own, seq }, (report) => {
         if (!report.isDone) return setLooked((before) => ({ ...before, progress: report }));
         const answer = report.result as Answer<PastView>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the result of this kind of job
-        setLooked((before) => (answer.ok ? { view: answer.result } : { ...before, error: answer.error, progress: undefined }));
+        setLooked((before) =>
+          answer.ok ? { view: answer.result } : { ...before, error: answer.error, progress: undefined },
+        );
       });
     }, SETTLE_MS);
     return () => {

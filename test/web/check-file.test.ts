@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { webVerifier } from '../../ledger/format/crypto.ts';
-import { exportLedger } from '../../ledger/verify/export.ts';
-import { makeTaskProof } from '../../ledger/verify/task-proof.ts';
-import { nodeVerifier } from '../../ledger/writer/keys.ts';
-import { openTestLedger, record, testDraft } from '../../ledger/writer/ledger.cases.ts';
-import { checkFile, type CheckedFile } from './check-file.ts';
+import { webVerifier } from '../../src/ledger/format/crypto.ts';
+import { exportLedger } from '../../src/ledger/verify/export.ts';
+import { makeTaskProof } from '../../src/ledger/verify/task-proof.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
+import { openTestLedger, record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
+import { checkFile, type CheckedFile } from '../../src/web/hub/check-file.ts';
 
 describe('a file that was dropped on the page', () => {
   let proof = '';
@@ -41,7 +41,10 @@ describe('a file that was dropped on the page', () => {
 
   it('is refused with the first fault', async () => {
     const changed = exported.replace('Schritt 77 ', 'Schritt 78 ');
-    expect(await check(changed)).toMatchObject({ ok: false, problem: { message: expect.stringContaining('entry 79') } });
+    expect(await check(changed)).toMatchObject({
+      ok: false,
+      problem: { message: expect.stringContaining('entry 79') },
+    });
     const other = proof.replace('Schritt 77 ', 'Schritt 78 ');
     expect(await check(other)).toMatchObject({ ok: false, problem: { message: expect.stringContaining('entry 79') } });
     for (const text of ['', '{', 'hello', '{"entry":1}', exported.slice(0, exported.length / 2)])
