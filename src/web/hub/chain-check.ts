@@ -129,13 +129,16 @@ export class ChainCheck {
 
   async #verify(): Promise<RunEnd> {
     const slices = new Slices(this.#source.turn);
+    let ahead: Promise<Answer<SignedPart>> | undefined;
     for (;;) {
       const { size } = this.#walk;
       // The last known entry is read once more: it must be what it was.
       const isKnown = !this.#isCompared && size > 0;
-      const answer = await this.#source.readPart(isKnown ? size : size + 1);
+      const answer = await (ahead ?? this.#source.readPart(isKnown ? size : size + 1));
       if (!answer.ok) return { kind: 'paused', error: answer.error };
       const { lines, next, checkpoint } = answer.result;
+      // The daemon reads the next part while this one is verified.
+      ahead = next === null ? undefined : this.#source.readPart(next);
       const different = isKnown ? this.#compare(lines[0]) : undefined;
       if (different !== undefined) return { kind: 'broken', broken: different };
       this.#isCompared = true;

@@ -25,6 +25,7 @@ export class Hub {
   readonly #verifications = new Verifications({
     call: async (call) => this.#call(call),
     daemonKey: () => this.#link.daemonKey,
+    isBusy: () => this.#jobs.isBusy,
     onChange: () => this.#tell(),
   });
   readonly #jobs = new Jobs((project) => async (from, limit) => this.#readPart(project, from, limit));

@@ -21,6 +21,10 @@ export class Jobs {
     this.#readPartOf = readPartOf;
   }
 
+  get isBusy(): boolean {
+    return [...this.#running.values()].some(({ size }) => size > 0);
+  }
+
   start(tab: object, id: number, job: Job, report: Report): void {
     const stop = new AbortController();
     const ofTab = this.#running.get(tab) ?? new Map<number, AbortController>();

@@ -9,6 +9,8 @@ export interface VerificationSources {
   readonly call: (call: HubCall) => Promise<Answer>;
   /** The key of the daemon that this page belongs to; undefined before it has proved itself. */
   readonly daemonKey: () => string | undefined;
+  /** Somebody waits for other work of the hub. */
+  readonly isBusy: () => boolean;
   readonly onChange: () => void;
 }
 
@@ -104,10 +106,10 @@ export class Verifications {
     return answer as Answer<SignedPart>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the daemon's declared result
   }
 
-  /** In the background it takes at most half of the time. */
+  /** In the background it takes at most half of the time, and little if a person waits for something else. */
   async #turn(): Promise<void> {
     if (this.#isUrgent) return takeTurn();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, this.#sources.isBusy() ? 200 : 20));
   }
 
   #tell(): void {

@@ -4,7 +4,7 @@ import { Action } from './action.tsx';
 
 /** Saves the proof of a task as a file, which `baton verify` and the page check without the daemon. */
 export function ProofDownload({ taskId }: { readonly taskId: string }) {
-  const act = async (): Promise<Answer<unknown>> => {
+  const act = async (): Promise<Answer> => {
     const answer = await call('task_proof', { task_id: taskId });
     if (answer.ok) save(`${taskId}.proof.json`, JSON.stringify(answer.result));
     return answer;

@@ -12,6 +12,11 @@ export interface LedgerPart {
 /** Reads at most `limit` entries from the entry `from` on. */
 export type ReadPart = (from: number, limit: number) => Promise<Answer<LedgerPart>>;
 
+/** The other lines are checkpoints. */
+export function isEntryLine(line: string): boolean {
+  return line.startsWith('{"entry":');
+}
+
 /** One line of an export. The chain is not checked here: see `hub/chain-check.ts`. */
 export function parseExportedEntry(line: string): Entry | undefined {
   const { entry } = fieldsInJson(line);

@@ -1,7 +1,14 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { copyState, emptyState, foldEntry, type State } from '../../state/state.ts';
-import { parseExportedEntry, type ReadPart, Slices, type TakeTurn } from './ledger-parts.ts';
+import {
+  isEntryLine,
+  type LedgerPart,
+  parseExportedEntry,
+  type ReadPart,
+  Slices,
+  type TakeTurn,
+} from './ledger-parts.ts';
 
 export interface PastSource {
   readonly readPart: ReadPart;
@@ -21,9 +28,10 @@ export interface PastOptions {
 }
 
 const READ_ENTRIES = 1000;
-/** Copies share the values that did not change, so a copy costs about as much as its maps. */
-const MOST_COPIES = 32;
-const FIRST_SPACING = 5000;
+const MOST_COPIES = 64;
+/** Copies share the values that did not change, so a copy costs about as much as its maps: 40 bytes for each thing in them. */
+const MOST_IN_COPIES = 1_000_000;
+const FIRST_SPACING = 2000;
 /** Close copies make a step back cheap. */
 const NEAR_SPACING = 250;
 const MOST_NEAR = 4;
@@ -41,6 +49,7 @@ export class PastStates {
   readonly #chunks = new Map<number, readonly string[]>();
   #spacing = FIRST_SPACING;
   #cursor: PastState = { state: emptyState(), seq: 0, at: '' };
+  #ahead: { readonly after: number; readonly answer: Promise<Answer<LedgerPart>> } | undefined;
   #busy: Promise<unknown> = Promise.resolve();
 
   constructor(source: PastSource) {
@@ -64,7 +73,7 @@ export class PastStates {
     const slices = new Slices(this.#source.turn);
     while (this.#cursor.seq < target) {
       if (isStopped(signal)) return STOPPED;
-      const lines = await this.#linesAfter(this.#cursor.seq);
+      const lines = await this.#linesAfter(this.#cursor.seq, target);
       if (!lines.ok) return lines.error;
       if (lines.result.length === 0) return noSuchEntry(target);
       for (const line of lines.result) {
@@ -111,11 +120,18 @@ export class PastStates {
     for (const map of [state.statements, state.memory, state.settled]) map.clear();
     if (seq % this.#spacing === 0) {
       if (!this.#copies.some((copy) => copy.seq === seq)) this.#copies.push(copyOf(this.#cursor));
-      if (this.#copies.length > MOST_COPIES) this.#thinOut();
+      if (this.#copies.length > MOST_COPIES || this.#countCopied() > MOST_IN_COPIES) this.#thinOut();
     } else if (target - seq <= 2 * NEAR_SPACING && !this.#near.some((copy) => copy.seq === seq)) {
       this.#near.push(copyOf(this.#cursor));
       if (this.#near.length > MOST_NEAR) this.#near.shift();
     }
+  }
+
+  #countCopied(): number {
+    let count = 0;
+    for (const { state } of this.#copies)
+      for (const part of Object.values<unknown>({ ...state })) if (part instanceof Map) count += part.size;
+    return count;
   }
 
   #thinOut(): void {
@@ -125,19 +141,27 @@ export class PastStates {
   }
 
   /** The entries after `seq` of one chunk; none if the ledger ends there. */
-  async #linesAfter(seq: number): Promise<Answer<readonly string[]>> {
+  async #linesAfter(seq: number, target: number): Promise<Answer<readonly string[]>> {
     const start = seq - (seq % READ_ENTRIES);
-    const known = this.#chunks.get(start);
-    if (known !== undefined && known.length > seq - start) return { ok: true, result: known.slice(seq - start) };
-    const begin = start + (known?.length ?? 0);
-    const answer = await this.#source.readPart(begin + 1, READ_ENTRIES - (begin - start));
-    if (!answer.ok) return answer;
-    const entries = answer.result.lines.filter((line) => line.startsWith('{"entry":'));
-    const chunk = [...(known ?? []), ...entries].slice(0, READ_ENTRIES);
+    const known = this.#chunks.get(start) ?? [];
+    const isEnough = known.length > seq - start;
+    const answer = isEnough ? undefined : await this.#read(start + known.length, READ_ENTRIES - known.length);
+    if (answer?.ok === false) return answer;
+    const chunk = [...known, ...(answer?.result.lines ?? []).filter(isEntryLine)].slice(0, READ_ENTRIES);
     this.#chunks.delete(start);
     this.#chunks.set(start, chunk);
     this.#forgetChunks();
+    const next = start + READ_ENTRIES;
+    // The daemon reads the next chunk while this one is folded.
+    if (next < target && !this.#chunks.has(next))
+      this.#ahead = { after: next, answer: this.#source.readPart(next + 1, READ_ENTRIES) };
     return { ok: true, result: chunk.slice(seq - start) };
+  }
+
+  async #read(after: number, limit: number): Promise<Answer<LedgerPart>> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    return ahead?.after === after ? ahead.answer : this.#source.readPart(after + 1, limit);
   }
 
   #forgetChunks(): void {

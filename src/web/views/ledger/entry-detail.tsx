@@ -54,7 +54,7 @@ export function EntryHead({
         now={now}
         parts={[
           ['entry', 'Entry'],
-          ['state', 'State after it'],
+          ['state', 'State then'],
         ]}
         to={(name) =>
           hrefTo({
@@ -125,7 +125,7 @@ function Line({ seq, line }: { readonly seq: number; readonly line: string }) {
         </div>
       </section>
       <Causes seq={seq} cause={cause} />
-      <section class="bar">
+      <div class="bar">
         <CopyCommand command={`baton ledger show ${seq}`} />
         {task === undefined ? null : (
           <>
@@ -133,7 +133,7 @@ function Line({ seq, line }: { readonly seq: number; readonly line: string }) {
             <CopyCommand command={`baton ledger prove ${task} -o ${task}.proof.json`} />
           </>
         )}
-      </section>
+      </div>
     </>
   );
 }
@@ -184,7 +184,7 @@ function ChainState({ seq }: { readonly seq: number }) {
   if (to >= seq) return <StateMark state="verified" word="verified in this browser" />;
   return (
     <span class="bar">
-      <StateMark state="pending" word={`verified only to #${renderCount(to)}`} />
+      <StateMark state="pending" word={to === 0 ? 'not verified yet' : `verified only to #${renderCount(to)}`} />
       <button type="button" disabled={link.kind !== 'live' || isRunning} onClick={() => verifyChain(own.id)}>
         {isRunning ? 'Verifying…' : 'Verify to here'}
       </button>

@@ -26,7 +26,7 @@ export function EntryList(props: ListProps) {
 
 /** All entries, newest first: the number of a row is the number of its entry. */
 function All({ head, chosen, broken }: ListProps) {
-  const [, redraw] = useReducer((n: number, _: undefined) => n + 1, 0);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
   const pages = useMemo(
     () =>
       new EntryPages(
@@ -73,7 +73,7 @@ function All({ head, chosen, broken }: ListProps) {
 
 /** The entries that fit the filter. The last row says how far was searched. */
 function Found({ filter, head, chosen, broken }: ListProps) {
-  const [, redraw] = useReducer((n: number, _: undefined) => n + 1, 0);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
   const found = useMemo(() => {
     const input = { ...toFilterInput(filter), newest_first: true, limit: PAGE_ENTRIES };
     return new FoundEntries(

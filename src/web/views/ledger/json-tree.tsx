@@ -6,7 +6,7 @@ import { Words } from '../../kit/words.tsx';
 const MOST_ITEMS = 50;
 /** How much of a text is shown at first. */
 const MOST_CHARACTERS = 600;
-const OPEN_DEPTH = 2;
+const OPEN_DEPTH = 1;
 
 /** Any value as a tree that folds. Everything in it is text of agents and people. */
 export function JsonTree({ value, depth = 0 }: { readonly value: unknown; readonly depth?: number }) {
@@ -28,7 +28,7 @@ interface ItemsProps {
 function Items({ items, depth, sign: [open, close] }: ItemsProps) {
   const [most, setMost] = useState(MOST_ITEMS);
   if (items.length === 0) return <code class="dim">{`${open}${close}`}</code>;
-  const list = (
+  return (
     <ul class="fields">
       {items.slice(0, most).map(([name, item]) => (
         <li key={name}>
@@ -44,7 +44,6 @@ function Items({ items, depth, sign: [open, close] }: ItemsProps) {
       )}
     </ul>
   );
-  return list;
 }
 
 function Field({ name, value, depth }: { readonly name: string; readonly value: unknown; readonly depth: number }) {
@@ -63,11 +62,15 @@ function Field({ name, value, depth }: { readonly name: string; readonly value: 
   return (
     <details open={depth < OPEN_DEPTH && size <= MOST_ITEMS}>
       <summary>
-        {label} <span class="dim">{Array.isArray(value) ? `${size} items` : `${size} fields`}</span>
+        {label} <span class="dim">{countOf(size, Array.isArray(value) ? 'item' : 'field')}</span>
       </summary>
       <JsonTree value={value} depth={depth + 1} />
     </details>
   );
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function Text({ text }: { readonly text: string }) {

@@ -28,7 +28,12 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
   const isLive = standing.value.link.kind === 'live';
   const { to, isRunning, broken, paused } = verified;
   const again = (
-    <button type="button" disabled={!isLive || isRunning} onClick={() => verifyChain(id, 'again')}>
+    <button
+      type="button"
+      class={broken === undefined ? 'quiet' : ''}
+      disabled={!isLive || isRunning}
+      onClick={() => verifyChain(id, 'again')}
+    >
       Verify again from the start
     </button>
   );
@@ -38,7 +43,7 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
       <p role="status" class={`state ${isRunning ? 'busy' : to === 0 ? 'dim' : 'good'}`}>
         <span aria-hidden="true">{isRunning ? '●' : to === 0 ? '○' : '✓'}</span>
         <span>
-          {to === 0 ? (isRunning ? 'Verifying' : 'Not verified in this browser') : `Verified to #${renderCount(to)}`}
+          {to === 0 ? (isRunning ? 'Verifying…' : 'Not verified here') : `Verified to #${renderCount(to)}`}
           {isRunning && to > 0 && seq > to ? `, ${renderCount(seq - to)} to go` : ''}
         </span>
       </p>
@@ -67,7 +72,7 @@ function Signers({ keys }: { readonly keys: readonly string[] }) {
   if (newest === undefined) return null;
   return (
     <span class="dim one-line" title={[newest, ...older].join('\n')}>
-      signed by key <code>{newest.split('+')[1] ?? ''}</code>
+      key <code>{newest.split('+')[1] ?? ''}</code>
       {older.length === 0 ? '' : ` and ${older.length} more`}
     </span>
   );

@@ -28,7 +28,7 @@ export function PastContent({ view }: { readonly view: PastView }) {
           ))}
         </p>
       </section>
-      <Group label="Open decisions" shown={decisions} none="No decision was open.">
+      <Group label="Open decisions" shown={decisions}>
         {({ id, title, source, taskId, since }) => (
           <a class="row" href={hrefTo({ view: 'inbox', id })} data-decision={id}>
             <StateMark state="open" word={source} />
@@ -40,7 +40,7 @@ export function PastContent({ view }: { readonly view: PastView }) {
           </a>
         )}
       </Group>
-      <Group label="Agents" shown={agents} none="No agent was running.">
+      <Group label="Agents" shown={agents}>
         {({ id, name, status, taskId, since }) => (
           <a class="row" href={hrefTo({ view: 'session', id })} data-agent={id}>
             <StateMark state={status} />
@@ -52,7 +52,7 @@ export function PastContent({ view }: { readonly view: PastView }) {
           </a>
         )}
       </Group>
-      <Group label="Workflows" shown={workflows} none="No workflow was under way.">
+      <Group label="Workflows" shown={workflows}>
         {({ taskId, title, activity, since, stages }) => (
           <div class="past-workflow" data-task={taskId}>
             <a class="row" href={hrefTo({ view: 'tasks', id: taskId })}>
@@ -67,7 +67,7 @@ export function PastContent({ view }: { readonly view: PastView }) {
           </div>
         )}
       </Group>
-      <Group label="Pipelines" shown={pipelines} none="No pipeline was running.">
+      <Group label="Pipelines" shown={pipelines}>
         {({ id, name, status, step, since }) => (
           <a class="row" href={hrefTo({ view: 'work', id: `pipeline:${id}` })}>
             <StateMark state={status} />
@@ -91,19 +91,16 @@ export function PastContent({ view }: { readonly view: PastView }) {
 interface GroupProps<T> {
   readonly label: string;
   readonly shown: Shown<T>;
-  readonly none: string;
   readonly children: (item: T) => ComponentChildren;
 }
 
-function Group<T>({ label, shown: { total, items }, none, children }: GroupProps<T>) {
+function Group<T>({ label, shown: { total, items }, children }: GroupProps<T>) {
   return (
     <section aria-label={`${label} then`}>
       <h3>
         {label} <span class="number">{renderCount(total)}</span>
       </h3>
-      {total === 0 ? (
-        <p class="dim">{none}</p>
-      ) : (
+      {total === 0 ? null : (
         <ul class="rows">
           {items.map((item, index) => (
             <li key={index}>{children(item)}</li>
