@@ -23,7 +23,7 @@ export interface ChainSource {
 }
 
 /** What a browser keeps: the newest signed position, and what was wrong. */
-export interface ChainMemory {
+interface ChainMemory {
   readonly v: 1;
   readonly position?: RememberedPosition;
   /** When the position was reached. */

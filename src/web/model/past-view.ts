@@ -24,7 +24,7 @@ export interface Shown<T> {
   readonly items: readonly T[];
 }
 
-export interface PastWorkflow {
+interface PastWorkflow {
   readonly taskId: string;
   readonly title: string;
   readonly activity: Activity;
@@ -32,7 +32,7 @@ export interface PastWorkflow {
   readonly stages: readonly StageView[];
 }
 
-export interface PastAgent {
+interface PastAgent {
   readonly id: string;
   readonly name: string;
   readonly status: string;
@@ -40,7 +40,7 @@ export interface PastAgent {
   readonly since: string;
 }
 
-export interface PastPipeline {
+interface PastPipeline {
   readonly id: string;
   readonly name: string;
   readonly status: string;
@@ -48,7 +48,7 @@ export interface PastPipeline {
   readonly since: string;
 }
 
-export interface PastDecision {
+interface PastDecision {
   readonly id: string;
   readonly title: string;
   readonly source: string;
