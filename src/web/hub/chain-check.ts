@@ -2,7 +2,7 @@ import type { Answer, ApiError } from '../../api/answer.ts';
 import type { Verifier } from '../../ledger/format/crypto.ts';
 import { type RememberedPosition, ResumableVerification } from '../../ledger/verify/resumable.ts';
 import { fieldOf, isObject, numberOf, textOf } from '../../protocol/shape/read-unknown.ts';
-import { type LedgerPart, Slices, type TakeTurn } from '../model/ledger-parts.ts';
+import { type LedgerPart, Slices, type TakeTurn } from '../model/ledger/ledger-parts.ts';
 import { explainFault, gone, hashInLine, rewritten, type Witness } from './explain-fault.ts';
 import type { BrokenChain, Verified, VerifyHow } from './messages.ts';
 

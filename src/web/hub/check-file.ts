@@ -6,7 +6,7 @@ import { verifyExport } from '../../ledger/verify/export.ts';
 import { verifyTaskProof } from '../../ledger/verify/task-proof.ts';
 import type { Parsed, Problem } from '../../protocol/shape/problem.ts';
 import { fieldOf, textOf } from '../../protocol/shape/read-unknown.ts';
-import { Slices, type TakeTurn } from '../model/ledger-parts.ts';
+import { Slices, type TakeTurn } from '../model/ledger/ledger-parts.ts';
 
 /** What a file proves, or the first fault in it. */
 export type CheckedFile =

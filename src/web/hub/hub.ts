@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/answer.ts';
 import { objectsOf, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
-import type { LedgerPart } from '../model/ledger-parts.ts';
+import type { LedgerPart } from '../model/ledger/ledger-parts.ts';
 import { ProjectModel } from '../model/project-model.ts';
 import { computeView } from '../model/state-views.ts';
 import { Jobs } from './jobs.ts';

@@ -1,7 +1,7 @@
 import { webVerifier } from '../../ledger/format/crypto.ts';
-import { type ReadPart, takeTurn } from '../model/ledger-parts.ts';
-import { PastStates } from '../model/past-states.ts';
-import { describePast } from '../model/past-view.ts';
+import { type ReadPart, takeTurn } from '../model/ledger/ledger-parts.ts';
+import { PastStates } from '../model/ledger/past-states.ts';
+import { describePast } from '../model/ledger/past-view.ts';
 import { checkFile } from './check-file.ts';
 import type { Job, JobReport, JobResults } from './messages.ts';
 

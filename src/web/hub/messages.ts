@@ -1,6 +1,6 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../../api/operations/registry.ts';
-import type { PastView } from '../model/past-view.ts';
+import type { PastView } from '../model/ledger/past-view.ts';
 import type { StateViews } from '../model/state-views.ts';
 import type { CheckedFile } from './check-file.ts';
 

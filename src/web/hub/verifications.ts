@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/answer.ts';
 import { webVerifier } from '../../ledger/format/crypto.ts';
-import { takeTurn } from '../model/ledger-parts.ts';
+import { takeTurn } from '../model/ledger/ledger-parts.ts';
 import { ChainCheck, type SignedPart } from './chain-check.ts';
 import type { HubCall, Verified, VerifyHow } from './messages.ts';
 import { readKept, writeKept } from './page-store.ts';

@@ -5,7 +5,7 @@ import { hrefTo, route } from '../../app/router.ts';
 import { Show } from '../../kit/loading.tsx';
 import { renderCount } from '../../kit/numbers.ts';
 import { Words } from '../../kit/words.tsx';
-import { describeData, type ShownEntry } from '../../model/describe-entry.ts';
+import { describeData, type ShownEntry } from '../../model/ledger/describe-entry.ts';
 import { rowTime } from './ledger-head.tsx';
 
 /** How many causes are followed without being asked to go on. */

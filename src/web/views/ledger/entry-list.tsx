@@ -5,7 +5,7 @@ import { Empty, Show } from '../../kit/loading.tsx';
 import { renderCount } from '../../kit/numbers.ts';
 import { VirtualList } from '../../kit/virtual-list.tsx';
 import { Words } from '../../kit/words.tsx';
-import { describeData, shortActor, type ShownEntry, subjectsOf } from '../../model/describe-entry.ts';
+import { describeData, shortActor, type ShownEntry, subjectsOf } from '../../model/ledger/describe-entry.ts';
 import { EntryPages, PAGE_ENTRIES } from './entry-pages.ts';
 import { type Filter, isFiltered, toFilterInput } from './filter.ts';
 import { FoundEntries } from './found-entries.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../api/answer.ts';
-import type { ShownEntry } from '../../model/describe-entry.ts';
+import type { ShownEntry } from '../../model/ledger/describe-entry.ts';
 import { EntryPages, type EntriesPart } from './entry-pages.ts';
 import { parseFilter, toFilterInput } from './filter.ts';
 import { FoundEntries } from './found-entries.ts';

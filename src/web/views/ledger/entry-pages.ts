@@ -1,5 +1,5 @@
 import type { Answer, ApiError } from '../../../api/answer.ts';
-import type { ShownEntry } from '../../model/describe-entry.ts';
+import type { ShownEntry } from '../../model/ledger/describe-entry.ts';
 
 export interface EntriesPart {
   readonly entries: readonly ShownEntry[];

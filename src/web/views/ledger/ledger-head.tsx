@@ -60,7 +60,7 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
             Verify now
           </button>
         ) : null}
-        {again}
+        {to > 0 ? again : null}
       </div>
     </div>
   );

@@ -5,7 +5,7 @@ import { Stages } from '../../kit/stages.tsx';
 import { StateMark } from '../../kit/state-mark.tsx';
 import { renderAge, renderTime } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import type { PastView, Shown } from '../../model/past-view.ts';
+import type { PastView, Shown } from '../../model/ledger/past-view.ts';
 
 const STATUSES = ['todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 

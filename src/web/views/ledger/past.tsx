@@ -4,7 +4,7 @@ import { startJob, standing } from '../../app/hub-client.ts';
 import { hrefTo, project, route } from '../../app/router.ts';
 import { Show } from '../../kit/loading.tsx';
 import { renderCount } from '../../kit/numbers.ts';
-import type { PastView } from '../../model/past-view.ts';
+import type { PastView } from '../../model/ledger/past-view.ts';
 import { EntryHead } from './entry-detail.tsx';
 import { PastContent } from './past-content.tsx';
 

@@ -1,4 +1,4 @@
-import { fieldOf, findText, isObject } from '../../protocol/shape/read-unknown.ts';
+import { fieldOf, findText, isObject } from '../../../protocol/shape/read-unknown.ts';
 
 /** An entry as `entries_read` returns it. */
 export interface ShownEntry {

@@ -1,6 +1,6 @@
-import type { Answer } from '../../api/answer.ts';
-import type { Entry } from '../../ledger/format/entry.ts';
-import { fieldsInJson, isObject } from '../../protocol/shape/read-unknown.ts';
+import type { Answer } from '../../../api/answer.ts';
+import type { Entry } from '../../../ledger/format/entry.ts';
+import { fieldsInJson, isObject } from '../../../protocol/shape/read-unknown.ts';
 
 /** A part of the ledger in the form of an export: one `{entry, hash}` or `{checkpoint}` per line. */
 export interface LedgerPart {
@@ -17,7 +17,7 @@ export function isEntryLine(line: string): boolean {
   return line.startsWith('{"entry":');
 }
 
-/** One line of an export. The chain is not checked here: see `hub/chain-check.ts`. */
+/** One line of an export. The chain is not checked here: see `web/hub/chain-check.ts`. */
 export function parseExportedEntry(line: string): Entry | undefined {
   const { entry } = fieldsInJson(line);
   if (!isObject(entry) || typeof entry['seq'] !== 'number' || typeof entry['at'] !== 'string') return undefined;

@@ -1,6 +1,6 @@
-import type { Answer, ApiError } from '../../api/answer.ts';
-import type { Entry } from '../../ledger/format/entry.ts';
-import { copyState, emptyState, foldEntry, type State } from '../../state/state.ts';
+import type { Answer, ApiError } from '../../../api/answer.ts';
+import type { Entry } from '../../../ledger/format/entry.ts';
+import { copyState, emptyState, foldEntry, type State } from '../../../state/state.ts';
 import {
   isEntryLine,
   type LedgerPart,

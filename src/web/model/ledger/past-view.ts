@@ -1,10 +1,10 @@
-import type { StageView } from '../../api/stage-views.ts';
-import { type Activity, isOver } from '../../protocol/phase.ts';
-import { agentStatus } from '../../state/runs/agent-run.ts';
-import { pipelineStatus } from '../../state/runs/pipeline-run.ts';
-import type { State } from '../../state/state.ts';
-import { type Status, type Task, taskStatus } from '../../state/tasks/task.ts';
-import { listStages, listVisits, type Times } from '../../state/timeline/visits.ts';
+import type { StageView } from '../../../api/stage-views.ts';
+import { type Activity, isOver } from '../../../protocol/phase.ts';
+import { agentStatus } from '../../../state/runs/agent-run.ts';
+import { pipelineStatus } from '../../../state/runs/pipeline-run.ts';
+import type { State } from '../../../state/state.ts';
+import { type Status, type Task, taskStatus } from '../../../state/tasks/task.ts';
+import { listStages, listVisits, type Times } from '../../../state/timeline/visits.ts';
 import type { PastState } from './past-states.ts';
 
 /** A project as it was after one entry. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../ledger/format/entry.ts';
-import { emptyState, foldEntry } from '../../state/state.ts';
+import type { Entry } from '../../../ledger/format/entry.ts';
+import { emptyState, foldEntry } from '../../../state/state.ts';
 import { PastStates } from './past-states.ts';
 import { describePast, type PastView } from './past-view.ts';
 
