@@ -28,7 +28,7 @@ export const STATE_VIEWS = {
   task_timeline: viewTaskTimeline,
   step_graph: viewStepGraph,
   steering: viewSteering,
-  entryTypes: () => ENTRY_TYPES,
+  entry_types: () => ENTRY_TYPES,
 };
 
 export type StateViews = {

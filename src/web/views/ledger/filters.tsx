@@ -16,7 +16,7 @@ const SETTLE_MS = 350;
 export function Filters({ filter }: { readonly filter: Filter }) {
   const [typed, setTyped] = useState(filter);
   const name = JSON.stringify(filter);
-  const types = useStateView('entryTypes', {});
+  const types = useStateView('entry_types', {});
   // The address was changed elsewhere: by a link, or by going back.
   useEffect(() => setTyped(filter), [name]);
   useEffect(() => {
