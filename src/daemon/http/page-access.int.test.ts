@@ -81,6 +81,20 @@ describe('a page that was opened with a code', () => {
     expect((await page.get('/v1/health', gzips)).headers['content-encoding']).toBeUndefined();
   });
 
+  it('shares the idempotency keys of the operator', async () => {
+    const input = { task_id: 'once', title: 'x' };
+    const headers = {
+      authorization: `Bearer ${scene.token()}`,
+      'baton-project-path': repository,
+      'idempotency-key': 'k-1',
+    };
+    const where = { host: '127.0.0.1', port: page.port, method: 'POST', path: '/v1/task_create', headers };
+    const first = await ask(where, JSON.stringify(input));
+    const again = await page.call('task_create', input, { project: repository, signs: { key: 'k-1' } });
+    expect(again.answer).toEqual(first.answer);
+    expect(again).toMatchObject({ status: 200, isSigned: true });
+  });
+
   it('does not obtain a right that outlives its key', async () => {
     for (const [operation, input] of [['stop'], ['worker-token', { principal: 'eve' }], ['page_open']] as const)
       expect(await page.call(operation, input)).toMatchObject({ status: 403, isSigned: true });
