@@ -1,23 +1,19 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { findInLog } from '../../model/log/find-in-log.ts';
-import { renderAmount } from '../numbers.ts';
+import { StateMark } from '../state-mark.tsx';
 import { Words } from '../words.tsx';
 import { FindBar } from './find-bar.tsx';
 import { LogBox } from './log-box.tsx';
-import { type LogState, useLog } from './use-log.ts';
+import { type LogSource, type LogState, useLog } from './use-log.ts';
 
-export interface LogProps {
-  readonly agentId: string;
-}
-
-/** Everything that an agent printed: it follows the end, and loads older parts as the reader goes back. */
-export function Log({ agentId }: LogProps) {
+/** Everything that an agent, a shell step or a check printed: it follows the end, and loads older parts as the reader goes back. */
+export function Log({ of }: { readonly of: LogSource }) {
   const [raw, setRaw] = useState(false);
   const [isFollowing, setFollowing] = useState(true);
   const [wanted, setWanted] = useState('');
   const [current, setCurrent] = useState<number | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
-  const { state, loadOlder } = useLog(agentId, raw, isFollowing);
+  const { state, loadOlder } = useLog(of, raw, isFollowing);
   const chunks = state.window?.chunks ?? NONE;
   const matches = useMemo(() => findInLog(chunks, wanted), [chunks, wanted]);
   const step = (by: 1 | -1): void => {
@@ -36,7 +32,7 @@ export function Log({ agentId }: LogProps) {
     act();
   };
   return (
-    <section class="log" aria-label="Log of the agent" data-agent={agentId} onKeyDown={press}>
+    <section class="log" aria-label="Log" onKeyDown={press}>
       <div class="bar">
         <FindBar
           field={field}
@@ -49,16 +45,18 @@ export function Log({ agentId }: LogProps) {
           current={current}
           step={step}
         />
-        <label class="check">
-          <input type="checkbox" checked={raw} onChange={() => setRaw(!raw)} /> Raw
-        </label>
+        {state.format === undefined || state.format === 'text' ? null : (
+          <label class="check" title="The lines as the client printed them">
+            <input type="checkbox" checked={raw} onChange={() => setRaw(!raw)} /> Raw
+          </label>
+        )}
         <button type="button" aria-pressed={isFollowing} onClick={() => setFollowing(true)}>
           {state.hasEnded ? 'To the end' : isFollowing ? '● Following' : 'Follow'}
         </button>
       </div>
       <LogNotes state={state} isSearched={wanted !== ''} />
       <LogBox
-        key={`${agentId} ${raw}`}
+        key={`${JSON.stringify(of)} ${raw}`}
         chunks={chunks}
         isFollowing={isFollowing}
         setFollowing={setFollowing}
@@ -73,27 +71,37 @@ export function Log({ agentId }: LogProps) {
 const NONE = [] as const;
 
 function LogNotes({ state, isSearched }: { readonly state: LogState; readonly isSearched: boolean }) {
-  const { window, size, error, hasEnded } = state;
+  const { window, error, isCut } = state;
   return (
     <>
-      {error === undefined ? null : (
+      {error === undefined ? null : error.code === 'log-elsewhere' ? (
+        <p>
+          <StateMark state="away" word="elsewhere" />: <Words text={error.message} />. <Words text={error.hint} />
+        </p>
+      ) : (
         <p class="failure" role="alert">
           <strong>{window === undefined ? 'The log cannot be shown:' : 'The log may be out of date:'}</strong>{' '}
           <Words text={error.message} />. <Words text={error.hint} />
         </p>
       )}
-      {window === undefined ? (
-        error === undefined ? (
-          <p class="dim">Loading the log…</p>
-        ) : null
-      ) : size === 0 ? (
-        <p class="dim">{hasEnded ? 'The agent printed nothing.' : 'The agent has printed nothing yet.'}</p>
-      ) : window.from > 0 ? (
-        <p class="dim number">
-          Shown from byte {renderAmount(window.from)} of {renderAmount(size)}; scroll up for more.
-          {isSearched ? ' Only the loaded part is searched.' : ''}
-        </p>
-      ) : null}
+      {isCut ? <p class="dim">The log was cut: of a long output only the beginning and the end are kept.</p> : null}
+      {window === undefined && error !== undefined ? null : <p class="dim number">{describePart(state, isSearched)}</p>}
     </>
   );
+}
+
+function describePart({ window, size, hasEnded }: LogState, isSearched: boolean): string {
+  if (window === undefined) return 'Loading the log…';
+  if (size === 0) return hasEnded ? 'Nothing was printed.' : 'Nothing was printed yet.';
+  const searched = isSearched && window.from > 0 ? ' Only the loaded part is searched.' : '';
+  const part = `${renderBytes(window.to - window.from)} of ${renderBytes(size)} loaded; scroll up for more.`;
+  return `${window.from > 0 ? part : renderBytes(size)}${searched}${hasEnded ? ' Ended.' : ''}`;
+}
+
+function renderBytes(bytes: number): string {
+  return bytes < 1000
+    ? `${bytes} bytes`
+    : bytes < 1_000_000
+      ? `${(bytes / 1000).toFixed(1)} kB`
+      : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

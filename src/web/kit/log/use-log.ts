@@ -1,103 +1,103 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, ApiError } from '../../../api/answer.ts';
+import type { AgentLogPart } from '../../../api/operations/agent-log.ts';
 import { call, standing } from '../../app/hub-client.ts';
-import { appendPart, type LogPart, type LogWindow, prependPart } from '../../model/log/log-window.ts';
+import { appendPart, type LogWindow, prependPart } from '../../model/log/log-window.ts';
+
+/** An agent, or a command of a shell step or a check. */
+export type LogSource = { readonly id: string } | { readonly command_id: string };
 
 export interface LogState {
   readonly window?: LogWindow;
+  /** The file that the window is a part of. Another one takes its place when a long log is cut. */
+  readonly file?: string;
+  readonly format?: AgentLogPart['format'];
   /** Of the whole log, in bytes. */
   readonly size: number;
   /** Nothing will be added. */
   readonly hasEnded: boolean;
+  /** The middle of a long output was dropped while it was followed. */
+  readonly isCut: boolean;
   readonly error?: ApiError;
 }
 
+const START: LogState = { size: 0, hasEnded: false, isCut: false };
 /** What is loaded at once. */
-const PART_BYTES = 256 * 1024;
+const PART = { limit_bytes: 256 * 1024, to_lines: 2000 };
 const FOLLOW_MS = 1000;
 /** If the end is further away than this, the log is loaded from its end again. */
-const MOST_BEHIND = 4 * PART_BYTES;
-const START: LogState = { size: 0, hasEnded: false };
+const MOST_BEHIND = 4 * PART.limit_bytes;
 
-interface AskedPart {
-  readonly id: string;
-  readonly raw: boolean;
-  /** Left out: the end of the log. */
-  readonly from?: number;
-  readonly limit_bytes: number;
-}
-
-type LogAnswer = LogPart & { readonly size: number; readonly ended: boolean };
-
-async function readPart(asked: AskedPart): Promise<Answer<LogAnswer>> {
-  return call('agent_log' as 'agent_show', asked) as never; // oxlint-disable-line typescript/no-unsafe-type-assertion -- not declared yet
-}
-
-/** The log of an agent from its end. It follows while the reader is at the end and the tab is visible. */
-export function useLog(agentId: string, raw: boolean, isFollowing: boolean) {
+/** The log from its end. It follows while the reader is at the end and the tab is visible. */
+export function useLog(source: LogSource, raw: boolean, isFollowing: boolean) {
   const [state, setState] = useState<LogState>(START);
   const latest = useRef(state);
   const isLive = standing.value.link.kind === 'live';
+  // A program that prints plain text has colours only in its raw output.
+  const asked = { ...source, raw: raw || state.format === 'text' };
+  const name = JSON.stringify(asked);
   const put = (next: LogState): void => {
     latest.current = next;
     setState(next);
   };
   useEffect(() => {
-    put(START);
-  }, [agentId, raw]);
+    const { format } = latest.current;
+    put({ ...START, ...(format === undefined ? {} : { format }) });
+  }, [name]);
   useEffect(() => {
     if (!isFollowing || !isLive) return undefined;
     const ending = new AbortController();
-    void follow({ agentId, raw, read: () => latest.current, put, signal: ending.signal });
+    void follow({ asked, read: () => latest.current, put, signal: ending.signal });
     return () => ending.abort();
-  }, [agentId, raw, isFollowing, isLive]);
+  }, [name, isFollowing, isLive]);
   const isLoadingOlder = useRef(false);
   const loadOlder = async (): Promise<void> => {
-    const { window } = latest.current;
+    const { window, file } = latest.current;
     if (window === undefined || window.from === 0 || isLoadingOlder.current) return;
     isLoadingOlder.current = true;
-    const from = Math.max(0, window.from - PART_BYTES);
-    const answer = await readPart({ id: agentId, raw, from, limit_bytes: window.from - from });
+    const answer = await call('agent_log', { ...asked, ...PART, to: window.from });
     isLoadingOlder.current = false;
     const now = latest.current;
     if (now.window?.from !== window.from) return;
     if (!answer.ok) put({ ...now, error: answer.error });
-    else put({ ...now, window: prependPart(now.window, answer.result) });
+    else if (answer.result.file === file) put({ ...now, window: prependPart(now.window, answer.result) });
   };
   return { state, loadOlder };
 }
 
 interface Followed {
-  readonly agentId: string;
-  readonly raw: boolean;
+  readonly asked: LogSource & { readonly raw: boolean };
   readonly read: () => LogState;
   readonly put: (state: LogState) => void;
   readonly signal: AbortSignal;
 }
 
-async function follow({ agentId, raw, read, put, signal }: Followed): Promise<void> {
+async function follow({ asked, read, put, signal }: Followed): Promise<void> {
   while (!signal.aborted) {
-    const { window, size } = read();
-    const from = window === undefined || size - window.to > MOST_BEHIND ? undefined : window.to;
-    const answer = await readPart({
-      id: agentId,
-      raw,
-      limit_bytes: PART_BYTES,
-      ...(from === undefined ? {} : { from }),
-    });
+    const { window, size, file } = read();
+    const isBehind = window === undefined || size - window.to > MOST_BEHIND;
+    const place = isBehind ? { to_lines: PART.to_lines } : { from: window.to, ...(file === undefined ? {} : { file }) };
+    const answer = await call('agent_log', { ...asked, limit_bytes: PART.limit_bytes, ...place });
     if (signal.aborted) return;
-    if (!answer.ok) put({ ...read(), error: answer.error });
-    else {
-      const { error: _, ...before } = read();
-      const { size: newSize, ended, to } = answer.result;
-      const isSame = to === before.window?.to && newSize === before.size && ended === before.hasEnded;
-      if (!isSame || _ !== undefined)
-        put({ ...before, window: appendPart(before.window, answer.result), size: newSize, hasEnded: ended });
-      if (ended && to >= newSize) return;
-      if (to < newSize) continue;
-    }
-    await untilNextLook(signal);
+    const next = withAnswer(read(), answer, isBehind);
+    if (next !== read()) put(next);
+    const isAtEnd = answer.ok && answer.result.to >= answer.result.size;
+    if (isAtEnd && answer.result.ended) return;
+    // The last line of a program that runs may be incomplete, and is not sent then.
+    const hasMore = answer.ok && !isAtEnd && answer.result.text !== '';
+    if (!hasMore) await untilNextLook(signal);
   }
+}
+
+/** Returns the same state if nothing has changed. */
+function withAnswer(before: LogState, answer: Answer<AgentLogPart>, isNew: boolean): LogState {
+  if (!answer.ok) return { ...before, error: answer.error };
+  const { error, ...rest } = before;
+  const { format, file, size, ended, is_cut: isCut, to } = answer.result;
+  const isSame = error === undefined && to === rest.window?.to && size === rest.size && ended === rest.hasEnded;
+  if (isSame && !isCut) return before;
+  const window = appendPart(isNew || isCut ? undefined : rest.window, answer.result);
+  return { ...rest, window, format, file, size, hasEnded: ended, isCut: rest.isCut || isCut };
 }
 
 async function untilNextLook(signal: AbortSignal): Promise<void> {

@@ -1,11 +1,10 @@
+import type { AgentLogPart } from '../../../api/operations/agent-log.ts';
+import { visible } from '../../kit/visible.ts';
 import { parseAnsiLine, PLAIN, type Style, type StyledLine } from '../ansi.ts';
 
-/** A part of a log file, in bytes from its beginning. */
-export interface LogPart {
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-}
+/** A part of a log file, in bytes from its beginning. `kinds` of a part for people says how each line is shown; else the text has colours. */
+export type LogPart = Pick<AgentLogPart, 'from' | 'to' | 'text' | 'kinds'>;
+type LineKind = AgentLogPart['kinds'][number];
 
 export interface LogChunk {
   readonly from: number;
@@ -40,7 +39,7 @@ export function appendPart(window: LogWindow | undefined, part: LogPart, limits:
     window === undefined || window.to !== part.from ? { ...EMPTY, from: part.from, to: part.from } : window;
   if (part.text === '') return { ...before, to: part.to };
   const { open } = before;
-  const read = readLines(`${open?.raw ?? ''}${part.text}`, open?.style ?? before.style);
+  const read = readLines(`${open?.raw ?? ''}${part.text}`, part.kinds, open?.style ?? before.style);
   const kept = open === null ? before.chunks : withoutLastLine(before.chunks);
   const from = part.from - (open === null ? 0 : BYTES.encode(open.raw).length);
   const chunks = dropWhile([...kept, toChunk(Math.max(0, from), part.to, read.lines)], limits, 'oldest');
@@ -50,7 +49,7 @@ export function appendPart(window: LogWindow | undefined, part: LogPart, limits:
 /** Adds the part right before the window, and lets go of the newest if it becomes too much. */
 export function prependPart(window: LogWindow, part: LogPart, limits: LogLimits = LOG_LIMITS): LogWindow {
   if (part.to !== window.from || part.text === '') return { ...window, from: Math.min(window.from, part.from) };
-  const { lines } = readLines(part.text.replace(/\n$/, ''), PLAIN);
+  const { lines } = readLines(part.text, part.kinds, PLAIN);
   const all = [toChunk(part.from, part.to, lines), ...window.chunks];
   const chunks = dropWhile(all, limits, 'newest');
   const isWhole = chunks.length === all.length;
@@ -65,10 +64,13 @@ export function prependPart(window: LogWindow, part: LogPart, limits: LogLimits 
 
 const BYTES = new TextEncoder();
 
-function readLines(text: string, first: Style): Pick<LogWindow, 'open' | 'style'> & { readonly lines: StyledLine[] } {
+type ReadLines = Pick<LogWindow, 'open' | 'style'> & { readonly lines: StyledLine[] };
+
+function readLines(text: string, kinds: readonly LineKind[], first: Style): ReadLines {
   const raws = text.split('\n');
   const isOpen = raws.at(-1) !== '';
   if (!isOpen) raws.pop();
+  if (kinds.length > 0) return { lines: raws.map((raw, i) => styleLine(raw, kinds[i])), open: null, style: PLAIN };
   let style = first;
   let open: LogWindow['open'] = null;
   const lines = raws.map((raw, i) => {
@@ -78,6 +80,20 @@ function readLines(text: string, first: Style): Pick<LogWindow, 'open' | 'style'
     return parsed.line;
   });
   return { lines, open, style };
+}
+
+const CLASSES: Readonly<Partial<Record<LineKind, string>>> = {
+  dim: 'faint',
+  result: 'faint',
+  tool: 'ink-blue',
+  call: 'ink-yellow',
+  bad: 'ink-red',
+};
+
+function styleLine(raw: string, kind: LineKind = 'text'): StyledLine {
+  const text = visible(raw.replaceAll('\t', '    '));
+  const classes = CLASSES[kind];
+  return { text, spans: classes === undefined ? null : [{ text, classes }] };
 }
 
 function toChunk(from: number, to: number, lines: readonly StyledLine[]): LogChunk {

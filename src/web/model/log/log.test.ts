@@ -6,7 +6,7 @@ import { appendPart, type LogPart, type LogWindow, prependPart } from './log-win
 import { wrapOffsets } from './wrap.ts';
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
-const part = (from: number, text: string): LogPart => ({ from, to: from + bytesIn(text), text });
+const part = (from: number, text: string): LogPart => ({ from, to: from + bytesIn(text), text, kinds: [] });
 const linesOf = ({ chunks }: LogWindow): string[] => chunks.flatMap(({ lines }) => lines.map(({ text }) => text));
 const styleOf = ({ chunks }: LogWindow, line: number): string | undefined =>
   chunks.flatMap(({ lines }) => lines)[line]?.spans?.[0]?.classes;
@@ -43,6 +43,19 @@ describe('the window of a log', () => {
           { text: 'red', classes: 'ink-red' },
         ],
       },
+    ]);
+  });
+
+  it('shows the lines of a client by their kind', () => {
+    const window = appendPart(undefined, {
+      from: 0,
+      to: 90,
+      text: 'Bash npm test\n  ok\u0007\n',
+      kinds: ['tool', 'text'],
+    });
+    expect(window.chunks.flatMap(({ lines }) => lines)).toEqual([
+      { text: 'Bash npm test', spans: [{ text: 'Bash npm test', classes: 'ink-blue' }] },
+      { text: '  ok[U+0007]', spans: null },
     ]);
   });
 

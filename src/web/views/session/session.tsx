@@ -50,7 +50,7 @@ function AgentSession({ agentId, part }: { readonly agentId: string; readonly pa
             <>
               <SessionHead facts={sessionFacts(value, session)} agent={value} task={task} epoch={session?.epoch} />
               <Tabs parts={PARTS} now={part} to={(name) => hrefTo({ view: 'session', id: agentId, part: name })} />
-              {part === 'log' ? <Log agentId={value.id} /> : null}
+              {part === 'log' ? <Log of={{ id: value.id }} /> : null}
               {part === 'asked' ? <Asked agentId={value.id} /> : null}
               {part === 'changes' ? <AgentChanges taskId={taskId} agentId={value.id} /> : null}
               {canRead(value.status) ? <MessageBox agent={value} /> : null}
