@@ -78,7 +78,7 @@ function Waits({
       <p>
         <StateMark state="waiting" word="waits for a decision" />:{' '}
         <a href={hrefTo({ view: 'inbox', id: decision })}>
-          {reason === null ? 'see it' : <Words text={reason} most={300} />}
+          {reason === null ? 'see the decision' : <Words text={reason} most={300} />}
         </a>
       </p>
     );
