@@ -101,7 +101,7 @@ function Files({ diff, agentId, targets }: FilesProps) {
       </div>
       <ul class="files" aria-label="Changed files">
         {files.map((file) => (
-          <li key={file.path} data-file={file.path}>
+          <li key={file.path} data-path={file.path}>
             <ChangedFile
               file={file}
               place={{ taskId, agentId, path: file.path, base, head }}

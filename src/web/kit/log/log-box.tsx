@@ -103,7 +103,7 @@ interface RowProps {
 function Row({ rows, index, byLine, current }: RowProps) {
   const { line, from, spans } = rows.row(index);
   return (
-    <div class="log-row" style={{ transform: `translateY(${index * ROW}px)` }}>
+    <div class="log-row" data-line={line} style={{ transform: `translateY(${index * ROW}px)` }}>
       {markSpans(spans, from, byLine.get(line) ?? []).map(({ text, classes, match }, i) =>
         match === undefined ? (
           classes === '' ? (
