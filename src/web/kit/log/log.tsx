@@ -32,7 +32,7 @@ export function Log({ of }: { readonly of: LogSource }) {
     act();
   };
   return (
-    <section class="log" aria-label="Log" onKeyDown={press}>
+    <div class="log" onKeyDown={press}>
       <div class="bar">
         <FindBar
           field={field}
@@ -45,6 +45,9 @@ export function Log({ of }: { readonly of: LogSource }) {
           current={current}
           step={step}
         />
+        {state.window === undefined && state.error !== undefined ? null : (
+          <span class="dim number">{describePart(state, wanted !== '')}</span>
+        )}
         {state.format === undefined || state.format === 'text' ? null : (
           <label class="check" title="The lines as the client printed them">
             <input type="checkbox" checked={raw} onChange={() => setRaw(!raw)} /> Raw
@@ -54,7 +57,7 @@ export function Log({ of }: { readonly of: LogSource }) {
           {state.hasEnded ? 'To the end' : isFollowing ? '● Following' : 'Follow'}
         </button>
       </div>
-      <LogNotes state={state} isSearched={wanted !== ''} />
+      <LogNotes state={state} />
       <LogBox
         key={`${JSON.stringify(of)} ${raw}`}
         chunks={chunks}
@@ -64,14 +67,13 @@ export function Log({ of }: { readonly of: LogSource }) {
         matches={matches}
         current={current === undefined ? undefined : matches[current]}
       />
-    </section>
+    </div>
   );
 }
 
 const NONE = [] as const;
 
-function LogNotes({ state, isSearched }: { readonly state: LogState; readonly isSearched: boolean }) {
-  const { window, error, isCut } = state;
+function LogNotes({ state: { window, error, isCut } }: { readonly state: LogState }) {
   return (
     <>
       {error === undefined ? null : error.code === 'log-elsewhere' ? (
@@ -85,7 +87,6 @@ function LogNotes({ state, isSearched }: { readonly state: LogState; readonly is
         </p>
       )}
       {isCut ? <p class="dim">The log was cut: of a long output only the beginning and the end are kept.</p> : null}
-      {window === undefined && error !== undefined ? null : <p class="dim number">{describePart(state, isSearched)}</p>}
     </>
   );
 }
@@ -93,9 +94,8 @@ function LogNotes({ state, isSearched }: { readonly state: LogState; readonly is
 function describePart({ window, size, hasEnded }: LogState, isSearched: boolean): string {
   if (window === undefined) return 'Loading the log…';
   if (size === 0) return hasEnded ? 'Nothing was printed.' : 'Nothing was printed yet.';
-  const searched = isSearched && window.from > 0 ? ' Only the loaded part is searched.' : '';
-  const part = `${renderBytes(window.to - window.from)} of ${renderBytes(size)} loaded; scroll up for more.`;
-  return `${window.from > 0 ? part : renderBytes(size)}${searched}${hasEnded ? ' Ended.' : ''}`;
+  const part = `${renderBytes(window.to - window.from)} of ${renderBytes(size)} ${isSearched ? 'searched' : 'loaded'}`;
+  return `${window.from > 0 ? part : renderBytes(size)}${hasEnded ? ', ended' : ''}`;
 }
 
 function renderBytes(bytes: number): string {

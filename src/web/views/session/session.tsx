@@ -65,7 +65,12 @@ function AgentSession({ agentId, part }: { readonly agentId: string; readonly pa
 function AgentChanges({ taskId, agentId }: { readonly taskId: string | undefined; readonly agentId: string }) {
   if (taskId === undefined)
     return <Empty>This agent works on no task, so Baton does not record what it changes.</Empty>;
-  return <Changes taskId={taskId} agentId={agentId} />;
+  return (
+    <>
+      <h2 class="sr">Changes</h2>
+      <Changes taskId={taskId} agentId={agentId} />
+    </>
+  );
 }
 
 interface ClaimSessionProps {
@@ -91,6 +96,7 @@ function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
                 now={part}
                 to={(name) => hrefTo({ view: 'session', id: `${taskId}:${epoch}`, part: name })}
               />
+              <h2 class="sr">Changes</h2>
               <Changes taskId={taskId} />
             </>
           );
