@@ -9,7 +9,7 @@ import { listTasks } from './tasks/task-rows.ts';
 import { viewSteering } from './run/steering.ts';
 import { viewStepGraph } from './run/step-graph.ts';
 import { viewTaskTimeline } from './run/task-timeline.ts';
-import { viewWork } from './work-rows.ts';
+import { viewWork } from './run/work-rows.ts';
 
 const ENTRY_TYPES: readonly string[] = Object.keys(EVENTS).toSorted();
 

@@ -1,7 +1,7 @@
 import type { StepPlan } from '../../../protocol/run-plan.ts';
 import { findPipelinePlan } from '../../../state/runs/pipeline-run.ts';
 import type { State } from '../../../state/state.ts';
-import { pipelineStages, taskStages } from '../run-stages.ts';
+import { pipelineStages, taskStages } from './run-stages.ts';
 import type { StripStage } from '../strip.ts';
 
 /** The stages of a workflow or the steps of a pipeline, placed from left to right. */

@@ -4,7 +4,7 @@ import type { Decision } from '../../../state/runs/decision.ts';
 import type { State } from '../../../state/state.ts';
 import { stageName } from '../../../state/timeline/evolve-timeline.ts';
 import type { Span } from '../../../state/timeline/timeline.ts';
-import { taskStages } from '../run-stages.ts';
+import { taskStages } from './run-stages.ts';
 import { TIMED, type Timed } from '../strip.ts';
 import { stackRows, type TimelineRow, type TimelineSegment } from './timeline-row.ts';
 

@@ -5,7 +5,7 @@ import { StateMark } from '../../kit/state-mark.tsx';
 import { Age } from '../../kit/time.tsx';
 import { visible } from '../../kit/visible.ts';
 import { Words } from '../../kit/words.tsx';
-import type { WorkRow as Row } from '../../model/work-rows.ts';
+import type { WorkRow as Row } from '../../model/run/work-rows.ts';
 
 const KINDS: Readonly<Record<Row['kind'], string>> = {
   workflow: 'workflow',

@@ -1,11 +1,11 @@
-import type { AgentRun } from '../../state/runs/agent-run.ts';
-import { timeCategory } from '../../state/runs/spent.ts';
-import { findPipelinePlan, type PipelineRun } from '../../state/runs/pipeline-run.ts';
-import type { State } from '../../state/state.ts';
-import type { Task } from '../../state/tasks/task.ts';
-import { listStages, listVisits } from '../../state/timeline/visits.ts';
-import { findChecksDeclined } from '../../state/workflow/decline-checks.ts';
-import { type StripStage, stripStage } from './strip.ts';
+import type { AgentRun } from '../../../state/runs/agent-run.ts';
+import { timeCategory } from '../../../state/runs/spent.ts';
+import { findPipelinePlan, type PipelineRun } from '../../../state/runs/pipeline-run.ts';
+import type { State } from '../../../state/state.ts';
+import type { Task } from '../../../state/tasks/task.ts';
+import { listStages, listVisits } from '../../../state/timeline/visits.ts';
+import { findChecksDeclined } from '../../../state/workflow/decline-checks.ts';
+import { type StripStage, stripStage } from '../strip.ts';
 
 /** The stages of a task, those ahead included, with their times up to the beginning of the current activity. */
 export function taskStages(state: State, task: Task): readonly StripStage[] {

@@ -1,15 +1,15 @@
-import { isOver } from '../../protocol/phase.ts';
-import { hostOf } from '../../state/fleet/fleet.ts';
-import { accountKey, pipelinesAround } from '../../state/runs/accounts.ts';
-import { agentSpending, NO_SPENDING, type Spending, tokensIn } from '../../state/runs/spent.ts';
-import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
-import { findPipelineDecision, overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
-import type { PipelineRun } from '../../state/runs/pipeline-run.ts';
-import type { State } from '../../state/state.ts';
-import type { Task } from '../../state/tasks/task.ts';
-import { taskOutlook } from '../../state/timeline/task-outlook.ts';
+import { isOver } from '../../../protocol/phase.ts';
+import { hostOf } from '../../../state/fleet/fleet.ts';
+import { accountKey, pipelinesAround } from '../../../state/runs/accounts.ts';
+import { agentSpending, NO_SPENDING, type Spending, tokensIn } from '../../../state/runs/spent.ts';
+import { type AgentRun, agentStatus } from '../../../state/runs/agent-run.ts';
+import { findPipelineDecision, overallPipelineStatus } from '../../../state/runs/steer-pipeline.ts';
+import type { PipelineRun } from '../../../state/runs/pipeline-run.ts';
+import type { State } from '../../../state/state.ts';
+import type { Task } from '../../../state/tasks/task.ts';
+import { taskOutlook } from '../../../state/timeline/task-outlook.ts';
 import { agentStages, pipelineStages, taskStages } from './run-stages.ts';
-import type { StripStage } from './strip.ts';
+import type { StripStage } from '../strip.ts';
 
 /** A workflow, a task that a session works on, a pipeline or a lone agent. What runs inside one of them has no row of its own. */
 export interface WorkRow {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Play } from '../../engine/play.cases.ts';
-import { TO_FIXER, WorkflowPlay } from '../../engine/workflow.cases.ts';
-import * as runs from '../../state/runs/say.cases.ts';
-import { claim, create, operate, release, SHA, session } from '../../state/say.cases.ts';
-import { changesRequested } from '../../state/workflow/say.cases.ts';
+import { Play } from '../../../engine/play.cases.ts';
+import { TO_FIXER, WorkflowPlay } from '../../../engine/workflow.cases.ts';
+import * as runs from '../../../state/runs/say.cases.ts';
+import { claim, create, operate, release, SHA, session } from '../../../state/say.cases.ts';
+import { changesRequested } from '../../../state/workflow/say.cases.ts';
 import { lastLine, viewWork, type WorkParams, type WorkRow } from './work-rows.ts';
 
 const ALL: WorkParams = { show: 'all', from: 0, to: 1000 };
