@@ -56,7 +56,8 @@ function Times({ stage }: { readonly stage: StripStage }) {
   );
 }
 
-export function toneOf({ status, activity }: Pick<StripStage, 'status' | 'activity'>): string {
+export function toneOf({ status, activity, outcome }: Pick<StripStage, 'status' | 'activity' | 'outcome'>): string {
+  if (outcome === 'cancelled') return 'dim';
   return activity === 'waiting' || activity === 'blocked' ? 'wait' : activity === 'queued' ? 'dim' : TONE[status];
 }
 

@@ -47,6 +47,7 @@ it('separates the queue before a session from the work, and one attempt from the
     'writer · ada 1 released',
     'writer · bob 2 now',
   ]);
+  expect(rows.map(({ claim: session }) => session)).toEqual([undefined, undefined, 'A:1', 'A:2']);
 });
 
 it('has the agent of a session, and a row for each agent if the claim has several', () => {

@@ -23,7 +23,7 @@ export function viewTaskTimeline(state: State, { taskId }: { readonly taskId: st
   if (task === undefined || timeline === undefined) return { rows: [], olderFrom: null };
   const attempts = listAttempts(timeline.spans);
   const agents = [...state.agents.values()].filter((agent) => agent.task?.task_id === taskId);
-  const sessions = attempts.flatMap((attempt) => sessionRows(attempt, agents));
+  const sessions = attempts.flatMap((attempt) => sessionRows(taskId, attempt, agents));
   const waits = [...state.decisions.values()]
     .filter((decision) => decision.taskId === taskId || agents.some(({ id }) => id === decision.agentId))
     .map((decision) => waitRow(decision, timeline.spans));
@@ -59,7 +59,7 @@ function continues({ stage, spans }: Attempt, next: TimelineSpan): boolean {
 }
 
 /** One row; with several agents under one claim, one more for each. */
-function sessionRows({ stage, spans }: Attempt, all: readonly AgentRun[]): readonly Row[] {
+function sessionRows(taskId: string, { stage, spans }: Attempt, all: readonly AgentRun[]): readonly Row[] {
   const [first] = spans;
   const last = spans.at(-1);
   if (first === undefined || last === undefined) return [];
@@ -77,6 +77,7 @@ function sessionRows({ stage, spans }: Attempt, all: readonly AgentRun[]): reado
     outcome: spans.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? null,
     segments: spans.flatMap(segmentOf),
     ...(only !== undefined && agents.length === 1 ? { agentId: only.id } : {}),
+    ...(only === undefined && claim?.epoch !== undefined ? { claim: `${taskId}:${claim.epoch}` } : {}),
   };
   return agents.length < 2 ? [row] : [row, ...agents.map((agent) => agentRow(stage, agent))];
 }

@@ -16,6 +16,8 @@ export interface TimelineRow {
   /** In order of time, without gaps in between. */
   readonly segments: readonly TimelineSegment[];
   readonly agentId?: string;
+  /** `TASK:EPOCH`, for a claim without an agent that is known. */
+  readonly claim?: string;
   readonly decisionId?: string;
   readonly pipelineId?: string;
   /** What it printed, if that is on record. */

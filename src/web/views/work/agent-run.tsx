@@ -11,7 +11,7 @@ import { AGENT_TYPES, listProcessRows } from '../../model/run/entry-rows.ts';
 import type { RunRef } from '../../model/run/steering.ts';
 import { Messages } from './messages.tsx';
 import { EntriesNote, RunEntries, useRunEntries } from './run-entries.tsx';
-import { Facts, partOf, type RunPart, RunTabs, RunTitle } from './run-parts.tsx';
+import { Facts, partOf, Reason, type RunPart, RunTabs, RunTitle } from './run-parts.tsx';
 import { Timeline } from './timeline.tsx';
 
 const PARTS: readonly RunPart[] = ['timeline', 'messages', 'entries'];
@@ -45,11 +45,7 @@ function Overview({ agent }: { readonly agent: AgentDetails }) {
         <code>{id.slice(0, 8)}</code>
         <a href={hrefTo({ view: 'session', id })}>Open the log</a>
       </RunTitle>
-      {reason === null ? null : (
-        <p class="reason">
-          <Words text={reason} most={2000} />
-        </p>
-      )}
+      <Reason text={reason} state={status} />
       <Facts
         facts={[
           ['Runs', <Words text={run} most={300} />],

@@ -11,7 +11,7 @@ import { listStepRows, PIPELINE_TYPES } from '../../model/run/entry-rows.ts';
 import type { RunRef } from '../../model/run/steering.ts';
 import { Messages } from './messages.tsx';
 import { EntriesNote, RunEntries, useRunEntries } from './run-entries.tsx';
-import { Facts, partOf, type RunPart, RunTabs, RunTitle } from './run-parts.tsx';
+import { Facts, partOf, Reason, type RunPart, RunTabs, RunTitle } from './run-parts.tsx';
 import { sessionHrefs, StepGraph } from './step-graph.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -50,11 +50,7 @@ function Overview({ pipeline }: { readonly pipeline: PipelineView }) {
         <span class="dim">pipeline</span>
         <code>{id.slice(0, 8)}</code>
       </RunTitle>
-      {reason === null ? null : (
-        <p class="reason">
-          <Words text={reason} most={2000} />
-        </p>
-      )}
+      <Reason text={reason} state={status} />
       <Facts
         facts={[
           ['Started', <Age at={started_at} suffix=" ago" />],

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { hrefTo, type Route } from '../../app/router.ts';
 import { Tabs } from '../../kit/split.tsx';
-import { StateMark } from '../../kit/state-mark.tsx';
+import { StateMark, toneOf } from '../../kit/state-mark.tsx';
 import { Words } from '../../kit/words.tsx';
 
 const PARTS = {
@@ -57,6 +57,15 @@ export function RunTitle({
         {children}
       </p>
     </header>
+  );
+}
+
+/** Why a run waits, failed or was cancelled. */
+export function Reason({ text, state }: { readonly text: string | null; readonly state: string }) {
+  return text === null ? null : (
+    <p class={`reason ${toneOf(state)}`}>
+      <Words text={text} most={2000} />
+    </p>
   );
 }
 

@@ -15,7 +15,7 @@ import { CHECK_TYPES, listChecks, withChecks } from '../../model/run/check-rows.
 import type { RunRef } from '../../model/run/steering.ts';
 import { Messages } from './messages.tsx';
 import { EntriesNote, RunEntries, useRunEntries } from './run-entries.tsx';
-import { Facts, partOf, type RunPart, RunTabs, RunTitle } from './run-parts.tsx';
+import { Facts, partOf, Reason, type RunPart, RunTabs, RunTitle } from './run-parts.tsx';
 import { sessionHrefs, StepGraph } from './step-graph.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -67,11 +67,7 @@ function Overview({ task }: { readonly task: TaskOverview }) {
         </a>
         <span class="dim">{mode === null ? 'task' : `workflow, ${mode}`}</span>
       </RunTitle>
-      {task.blocked_because === null ? null : (
-        <p class="reason">
-          <Words text={task.blocked_because} most={2000} />
-        </p>
-      )}
+      <Reason text={task.blocked_because} state={activity} />
       <Stages stages={task.stages.map((stage) => (stage.status === 'now' ? sinceNow(stage, task) : stage))} />
       <Facts
         facts={[

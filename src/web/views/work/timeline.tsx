@@ -150,7 +150,8 @@ function Line({ row, rows, route, isFirst }: LineProps) {
 
 /** Sessions open their log, waits their question, nested pipelines their run; checks and commands show their output below. */
 function hrefOf(row: TimelineRow, route: Route): string | undefined {
-  if (row.agentId !== undefined) return hrefTo({ view: 'session', id: row.agentId });
+  const session = row.agentId ?? row.claim;
+  if (session !== undefined) return hrefTo({ view: 'session', id: session });
   if (row.decisionId !== undefined) return hrefTo({ view: 'inbox', id: row.decisionId });
   if (row.pipelineId !== undefined) return hrefTo({ view: 'work', id: `pipeline:${row.pipelineId}` });
   if (row.output === undefined) return undefined;
@@ -198,7 +199,7 @@ function Bars({
       {href === undefined ? (
         picture
       ) : (
-        <a href={href} tabIndex={-1}>
+        <a href={href} tabindex={-1}>
           {picture}
         </a>
       )}
