@@ -19,6 +19,7 @@ const logPart = object({
   from: { ...count, about: 'Where `text` begins in the log, in bytes.' },
   to: { ...count, about: 'Where it ends: the `from` of the next call.' },
   size: { ...count, about: 'Of the log.' },
+  printed_at: { ...nullable(text), about: 'When the program last printed something; null if there is no log.' },
   ended: { ...flag, about: 'Nothing more will be written.' },
   is_cut: {
     ...flag,

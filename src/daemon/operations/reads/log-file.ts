@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 export interface OpenLog extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly size: number;
+  readonly changedAt: string;
   /** Tells one file from another of the same name. */
   readonly name: string;
 }
@@ -12,8 +13,9 @@ export interface OpenLog extends AsyncDisposable {
 export async function openLog(path: string): Promise<OpenLog | undefined> {
   try {
     const handle = await open(path, 'r');
-    const { size, ino } = await handle.stat();
-    return { handle, size, name: String(ino), [Symbol.asyncDispose]: async () => handle.close() };
+    const { size, ino, mtime } = await handle.stat();
+    const changedAt = mtime.toISOString();
+    return { handle, size, changedAt, name: String(ino), [Symbol.asyncDispose]: async () => handle.close() };
   } catch {
     return undefined;
   }

@@ -1,4 +1,13 @@
-import { appendFileSync, globSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -37,6 +46,13 @@ async function readForward(limit_bytes: number, of = source(), raw = false): Pro
 }
 
 describe('a part of a log', () => {
+  it('has the time at which something was last printed', async () => {
+    expect(await readLogPart(source({ path: `${path}.none` }), {})).toMatchObject({ text: '', printed_at: null });
+    writeFileSync(path, 'one\n');
+    utimesSync(path, new Date(), new Date('2026-01-01T00:00:00.000Z'));
+    expect(await readLogPart(source(), {})).toMatchObject({ printed_at: '2026-01-01T00:00:00.000Z' });
+  });
+
   it('is its last lines, or what follows or precedes a position', async () => {
     writeFileSync(path, 'one\ntwo\nthree\nfour\n');
     const last = await readLogPart(source(), { to_lines: 2 });

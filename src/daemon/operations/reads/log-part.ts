@@ -20,16 +20,18 @@ type LogInput = Omit<InputOf<'agent_log'>, 'id' | 'command_id' | 'wait_ms'>;
 export async function readLogPart(source: LogSource, input: LogInput): Promise<AgentLogPart> {
   const { agentId: agent_id, format, isOver: ended } = source;
   await using log = await openLog(source.path);
-  if (log === undefined)
-    return { agent_id, format, ended, text: '', kinds: [], from: 0, to: 0, size: 0, is_cut: false, file: '' };
+  if (log === undefined) return { agent_id, format, ended, ...NO_LOG };
   const is_cut = isReplaced(log, input);
   const read =
     input.from === undefined || is_cut ? readEnd(log, source, input) : readFrom(log, source, input, input.from);
   const { from, to, lines } = await read;
   const text = lines.map((line) => `${line.text}\n`).join('');
   const kinds = input.raw === true ? [] : lines.map(({ kind }) => kind);
-  return { agent_id, format, ended, text, kinds, from, to, size: log.size, is_cut, file: log.name };
+  const about = { size: log.size, printed_at: log.changedAt, file: log.name };
+  return { agent_id, format, ended, text, kinds, from, to, is_cut, ...about };
 }
+
+const NO_LOG = { text: '', kinds: [], from: 0, to: 0, size: 0, printed_at: null, is_cut: false, file: '' } as const;
 
 /** A cut log is another file, and shorter. */
 function isReplaced({ name, size }: OpenLog, { from, file }: LogInput): boolean {
