@@ -2,8 +2,8 @@ import { fieldOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown
 import { type RunEntry, word } from './run-entry.ts';
 import type { TimelineRow } from './timeline-row.ts';
 
-/** The entries that tell how the checks of a task went. */
-export const CHECK_TYPES = ['ChecksRequested', 'CheckFinished', 'ChecksFinished'] as const;
+/** The entries that tell how the checks and merges of a task went. */
+export const CHECK_TYPES = ['ChecksRequested', 'CheckFinished', 'ChecksFinished', 'MergeFinished'] as const;
 
 interface CheckRun {
   readonly id: string;
@@ -12,6 +12,8 @@ interface CheckRun {
   since: string;
   /** Those without an outcome, in the order in which they run. */
   readonly left: Map<string, { readonly isOwn: boolean }>;
+  /** Those that Baton runs: their logs are numbered from 0. */
+  readonly own: readonly string[];
 }
 
 /** A row for each check, with the end of its output. Baton runs its own checks one after the other; other systems run theirs meanwhile. */
@@ -38,7 +40,8 @@ export function listChecks(entries: readonly RunEntry[]): readonly TimelineRow[]
 function beginRun(id: string, { at, data }: RunEntry): CheckRun {
   const plans = objectsOf(fieldOf(data, 'checks'));
   const left = plans.map(({ name, run }) => [textOf(name), { isOwn: typeof run === 'string' }] as const);
-  return { id, requestedAt: at, since: at, left: new Map(left) };
+  const own = left.flatMap(([name, { isOwn }]) => (isOwn ? [name] : []));
+  return { id, requestedAt: at, since: at, left: new Map(left), own };
 }
 
 function endCheck(run: CheckRun, entry: RunEntry): Omit<TimelineRow, 'round'> {
@@ -60,9 +63,11 @@ function runningChecks(run: CheckRun): Omit<TimelineRow, 'round'>[] {
   ];
 }
 
-function checkRow({ id }: CheckRun, name: string, from: string, to: string | null): Omit<TimelineRow, 'round'> {
+function checkRow({ id, own }: CheckRun, name: string, from: string, to: string | null): Omit<TimelineRow, 'round'> {
   const segments = [{ activity: 'checks', from, to }] as const;
-  return { key: `check ${id} ${name}`, kind: 'check', group: 'ci', label: name, from, to, outcome: null, segments };
+  const row = { key: `check ${id} ${name}`, kind: 'check', group: 'ci', label: name } as const;
+  const number = own.indexOf(name);
+  return { ...row, from, to, outcome: null, segments, ...(number === -1 ? {} : { commandId: `${id}.${number}` }) };
 }
 
 /** Puts each check below the run of the checks in which it began. */
@@ -75,4 +80,18 @@ export function withChecks(rows: readonly TimelineRow[], checks: readonly Timeli
     return [row, ...inside];
   });
   return [...joined, ...rest];
+}
+
+/** Adds to each merge what it printed, if it did not succeed. */
+export function withMerges(rows: readonly TimelineRow[], entries: readonly RunEntry[]): readonly TimelineRow[] {
+  const ends = entries.filter((entry) => entry.type === 'MergeFinished' && word(entry, 'outcome') !== 'merged');
+  return rows.map((row) => {
+    const end =
+      row.kind === 'merge' && row.to !== null
+        ? ends.find(({ at }) => at > row.from && at <= (row.to ?? ''))
+        : undefined;
+    if (end === undefined) return row;
+    const output = [word(end, 'reason'), word(end, 'output')].filter((text) => text !== '').join('\n');
+    return { ...row, output, seq: end.seq };
+  });
 }

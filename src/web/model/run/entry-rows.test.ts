@@ -3,7 +3,7 @@ import { Play } from '../../../engine/play.cases.ts';
 import { WorkflowPlay } from '../../../engine/workflow.cases.ts';
 import * as runs from '../../../state/runs/say.cases.ts';
 import { SHA } from '../../../state/say.cases.ts';
-import { listChecks, withChecks } from './check-rows.ts';
+import { listChecks, withChecks, withMerges } from './check-rows.ts';
 import { listProcessRows, listStepRows } from './entry-rows.ts';
 import { viewTaskTimeline } from './task-timeline.ts';
 
@@ -71,12 +71,34 @@ describe('the checks of a task', () => {
     play.turn('implementer', { head: SHA }).wait(2000).check('passed', 'lint').wait(3000);
     const rows = listChecks(play.entries);
     expect(rows).toMatchObject([
-      { label: 'lint', outcome: 'passed', output: 'lint said so', from: '2026-01-01T00:00:01.000Z' },
-      { label: 'unit', outcome: null, to: null, from: '2026-01-01T00:00:03.000Z' },
+      {
+        label: 'lint',
+        outcome: 'passed',
+        output: 'lint said so',
+        commandId: expect.stringMatching(/\.0$/),
+        from: '2026-01-01T00:00:01.000Z',
+      },
+      {
+        label: 'unit',
+        commandId: expect.stringMatching(/\.1$/),
+        outcome: null,
+        to: null,
+        from: '2026-01-01T00:00:03.000Z',
+      },
       { label: 'remote', outcome: null, to: null, from: '2026-01-01T00:00:01.000Z' },
     ]);
     const all = withChecks(viewTaskTimeline(play.state, { taskId: play.id }).rows, rows);
     const at = all.findIndex(({ kind }) => kind === 'checks');
     expect(all.slice(at, at + 4).map(({ label }) => label)).toEqual(['ci', 'lint', 'unit', 'remote']);
+  });
+
+  it('are followed by a merge, with what it printed if it failed', () => {
+    const play = new WorkflowPlay().toMerge().wait(1000).turn('validator').wait(1000).merge('conflict').wait(1000);
+    const rows = withMerges(viewTaskTimeline(play.state, { taskId: play.id }).rows, play.entries);
+    const merge = rows.find(({ kind }) => kind === 'merge');
+    expect(merge).toMatchObject({
+      outcome: 'conflict',
+      seq: play.entries.find(({ type }) => type === 'MergeFinished')?.seq,
+    });
   });
 });

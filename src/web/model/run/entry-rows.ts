@@ -24,6 +24,8 @@ export function listStepRows(id: string, entries: readonly RunEntry[]): readonly
       open = { ...open, pipelineId: word(entry, 'pipeline_id') };
     if (type === 'AgentRequested' && textOf(fieldOf(fieldOf(data, 'owner'), 'pipeline_id')) === id && open)
       open = { ...open, agentId: word(entry, 'agent_id') };
+    if (type === 'CommandRequested' && textOf(fieldOf(fieldOf(data, 'subject'), 'pipeline_id')) === id && open)
+      open = { ...open, commandId: word(entry, 'command_id') };
     if (type === 'CommandFinished' && textOf(fieldOf(fieldOf(data, 'subject'), 'pipeline_id')) === id && open)
       open = { ...open, output: word(entry, 'output'), seq };
     if (word(entry, 'pipeline_id') !== id) continue;

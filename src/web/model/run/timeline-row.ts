@@ -20,6 +20,8 @@ export interface TimelineRow {
   readonly claim?: string;
   readonly decisionId?: string;
   readonly pipelineId?: string;
+  /** The command whose log can be read. */
+  readonly commandId?: string;
   /** What it printed, if that is on record. */
   readonly output?: string;
   /** The entry that has the output. */

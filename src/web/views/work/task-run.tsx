@@ -11,7 +11,7 @@ import { TaskActions } from '../../kit/steer.tsx';
 import { Age, renderSpan } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
 import { ACTIVITY_WORDS } from '../../model/strip.ts';
-import { CHECK_TYPES, listChecks, withChecks } from '../../model/run/check-rows.ts';
+import { CHECK_TYPES, listChecks, withChecks, withMerges } from '../../model/run/check-rows.ts';
 import type { RunRef } from '../../model/run/steering.ts';
 import { Messages } from './messages.tsx';
 import { EntriesNote, RunEntries, useRunEntries } from './run-entries.tsx';
@@ -119,7 +119,7 @@ function TaskTimeline({ run, route }: { readonly run: RunRef; readonly route: Ro
         <>
           {olderFrom === null ? null : <p class="dim">The oldest times are only known as sums: see the messages.</p>}
           {read.error === undefined ? null : <EntriesNote read={read} what="the checks" />}
-          <Timeline rows={withChecks(rows, checks)} route={route} />
+          <Timeline rows={withMerges(withChecks(rows, checks), read.entries)} route={route} />
         </>
       )}
     </Show>

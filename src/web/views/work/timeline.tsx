@@ -9,6 +9,7 @@ import { Words } from '../../kit/words.tsx';
 import { ACTIVITY_WORDS } from '../../model/strip.ts';
 import { axisOf, placeOn, ticksOf, type TimeAxis } from '../../model/run/time-axis.ts';
 import type { TimelineRow } from '../../model/run/timeline-row.ts';
+import { Output } from './output.tsx';
 
 interface TimelineProps {
   readonly rows: readonly TimelineRow[];
@@ -42,7 +43,7 @@ export function Timeline({ rows, route }: TimelineProps) {
         </table>
       </div>
       <TimesLegend />
-      {chosen === undefined ? null : <Output row={chosen} />}
+      {chosen === undefined ? null : <Output key={chosen.key} row={chosen} />}
     </>
   );
 }
@@ -120,7 +121,7 @@ function Line({ row, rows, route, isFirst }: LineProps) {
     </>
   );
   return (
-    <tr class={`${row.kind} ${isFirst ? 'first' : ''} ${isChosen ? 'chosen' : ''}`} data-kind={row.kind}>
+    <tr class={`${isFirst ? 'first' : ''} ${isChosen ? 'chosen' : ''}`} data-kind={row.kind}>
       <th scope="row" class="one-line" title={visible(row.label, 300)}>
         {row.kind === 'wait' ? (
           <span class="state wait" aria-hidden="true">
@@ -154,7 +155,7 @@ function hrefOf(row: TimelineRow, route: Route): string | undefined {
   if (session !== undefined) return hrefTo({ view: 'session', id: session });
   if (row.decisionId !== undefined) return hrefTo({ view: 'inbox', id: row.decisionId });
   if (row.pipelineId !== undefined) return hrefTo({ view: 'work', id: `pipeline:${row.pipelineId}` });
-  if (row.output === undefined) return undefined;
+  if (row.output === undefined && row.commandId === undefined) return undefined;
   return hrefTo({ ...route, part: 'timeline', query: { ...route.query, check: row.key } });
 }
 
@@ -237,23 +238,4 @@ function Outcome({ row: { outcome, to, segments } }: { readonly row: TimelineRow
 /** How claims, checks and answers end well. */
 function isPlainGood(outcome: string): boolean {
   return ['approve', 'exit code 0', 'resume', 'nudge'].includes(outcome);
-}
-
-/** The end of what a check or a command printed. */
-function Output({ row: { label, outcome, output = '', seq } }: { readonly row: TimelineRow }) {
-  return (
-    <section class="card" aria-label={`Output of ${visible(label, 120)}`}>
-      <h3>
-        <Words text={label} most={120} /> {outcome === null ? null : <StateMark state={outcome} />}{' '}
-        {seq === undefined ? null : <a href={hrefTo({ view: 'ledger', id: String(seq) })}>entry {seq}</a>}
-      </h3>
-      {output === '' ? (
-        <p class="dim">It printed nothing.</p>
-      ) : (
-        <pre>
-          <Words text={output} />
-        </pre>
-      )}
-    </section>
-  );
 }

@@ -6,6 +6,7 @@ import { Age } from '../../kit/time.tsx';
 import { visible } from '../../kit/visible.ts';
 import { Words } from '../../kit/words.tsx';
 import type { WorkRow as Row } from '../../model/run/work-rows.ts';
+import { Heard, LastLine, useLastOutput } from './last-output.tsx';
 
 const KINDS: Readonly<Record<Row['kind'], string>> = {
   workflow: 'workflow',
@@ -15,7 +16,9 @@ const KINDS: Readonly<Record<Row['kind'], string>> = {
 };
 
 export function WorkRow({ row, route }: { readonly row: Row; readonly route: Route }) {
-  const { key, kind, id, state, agent } = row;
+  const { key, kind, id, group, state, agent } = row;
+  const isLive = group !== 'ended' && agent !== null && LIVE.has(agent.status);
+  const output = useLastOutput(isLive ? agent.id : undefined);
   const hooks =
     kind === 'agent' ? { 'data-agent': id } : kind === 'pipeline' ? { 'data-pipeline': id } : { 'data-task': id };
   return (
@@ -41,7 +44,11 @@ export function WorkRow({ row, route }: { readonly row: Row; readonly route: Rou
         <Stages stages={row.stages} compact />
       </span>
       <span class="cell-last-line one-line dim">
-        <Words text={row.reason ?? agent?.lastLine} most={300} />
+        {group === 'running' ? (
+          <LastLine output={output} fallback={agent?.lastLine ?? null} />
+        ) : (
+          <Words text={row.reason ?? agent?.lastLine} most={300} />
+        )}
       </span>
       <span class="cell-tokens number" title="Tokens: input, output and cached">
         {row.tokens === 0 ? '–' : renderAmount(row.tokens)}
@@ -50,13 +57,15 @@ export function WorkRow({ row, route }: { readonly row: Row; readonly route: Rou
       <span class="cell-cost number" title={costTitle(row)}>
         {renderCost(row)}
       </span>
-      <span class="cell-heard number dim">–</span>
+      <span class="cell-heard number">{isLive ? <Heard output={output} /> : <span class="dim">–</span>}</span>
       <span class="cell-age number" title={row.endedAt === null ? `Started ${row.startedAt}` : `Ended ${row.endedAt}`}>
         <Age at={row.endedAt ?? row.startedAt} />
       </span>
     </a>
   );
 }
+
+const LIVE: ReadonlySet<string> = new Set(['running', 'attached', 'escalated', 'leaving']);
 
 /** A cost that lacks tokens without a price is a lower bound. */
 function renderCost({
