@@ -24,7 +24,8 @@ const VIEWS: readonly (readonly [address: string, content: string])[] = [
   ['/tasks/T007', '.detail svg'],
   ['/ledger', '[data-seq]'],
   ['/ledger/12', '.detail [data-seq], .detail code'],
-  ['/fleet', 'table'],
+  ['/fleet', '[data-agent]'],
+  ['/fleet/hosts', '.facts'],
   ['/fleet/costs', 'svg, table'],
 ];
 

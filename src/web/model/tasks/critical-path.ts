@@ -95,4 +95,8 @@ function best(tasks: readonly Task[], chains: ReadonlyMap<string, number>): read
 }
 
 export const chainsOf = rememberForState((state) => longestChains(state));
-export const criticalTasks = rememberForState((state) => new Set(criticalPath(state, chainsOf(state))));
+/** Empty if no unfinished task waits for another: every task alone would be as critical. */
+export const criticalTasks = rememberForState((state): ReadonlySet<string> => {
+  const path = criticalPath(state, chainsOf(state));
+  return new Set(path.length > 1 ? path : []);
+});

@@ -36,7 +36,7 @@ describe('the list of tasks', () => {
   it('has in each row what a person needs to see', () => {
     const [c, a, b] = list().rows;
     const since = '2026-01-01T00:00:00.000Z';
-    const rest = { phase: 'IMPLEMENTATION', since, role: null, holder: null };
+    const rest = { phase: 'IMPLEMENTATION', since, role: null, holder: null, because: null };
     expect(c).toEqual({ ...rest, id: 'C', title: 'Sign the export', status: 'in_progress', activity: 'running', isClaimable: false, holder: 'coder', waits: 0, priority: 5, isCritical: false }); // prettier-ignore
     expect(a).toEqual({ ...rest, id: 'A', title: 'Parse the dates', status: 'todo', activity: 'queued', isClaimable: true, waits: 0, priority: 0, isCritical: true }); // prettier-ignore
     expect(b).toEqual({ ...rest, id: 'B', title: 'Print the dates', status: 'todo', activity: 'pending', isClaimable: false, role: 'implementer', waits: 1, priority: 0, isCritical: true }); // prettier-ignore
@@ -75,6 +75,12 @@ describe('the list of tasks', () => {
     expect([roles, holders, criticalLength]).toEqual([['implementer'], ['coder'], 3]);
   });
 
+  it('marks no task as critical if none waits for another', () => {
+    const { state } = given([[create('A'), operator]]);
+    const { rows, criticalLength } = list({}, state);
+    expect([rows[0]?.isCritical, criticalLength]).toEqual([false, 0]);
+  });
+
   it('follows the state, which changes in place', () => {
     const state = world();
     expect(list({ q: 'status:blocked' }, state).total).toBe(0);
@@ -94,7 +100,7 @@ describe('the list of tasks', () => {
       actor: 'operator:ann',
     });
     expect(list({ q: 'status:blocked' }, state).rows).toMatchObject([
-      { id: 'A', status: 'blocked', since: '2026-01-02T00:00:00.000Z' },
+      { id: 'A', status: 'blocked', because: 'no key', since: '2026-01-02T00:00:00.000Z' },
     ]);
   });
 

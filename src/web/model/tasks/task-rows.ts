@@ -19,6 +19,8 @@ export interface TaskRow {
   readonly holder: string | null;
   /** How many unfinished tasks it waits for. */
   readonly waits: number;
+  /** Why it is blocked; null if it is not. */
+  readonly because: string | null;
   readonly priority: number;
   /** Since when it does what it does now; null if there is no record. */
   readonly since: string | null;
@@ -142,6 +144,7 @@ function toRow(state: State, task: Task, critical: ReadonlySet<string>): TaskRow
     isClaimable: isClaimable(state, task),
     holder: claim?.holder ?? null,
     waits: after.filter((before) => state.tasks.get(before)?.phase !== 'COMPLETED').length,
+    because: task.blocked?.reason.slice(0, SHOWN_TITLE) ?? null,
     priority,
     since: sinceOf(state, task),
     isCritical: critical.has(id),

@@ -1,7 +1,7 @@
 import { hrefTo } from '../../app/router.ts';
 import { StateMark } from '../../kit/state-mark.tsx';
 import { Age } from '../../kit/time.tsx';
-import { Words } from '../../kit/words.tsx';
+import { visible, Words } from '../../kit/words.tsx';
 import type { TaskRow } from '../../model/tasks/task-rows.ts';
 
 interface TaskLineProps {
@@ -50,7 +50,7 @@ export function TaskLine({ row, query, isChosen }: TaskLineProps) {
 }
 
 /** Who has it, whether anybody can, or what it waits for. */
-function Standing({ row: { holder, isClaimable, waits, activity } }: { readonly row: TaskRow }) {
+function Standing({ row: { holder, isClaimable, waits, activity, status, because } }: { readonly row: TaskRow }) {
   if (holder !== null)
     return (
       <span class="holder" title="The holder of the claim">
@@ -59,6 +59,12 @@ function Standing({ row: { holder, isClaimable, waits, activity } }: { readonly 
     );
   if (isClaimable) return <span class="claimable">claimable</span>;
   if (activity === 'done' || activity === 'cancelled') return null;
+  if (status === 'blocked' && because !== null)
+    return (
+      <span class="dim" title={visible(because)}>
+        <Words text={because} />
+      </span>
+    );
   if (waits > 0) return <span class="dim">waits for {waits}</span>;
   return <span class="dim">{activity === 'waiting' ? 'waits for a person' : activity}</span>;
 }
