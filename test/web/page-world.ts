@@ -46,6 +46,8 @@ export class PageWorld implements AsyncDisposable {
     page.on('pageerror', (error) => void red.push(error.message));
     await page.goto(await this.address());
     await page.locator('.foot .state.good').waitFor();
+    // The page goes to its project by itself: an address that is opened before that would be lost.
+    await page.waitForURL(({ hash }) => /^#\/[^/]+\//.test(hash));
     return { page, context, red };
   }
 

@@ -1,5 +1,6 @@
 import { closeOverlay, openHelp, openPalette, overlay } from './overlay.ts';
-import { go, hrefTo, route, type ViewName } from './router.ts';
+import { parseRoute } from './route.ts';
+import { go, hrefTo, type ViewName } from './router.ts';
 
 export const VIEW_KEYS: Readonly<Record<string, ViewName>> = {
   i: 'inbox',
@@ -44,8 +45,9 @@ function press(event: KeyboardEvent): void {
 function leave(event: KeyboardEvent): void {
   if (overlay.peek() !== undefined) closeOverlay();
   else if (isTyping(event.target) && event.target instanceof HTMLElement) event.target.blur();
-  else if (route.peek().id !== undefined) {
-    const { view, query } = route.peek();
+  else if (parseRoute(location.hash).id !== undefined) {
+    // Of the address, which is ahead of the view for a moment after a click.
+    const { view, query } = parseRoute(location.hash);
     location.hash = hrefTo(view === 'session' ? { view: 'work' } : { view, query });
   } else return;
   event.preventDefault();
@@ -53,7 +55,8 @@ function leave(event: KeyboardEvent): void {
 
 function moveFocus(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('.view [data-row] a[href]:first-of-type')];
-  const now = rows.findIndex((row) => row === document.activeElement || row.getAttribute('aria-current') === 'true');
+  const focused = rows.findIndex((row) => row === document.activeElement);
+  const now = focused === -1 ? rows.findIndex((row) => row.getAttribute('aria-current') === 'true') : focused;
   const next = rows[now === -1 ? (by === 1 ? 0 : rows.length - 1) : now + by];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });

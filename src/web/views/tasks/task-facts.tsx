@@ -3,10 +3,10 @@ import type { TaskOverview } from '../../../api/operations/task-view.ts';
 import { CopyCommand } from '../../kit/action.tsx';
 import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { Age, now, renderAge, renderSpan } from '../../kit/time.tsx';
+import { TaskActions } from '../../kit/steer.tsx';
 import { Words } from '../../kit/words.tsx';
 import { whyNotClaimable } from '../../model/tasks/why-not-claimable.ts';
 import { ProofDownload } from './proof-download.tsx';
-import { TaskSteering } from './task-steering.tsx';
 
 interface ViewOf {
   readonly view: TaskOverview;
@@ -15,7 +15,7 @@ interface ViewOf {
 export function TaskFacts({ view }: ViewOf) {
   return (
     <>
-      <TaskSteering id={view.id} status={view.status} />
+      <TaskActions taskId={view.id} />
       <section aria-label="Facts" class="part">
         <dl class="facts">
           <Fact name="Now">
