@@ -55,7 +55,7 @@ export function Rail({
         <button type="button" onClick={nextTheme}>
           Theme: {theme.value}
         </button>
-        <button type="button" onClick={openHelp} aria-label="Keyboard shortcuts">
+        <button type="button" onClick={openHelp} title="Keyboard shortcuts">
           Keys <kbd>?</kbd>
         </button>
       </div>
