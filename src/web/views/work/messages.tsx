@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { hrefTo } from '../../app/router.ts';
-import { Actor } from '../../kit/actor.tsx';
+import { Actor } from './actor.tsx';
 import { Empty } from '../../kit/loading.tsx';
 import { Age } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';

@@ -1,8 +1,8 @@
 import { hrefTo } from '../../app/router.ts';
-import { Actor } from '../../kit/actor.tsx';
+import { Actor } from './actor.tsx';
 import { Empty } from '../../kit/loading.tsx';
 import { renderTime } from '../../kit/time.tsx';
-import { type Entries, useEntries } from '../../kit/use-entries.ts';
+import { type Entries, useEntries } from './use-entries.ts';
 import { VirtualList } from '../../kit/virtual-list.tsx';
 import { Words } from '../../kit/words.tsx';
 import { fieldOf } from '../../../protocol/shape/read-unknown.ts';

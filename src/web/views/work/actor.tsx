@@ -1,5 +1,5 @@
-import { visible } from './visible.ts';
-import { Words } from './words.tsx';
+import { visible } from '../../kit/visible.ts';
+import { Words } from '../../kit/words.tsx';
 
 const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ApiError } from '../../api/answer.ts';
-import type { LedgerEntry } from '../../api/operations/ledger.ts';
-import type { InputOf } from '../../api/operations/registry.ts';
-import { call, standing, useApi } from '../app/hub-client.ts';
-import type { Topic } from '../hub/messages.ts';
+import type { ApiError } from '../../../api/answer.ts';
+import type { LedgerEntry } from '../../../api/operations/ledger.ts';
+import type { InputOf } from '../../../api/operations/registry.ts';
+import { call, standing, useApi } from '../../app/hub-client.ts';
+import type { Topic } from '../../hub/messages.ts';
 
 export type EntriesFilter = Pick<InputOf<'entries_read'>, 'types' | 'task_id' | 'run_id' | 'actor' | 'text'>;
 
