@@ -22,7 +22,6 @@ export function Timeline({ rows, route }: TimelineProps) {
   const chosen = rows.find(({ key }) => key === route.query['check']);
   return (
     <>
-      <Patterns />
       <div class="scroll" role="region" aria-label="Timeline" tabIndex={0}>
         <table class="timeline">
           <thead>
@@ -43,6 +42,7 @@ export function Timeline({ rows, route }: TimelineProps) {
         </table>
       </div>
       <TimesLegend />
+      <Patterns />
       {chosen === undefined ? null : <Output key={chosen.key} row={chosen} />}
     </>
   );
