@@ -22,7 +22,7 @@ export function WorkList({ route }: { readonly route: Route }) {
   const show = route.query['show'] === 'running' ? 'running' : 'all';
   const [from, setFrom] = useState(0);
   const chosen = route.id === undefined ? {} : { chosen: route.id };
-  const loaded = useStateView('work', { show, from, to: from + ALL_ROWS, ...chosen });
+  const loaded = useStateView('work', { show, from, to: from + ALL_ROWS + PAGE, ...chosen });
   // The rows before stay until the next part of a long list is there.
   const last = useRef<WorkView | undefined>(undefined);
   if (loaded.value !== undefined) last.current = loaded.value;
