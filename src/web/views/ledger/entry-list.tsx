@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { call, standing } from '../../app/hub-client.ts';
 import { hrefTo, route } from '../../app/router.ts';
 import { Empty, Show } from '../../kit/loading.tsx';
@@ -39,9 +39,10 @@ function All({ head, chosen, broken }: ListProps) {
   const [top, setTop] = useState(head);
   const range = useRef({ from: 0, to: 0 });
   const want = (): void => pages.want(top - range.current.to + 1, top - range.current.from);
-  useEffect(() => {
-    if (!reader.isReading || (chosen ?? 0) > top) setTop(head);
-  }, [head, reader.isReading, chosen]);
+  // Before the browser paints: between this look at the reader and the change nobody can begin a click.
+  useLayoutEffect(() => {
+    if (!reader.isReading() || (chosen ?? 0) > top) setTop(head);
+  });
   useEffect(want, [top]);
   useEffect(() => pages.retry(), [standing.value.link.kind]);
   return (
@@ -86,9 +87,9 @@ function Found({ filter, head, chosen, broken }: ListProps) {
   const { entries, newCount, isComplete } = found;
   useEffect(() => void found.more(), [standing.value.link.kind]);
   useEffect(() => void found.look(head), [head]);
-  useEffect(() => {
-    if (newCount > 0 && !reader.isReading) found.showNew();
-  }, [newCount, reader.isReading]);
+  useLayoutEffect(() => {
+    if (newCount > 0 && !reader.isReading()) found.showNew();
+  });
   const selected = entries.findIndex(({ seq }) => seq === chosen);
   return (
     <Listed
@@ -175,39 +176,45 @@ interface EntryRowProps {
   readonly isBroken: boolean;
 }
 
+/** The element stays the same until something in it changes, so that a list that grows draws only its new rows. */
 function EntryRow({ seq, entry, isChosen, isBroken }: EntryRowProps) {
-  const { task } = entry === undefined ? {} : subjectsOf(entry.data);
+  const href = hrefTo({ view: 'ledger', id: String(seq), query: route.value.query });
+  return useMemo(
+    () => (
+      <a
+        class={isBroken ? 'row entry broken' : 'row entry'}
+        href={href}
+        aria-current={isChosen ? 'true' : undefined}
+        data-seq={seq}
+      >
+        <span class="number seq">
+          {isBroken ? '✕ ' : ''}#{renderCount(seq)}
+        </span>
+        {entry === undefined ? <span class="dim">…</span> : <EntryCells entry={entry} />}
+      </a>
+    ),
+    [href, seq, entry, isChosen, isBroken],
+  );
+}
+
+function EntryCells({ entry: { at, type, data, actor } }: { readonly entry: ShownEntry }) {
   return (
-    <a
-      class={isBroken ? 'row entry broken' : 'row entry'}
-      href={hrefTo({ view: 'ledger', id: String(seq), query: route.value.query })}
-      aria-current={isChosen ? 'true' : undefined}
-      data-seq={seq}
-    >
-      <span class="number seq">
-        {isBroken ? '✕ ' : ''}#{renderCount(seq)}
+    <>
+      <time class="number dim" dateTime={at} title={at}>
+        {rowTime(at)}
+      </time>
+      <span class="type one-line">
+        <Words text={type} most={64} />
       </span>
-      {entry === undefined ? (
-        <span class="dim">…</span>
-      ) : (
-        <>
-          <time class="number dim" dateTime={entry.at} title={entry.at}>
-            {rowTime(entry.at)}
-          </time>
-          <span class="type one-line">
-            <Words text={entry.type} most={64} />
-          </span>
-          <span class="grow one-line dim">
-            <Words text={describeData(entry.data)} most={200} />
-          </span>
-          <span class="task one-line">
-            <Words text={task} most={64} />
-          </span>
-          <span class="actor one-line dim">
-            <Words text={shortActor(entry.actor)} most={64} />
-          </span>
-        </>
-      )}
-    </a>
+      <span class="grow one-line dim">
+        <Words text={describeData(data)} most={200} />
+      </span>
+      <span class="task one-line">
+        <Words text={subjectsOf(data).task} most={64} />
+      </span>
+      <span class="actor one-line dim">
+        <Words text={shortActor(actor)} most={64} />
+      </span>
+    </>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { standing, verifyChain } from '../../app/hub-client.ts';
 import { hrefTo } from '../../app/router.ts';
 import type { BrokenChain, ProjectStanding } from '../../hub/messages.ts';
@@ -37,7 +38,14 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
       Verify again from the start
     </button>
   );
-  if (broken !== undefined) return <Broken project={id} broken={broken} again={again} isLive={isLive} />;
+  const progress = isRunning ? <progress value={to} max={seq} aria-label="Verified entries" /> : null;
+  if (broken !== undefined)
+    return (
+      <Broken project={id} broken={broken} isLive={isLive}>
+        {again}
+        {progress}
+      </Broken>
+    );
   return (
     <div class="verification" data-verified={to}>
       <p role="status" class={`state ${isRunning ? 'busy' : to === 0 ? 'dim' : 'good'}`}>
@@ -47,7 +55,7 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
           {isRunning && to > 0 && seq > to ? `, ${renderCount(seq - to)} to go` : ''}
         </span>
       </p>
-      {isRunning ? <progress value={to} max={seq} aria-label="Verified entries" /> : null}
+      {progress}
       {paused === undefined || isRunning ? null : (
         <span class="dim">
           Paused: <Words text={paused.message} most={200} />
@@ -81,13 +89,13 @@ function Signers({ keys }: { readonly keys: readonly string[] }) {
 function Broken({
   project,
   broken: { seq, message, expected, found, isRewritten },
-  again,
   isLive,
+  children,
 }: {
   readonly project: string;
   readonly broken: BrokenChain;
-  readonly again: preact.JSX.Element;
   readonly isLive: boolean;
+  readonly children: ComponentChildren;
 }) {
   const forget = (): void => {
     // oxlint-disable-next-line no-alert -- what this browser knows is lost
@@ -123,7 +131,7 @@ function Broken({
         </dl>
       )}
       <div class="bar">
-        {again}
+        {children}
         {isRewritten === true ? (
           <button type="button" class="danger" disabled={!isLive} onClick={forget}>
             Forget what was verified

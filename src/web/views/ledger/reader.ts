@@ -13,9 +13,11 @@ export function useReader() {
   const [isScrolled, setScrolled] = useState(false);
   const [hasFocus, setFocus] = useState(false);
   const point = (): void => void (pointedAt.current = Date.now());
+  // Drawn again when a pointer has rested long enough.
+  void now.value;
   return {
     box,
-    isReading: isScrolled || hasFocus || now.value - pointedAt.current < POINTING_MS,
+    isReading: (): boolean => isScrolled || hasFocus || Date.now() - pointedAt.current < POINTING_MS,
     toTop(): void {
       pointedAt.current = -Infinity;
       box.current?.querySelector('.virtual')?.scrollTo({ top: 0 });
