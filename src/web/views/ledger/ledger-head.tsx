@@ -31,7 +31,7 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
   const again = (
     <button
       type="button"
-      class={broken === undefined ? 'quiet' : ''}
+      class={broken === undefined ? 'plain' : ''}
       disabled={!isLive || isRunning}
       onClick={() => verifyChain(id, 'again')}
     >

@@ -49,11 +49,11 @@ export function Past({ seq, head }: { readonly seq: number; readonly head: numbe
             <button
               key={by}
               type="button"
-              aria-label={by < 0 ? `${-by} entries back` : `${by} entries on`}
+              aria-label={`${renderStep(by)} ${by === 1 || by === -1 ? 'entry' : 'entries'}`}
               disabled={by < 0 ? wanted <= 1 : wanted >= head}
               onClick={() => move(wanted + by)}
             >
-              {by < 0 ? `−${renderCount(-by)}` : `+${renderCount(by)}`}
+              {renderStep(by)}
             </button>
           ))}
           <label class="field">
@@ -80,6 +80,10 @@ export function Past({ seq, head }: { readonly seq: number; readonly head: numbe
       </Show>
     </>
   );
+}
+
+function renderStep(by: number): string {
+  return by < 0 ? `−${renderCount(-by)}` : `+${renderCount(by)}`;
 }
 
 function toLoaded({ view, error }: Looked) {
