@@ -16,7 +16,7 @@ const VIEWS: readonly (readonly [address: string, content: string])[] = [
   ['/work', '.stages'],
   ['/work/task:TASK', '.detail svg'],
   ['/work/task:TASK/graph', '.detail svg'],
-  ['/work/task:TASK/changes', '.detail [data-path]'],
+  ['/work/task:TASK/changes', '.detail .file'],
   ['/work/task:TASK/messages', '.detail li'],
   ['/work/task:TASK/entries', '.detail [data-seq]'],
   ['/session/AGENT', '[data-line]'],

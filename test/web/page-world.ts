@@ -21,7 +21,11 @@ export class PageWorld implements AsyncDisposable {
       cpSync(SAMPLE, world.repository, { recursive: true });
       const runbook = join(world.repository, 'baton.toml');
       writeFileSync(runbook, `${readFileSync(runbook, 'utf8')}${AGENTS}`);
-      world.commit(world.repository, { 'agents/talk.sh': TALK }, 'the sample');
+      world.commit(
+        world.repository,
+        { 'agents/talk.sh': TALK, 'agents/listen.yaml': '- run: sleep 600\n- stop\n' },
+        'the sample',
+      );
       await world.startDaemon(options);
       return new PageWorld(world);
     } catch (error) {
@@ -86,11 +90,15 @@ export interface Visit {
   readonly red: readonly string[];
 }
 
-/** One that prints in colour and goes on, one that asks a person as soon as it stops, and a pipeline that retries a step and then asks. */
+/** One that prints in colour and goes on, one that can be talked to, one that asks a person as soon as it stops, and a pipeline. */
 const AGENTS = `
 [agents.talker]
 run = "sh agents/talk.sh"
 on_stop = "escalate"
+
+[agents.listener]
+run = "scripted agents/listen.yaml"
+on_stop = "signal"
 
 [agents.asker]
 run = "echo I am done"

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../processes/until.ts';
+import { openBrowser } from './open-browser.ts';
+import { PageWorld, type Visit } from './page-world.ts';
+
+let browser: Browser;
+let page: PageWorld;
+let visit: Visit;
+let of: Page;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  page = await PageWorld.open();
+  visit = await page.visit(browser);
+  of = visit.page;
+});
+afterAll(async () => {
+  await page[Symbol.asyncDispose]();
+  await browser.close();
+});
+
+/** Opens the question about a task as soon as it is in the inbox. */
+async function open(question: string): Promise<void> {
+  await page.go(of, '/inbox');
+  await of.locator('.rows [data-decision] a', { hasText: question }).first().click();
+  await of.locator('.detail h2', { hasText: question }).waitFor();
+}
+
+async function choose(label: RegExp): Promise<void> {
+  await of.locator('.detail').getByRole('button', { name: label }).click();
+}
+
+/** What the ledger has, by type. */
+async function recorded(type: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { entries } = await page.world.order('entries_read', { types: [type], limit: 100 });
+  return (entries as { data: Record<string, unknown> }[]).map(({ data }) => data);
+}
+
+it(
+  'takes a workflow from a request to a merge, with every answer given on the page',
+  { timeout: 240_000 },
+  async () => {
+    const id = await page.startWorkflow('Read durations back <b>now</b>', 'semi');
+    await page.go(of, '/work');
+    // It is seen live, as text.
+    await of.locator('.view', { hasText: 'Read durations back <b>now</b>' }).waitFor();
+    await open('ready for work');
+    expect(await of.locator('.detail').textContent()).toContain('Read durations back <b>now</b>');
+    await choose(/^1/);
+    // An answer can be withdrawn before it takes effect.
+    await of.locator('.detail').getByRole('button', { name: 'Undo' }).click();
+    await until('the answer is withdrawn', async () => (await recorded('DecisionAnswerWithdrawn')).length === 1);
+    expect(await recorded('DecisionResolved')).toEqual([]);
+    await choose(/^1/);
+    await open('ready for review');
+    await choose(/^1/);
+    await open('fix decision');
+    // The evidence for this question: what was found, and what has changed.
+    await of.locator('.detail .file').first().waitFor();
+    await choose(/^1/);
+    await open('ready for review');
+    await of.locator('.detail .file button').first().click();
+    await of
+      .getByRole('button', { name: /^Comment on added line/ })
+      .first()
+      .click();
+    await of.getByRole('textbox', { name: /^Comment on added line/ }).fill('name the unit here');
+    await of.getByRole('button', { name: 'Add to my answer' }).click();
+    await choose(/Send back/);
+    const sentBack = await until('it is sent back', async () =>
+      (await recorded('DecisionAnswered')).find(({ action }) => action === 'send_back'),
+    );
+    expect(String(sentBack['message'])).toContain('name the unit here');
+    await open('ready for review');
+    await choose(/^1/);
+    await open('merge');
+    await choose(/^1/);
+    await page.untilTask(id, ({ status }) => status === 'done');
+    await page.go(of, `/work/task:${id}`);
+    await of.locator('.detail', { hasText: 'merged' }).waitFor();
+    // The page verifies the chain itself, and what it downloads convinces others.
+    await of.locator('.foot', { hasText: /verified to #/ }).waitFor({ timeout: 60_000 });
+    await page.go(of, `/tasks/${id}`);
+    const downloading = of.waitForEvent('download');
+    await of.getByRole('button', { name: 'Download the proof' }).click();
+    const proof = join(page.world.folder, 'proof.json');
+    await (await downloading).saveAs(proof);
+    expect(page.world.baton(['verify', proof])).toMatchObject({ code: 0 });
+    expect(visit.red).toEqual([]);
+  },
+);
+
+it('sends a message to an agent, stops it, cancels work and takes it up again', { timeout: 120_000 }, async () => {
+  const { id: agent } = await page.world.order('run_start', { name: 'listener', kind: 'agent' });
+  await page.go(of, `/session/${String(agent)}`);
+  await of.getByRole('textbox', { name: /^Message to/ }).fill('go on, please');
+  await of.getByRole('button', { name: 'Send', exact: true }).click();
+  await until('the message is delivered', async () =>
+    (await recorded('MessageDelivered')).some(({ ok }) => ok === true),
+  );
+  const id = await page.startWorkflow('Not wanted', 'supervised');
+  await page.go(of, `/work/task:${id}`);
+  await of.locator('[data-step=cancel]').click();
+  await of.locator('[data-form=cancel] textarea').fill('too late');
+  await of
+    .locator('[data-form=cancel]')
+    .getByRole('button', { name: /Cancel/ })
+    .first()
+    .click();
+  await page.untilTask(id, ({ status }) => status === 'cancelled');
+  await of.locator('[data-step=reinstate]').click();
+  await of.locator('[data-form=reinstate] textarea').fill('wanted after all');
+  await of.locator('[data-form=reinstate] button').first().click();
+  await page.untilTask(id, ({ status }) => status !== 'cancelled');
+  expect(visit.red).toEqual([]);
+});
+
+it('resolves one decision however quickly the same place is clicked', { timeout: 120_000 }, async () => {
+  for (let n = 0; n < 2; n += 1) await page.world.order('run_start', { name: 'asker', kind: 'agent' });
+  await open('asker');
+  const cancel = of.locator('.detail').getByRole('button', { name: /^1/ });
+  const { x = 0, y = 0 } = (await cancel.boundingBox()) ?? {};
+  await of.waitForTimeout(500);
+  for (let click = 0; click < 6; click += 1) await of.mouse.click(x + 10, y + 10, { delay: 10 });
+  await until('one is resolved', async () => {
+    const all = await recorded('DecisionAnswered');
+    return all.length > 0;
+  });
+  const { answered } = await page.world.order('status_get', {});
+  expect(answered).toHaveLength(1);
+});
