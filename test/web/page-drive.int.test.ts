@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../processes/until.ts';
 import { openBrowser } from './open-browser.ts';
@@ -21,15 +21,30 @@ afterAll(async () => {
   await browser.close();
 });
 
+/** Clicks until it has had its effect: what has just moved takes no click, and a person would try again. */
+async function press(target: Locator, effect: Locator): Promise<void> {
+  await until('the click has had its effect', async () => {
+    if (await effect.isVisible()) return true;
+    await target.click({ timeout: 2000 }).catch(() => undefined);
+    return effect.waitFor({ timeout: 1000 }).then(
+      () => true,
+      () => false,
+    );
+  });
+}
+
 /** Opens the question about a task as soon as it is in the inbox. */
 async function open(question: string): Promise<void> {
   await page.go(of, '/inbox');
-  await of.locator('.rows [data-decision] a', { hasText: question }).first().click();
-  await of.locator('.detail h2', { hasText: question }).waitFor();
+  const row = of.locator('.rows [data-decision]:not(:has-text("Answered")) a', { hasText: question }).first();
+  await row.waitFor();
+  await press(row, of.locator('.detail h2', { hasText: question }));
 }
 
+const undo = () => of.locator('.detail').getByRole('button', { name: 'Undo' });
+
 async function choose(label: RegExp): Promise<void> {
-  await of.locator('.detail').getByRole('button', { name: label }).click();
+  await press(of.locator('.detail').getByRole('button', { name: label }), undo());
 }
 
 /** What the ledger has, by type. */
@@ -50,7 +65,7 @@ it(
     expect(await of.locator('.detail').textContent()).toContain('Read durations back <b>now</b>');
     await choose(/^1/);
     // An answer can be withdrawn before it takes effect.
-    await of.locator('.detail').getByRole('button', { name: 'Undo' }).click();
+    await press(undo(), of.locator('.detail').getByRole('button', { name: /^1/ }));
     await until('the answer is withdrawn', async () => (await recorded('DecisionAnswerWithdrawn')).length === 1);
     expect(await recorded('DecisionResolved')).toEqual([]);
     await choose(/^1/);
@@ -104,15 +119,11 @@ it('sends a message to an agent, stops it, cancels work and takes it up again', 
   await page.go(of, `/work/task:${id}`);
   await of.locator('[data-step=cancel]').click();
   await of.locator('[data-form=cancel] textarea').fill('too late');
-  await of
-    .locator('[data-form=cancel]')
-    .getByRole('button', { name: /Cancel/ })
-    .first()
-    .click();
+  await press(of.locator('[data-form=cancel] button').first(), of.locator('[data-step=reinstate]'));
   await page.untilTask(id, ({ status }) => status === 'cancelled');
   await of.locator('[data-step=reinstate]').click();
   await of.locator('[data-form=reinstate] textarea').fill('wanted after all');
-  await of.locator('[data-form=reinstate] button').first().click();
+  await press(of.locator('[data-form=reinstate] button').first(), of.locator('[data-step=cancel]'));
   await page.untilTask(id, ({ status }) => status !== 'cancelled');
   expect(visit.red).toEqual([]);
 });
