@@ -41,10 +41,28 @@ async function open(question: string): Promise<void> {
   await press(row, of.locator('.detail h2', { hasText: question }));
 }
 
-const undo = () => of.locator('.detail').getByRole('button', { name: 'Undo' });
+const undo = () => of.locator('.detail').getByRole('button', { name: 'Undo', exact: true });
 
 async function choose(label: RegExp): Promise<void> {
   await press(of.locator('.detail').getByRole('button', { name: label }), undo());
+}
+
+/** The title of a question that is not answered yet. */
+async function findQuestion(): Promise<string | undefined> {
+  const { needs_you } = await page.world.order('status_get', {});
+  return (needs_you as { title: string }[])[0]?.title;
+}
+
+/** The evidence is read, a line is commented on, and the comment goes back with the work. */
+async function sendBack(): Promise<void> {
+  await of.locator('.detail .file button').first().click();
+  await of
+    .getByRole('button', { name: /^Comment on added line/ })
+    .first()
+    .click();
+  await of.getByRole('textbox', { name: /^Comment on added line/ }).fill('name the unit here');
+  await of.getByRole('button', { name: 'Add to my answer' }).click();
+  await choose(/Send back/);
 }
 
 /** What the ledger has, by type. */
@@ -69,29 +87,24 @@ it(
     await until('the answer is withdrawn', async () => (await recorded('DecisionAnswerWithdrawn')).length === 1);
     expect(await recorded('DecisionResolved')).toEqual([]);
     await choose(/^1/);
-    await open('ready for review');
-    await choose(/^1/);
-    await open('fix decision');
-    // The evidence for this question: what was found, and what has changed.
-    await of.locator('.detail .file').first().waitFor();
-    await choose(/^1/);
-    await open('ready for review');
-    await of.locator('.detail .file button').first().click();
-    await of
-      .getByRole('button', { name: /^Comment on added line/ })
-      .first()
-      .click();
-    await of.getByRole('textbox', { name: /^Comment on added line/ }).fill('name the unit here');
-    await of.getByRole('button', { name: 'Add to my answer' }).click();
-    await choose(/Send back/);
-    const sentBack = await until('it is sent back', async () =>
-      (await recorded('DecisionAnswered')).find(({ action }) => action === 'send_back'),
+    const asked: string[] = [];
+    await until(
+      'it is merged',
+      async () => {
+        const question = await findQuestion();
+        if (question === undefined) return (await page.world.order('task_view', { task_id: id }))['status'] === 'done';
+        await open(question);
+        const isFirstReview = question.includes('review') && !asked.includes(question);
+        asked.push(question);
+        if (isFirstReview) await sendBack();
+        else await choose(/^1/);
+        return false;
+      },
+      200_000,
     );
-    expect(String(sentBack['message'])).toContain('name the unit here');
-    await open('ready for review');
-    await choose(/^1/);
-    await open('merge');
-    await choose(/^1/);
+    expect(asked.filter((question) => question.includes('review')).length).toBeGreaterThan(1);
+    const sentBack = (await recorded('DecisionAnswered')).find(({ action }) => action === 'send_back');
+    expect(String(sentBack?.['message'])).toContain('name the unit here');
     await page.untilTask(id, ({ status }) => status === 'done');
     await page.go(of, `/work/task:${id}`);
     await of.locator('.detail', { hasText: 'merged' }).waitFor();
