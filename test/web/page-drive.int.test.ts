@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import { until } from '../processes/until.ts';
 import { openBrowser } from './open-browser.ts';
 import { PageWorld, type Visit } from './page-world.ts';
@@ -71,53 +72,66 @@ async function recorded(type: string): Promise<readonly Readonly<Record<string, 
   return (entries as { data: Record<string, unknown> }[]).map(({ data }) => data);
 }
 
-it(
-  'takes a workflow from a request to a merge, with every answer given on the page',
-  { timeout: 240_000 },
-  async () => {
-    const id = await page.startWorkflow('Read durations back <b>now</b>', 'semi');
-    await page.go(of, '/work');
-    // It is seen live, as text.
-    await of.locator('.view', { hasText: 'Read durations back <b>now</b>' }).waitFor();
-    await open('ready for work');
-    expect(await of.locator('.detail').textContent()).toContain('Read durations back <b>now</b>');
-    await choose(/^1/);
-    // An answer can be withdrawn before it takes effect.
-    await press(undo(), of.locator('.detail').getByRole('button', { name: /^1/ }));
-    await until('the answer is withdrawn', async () => (await recorded('DecisionAnswerWithdrawn')).length === 1);
-    expect(await recorded('DecisionResolved')).toEqual([]);
-    await choose(/^1/);
-    const asked: string[] = [];
-    await until(
-      'it is merged',
-      async () => {
-        const question = await findQuestion();
-        if (question === undefined) return (await page.world.order('task_view', { task_id: id }))['status'] === 'done';
-        await open(question);
-        const isFirstReview = question.includes('review') && !asked.includes(question);
-        asked.push(question);
-        if (isFirstReview) await sendBack();
-        else await choose(/^1/);
-        return false;
-      },
-      200_000,
-    );
-    expect(asked.filter((question) => question.includes('review')).length).toBeGreaterThan(1);
-    const sentBack = (await recorded('DecisionAnswered')).find(({ action }) => action === 'send_back');
-    expect(String(sentBack?.['message'])).toContain('name the unit here');
-    await page.untilTask(id, ({ status }) => status === 'done');
-    await page.go(of, `/work/task:${id}`);
-    await of.locator('.detail', { hasText: 'merged' }).waitFor();
-    // The page verifies the chain itself, and what it downloads convinces others.
-    await of.locator('.foot', { hasText: /verified to #/ }).waitFor({ timeout: 60_000 });
-    await page.go(of, `/tasks/${id}`);
-    const downloading = of.waitForEvent('download');
-    await of.getByRole('button', { name: 'Download the proof' }).click();
-    const proof = join(page.world.folder, 'proof.json');
-    await (await downloading).saveAs(proof);
-    expect(page.world.baton(['verify', proof])).toMatchObject({ code: 0 });
-    expect(visit.red).toEqual([]);
-  },
+/** The page verifies the chain itself, and what it downloads convinces others. */
+async function downloadProof(id: string): Promise<void> {
+  await of.locator('.foot', { hasText: /verified to #/ }).waitFor({ timeout: 60_000 });
+  await page.go(of, `/tasks/${id}`);
+  const downloading = of.waitForEvent('download');
+  await of.getByRole('button', { name: 'Download the proof' }).click();
+  const proof = join(page.world.folder, 'proof.json');
+  await (await downloading).saveAs(proof);
+  expect(page.world.baton(['verify', proof])).toMatchObject({ code: 0 });
+}
+
+it('answers a question, withdraws the answer, and answers again', { timeout: 120_000 }, async () => {
+  const id = await page.startWorkflow('Read durations back <b>now</b>', 'supervised');
+  await open('requested');
+  expect(await of.locator('.detail').textContent()).toContain('Read durations back <b>now</b>');
+  await choose(/^1/);
+  await press(undo(), of.locator('.detail').getByRole('button', { name: /^1/ }));
+  await until('the answer is withdrawn', async () => (await recorded('DecisionAnswerWithdrawn')).length === 1);
+  expect(await recorded('DecisionResolved')).toEqual([]);
+  await choose(/^1/);
+  await until('it takes effect', async () => (await recorded('DecisionResolved')).length === 1);
+  await downloadProof(id);
+  await page.world.order('task_cancel', { task_id: id, reason: 'seen' });
+});
+
+inLongLane(() =>
+  it(
+    'takes a workflow from a request to a merge, with every answer given on the page',
+    { timeout: 240_000 },
+    async () => {
+      const id = await page.startWorkflow('Read durations back <b>now</b>', 'semi');
+      await page.go(of, '/work');
+      // It is seen live, as text.
+      await of.locator('.view', { hasText: 'Read durations back <b>now</b>' }).waitFor();
+      const asked: string[] = [];
+      await until(
+        'it is merged',
+        async () => {
+          const question = await findQuestion();
+          if (question === undefined)
+            return (await page.world.order('task_view', { task_id: id }))['status'] === 'done';
+          await open(question);
+          const isFirstReview = question.includes('review') && !asked.includes(question);
+          asked.push(question);
+          if (isFirstReview) await sendBack();
+          else await choose(/^1/);
+          return false;
+        },
+        200_000,
+      );
+      expect(asked.filter((question) => question.includes('review')).length).toBeGreaterThan(1);
+      const sentBack = (await recorded('DecisionAnswered')).find(({ action }) => action === 'send_back');
+      expect(String(sentBack?.['message'])).toContain('name the unit here');
+      await page.untilTask(id, ({ status }) => status === 'done');
+      await page.go(of, `/work/task:${id}`);
+      await of.locator('.detail', { hasText: 'merged' }).waitFor();
+      await downloadProof(id);
+      expect(visit.red).toEqual([]);
+    },
+  ),
 );
 
 it('sends a message to an agent, stops it, cancels work and takes it up again', { timeout: 120_000 }, async () => {

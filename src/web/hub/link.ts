@@ -166,6 +166,9 @@ export class DaemonLink {
         rest = parts.pop() ?? '';
         this.#receive(parts);
       }
+    } catch (error) {
+      // A decoder between the connection and its reader hides why it was cut.
+      throw silence.signal.aborted ? new NoAnswer('hung') : error;
     } finally {
       clearTimeout(timer);
       silence.abort();

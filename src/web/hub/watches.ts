@@ -117,7 +117,20 @@ export class Watches {
     if (watch.isAskedAgain) this.#refresh(watch);
   }
 
-  async #load({ query, loaded }: Watch): Promise<Loaded<unknown>> {
+  async #load(watch: Watch): Promise<Loaded<unknown>> {
+    try {
+      return await this.#read(watch);
+    } catch (error) {
+      // A fault of the page itself must not stop the other views, nor the next try.
+      const message = error instanceof Error ? error.message : String(error);
+      return {
+        ...watch.loaded,
+        error: { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload it.' },
+      };
+    }
+  }
+
+  async #read({ query, loaded }: Watch): Promise<Loaded<unknown>> {
     if (query.kind === 'state') return this.#sources.look(query);
     const { operation, input, project } = query;
     const at = this.#sources.now();

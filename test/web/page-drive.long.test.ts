@@ -1,0 +1,1 @@
+import './page-drive.int.test.ts';
