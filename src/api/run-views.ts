@@ -167,8 +167,22 @@ export const decisionView = object({
 export type DecisionView = ValueOf<typeof decisionView>;
 
 const changedFile = object({ path: text, action: text, additions: count, deletions: count });
+const change = object({
+  base: text,
+  head: text,
+  files: list(changedFile),
+  total: object({ files: count, additions: count, deletions: count }),
+});
 
-const decisionEvidence = object({
+/** What a session said about one thing, beside what Baton measured. */
+export const claimedFact = object({
+  about: { ...text, about: 'As in `files`, `commits`, `tests`; each at most once.' },
+  said: { ...nullable(text), about: 'Null: nothing.' },
+  measured: { ...nullable(text), about: 'Null: Baton does not measure it, or has not yet.' },
+  differs: flag,
+});
+
+export const decisionEvidence = object({
   goal: { ...nullable(text), about: 'The title of the task and its requirements.' },
   stage: { ...nullable(text), about: 'The phase of the task, the next role, and the rounds.' },
   stages: { ...list(stageView), about: 'Those of its workflow, with their times; empty if it is none.' },
@@ -177,16 +191,39 @@ const decisionEvidence = object({
     about: 'What was reported about the task that matters here, in the words of its authors.',
   },
   output: { ...nullable(text), about: 'The end of what the agent printed.' },
-  diff: {
-    ...nullable(
+  diff: { ...nullable(change), about: 'The change so far; null if there is none.' },
+  since_passed: {
+    ...nullable(change),
+    about: 'If a check has failed: what changed since all checks last passed. Null if they never did.',
+  },
+  mission: { ...nullable(text), about: 'What the agent was asked: its mission, or its prompt.' },
+  budget: {
+    ...nullable(object({ scope: text, measure: choice(['tokens', 'cost', 'time']), used: count, limit: count })),
+    about: 'The budget that the question is about; cost in thousandths of a cent, time in milliseconds.',
+  },
+  checks: {
+    ...list(
       object({
-        base: text,
-        head: text,
-        files: list(changedFile),
-        total: object({ files: count, additions: count, deletions: count }),
+        name: text,
+        outcome: choice(['passed', 'failed', 'cancelled', 'pending']),
+        exit_code: nullable(whole),
+        output: nullable(text),
       }),
     ),
-    about: 'The change so far; null if there is none.',
+    about: 'The newest required checks of the task, with the end of what each printed if it did not pass.',
+  },
+  findings: {
+    ...list(object({ text, rounds: { ...count, about: 'In how many rounds in a row it was found.' } })),
+    about: 'The last findings about the task.',
+  },
+  claims: {
+    ...list(claimedFact),
+    about: 'What the session that did the work said, beside what Baton measured.',
+  },
+  claims_by: { ...nullable(text), about: 'Whose session that was.' },
+  waiting: {
+    ...list(object({ kind: choice(['agent', 'pipeline', 'task']), id: text, name: text })),
+    about: 'What goes on only when the question is answered.',
   },
   cost: {
     ...nullable(object({ tokens: count, cost_millicents: count, unpriced_tokens: count, work_ms: count })),

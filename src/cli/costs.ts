@@ -54,7 +54,7 @@ function renderPrice(spent: Pick<Costs['total'], 'cost_millicents' | 'unpriced_t
   return `${renderDollars(spent.cost_millicents)}${spent.unpriced_tokens > 0 ? '+' : ''}`;
 }
 
-function renderBudget({ measure, used, limit, percent }: NonNullable<Costs['rows'][number]['budget']>): string {
+export function renderBudget({ measure, used, limit, percent }: NonNullable<Costs['rows'][number]['budget']>): string {
   const show = measure === 'cost' ? renderDollars : measure === 'time' ? renderDuration : renderCount;
   const unit = measure === 'tokens' ? ' tokens' : '';
   return `${percent} % (${show(used)} of ${show(limit)}${unit})`;

@@ -61,7 +61,7 @@ export const agentLog = operation({
     },
     limit_bytes: {
       kind: 'number',
-      min: 1024,
+      min: 1,
       max: LOG_LIMITS.mostBytes,
       whole: true,
       optional: true,

@@ -1,3 +1,4 @@
+import { missionShape } from '../../protocol/mission.ts';
 import { ACTIVITIES } from '../../protocol/phase.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
-import { agentView, decisionView } from '../run-views.ts';
+import { agentView, claimedFact, decisionView } from '../run-views.ts';
 import { stageView, times } from '../stage-views.ts';
 import { operation } from './operation.ts';
 import { taskDetails } from './tasks.ts';
@@ -124,4 +125,63 @@ export const taskViewRead = operation({
   tool: false,
   input: object({ task_id: taskId }),
   result: taskOverview,
+});
+
+const said = ['result', 'record', 'handoff', 'exit', 'evidence', 'progress', 'signal', 'question'] as const;
+
+const sessionAccount = object({
+  task_id: text,
+  epoch: whole,
+  session_id: text,
+  holder: text,
+  principal: text,
+  role: nullable(text),
+  agent_ids: { ...list(text), about: 'Empty for a claim by hand.' },
+  started_at: text,
+  ended_at: nullable(text),
+  how: { ...nullable(text), about: 'How the claim ended; null while it lasts.' },
+  reason: nullable(text),
+  asked: {
+    ...object({ mission: nullable(missionShape), prompt: nullable(text) }),
+    about: 'What it was asked. Baton gives a mission to sessions that it starts in a workspace.',
+  },
+  said: {
+    ...list(object({ what: choice(said), entry: whole, at: text, text })),
+    about: 'Everything that it reported, oldest first.',
+  },
+  measured: {
+    ...nullable(
+      object({
+        base: text,
+        head: text,
+        commits: count,
+        file_count: count,
+        files: list(object({ path: text, action: text })),
+        new_dependencies: list(text),
+        violations: list(text),
+      }),
+    ),
+    about: 'Null before its end, and for a claim by hand.',
+  },
+  claims: { ...list(claimedFact), about: 'What it said beside what Baton measured.' },
+  messages: {
+    ...list(object({ entry: whole, at: text, actor: text, text, delivered: nullable(flag) })),
+    about: 'Those to its agent, oldest first.',
+  },
+  blocks: {
+    ...list(object({ entry: whole, at: text, owed: list(text) })),
+    about: 'Its stops that were blocked, and what it owed then.',
+  },
+  checks: { ...list(checkView), about: "Baton's checks of the commit that was measured." },
+});
+export type SessionAccountView = ValueOf<typeof sessionAccount>;
+
+export const sessionViewRead = operation({
+  name: 'session_view',
+  about:
+    'One session of a task, from the ledger: what it was asked, what it said, what Baton measured and where they differ, messages to it, blocked stops, checks.',
+  access: ['operator'],
+  tool: false,
+  input: object({ task_id: taskId, epoch: { ...whole, about: 'The number of its claim, as in task_view.' } }),
+  result: sessionAccount,
 });

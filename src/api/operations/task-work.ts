@@ -1,6 +1,16 @@
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { SHOWN_STATUSES, taskId } from '../../protocol/shape/shared-fields.ts';
-import { choice, count, flag, list, nullable, object, optional, text } from '../../protocol/shape/build-shape.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { operation } from './operation.ts';
 
@@ -26,6 +36,18 @@ const taskDiffResult = object({
   commits: count,
   total: { ...object({ files: count, additions: count, deletions: count }), about: 'Of all files, listed or not.' },
   files: { ...list(changedFile), about: 'By path; at most 1,000.' },
+  sessions: {
+    ...list(
+      object({
+        agent_id: text,
+        epoch: whole,
+        role: nullable(text),
+        base: text,
+        head: { ...nullable(text), about: 'Null if it was not measured, or still works.' },
+      }),
+    ),
+    about: 'The sessions that were started on the task, oldest first: name one as `agent_id` to see what it changed.',
+  },
   worktree: {
     ...nullable(text),
     about: 'The worktree of a session that works on it now. Only commits are shown: it may hold more.',

@@ -1,7 +1,7 @@
 import { PHASES } from '../../protocol/phase.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
-import { decisionDetails, decisionView } from '../run-views.ts';
+import { decisionDetails, decisionEvidence, decisionView } from '../run-views.ts';
 import {
   choice,
   count,
@@ -193,6 +193,15 @@ const resolvedDecision = object({
   option: whole,
   action: text,
   effective_at: { ...nullable(text), about: 'Null if the answer is in effect.' },
+});
+
+export const decisionEvidenceRead = operation({
+  ...PEOPLE,
+  name: 'decision_evidence',
+  about:
+    'What a person needs to judge a decision: mission and budget, checks and their output, the change, findings, and what the session said beside what was measured. The same as in decision_show.',
+  input: object({ id: decisionId }),
+  result: object({ id: text, ...decisionEvidence.fields }),
 });
 
 export const decisionResolve = operation({

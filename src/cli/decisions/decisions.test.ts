@@ -16,6 +16,7 @@ it('shows no text of an agent where headings and options stand, at any width', (
         'agent a1',
         'Goal',
         'Questions',
+        'Said and measured',
         'Options',
         '1. Resume (recommended)',
         '2. Cancel',
@@ -65,6 +66,46 @@ it('lists an answered decision with its answer', () => {
   );
 });
 
+it('shows the budget with the mission, failed checks, and where a session differs from what was measured', () => {
+  const asked = decisionThatQuotes('x');
+  const text = renderDecision(
+    {
+      ...asked,
+      evidence: {
+        ...asked.evidence,
+        items: [],
+        budget: { scope: 'agent coder', measure: 'cost', used: 90_000, limit: 100_000 },
+        mission: 'Build it.',
+        checks: [
+          { name: 'unit', outcome: 'failed', exit_code: 1, output: 'one\ntwo' },
+          { name: 'lint', outcome: 'passed', exit_code: 0, output: null },
+        ],
+        claims: [
+          { about: 'files', said: '1 file: a.ts', measured: '2 files: a.ts, b.ts', differs: true },
+          { about: 'commit', said: 'abc', measured: 'abc', differs: false },
+          { about: 'new dependencies', said: null, measured: 'npm left-pad', differs: false },
+        ],
+        claims_by: 'ada (implementer), claim 3',
+        since_passed: { base: 'f'.repeat(40), head: 'a', files: [], total: { files: 2, additions: 5, deletions: 1 } },
+      },
+    },
+    NOW,
+  );
+  for (const line of [
+    '    agent coder: 90 % ($0.90 of $1.00)',
+    '    Build it.',
+    '    unit, exit code 1',
+    '      two',
+    '    by ada (implementer), claim 3',
+    '    ✗ files: said 1 file: a.ts; measured: 2 files: a.ts, b.ts',
+    '      commit: abc, as measured',
+    '      new dependencies: said nothing; measured: npm left-pad',
+    '    2 files, +5 -1, from ffffffffffff',
+  ])
+    expect(text.split('\n')).toContain(line);
+  expect(text).not.toContain('lint');
+});
+
 function decisionThatQuotes(text: string): Parameters<typeof renderDecision>[0] {
   const item = {
     section: 'question',
@@ -98,6 +139,14 @@ function decisionThatQuotes(text: string): Parameters<typeof renderDecision>[0] 
       items: [{ ...item, text }],
       output: null,
       diff: null,
+      since_passed: null,
+      mission: text,
+      budget: null,
+      checks: [],
+      findings: [],
+      claims: [{ about: 'files', said: text, measured: text, differs: false }],
+      claims_by: text,
+      waiting: [],
       cost: null,
       commands: [],
     },

@@ -1,15 +1,13 @@
 import type { DecisionEvidence } from '../../api/run-views.ts';
 import { renderCountOf } from '../../protocol/text/text-format.ts';
-import { renderCost } from '../costs.ts';
+import { renderBudget, renderCost } from '../costs.ts';
 import { paint } from '../status/paint.ts';
 import { printable } from '../text.ts';
 import { stageStrip } from '../view/stage-pieces.ts';
 
 /** The evidence of a decision in lines. All text is from agents and people, and is cut so that a question fits on a screen or two. */
-export function renderEvidence(
-  { goal, stage, stages, items, output, diff, cost, commands }: DecisionEvidence,
-  question: string,
-): string[] {
+export function renderEvidence(evidence: DecisionEvidence, question: string): string[] {
+  const { goal, stage, stages, items, output, diff, cost, commands } = evidence;
   const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
     ...(items[i - 1]?.section === section ? [] : [heading(title)]),
     `    ${printable(what)} (${printable(author)}, entry ${entry})`,
@@ -21,7 +19,10 @@ export function renderEvidence(
     ...(goal === null ? [] : [heading('Goal'), ...cutLines(goal, commands[0]).map((line) => `    ${line}`)]),
     ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
     ...(stages.length === 0 ? [] : [paint([['    '], ...stageStrip(stages)], { columns: Infinity, colors: false })]),
+    ...renderBudgetOf(evidence),
     ...said,
+    ...renderChecks(evidence),
+    ...renderClaims(evidence),
     ...(output === null || question.includes(output.trim())
       ? []
       : [
@@ -42,6 +43,7 @@ export function renderEvidence(
           ...(rest > 0 ? [`    and ${renderCountOf(rest, 'more file')}`] : []),
           `    ${renderCountOf(diff.total.files, 'file')}, +${diff.total.additions} -${diff.total.deletions}`,
         ]),
+    ...renderSincePassed(evidence),
     ...(cost === null || (cost.tokens === 0 && cost.work_ms === 0)
       ? []
       : [heading('Cost so far'), `    ${renderCost(cost)}`]),
@@ -50,6 +52,51 @@ export function renderEvidence(
       : [heading('Look closer'), ...commands.map((command) => `    ${printable(command)}`)]),
     '\n  Options',
   ];
+}
+
+/** A person who is asked for more money wants to know for what. */
+function renderBudgetOf({ budget, mission, commands }: DecisionEvidence): string[] {
+  if (budget === null) return [];
+  const { scope, used, limit } = budget;
+  const percent = limit === 0 ? 100 : Math.floor((used / limit) * 100);
+  return [
+    heading('Budget'),
+    `    ${printable(scope)}: ${renderBudget({ ...budget, percent })}`,
+    ...(mission === null ? [] : [heading('Mission'), ...cutLines(mission, commands[0]).map((line) => `    ${line}`)]),
+  ];
+}
+
+/** Their output is among the items if it was reported about the task. */
+function renderChecks({ checks, items }: DecisionEvidence): string[] {
+  const failed = checks.filter(({ outcome }) => outcome === 'failed');
+  if (failed.length === 0 || items.some(({ section }) => section === 'check')) return [];
+  return [
+    heading('Failed checks'),
+    ...failed.flatMap(({ name, exit_code, output }) => [
+      `    ${printable(name)}${exit_code === null ? '' : `, exit code ${exit_code}`}`,
+      ...lastLines(output ?? '').map((line) => `      ${line}`),
+    ]),
+  ];
+}
+
+function renderClaims({ claims, claims_by }: DecisionEvidence): string[] {
+  if (claims.length === 0) return [];
+  return [
+    heading('Said and measured'),
+    ...(claims_by === null ? [] : [`    by ${printable(claims_by)}`]),
+    ...claims.map(({ about, said, measured, differs }) => {
+      const [one, other] = [said ?? 'nothing', measured ?? 'not measured'].map((text) => linesOf(text).join(' '));
+      const both = said === measured ? `${one}, as measured` : `said ${one}; measured: ${other}`;
+      return `    ${differs ? '✗' : ' '} ${printable(about)}: ${both}`;
+    }),
+  ];
+}
+
+function renderSincePassed({ since_passed: change }: DecisionEvidence): string[] {
+  if (change === null) return [];
+  const { files, additions, deletions } = change.total;
+  const what = `${renderCountOf(files, 'file')}, +${additions} -${deletions}, from ${change.base.slice(0, 12)}`;
+  return [heading('Changed since all checks passed'), `    ${what}`];
 }
 
 const MOST_LINES = 12;

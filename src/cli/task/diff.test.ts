@@ -21,6 +21,7 @@ const diff: TaskDiff = {
   commits: 1,
   total: { files: 1, additions: 1, deletions: 1 },
   files: [file],
+  sessions: [],
   worktree: null,
 };
 const render = (more: Partial<TaskDiff>, options = {}): string =>

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { until } from '../../daemon/running.cases.ts';
 import { RunScene } from '../../daemon/runs.cases.ts';
 import { main } from '../main.ts';
@@ -134,6 +135,32 @@ describe('afterwards', () => {
     expect(out).toMatch(/^T1 on \S+ as merged: 1 commit, 1 file, \+1 -0 /);
     expect(out).toContain('\n+good\n');
     expect(await baton('task', 'diff', 'T2')).toMatchObject({ code: 1, err: expect.stringContaining('no commit yet') });
+  });
+
+  it('task_diff names the sessions, and session_view what each said beside what was measured', async () => {
+    const { sessions } = await world.ask<ResultOf<'task_diff'>>('task_diff', { task_id: 'T1', stat: true });
+    expect(sessions.map(({ epoch, head }) => [epoch, head !== null])).toEqual([
+      [1, true],
+      [2, true],
+      [3, true],
+    ]);
+    const first = await world.ask<ResultOf<'session_view'>>('session_view', { task_id: 'T1', epoch: 1 });
+    expect(first).toMatchObject({
+      agent_ids: [sessions[0]?.agent_id],
+      how: 'completed',
+      measured: { base: sessions[0]?.base, head: sessions[0]?.head, commits: 1 },
+      said: [{ what: 'record' }, { what: 'exit' }],
+      checks: [{ name: 'test', outcome: 'failed', exit_code: 3, output: 'a.txt is bad' }],
+      claims: [
+        { about: 'outcome', said: 'completed', differs: false },
+        { about: 'files', said: '1 file: a.txt', measured: '1 file: a.txt', differs: false },
+        { about: 'commit', differs: false },
+        { about: 'tests', said: null, measured: 'test failed (exit code 3)' },
+      ],
+    });
+    expect(await world.call('session_view', { task_id: 'T1', epoch: 9 })).toMatchObject({
+      error: { code: 'no-such-session' },
+    });
   });
 
   it('a session cannot look at the change of another task', async () => {

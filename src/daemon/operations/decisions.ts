@@ -1,31 +1,22 @@
 import type { Answer } from '../../api/answer.ts';
 import * as operations from '../../api/operations/workflow.ts';
-import type { DecisionDetails, DecisionEvidence } from '../../api/run-views.ts';
 import { addMs } from '../../engine/context.ts';
-import { shellWord } from '../../protocol/text/quote-for-shell.ts';
-import { renderCountOf } from '../../protocol/text/text-format.ts';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { planAgentRun } from '../../runbook/plan.ts';
 import { actorOf } from '../../state/caller.ts';
 import { type CommandOf, decide } from '../../state/decide.ts';
-import { findEvidence } from '../../state/packet/evidence.ts';
-import type { Rules } from '../../state/rules.ts';
-import { type SectionName, SECTIONS, type Statement } from '../../state/packet/statement.ts';
-import { costOfTask } from '../../state/runs/costs.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import type { Resolved } from '../../state/runs/resolve-decision.ts';
-import { tokensIn } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
-import type { Task } from '../../state/tasks/task.ts';
 import { runbookError } from '../rules/rulebook.ts';
 import { findPinned } from '../rules/pinned-runbook.ts';
-import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, refusalOf, steers, unchanged } from './call.ts';
+import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, steers, unchanged } from './call.ts';
 import { decisionView } from '../views/run-views.ts';
 import { findRunByPrefix } from './runs.ts';
 import { CREDENTIAL_IN_PLAN, holdsCredential } from './start-run.ts';
-import { readTaskDiff } from './task-diff.ts';
-import { claimCommand, hasCommits, stagesOf } from '../views/task-view.ts';
+import { readDecision } from './reads/decision-evidence.ts';
+import { claimCommand } from '../views/task-view.ts';
 
 const find = (state: State, { id }: { readonly id: string }) => findRunByPrefix(state.decisions, id, 'decision');
 
@@ -35,28 +26,11 @@ export const DECISION_HANDLERS = {
     return unchanged({ decisions: listed.map(decisionView) });
   }),
 
-  decision_show: handlerFor(operations.decisionShow, async (call): Promise<Answer<DecisionDetails>> => {
-    const read = await call.project.commandLoop.submit<Shown>({
-      actor: 'system:reader',
-      decide: ({ state, rules }) => {
-        const found = find(state, call.input);
-        return found.ok ? unchanged(select(state, found.run, rules, call.services.now().toISOString())) : found;
-      },
-    });
-    if (!read.ok) return refusalOf(read);
-    const { task, details } = read.answer;
-    // A settled decision no longer has to be judged.
-    const change =
-      task === undefined || details.status !== 'open' ? undefined : await readTaskDiff(task, call, { stat: true });
-    if (change?.ok !== true) return { ok: true, result: details };
-    const { base, head, total } = change.value;
-    const files = change.value.files.map(({ path, action, additions, deletions }) => ({
-      path,
-      action,
-      additions,
-      deletions,
-    }));
-    return { ok: true, result: { ...details, evidence: { ...details.evidence, diff: { base, head, files, total } } } };
+  decision_show: handlerFor(operations.decisionShow, async (call) => readDecision(call, find)),
+
+  decision_evidence: handlerFor(operations.decisionEvidenceRead, async (call) => {
+    const read = await readDecision(call, find);
+    return read.ok ? { ok: true, result: { id: read.result.id, ...read.result.evidence } } : read;
   }),
 
   decision_resolve: handlerFor(operations.decisionResolve, async (call) => {
@@ -114,69 +88,6 @@ type AnswerWithNext = Resolved & { readonly next: string | null };
 
 function resolvedView({ effectiveAt: effective_at, ...resolved }: Resolved) {
   return { ...resolved, effective_at };
-}
-
-interface Shown {
-  readonly task: Task | undefined;
-  readonly details: DecisionDetails;
-}
-
-function select(state: State, decision: Decision, rules: Rules, at: string): Shown {
-  const agent = state.agents.get(decision.agentId ?? '');
-  const found = findEvidence(state, decision, decision.taskId ?? agent?.task?.task_id ?? null);
-  const spent = found === undefined ? undefined : costOfTask(state, found.task.id, at);
-  const cost =
-    spent === undefined
-      ? null
-      : {
-          tokens: tokensIn(spent),
-          cost_millicents: spent.cost_millicents,
-          unpriced_tokens: spent.unpriced_tokens,
-          work_ms: spent.work_ms,
-        };
-  const evidence: DecisionEvidence = {
-    goal: found?.goal ?? null,
-    stage: found === undefined ? null : describeStage(found.task),
-    stages: found === undefined || found.task.flow.mode === null ? [] : stagesOf(state, found.task, rules, at),
-    items: (found?.items ?? []).map(({ section, seq, ...said }) => toItem(section, seq, said)),
-    output: agent?.exit?.output ?? null,
-    diff: null,
-    cost,
-    commands: commandsFor(decision, found?.task),
-  };
-  return { task: found?.task, details: { ...decisionView(decision), evidence } };
-}
-
-function toItem(
-  section: SectionName,
-  entry: number,
-  { title, author, at, text }: Pick<Statement, 'title' | 'author' | 'at' | 'text'>,
-): DecisionEvidence['items'][number] {
-  return { section, heading: SECTIONS[section].title, title, author, entry, at, text };
-}
-
-function describeStage({ phase, nextRole, flow, claim }: Task): string {
-  const next = claim !== null ? `${claim.holder} holds it` : nextRole === null ? null : `next is ${nextRole}`;
-  const rounds = flow.rounds === 0 ? null : `${renderCountOf(flow.rounds, 'round')} back to the fixer`;
-  return [phase, next, rounds, describeChecks(flow)].filter((each) => each !== null).join(', ');
-}
-
-/** Of the newest commit: a check that failed before it may pass now. */
-function describeChecks({ head, checks }: Task['flow']): string | null {
-  if (checks === null || checks.head !== head) return null;
-  const outcomes = checks.plans.map(({ name }) => `check ${name}: ${checks.outcomes[name] ?? 'not run'}`);
-  return outcomes.length === 0 ? null : `${outcomes.join(', ')} at ${head.slice(0, 12)}`;
-}
-
-function commandsFor({ agentId, pipelineId }: Decision, task: Task | undefined): string[] {
-  const id = task === undefined ? '' : shellWord(task.id);
-  return [
-    ...(task === undefined ? [] : [`baton task show ${id}`]),
-    ...(task === undefined || !hasCommits(task) ? [] : [`baton task diff ${id}`]),
-    ...(task === undefined || task.endings.length === 0 ? [] : [`baton task log ${id}`]),
-    ...(agentId === null ? [] : [`baton agent logs ${agentId.slice(0, 8)}`]),
-    ...(pipelineId === null ? [] : [`baton pipeline show ${pipelineId.slice(0, 8)}`]),
-  ];
 }
 
 /** The command with which a person begins the work that they took over. */

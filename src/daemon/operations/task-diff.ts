@@ -1,20 +1,20 @@
 import type { InputOf } from '../../api/operations/registry.ts';
 import { taskDiff, type TaskDiff } from '../../api/operations/task-work.ts';
+import type { DecisionEvidence } from '../../api/run-views.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { findMergeBase } from '../../git/commits.ts';
 import { readChange } from '../../git/measures/read-change.ts';
 import { findSha } from '../../git/repository.ts';
 import { attempt, gitFailure, type GitResult, unwrap } from '../../git/run-git.ts';
-import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { isElsewhere } from '../../state/fleet/work-place.ts';
 import { refusal } from '../../state/outcome.ts';
-import { toRecordedEvent } from '../../state/recorded-event.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import { shownHead } from '../../state/tasks/judging.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { sessionSettingsOf } from '../project/effect-context.ts';
 import { type Call, handlerFor, problemAnswer, refusalOf, unchanged } from './call.ts';
+import { readTaskHistory } from './reads/task-history.ts';
 
 /** Reads what the commits of a task change: up to the judged commit, or to where the branch is while the work goes on. */
 export const diffHandler = handlerFor(taskDiff, async (call) => {
@@ -31,21 +31,25 @@ export const diffHandler = handlerFor(taskDiff, async (call) => {
     },
   });
   if (!settled.ok) return refusalOf(settled);
-  const read = await readTaskDiff(settled.answer, call, input);
-  return read.ok ? { ok: true, result: read.value } : problemAnswer(read.problem);
+  const sessions = await readSessions(project.ledger, input.task_id);
+  const read = await readTaskDiff(settled.answer, call, { ...input, sessions });
+  if (!read.ok) return problemAnswer(read.problem);
+  return { ok: true, result: { ...read.value, sessions: sessions.map(({ branch: _, ...session }) => session) } };
 });
 
-type DiffOptions = Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'>;
+interface DiffOptions extends Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'> {
+  readonly sessions?: readonly FoundSession[];
+}
 
 export async function readTaskDiff(
   task: Task,
   call: Pick<Call, 'project' | 'services'>,
-  { agent_id, path, stat }: DiffOptions,
-): Promise<GitResult<TaskDiff>> {
+  { agent_id, path, stat, sessions = [] }: DiffOptions,
+): Promise<GitResult<Omit<TaskDiff, 'sessions'>>> {
   return attempt(async () => {
     const { of, base, head } = await (agent_id === undefined
       ? findChange(task, call)
-      : findSession(task, agent_id, call));
+      : findSession(task, agent_id, sessions, call));
     const own = unwrap(await call.project.own.with(base, head));
     // A single file may be as large as all files together.
     const one = path === undefined ? {} : { paths: [path], maxFileChars: MAX_ONE_CHARS };
@@ -56,6 +60,25 @@ export async function readTaskDiff(
     const worktree = isLocal ? (place?.workspace ?? null) : null;
     return { task_id: task.id, of, branch, base, head, commits: change.commits, total: change.total, files, worktree };
   });
+}
+
+/** What lies between two commits of a task, without patches. */
+export async function readChangeBetween(
+  base: string,
+  head: string,
+  { project }: Pick<Call, 'project'>,
+): Promise<GitResult<ChangeStat>> {
+  return attempt(async () => {
+    const own = unwrap(await project.own.with(base, head));
+    const { files, total } = unwrap(await readChange(own, base, head, { patches: false }));
+    return { base, head, files: files.map(statOf), total };
+  });
+}
+
+type ChangeStat = NonNullable<DecisionEvidence['diff']>;
+
+export function statOf({ path, action, additions, deletions }: ChangeStat['files'][number]) {
+  return { path, action, additions, deletions };
 }
 
 const MAX_ONE_CHARS = 400_000;
@@ -106,48 +129,42 @@ async function findBase(
 }
 
 /** What one session did: from the commit that it was started from to the one at its end, or the branch's if it still works. */
-async function findSession(task: Task, agentId: string, { project }: Pick<Call, 'project'>): Promise<ChangeRange> {
-  const sessions = await readSessions(project.ledger, task.id, agentId);
+async function findSession(
+  task: Task,
+  agentId: string,
+  all: readonly FoundSession[],
+  { project }: Pick<Call, 'project'>,
+): Promise<ChangeRange> {
+  const sessions = all.filter(({ agent_id }) => agent_id.startsWith(agentId));
   const [session, other] = sessions;
   if (session === undefined) {
     const message = `no session of ${task.id} was prepared for an agent ${agentId}`;
     return unwrap(gitFailure('no-such-agent', message, `See them: baton task log ${task.id}`));
   }
   if (other !== undefined) {
-    const names = sessions.map((each) => each.agentId).join(', ');
+    const names = sessions.map((each) => each.agent_id).join(', ');
     return unwrap(gitFailure('ambiguous', `${agentId} is the beginning of several ids: ${names}`, 'Give more of it.'));
   }
   const head = session.head ?? (await findTip(task, session.branch, project));
   return head === null ? noCommit(task) : { of: 'session', base: session.base, head };
 }
 
-interface FoundSession {
-  readonly agentId: string;
-  readonly epoch: number;
-  readonly branch: string;
-  readonly base: string;
-  readonly head: string | null;
-}
+type FoundSession = TaskDiff['sessions'][number] & { readonly branch: string };
 
 /** From the ledger: the state forgets agents that have been over for long, and the ends of earlier sessions. */
-async function readSessions({ store, head }: Ledger, taskId: string, agentId: string): Promise<FoundSession[]> {
+async function readSessions(ledger: Ledger, taskId: string): Promise<readonly FoundSession[]> {
   const found = new Map<string, FoundSession>();
-  const mark = Buffer.from(JSON.stringify(taskId));
-  if (head.size === 0) return [];
-  for await (const batch of store.entries({ from: 1, to: head.size })) {
-    for (const { bytes } of batch) {
-      if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mark)) continue;
-      const parsed = parseEntry(bytes);
-      const recorded = parsed.ok ? toRecordedEvent(parsed.value) : undefined;
-      if (recorded?.type === 'SessionPrepared' && recorded.data.task_id === taskId) {
-        const { agent_id: id, epoch, branch, base } = recorded.data;
-        if (id.startsWith(agentId) && !found.has(id)) found.set(id, { agentId: id, epoch, branch, base, head: null });
-      }
-      if (recorded?.type === 'SessionMeasured' && recorded.data.task_id === taskId) {
-        for (const [id, session] of found)
-          if (session.epoch === recorded.data.epoch) found.set(id, { ...session, head: recorded.data.head });
-      }
+  const roles = new Map<number, string | null>();
+  for (const { type, data } of await readTaskHistory(ledger, { taskId })) {
+    if (type === 'TaskClaimed' && data.task_id === taskId) roles.set(data.epoch, data.role);
+    if (type === 'SessionPrepared' && data.task_id === taskId) {
+      const { agent_id, epoch, branch, base } = data;
+      const role = roles.get(epoch) ?? null;
+      if (!found.has(agent_id)) found.set(agent_id, { agent_id, epoch, role, branch, base, head: null });
     }
+    if (type === 'SessionMeasured' && data.task_id === taskId)
+      for (const [id, session] of found)
+        if (session.epoch === data.epoch) found.set(id, { ...session, head: data.head });
   }
   return [...found.values()];
 }

@@ -139,7 +139,7 @@ function issueView({ title, flow: { issue } }: Task): TaskOverview['issue'] {
   return { title: issue_title, type, priority, summary, requirements };
 }
 
-function checksView({ flow: { checks } }: Task): TaskOverview['checks'] {
+export function checksView({ flow: { checks } }: Task): TaskOverview['checks'] {
   if (checks === null) return null;
   return {
     head: checks.head,

@@ -1,6 +1,7 @@
 import { agentLogHandler } from './agent-log.ts';
 import { entriesHandler } from './entries-read.ts';
 import { exportHandler, proofHandler } from './ledger-export.ts';
+import { sessionViewHandler } from './session-view.ts';
 import { snapshotHandler } from './state-snapshot.ts';
 
 export const READ_HANDLERS = {
@@ -9,4 +10,5 @@ export const READ_HANDLERS = {
   ledger_export: exportHandler,
   task_proof: proofHandler,
   agent_log: agentLogHandler,
+  session_view: sessionViewHandler,
 };

@@ -45,7 +45,13 @@ interface PartRange {
 export async function readLines(log: OpenLog, range: PartRange): Promise<Part> {
   const { to, limitBytes, isWhole } = range;
   const start = range.isLineStart === true ? Math.min(range.from, to) : await alignStart(log, range);
-  for (let length = Math.min(limitBytes, MAX_LINE_BYTES); ; length = Math.min(4 * length, MAX_LINE_BYTES)) {
+  // Counted from the position that was asked for, so that a part never reaches into the next one.
+  const skipped = start - range.from;
+  for (
+    let length = Math.max(1, Math.min(limitBytes, MAX_LINE_BYTES) - skipped);
+    ;
+    length = Math.min(4 * length, MAX_LINE_BYTES)
+  ) {
     const bytes = await readBytes(log, start, Math.min(start + length, to));
     // Also if the file was cut off meanwhile.
     const isLast = start + bytes.length >= to || bytes.length < length;

@@ -71,6 +71,11 @@ describe('a part of a log', () => {
     });
     expect(await readLogPart(source(), { from: 4, limit_bytes: 5 })).toMatchObject({ text: 'two\n', from: 4, to: 8 });
     expect(await readLogPart(source(), { from: 5 })).toMatchObject({ text: 'three\nfour\n', from: 8 });
+    expect(await readLogPart(source(), { from: 5, limit_bytes: 9 })).toMatchObject({
+      text: 'three\n',
+      from: 8,
+      to: 14,
+    });
     expect(await readLogPart(source(), { from: 19 })).toMatchObject({ text: '', from: 19, to: 19 });
   });
 

@@ -203,3 +203,37 @@ describe('agent_log', () => {
     expect(await read({ command_id: 'unknown.0' })).toMatchObject({ text: '', size: 0, ended: true });
   });
 });
+
+describe('decision_evidence', () => {
+  it('is the evidence of decision_show, and names who waits', async () => {
+    const { decisions } = await world.ask<ResultOf<'decision_list'>>('decision_list', { all: true });
+    const { id = '' } = decisions.find(({ agent_id }) => agent_id === agentId) ?? {};
+    const evidence = await world.ask<ResultOf<'decision_evidence'>>('decision_evidence', { id: id.slice(0, 8) });
+    expect(evidence).toEqual({ id, ...(await world.ask<ResultOf<'decision_show'>>('decision_show', { id })).evidence });
+    expect(evidence).toMatchObject({
+      mission: null,
+      budget: null,
+      checks: [],
+      claims: [],
+      output: 'hello',
+      waiting: [{ kind: 'agent', id: agentId, name: 'a' }],
+    });
+  });
+});
+
+describe('session_view', () => {
+  it('has the claim of a person, which is not measured', async () => {
+    await world.ask('task_create', { task_id: 'C', title: 'c' });
+    const { token, epoch } = await world.ask<ResultOf<'task_claim'>>('task_claim', { task_id: 'C', as: 'ada' });
+    await world.call('task_update', { task_id: 'C', status: 'in_progress', progress: 40, notes: 'Half of it.' }, token);
+    expect(await world.ask('session_view', { task_id: 'C', epoch })).toMatchObject({
+      holder: 'ada',
+      agent_ids: [],
+      how: null,
+      asked: { mission: null, prompt: null },
+      said: [{ what: 'progress', text: 'progress: 40\nnotes: Half of it.' }],
+      measured: null,
+      claims: [],
+    });
+  });
+});

@@ -11,7 +11,6 @@ import { Age } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
 import type { Wait } from '../../model/waits.ts';
 import { Answer } from './answer.tsx';
-import { fullEvidence } from './evidence-shape.ts';
 import { Evidence } from './evidence.tsx';
 import { DecisionMark, Who } from './rows.tsx';
 
@@ -33,7 +32,7 @@ export function DecisionDetail({ id, status }: { readonly id: string; readonly s
     <article class="decision" data-decision={id}>
       <Question decision={decision} wait={waits.value?.decisions[id]} agents={waits.value?.agents ?? []} />
       <Show loaded={loaded} what="the evidence">
-        {({ evidence }) => <Evidence decision={decision} evidence={fullEvidence(evidence)} />}
+        {({ evidence }) => <Evidence decision={decision} evidence={evidence} />}
       </Show>
     </article>
   );

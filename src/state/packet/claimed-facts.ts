@@ -1,0 +1,132 @@
+import { parseHandoff } from '../../protocol/handoff/index.ts';
+import { renderCountOf } from '../../protocol/text/text-format.ts';
+import type { EventOf } from '../event.ts';
+import { describeScalar } from './describe-message.ts';
+import type { SessionAccount } from './session-account.ts';
+
+/** What a session said about one thing, beside what Baton measured. */
+export interface ClaimedFact {
+  readonly about: string;
+  /** Null: it said nothing. */
+  readonly said: string | null;
+  /** Null: Baton does not measure it, or has not yet. */
+  readonly measured: string | null;
+  readonly differs: boolean;
+}
+
+type Measured = EventOf<'SessionMeasured'>['data'];
+
+/** Only what was said or measured: an empty list if neither was. */
+export function listClaimedFacts(account: SessionAccount): readonly ClaimedFact[] {
+  const { measured } = account;
+  const handoff = fieldsOfHandoff(account);
+  return [
+    ...compareOutcome(account),
+    ...compareFiles(account),
+    ...compareCount('files in the handoff', handoff['files_changed'], measured?.file_count),
+    ...compareCount('commits', handoff['commits'] ?? handoff['commits_added'], measured?.commits),
+    ...compareHead(account),
+    ...compareTests(account, handoff),
+    ...(measured === null ? [] : measuredAlone(measured)),
+  ];
+}
+
+function compareOutcome({ exit, result, end }: SessionAccount): readonly ClaimedFact[] {
+  if (exit !== null) {
+    const { claimed_exit_reason: claimed, exit_reason } = exit;
+    const said = claimed ?? exit_reason;
+    return [{ about: 'outcome', said, measured: exit_reason, differs: said !== exit_reason }];
+  }
+  if (result === null) return [];
+  return [{ about: 'outcome', said: result.status, measured: end?.how ?? null, differs: false }];
+}
+
+/** The result lists the files of the session, else the record does. A long list of measured files is cut: then the numbers are compared. */
+function compareFiles({ result, record, measured }: SessionAccount): readonly ClaimedFact[] {
+  const said = result?.files_modified.map(({ path }) => path) ?? record?.files_changed;
+  if (said === undefined && (measured === null || measured.file_count === 0)) return [];
+  const real = measured?.files.map(({ path }) => path) ?? [];
+  const isCut = measured !== null && measured.file_count > real.length;
+  const differs =
+    measured !== null &&
+    said !== undefined &&
+    (isCut ? new Set(said).size !== measured.file_count : !isSameSet(said, real));
+  return [
+    {
+      about: 'files',
+      said: said === undefined ? null : describeFiles(said, said.length),
+      measured: measured === null ? null : describeFiles(real, measured.file_count),
+      differs,
+    },
+  ];
+}
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  return new Set(one).symmetricDifference(new Set(other)).size === 0;
+}
+
+function describeFiles(paths: readonly string[], count: number): string {
+  const named = paths.slice(0, MOST_NAMED).join(', ');
+  const rest = count - Math.min(paths.length, MOST_NAMED);
+  return `${renderCountOf(count, 'file')}${named === '' ? '' : `: ${named}`}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+const MOST_NAMED = 50;
+
+/** A list in a handoff counts by its length. */
+function compareCount(about: string, value: unknown, measured: number | undefined): readonly ClaimedFact[] {
+  if (value === undefined) return [];
+  const said = Array.isArray(value) ? String(value.length) : describeScalar(value);
+  const real = measured === undefined ? null : String(measured);
+  return [{ about, said, measured: real, differs: real !== null && said !== real }];
+}
+
+function compareHead({ record, measured }: SessionAccount): readonly ClaimedFact[] {
+  if (record === null) return [];
+  const [said, real] = [record.commit_sha.toLowerCase(), measured?.head ?? null];
+  return [{ about: 'commit', said, measured: real, differs: real !== null && said !== real }];
+}
+
+/** Baton's own checks of the commit stand beside what the session says that it ran. */
+function compareTests({ record, evidence, checks }: SessionAccount, handoff: Fields): readonly ClaimedFact[] {
+  const words = [
+    ...(record?.tests_run ?? []),
+    ...(evidence?.commands ?? []).map(({ run, exit_code }) => `${run} (exit code ${exit_code})`),
+    ...['tests_added', 'coverage'].flatMap((name) =>
+      handoff[name] === undefined ? [] : [`${name} ${describeScalar(handoff[name])}`],
+    ),
+  ];
+  const real = checks.map(({ name, outcome, exit_code }) => {
+    const code = outcome === 'failed' && exit_code !== null ? ` (exit code ${exit_code})` : '';
+    return `${name} ${outcome}${code}`;
+  });
+  if (words.length + real.length === 0) return [];
+  const differs = words.length > 0 && checks.some(({ outcome }) => outcome === 'failed');
+  return [{ about: 'tests', said: joined(words), measured: joined(real), differs }];
+}
+
+/** What no message speaks of. A broken rule of the mission is a difference from what was asked. */
+function measuredAlone({ new_dependencies, violations, broken }: Measured): readonly ClaimedFact[] {
+  const added = joined(new_dependencies);
+  // The files and the dependencies are compared above.
+  const rules = violations.filter((violation) => !/^(?:files_modified|no_new_deps):/.test(violation));
+  return [
+    ...(added === null
+      ? []
+      : [{ about: 'new dependencies', said: null, measured: added, differs: broken.includes('no_new_deps') }]),
+    ...(rules.length === 0
+      ? []
+      : [{ about: 'rules of the mission', said: null, measured: joined(rules), differs: true }]),
+  ];
+}
+
+function joined(words: readonly string[]): string | null {
+  return words.length === 0 ? null : words.join(', ');
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOfHandoff({ handoff }: SessionAccount): Fields {
+  const parsed = handoff === null ? undefined : parseHandoff(handoff.xml);
+  return parsed?.ok === true ? { ...parsed.value } : {};
+}
