@@ -9,12 +9,14 @@ type Report = (report: JobReport) => void;
 
 /** Progress is shown to people. */
 const REPORT_MS = 100;
+const FORGET_MS = 300_000;
 
 /** Work in the hub that a tab started: it reports how far it is, and stops when the tab no longer wants it. */
 export class Jobs {
   readonly #readPartOf: (project: string) => ReadPart;
   readonly #running = new Map<object, Map<number, AbortController>>();
-  /** Only of the project that was looked at last: states of the past take memory. */
+  #forgetting: ReturnType<typeof setTimeout> | undefined;
+  /** Only of the project that was looked at last, and for a while: states of the past take memory. */
   #past: { readonly project: string; readonly states: PastStates } | undefined;
 
   constructor(readPartOf: (project: string) => ReadPart) {
@@ -59,6 +61,8 @@ export class Jobs {
   }
 
   #statesOf(project: string): PastStates {
+    clearTimeout(this.#forgetting);
+    this.#forgetting = setTimeout(() => void (this.#past = undefined), FORGET_MS);
     if (this.#past?.project === project) return this.#past.states;
     const states = new PastStates({ readPart: this.#readPartOf(project), turn: takeTurn });
     this.#past = { project, states };
