@@ -23,15 +23,21 @@ export type PageFiles = ReadonlyMap<string, Uint8Array>;
 
 /** The scripts of the page, by name. The worker's name changes with its content, so that an old worker never serves a new page. */
 export async function bundlePage(): Promise<PageFiles> {
-  const hub = await build({ ...shared, entryPoints: { hub: 'src/web/hub/main.ts' }, entryNames: '[name]-[hash]' });
-  const hubFile = hub.outputFiles?.[0];
+  const hub = await build({
+    ...shared,
+    entryPoints: { hub: 'src/web/hub/main.ts' },
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    splitting: true,
+  });
+  const hubFile = hub.outputFiles?.find(({ path }) => basename(path).startsWith('hub-'));
   if (hubFile === undefined) throw new Error('the worker was not built');
   const page = await build({
     ...shared,
     entryPoints: { page: 'src/web/app/main.tsx' },
     define: { HUB_PATH: JSON.stringify(`/${basename(hubFile.path)}`) },
   });
-  const files = [hubFile, ...(page.outputFiles ?? [])];
+  const files = [...(hub.outputFiles ?? []), ...(page.outputFiles ?? [])];
   return new Map(files.map(({ path, contents }) => [basename(path), contents]));
 }
 

@@ -2,14 +2,16 @@ import type { Answer } from '../../api/answer.ts';
 import { objectsOf, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { LedgerPart } from '../model/ledger/ledger-parts.ts';
 import { ProjectModel } from '../model/project-model.ts';
-import { computeView } from '../model/state-views.ts';
 import { Jobs } from './jobs.ts';
-import { DaemonLink, type StreamedEntry } from './link.ts';
+import { DaemonLink } from './link.ts';
 import type { FromHub, HubCall, Loaded, Query, Standing, ToHub, Topic, Verified } from './messages.ts';
 import { noAnswerError } from './no-answer.ts';
+import type { StreamedEntry } from './streamed-entry.ts';
 import { topicsOf } from './topics.ts';
-import { Verifications } from './verifications.ts';
+import type { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
+
+const NOT_VERIFIED: Verified = { to: 0, isRunning: false };
 
 /** A tab. */
 export interface Tab {
@@ -22,12 +24,7 @@ export class Hub {
   readonly #models = new Map<string, ProjectModel>();
   /** Where each project is: calls name their project by its path. */
   readonly #paths = new Map<string, string>();
-  readonly #verifications = new Verifications({
-    call: async (call) => this.#call(call),
-    daemonKey: () => this.#link.daemonKey,
-    isBusy: () => this.#jobs.isBusy,
-    onChange: () => this.#tell(),
-  });
+  #verifications: Verifications | undefined;
   readonly #jobs = new Jobs((project) => async (from, limit) => this.#readPart(project, from, limit));
   readonly #watches = new Watches({
     call: async (call) => this.#call(call),
@@ -66,7 +63,7 @@ export class Hub {
         void this.#answer(tab, message.id, message.call);
         break;
       case 'verify':
-        this.#verifications.start(message.project, message.how);
+        void this.#loadVerifications().then((verifications) => verifications.start(message.project, message.how));
         break;
       case 'job':
         this.#jobs.start(tab, message.id, message.job, (report) =>
@@ -89,7 +86,9 @@ export class Hub {
     this.#tell();
     const seen = this.#watches.projects();
     const heads = [...this.#models].filter(([id]) => seen.has(id)).map(([id, { seq }]) => [id, seq] as const);
-    this.#verifications.beat(new Map(heads), this.#link.link.kind === 'live');
+    const isLive = this.#link.link.kind === 'live';
+    if (this.#verifications !== undefined || isLive)
+      void this.#loadVerifications().then((verifications) => verifications.beat(new Map(heads), isLive));
   }
 
   #watch(tab: Tab, id: number, query: Query): void {
@@ -171,7 +170,9 @@ export class Hub {
     const { state } = model;
     const { link } = this.#link;
     const at = link.kind === 'live' ? Date.now() : link.kind === 'away' ? (link.shownAt ?? 0) : 0;
-    return state === undefined ? {} : { value: computeView(state, view, params, at), at };
+    if (state === undefined) return {};
+    const { computeView } = await import('../model/state-views.ts');
+    return { value: computeView(state, view, params, at), at };
   }
 
   #standing(): Standing {
@@ -180,8 +181,20 @@ export class Hub {
     return { link: this.#link.link, projects, ...(keyName === undefined ? {} : { keyName }) };
   }
 
+  /** The code that verifies is loaded after the page has its first content. */
+  async #loadVerifications(): Promise<Verifications> {
+    const { Verifications } = await import('./verifications.ts');
+    this.#verifications ??= new Verifications({
+      call: async (call) => this.#call(call),
+      daemonKey: () => this.#link.daemonKey,
+      isBusy: () => this.#jobs.isBusy,
+      onChange: () => this.#tell(),
+    });
+    return this.#verifications;
+  }
+
   #verified(id: string): Verified {
-    return this.#verifications.of(id);
+    return this.#verifications?.of(id) ?? NOT_VERIFIED;
   }
 
   #tell(): void {

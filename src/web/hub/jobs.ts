@@ -1,8 +1,5 @@
-import { webVerifier } from '../../ledger/format/crypto.ts';
 import { type ReadPart, takeTurn } from '../model/ledger/ledger-parts.ts';
-import { PastStates } from '../model/ledger/past-states.ts';
-import { describePast } from '../model/ledger/past-view.ts';
-import { checkFile } from './check-file.ts';
+import type { PastStates } from '../model/ledger/past-states.ts';
 import type { Job, JobReport, JobResults } from './messages.ts';
 
 type Report = (report: JobReport) => void;
@@ -56,13 +53,22 @@ export class Jobs {
   }
 
   async #work(job: Job, options: WorkOptions): Promise<JobResults[Job['kind']]> {
-    if (job.kind === 'check-file') return checkFile(job.file, { ...options, verifier: webVerifier, turn: takeTurn });
-    return this.#statesOf(job.project).look(job.seq, describePast, options);
+    // Their code is loaded when it is needed.
+    if (job.kind === 'check-file') {
+      const [{ checkFile }, { webVerifier }] = await Promise.all([
+        import('./check-file.ts'),
+        import('../../ledger/format/crypto.ts'),
+      ]);
+      return checkFile(job.file, { ...options, verifier: webVerifier, turn: takeTurn });
+    }
+    const { describePast } = await import('../model/ledger/past-view.ts');
+    return (await this.#statesOf(job.project)).look(job.seq, describePast, options);
   }
 
-  #statesOf(project: string): PastStates {
+  async #statesOf(project: string): Promise<PastStates> {
     clearTimeout(this.#forgetting);
     this.#forgetting = setTimeout(() => void (this.#past = undefined), FORGET_MS);
+    const { PastStates } = await import('../model/ledger/past-states.ts');
     if (this.#past?.project === project) return this.#past.states;
     const states = new PastStates({ readPart: this.#readPartOf(project), turn: takeTurn });
     this.#past = { project, states };

@@ -4,13 +4,7 @@ import { fieldsOf, numberOf, textOf } from '../../protocol/shape/read-unknown.ts
 import { fetchSigned, type OpenDoor, openDoor, parseJson, unreachable } from './door.ts';
 import { Locked, NoAnswer, noAnswerError } from './no-answer.ts';
 import type { HubCall, Link } from './messages.ts';
-
-export interface StreamedEntry {
-  readonly project: string;
-  readonly seq: number;
-  readonly entry: unknown;
-  readonly hash: string;
-}
+import type { StreamedEntry } from './streamed-entry.ts';
 
 export interface LinkEvents {
   readonly onChange: (link: Link) => void;

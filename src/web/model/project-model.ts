@@ -1,14 +1,13 @@
 import type { Answer } from '../../api/answer.ts';
-import { checkRawEntry, type Entry, renderEntry } from '../../ledger/format/entry.ts';
 import { fieldOf, fieldsOf, numberOf } from '../../protocol/shape/read-unknown.ts';
-import { restoreState } from '../../state/json-form.ts';
-import { foldEntry, type State } from '../../state/state.ts';
-import type { StreamedEntry } from '../hub/link.ts';
+import type { State } from '../../state/state.ts';
+import type { StreamedEntry } from '../hub/streamed-entry.ts';
 
 /** One project in the hub: its state, loaded once as a snapshot and then folded from the stream with the daemon's own code. */
 export class ProjectModel {
   readonly #readSnapshot: () => Promise<Answer>;
   #state: State | undefined;
+  #foldNext: ((state: State, streamed: StreamedEntry) => boolean) | undefined;
   #loading: Promise<Answer> | undefined;
   /** Entries that came while the snapshot was under way. */
   #waiting: StreamedEntry[] = [];
@@ -34,11 +33,13 @@ export class ProjectModel {
   async load(): Promise<Answer | undefined> {
     if (this.#state !== undefined) return undefined;
     this.#loading ??= this.#readSnapshot();
-    const answer = await this.#loading;
+    // The code of the state is the largest part of the page, and is loaded beside the snapshot.
+    const [answer, code] = await Promise.all([this.#loading, import('./folding.ts')]);
     this.#loading = undefined;
     if (!answer.ok) return answer;
     if (this.#state !== undefined) return undefined;
-    const state = restoreState(fieldOf(answer.result, 'state'));
+    this.#foldNext = code.foldNext;
+    const state = code.restoreState(fieldOf(answer.result, 'state'));
     state.seq = Math.max(state.seq, numberOf(fieldsOf(answer.result)['seq']));
     for (const streamed of this.#waiting) this.#fold(state, streamed);
     this.#waiting = [];
@@ -51,11 +52,7 @@ export class ProjectModel {
     this.#state = undefined;
   }
 
-  #fold(state: State, { seq, entry }: StreamedEntry): void {
-    if (seq <= state.seq) return;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked right after
-    const parsed = checkRawEntry({ text: renderEntry(entry as Entry), value: entry });
-    if (seq !== state.seq + 1 || !parsed.ok) return this.forget();
-    foldEntry(state, parsed.value);
+  #fold(state: State, streamed: StreamedEntry): void {
+    if (streamed.seq > state.seq && this.#foldNext?.(state, streamed) !== true) this.forget();
   }
 }

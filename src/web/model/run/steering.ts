@@ -13,9 +13,7 @@ import { decideNoteTask } from '../../../state/tasks/note-task.ts';
 import { decideOperateTask } from '../../../state/tasks/operate-task.ts';
 import { isCancelled, type Task, taskStatus } from '../../../state/tasks/task.ts';
 import { taskOutlook } from '../../../state/timeline/task-outlook.ts';
-
-export const STEERED = ['task', 'pipeline', 'agent'] as const;
-export type SteeredKind = (typeof STEERED)[number];
+import type { SteeredKind } from './kinds.ts';
 
 export interface RunRef {
   readonly kind: SteeredKind;

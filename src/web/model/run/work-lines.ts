@@ -1,4 +1,5 @@
-import { WORK_GROUPS, type WorkGroup, type WorkView } from './work-rows.ts';
+import { WORK_GROUPS, type WorkGroup } from './kinds.ts';
+import type { WorkView } from './work-rows.ts';
 
 /** One line of the work list: the heading of a group, or the row with this number. */
 export type WorkLine =

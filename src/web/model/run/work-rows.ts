@@ -8,6 +8,7 @@ import type { PipelineRun } from '../../../state/runs/pipeline-run.ts';
 import type { State } from '../../../state/state.ts';
 import type { Task } from '../../../state/tasks/task.ts';
 import { taskOutlook } from '../../../state/timeline/task-outlook.ts';
+import { WORK_GROUPS, type WorkGroup } from './kinds.ts';
 import { agentStages, pipelineStages, taskStages } from './run-stages.ts';
 import type { StripStage } from '../strip.ts';
 
@@ -36,9 +37,6 @@ export interface WorkRow {
   /** Only if the project has several. */
   readonly host?: string;
 }
-
-export const WORK_GROUPS = ['running', 'waiting', 'ended'] as const;
-export type WorkGroup = (typeof WORK_GROUPS)[number];
 
 export interface WorkParams {
   readonly show: 'running' | 'all';

@@ -1,6 +1,6 @@
 import type { Route } from '../../app/router.ts';
 import { Empty } from '../../kit/loading.tsx';
-import { STEERED, type SteeredKind } from '../../model/run/steering.ts';
+import { STEERED, type SteeredKind } from '../../model/run/kinds.ts';
 import { AgentRunPage } from './agent-run.tsx';
 import { PipelineRunPage } from './pipeline-run.tsx';
 import { TaskRunPage } from './task-run.tsx';

@@ -6,7 +6,8 @@ import { renderCount } from '../../kit/numbers.ts';
 import { Rows } from '../../kit/rows.tsx';
 import { VirtualList } from '../../kit/virtual-list.tsx';
 import { WorkLines } from '../../model/run/work-lines.ts';
-import { WORK_GROUPS, type WorkGroup, type WorkRow as Row, type WorkView } from '../../model/run/work-rows.ts';
+import { WORK_GROUPS, type WorkGroup } from '../../model/run/kinds.ts';
+import type { WorkRow as Row, WorkView } from '../../model/run/work-rows.ts';
 import { WorkRow } from './work-row.tsx';
 
 /** Up to here all rows are in the document; longer lists have only those on the screen. */
