@@ -53,9 +53,11 @@ export function Log({ of }: { readonly of: LogSource }) {
             <input type="checkbox" checked={raw} onChange={() => setRaw(!raw)} /> Raw
           </label>
         )}
-        <button type="button" aria-pressed={isFollowing} onClick={() => setFollowing(true)}>
-          {state.hasEnded ? 'To the end' : isFollowing ? '● Following' : 'Follow'}
-        </button>
+        {state.hasEnded && isFollowing ? null : (
+          <button type="button" aria-pressed={isFollowing} onClick={() => setFollowing(true)}>
+            {state.hasEnded ? 'To the end' : isFollowing ? '● Following' : 'Follow'}
+          </button>
+        )}
       </div>
       <LogNotes state={state} />
       <LogBox
