@@ -16,7 +16,6 @@ export function Claims({ claims }: { readonly claims: readonly ClaimedFact[] }) 
           <th>About</th>
           <th>Said</th>
           <th>Measured</th>
-          <th />
         </tr>
       </thead>
       <tbody>
@@ -24,10 +23,10 @@ export function Claims({ claims }: { readonly claims: readonly ClaimedFact[] }) 
           <tr key={about} class={differs ? 'differs' : ''}>
             <th scope="row">
               <Words text={about} most={80} />
+              {differs ? <strong class="state bad">✕ differs</strong> : null}
             </th>
             <td>{said === null ? <span class="dim">nothing</span> : <Words text={said} most={2000} />}</td>
             <td>{measured === null ? <span class="dim">not measured</span> : <Words text={measured} most={2000} />}</td>
-            <td>{differs ? <strong class="state bad">✕ differs</strong> : null}</td>
           </tr>
         ))}
       </tbody>

@@ -1,3 +1,4 @@
+import type { AgentDetails } from '../../../api/operations/runs.ts';
 import { useApi } from '../../app/hub-client.ts';
 import { hrefTo } from '../../app/router.ts';
 import type { ViewProps } from '../../app/view-props.ts';
@@ -5,10 +6,12 @@ import { Changes } from '../../kit/changes.tsx';
 import { Empty, Show } from '../../kit/loading.tsx';
 import { Log } from '../../kit/log/log.tsx';
 import { Tabs } from '../../kit/split.tsx';
+import { Words } from '../../kit/words.tsx';
 import { parseSessionId, sessionFacts } from '../../model/session-facts.ts';
 import { canRead } from '../../model/sessions.ts';
 import { Asked } from './asked.tsx';
 import { MessageBox } from './message-box.tsx';
+import { Said } from './said.tsx';
 import { SessionHead } from './session-head.tsx';
 
 /** One session: what its agent printed, was asked, said and changed. */
@@ -23,13 +26,14 @@ export function Session({ route: { id, part } }: ViewProps) {
   return named.kind === 'agent' ? (
     <AgentSession key={id} agentId={named.agentId} part={part ?? 'log'} />
   ) : (
-    <ClaimSession key={id} taskId={named.taskId} epoch={named.epoch} part={part ?? 'changes'} />
+    <ClaimSession key={id} taskId={named.taskId} epoch={named.epoch} part={part ?? 'said'} />
   );
 }
 
 const PARTS = [
   ['log', 'Log'],
   ['asked', 'Asked'],
+  ['said', 'Said'],
   ['changes', 'Changes'],
 ] as const;
 
@@ -52,6 +56,7 @@ function AgentSession({ agentId, part }: { readonly agentId: string; readonly pa
               <Tabs parts={PARTS} now={part} to={(name) => hrefTo({ view: 'session', id: agentId, part: name })} />
               {part === 'log' ? <Log of={{ id: value.id }} /> : null}
               {part === 'asked' ? <Asked agentId={value.id} /> : null}
+              {part === 'said' ? <AgentSaid agent={value} epoch={session?.epoch} /> : null}
               {part === 'changes' ? <AgentChanges taskId={taskId} agentId={value.id} /> : null}
               {canRead(value.status) ? <MessageBox agent={value} /> : null}
             </>
@@ -59,6 +64,28 @@ function AgentSession({ agentId, part }: { readonly agentId: string; readonly pa
         }}
       </Show>
     </div>
+  );
+}
+
+interface AgentSaidProps {
+  readonly agent: AgentDetails;
+  readonly epoch: number | undefined;
+}
+
+function AgentSaid({ agent: { task_id: taskId, signal }, epoch }: AgentSaidProps) {
+  if (taskId !== null && epoch !== undefined) return <Said taskId={taskId} epoch={epoch} />;
+  if (taskId !== null) return <Empty>Loading the session…</Empty>;
+  return (
+    <>
+      <Empty>This agent works on no task, so Baton measures nothing of what it says.</Empty>
+      {signal === null ? null : (
+        <p>
+          Its signal: {signal.kind}
+          {signal.message === null ? '' : ': '}
+          <Words text={signal.message} />
+        </p>
+      )}
+    </>
   );
 }
 
@@ -96,8 +123,14 @@ function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
                 now={part}
                 to={(name) => hrefTo({ view: 'session', id: `${taskId}:${epoch}`, part: name })}
               />
-              <h2 class="sr">Changes</h2>
-              <Changes taskId={taskId} />
+              {part === 'changes' ? (
+                <>
+                  <h2 class="sr">Changes</h2>
+                  <Changes taskId={taskId} />
+                </>
+              ) : (
+                <Said taskId={taskId} epoch={epoch} />
+              )}
             </>
           );
         }}
