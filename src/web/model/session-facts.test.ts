@@ -41,6 +41,12 @@ it('shows an agent with a task by the numbers of its session', () => {
 
 it('shows a claim by hand by its holder, and by how it ended', () => {
   const hand = { ...session, agent_id: null, agent: null, status: null, holder: 'ann', principal: 'operator:ann' };
-  expect(sessionFacts(undefined, hand)).toMatchObject({ name: 'ann', state: 'completed', holder: 'operator:ann' });
+  expect(sessionFacts(undefined, hand)).toMatchObject({
+    name: 'ann',
+    state: 'completed',
+    holder: 'operator:ann',
+    turns: null,
+    blocks: null,
+  });
   expect(sessionFacts(undefined, { ...hand, how: null }).state).toBe('running');
 });

@@ -38,6 +38,8 @@ export interface SessionFacts {
 
 export function sessionFacts(agent: AgentDetails | undefined, session: SessionView | undefined): SessionFacts {
   const usage = agent?.usage ?? null;
+  // A person has no turns, and nothing blocks their stops.
+  const isByHand = session?.agent_id === null;
   return {
     name: agent?.name ?? session?.agent ?? session?.holder ?? '',
     state: agent?.status ?? session?.status ?? session?.how ?? 'running',
@@ -46,15 +48,15 @@ export function sessionFacts(agent: AgentDetails | undefined, session: SessionVi
     model: session?.model ?? usage?.model ?? null,
     host: agent?.host ?? session?.host ?? null,
     sandbox: agent?.sandbox?.summary ?? session?.sandbox ?? null,
-    holder: session?.agent_id === null ? session.principal : null,
+    holder: isByHand ? session.principal : null,
     startedAt: session?.started_at ?? agent?.requested_at ?? null,
     endedAt: session?.ended_at ?? (agent === undefined || agent.outcome === null ? null : (agent.exit?.at ?? null)),
     how: session?.how ?? agent?.outcome ?? null,
     reason: agent?.reason ?? session?.reason ?? null,
     tokens: session?.tokens ?? tokensOf(usage),
     costMillicents: session?.cost_millicents ?? usage?.cost_millicents ?? null,
-    turns: session?.turns ?? usage?.turns ?? null,
-    blocks: session?.blocks ?? null,
+    turns: isByHand ? null : (session?.turns ?? usage?.turns ?? null),
+    blocks: isByHand ? null : (session?.blocks ?? null),
     processes: session?.processes ?? agent?.start ?? null,
   };
 }
