@@ -34,8 +34,13 @@ export const diffHandler = handlerFor(taskDiff, async (call) => {
   const sessions = await readSessions(project.ledger, input.task_id);
   const read = await readTaskDiff(settled.answer, call, { ...input, sessions });
   if (!read.ok) return problemAnswer(read.problem);
-  return { ok: true, result: { ...read.value, sessions: sessions.map(({ branch: _, ...session }) => session) } };
+  return { ok: true, result: { ...read.value, sessions: sessions.map(withoutBranch) } };
 });
+
+function withoutBranch(session: FoundSession): Omit<FoundSession, 'branch'> {
+  const { branch: _, ...rest } = session;
+  return rest;
+}
 
 interface DiffOptions extends Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'> {
   readonly sessions?: readonly FoundSession[];

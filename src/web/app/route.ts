@@ -10,7 +10,7 @@ export interface Route {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const VIEW_NAMES = ['inbox', 'work', 'tasks', 'fleet', 'ledger', 'session'] as const;
+const VIEW_NAMES = ['inbox', 'work', 'tasks', 'fleet', 'ledger', 'session'] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 export function parseRoute(hash: string): Route {

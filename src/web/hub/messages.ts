@@ -1,5 +1,5 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
-import type { InputOf, OperationName, ResultOf } from '../../api/operations/registry.ts';
+import type { OperationName } from '../../api/operations/registry.ts';
 import type { PastView } from '../model/ledger/past-view.ts';
 import type { StateViews } from '../model/state-views.ts';
 import type { CheckedFile } from './check-file.ts';
@@ -44,7 +44,7 @@ export interface ApiQuery {
   readonly everyMs?: number;
 }
 
-export interface StateQuery {
+interface StateQuery {
   readonly kind: 'state';
   readonly project: string;
   readonly view: keyof StateViews;
@@ -134,6 +134,3 @@ export type Link =
 
 /** `foreign`: something answers on the page's port, and it is not the daemon that gave this page its key. */
 export type AwayReason = 'gone' | 'hung' | 'foreign' | 'failing';
-
-export type ApiLoaded<N extends OperationName> = Loaded<ResultOf<N>>;
-export type ApiInput<N extends OperationName> = InputOf<N>;

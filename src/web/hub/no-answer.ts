@@ -21,7 +21,7 @@ export class Locked extends Error {
   }
 }
 
-export const NO_ANSWER = 'no-answer';
+const NO_ANSWER = 'no-answer';
 
 export function noAnswerError(why: AwayReason): ApiError {
   return { code: NO_ANSWER, message: WORDS[why], hint: 'It is asked again every second.' };

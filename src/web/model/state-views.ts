@@ -17,7 +17,7 @@ const ENTRY_TYPES: readonly string[] = Object.keys(EVENTS).toSorted();
  * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
  * result travel between threads, so both are plain data.
  */
-export const STATE_VIEWS = {
+const STATE_VIEWS = {
   agents: listAgents,
   find: findAnything,
   recent: listRecent,

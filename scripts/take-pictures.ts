@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser } from './open-browser.ts';
-import { PageWorld } from './page-world.ts';
-import { seed } from './seed.ts';
+import { openBrowser } from '../test/web/open-browser.ts';
+import { PageWorld } from '../test/web/page-world.ts';
+import { seed } from '../test/web/seed.ts';
 
 /**
- * `node test/web/look.ts FOLDER [ADDRESS…]`: pictures of the page with a lively project, light and dark, wide and narrow. An address is what
+ * `npm run pictures [FOLDER] [ADDRESS…]`: pictures of the page with a lively project, light and dark, wide and narrow. An address is what
  * follows the project, as in `/tasks/T001`; `TASK`, `AGENT`, `DECISION` and `PIPELINE` stand for one that exists.
  */
-const [folder = 'pictures', ...addresses] = process.argv.slice(2);
+const [folder = 'docs/pictures', ...addresses] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const ALL = [
   '/inbox',
