@@ -3,8 +3,8 @@ import type { DecisionView } from '../../api/run-views.ts';
 import {
   answerCommand,
   findMissing,
+  groupAlike,
   keepAlike,
-  kindOf,
   optionOfKey,
   optionsForSeveral,
   renderEffect,
@@ -34,9 +34,14 @@ describe('what an answer lacks', () => {
 
 describe('several alike', () => {
   it('are alike with the same source and the same options', () => {
-    expect(kindOf(asked('a'))).toBe(kindOf(asked('b', { title: 'other' })));
-    expect(kindOf(asked('a'))).not.toBe(kindOf(asked('b', { source: 'merge' })));
-    expect(kindOf(asked('a'))).not.toBe(kindOf(asked('b', { options: [approve] })));
+    const same = [asked('a'), asked('b', { title: 'other' })];
+    const others = [asked('c', { source: 'merge' }), asked('d', { options: [approve] })];
+    expect([...groupAlike([...same, ...others])]).toEqual([
+      ['a', ['a', 'b']],
+      ['b', ['a', 'b']],
+      ['c', ['c']],
+      ['d', ['d']],
+    ]);
   });
 
   it('keeps what is open and of the kind of the first', () => {
@@ -45,9 +50,9 @@ describe('several alike', () => {
         option: 1, action: 'approve', label: 'Approve', by: 'ann', at: '', message: null, agent: null, effective_at: '',
       },
     }); // prettier-ignore
-    const open = [asked('a'), asked('b', { source: 'merge' }), answered, asked('d')];
-    expect(keepAlike(['gone', 'a', 'b', 'c', 'd'], open)).toEqual(['a', 'd']);
-    expect(keepAlike(['gone'], open)).toEqual([]);
+    const alike = groupAlike([asked('a'), asked('b', { source: 'merge' }), answered, asked('d')]);
+    expect(keepAlike(['gone', 'a', 'b', 'c', 'd'], alike)).toEqual(['a', 'd']);
+    expect(keepAlike(['gone'], alike)).toEqual([]);
   });
 
   it('hands nothing over together', () => {

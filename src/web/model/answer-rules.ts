@@ -19,15 +19,29 @@ export function findMissing({ source }: Pick<Asked, 'source'>, { action }: Optio
 export type Missing = 'note' | 'agent';
 
 /** Decisions with the same source and the same options can get the same answer at once. */
-export function kindOf({ source, options }: Asked): string {
+function kindOf({ source, options }: Asked): string {
   return JSON.stringify([source, options.map(({ action, label }) => [action, label])]);
 }
 
-/** The ids that still wait for an answer and are of one kind: that of the first one that was chosen. */
-export function keepAlike(chosen: readonly string[], open: readonly DecisionView[]): readonly string[] {
-  const byId = new Map(open.filter(({ answer }) => answer === null).map((each) => [each.id, kindOf(each)]));
-  const kind = chosen.map((id) => byId.get(id)).find((each) => each !== undefined);
-  return chosen.filter((id) => kind !== undefined && byId.get(id) === kind);
+/** For each decision that waits for an answer: those of its kind, itself included. */
+export function groupAlike(open: readonly DecisionView[]): AlikeIds {
+  const waiting = open.filter(({ answer }) => answer === null);
+  const groups = Map.groupBy(waiting, kindOf).values();
+  return new Map(
+    [...groups].flatMap((those) => {
+      const ids = those.map(({ id }) => id);
+      return ids.map((id) => [id, ids] as const);
+    }),
+  );
+}
+
+export type AlikeIds = ReadonlyMap<string, readonly string[]>;
+
+/** The chosen ones that still wait for an answer and are of one kind: that of the first. */
+export function keepAlike(chosen: readonly string[], alike: AlikeIds): readonly string[] {
+  const first = chosen.find((id) => alike.has(id));
+  const ids = alike.get(first ?? '') ?? [];
+  return chosen.filter((id) => ids.includes(id));
 }
 
 /** Options that one answer can give to several decisions: an agent is named for each decision on its own. */

@@ -3,25 +3,32 @@ import type { DecisionView } from '../../../api/run-views.ts';
 import { call } from '../../app/hub-client.ts';
 import { actOnce } from '../../kit/action.tsx';
 import { useSettle } from '../../kit/settle.ts';
-import { findMissing, kindOf, optionsForSeveral } from '../../model/answer-rules.ts';
+import { findMissing, optionsForSeveral } from '../../model/answer-rules.ts';
 import { ANSWER_DELAY_MS, MissingPart, type Option, Options } from './options.tsx';
+import type { Ticking } from './rows.tsx';
 
-interface AnswerAlikeProps {
+interface AnswerAlikeProps extends Ticking {
   readonly open: readonly DecisionView[];
-  /** At least one, all of one kind. */
-  readonly ticked: readonly string[];
-  readonly setTicked: (ids: readonly string[]) => void;
 }
 
 /** The same answer for all decisions that are ticked. The daemon takes all of them or none. */
-export function AnswerAlike({ open, ticked, setTicked }: AnswerAlikeProps) {
+export function AnswerAlike({ open, alike, ticked, setTicked }: AnswerAlikeProps) {
+  const first = open.find(({ id }) => id === ticked[0]);
+  if (first === undefined) return null;
+  return <Bar first={first} all={alike.get(first.id) ?? []} ticked={ticked} setTicked={setTicked} />;
+}
+
+interface BarProps extends Pick<Ticking, 'ticked' | 'setTicked'> {
+  readonly first: DecisionView;
+  /** All decisions of its kind. */
+  readonly all: readonly string[];
+}
+
+function Bar({ first, all, ticked, setTicked }: BarProps) {
   const [message, setMessage] = useState('');
   const [isNoteMissing, setNoteMissing] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const first = open.find(({ id }) => id === ticked[0]);
-  const settle = useSettle(first === undefined ? '' : kindOf(first));
-  if (first === undefined) return null;
-  const alike = open.filter((each) => each.answer === null && kindOf(each) === kindOf(first)).map(({ id }) => id);
+  const settle = useSettle(JSON.stringify([first.source, first.options]));
   const choose = async (option: Option): Promise<void> => {
     if (!settle.isSettled()) return;
     const isMissing = findMissing(first, option, { message, agent: '' }) !== undefined;
@@ -40,9 +47,9 @@ export function AnswerAlike({ open, ticked, setTicked }: AnswerAlikeProps) {
     <div class="alike" role="group" aria-label="Answer several alike">
       <div class="bar">
         <strong class="number">Answer {ticked.length} alike</strong>
-        {ticked.length < alike.length ? (
-          <button type="button" onClick={() => setTicked(alike)}>
-            Tick all {alike.length}
+        {ticked.length < all.length ? (
+          <button type="button" onClick={() => setTicked(all)}>
+            Tick all {all.length}
           </button>
         ) : null}
         <button type="button" onClick={() => setTicked([])}>

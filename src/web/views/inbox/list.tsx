@@ -6,7 +6,7 @@ import type { Loaded } from '../../hub/messages.ts';
 import { CopyCommand } from '../../kit/action.tsx';
 import { Empty, Show } from '../../kit/loading.tsx';
 import { Rows } from '../../kit/rows.tsx';
-import { keepAlike } from '../../model/answer-rules.ts';
+import { groupAlike, keepAlike } from '../../model/answer-rules.ts';
 import { listNeeds, listRunning, type NeedsRow } from '../../model/inbox-rows.ts';
 import type { RecentItem } from '../../model/recent.ts';
 import type { Waits } from '../../model/waits.ts';
@@ -30,7 +30,8 @@ export function InboxList({
   // Rows are higher beside a detail, so the chosen one may have left the screen.
   useEffect(() => document.querySelector('.item.chosen')?.scrollIntoView({ block: 'nearest' }), [chosen]);
   const open = [...(status.value?.needs_you ?? []), ...(status.value?.answered ?? [])];
-  const alike = keepAlike(ticked, open);
+  const alike = groupAlike(open);
+  const kept = keepAlike(ticked, alike);
   return (
     <>
       <Show loaded={status} what="the status">
@@ -38,7 +39,7 @@ export function InboxList({
           <Groups
             status={value}
             chosen={chosen}
-            ticking={{ open, ticked: alike, setTicked }}
+            ticking={{ alike, ticked: kept, setTicked }}
             hasRecent={recent.value?.length !== 0}
           />
         )}
@@ -46,7 +47,7 @@ export function InboxList({
       <Show loaded={recent} what="recent work">
         {(items) => <Recent items={items} chosen={chosen} most={most} showMore={() => setMost(MANY)} />}
       </Show>
-      {alike.length === 0 ? null : <AnswerAlike open={open} ticked={alike} setTicked={setTicked} />}
+      <AnswerAlike open={open} alike={alike} ticked={kept} setTicked={setTicked} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { renderMoney } from '../../kit/numbers.ts';
 import { StateMark, type Tone } from '../../kit/state-mark.tsx';
 import { Age } from '../../kit/time.tsx';
 import { visible, Words } from '../../kit/words.tsx';
-import { kindOf } from '../../model/answer-rules.ts';
+import type { AlikeIds } from '../../model/answer-rules.ts';
 import type { RunningRow as Running } from '../../model/inbox-rows.ts';
 import type { RecentItem } from '../../model/recent.ts';
 import type { Wait } from '../../model/waits.ts';
@@ -23,7 +23,7 @@ export function DecisionMark({ decision: { source, answer, result } }: { readonl
 }
 
 export interface Ticking {
-  readonly open: readonly DecisionView[];
+  readonly alike: AlikeIds;
   /** All of one kind. */
   readonly ticked: readonly string[];
   readonly setTicked: (ids: readonly string[]) => void;
@@ -55,12 +55,12 @@ export function DecisionRow({ decision, wait, isChosen, ticking }: DecisionRowPr
 
 /** Only if another decision can get the same answer. */
 function Tick({ decision, ticking }: Pick<DecisionRowProps, 'decision' | 'ticking'>) {
-  const { open, ticked, setTicked } = ticking;
+  const { ticked, setTicked } = ticking;
   const { id, title } = decision;
-  const alike = open.filter((other) => other.answer === null && kindOf(other) === kindOf(decision));
+  const alike = ticking.alike.get(id) ?? [];
   if (alike.length < 2) return null;
   const [first] = ticked;
-  const isOther = first !== undefined && !alike.some((other) => other.id === first);
+  const isOther = first !== undefined && !alike.includes(first);
   return (
     <input
       type="checkbox"
