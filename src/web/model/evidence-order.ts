@@ -1,15 +1,7 @@
 /** The parts of the evidence, in the order in which they are shown if nothing else is said. */
 export const EVIDENCE_PARTS = [
-  'budget',
-  'mission',
-  'checks',
-  'items',
-  'claims',
-  'changes',
-  'output',
-  'goal',
-  'cost',
-] as const;
+  'budget', 'mission', 'checks', 'since', 'findings', 'items', 'claims', 'changes', 'output', 'goal', 'waiting', 'cost',
+] as const; // prettier-ignore
 export type EvidencePart = (typeof EVIDENCE_PARTS)[number];
 
 /** What tells most about a question of each source comes first. */
@@ -18,10 +10,10 @@ const FIRST: Readonly<Record<string, readonly EvidencePart[]>> = {
   idle: ['items', 'output', 'changes'],
   dead: ['output', 'items'],
   error: ['items', 'output'],
-  gate: ['checks', 'changes'],
+  gate: ['checks', 'since', 'changes'],
   prompt: ['items', 'mission', 'output'],
-  review: ['items', 'claims', 'changes', 'checks'],
-  merge: ['checks', 'items', 'claims', 'changes'],
+  review: ['findings', 'items', 'claims', 'changes', 'checks'],
+  merge: ['checks', 'since', 'findings', 'items', 'claims', 'changes'],
   reconcile: ['items', 'changes'],
   budget: ['budget', 'mission', 'cost'],
   integrity: ['items'],

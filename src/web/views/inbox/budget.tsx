@@ -1,13 +1,15 @@
+import type { DecisionEvidence } from '../../../api/run-views.ts';
 import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { renderSpan } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import type { BudgetEvidence } from './evidence-shape.ts';
 
 const RENDER = {
   tokens: (amount: number) => `${renderAmount(amount)} tokens`,
   cost: (amount: number) => renderMoney(amount),
   time: (amount: number) => renderSpan(amount),
 } as const;
+
+type BudgetEvidence = NonNullable<DecisionEvidence['budget']>;
 
 /** How much of a budget is used. */
 export function Budget({ budget: { scope, measure, used, limit } }: { readonly budget: BudgetEvidence }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { DecisionView } from '../../../api/run-views.ts';
+import type { DecisionEvidence, DecisionView } from '../../../api/run-views.ts';
 import { hrefTo } from '../../app/router.ts';
 import { CopyCommand } from '../../kit/action.tsx';
 import { Changes } from '../../kit/changes.tsx';
@@ -13,7 +13,6 @@ import { Words } from '../../kit/words.tsx';
 import { answerCommand } from '../../model/answer-rules.ts';
 import { type EvidencePart, orderEvidence } from '../../model/evidence-order.ts';
 import { Budget } from './budget.tsx';
-import type { DecisionEvidence } from './evidence-shape.ts';
 
 interface EvidenceProps {
   readonly decision: DecisionView;
@@ -74,19 +73,23 @@ const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentCh
       </Part>
     ),
   checks: ({ evidence: { checks } }) => (checks.length === 0 ? null : <Checks checks={checks} />),
+  since: ({ evidence: { since_passed: since } }) =>
+    since === null || since.total.files === 0 ? null : (
+      <Part title="Changed since all checks passed" note={renderTotal(since.total)}>
+        <ChangedFiles files={since.files} />
+      </Part>
+    ),
+  findings: ({ evidence: { findings } }) => (findings.length === 0 ? null : <Findings findings={findings} />),
   items: ({ evidence: { items } }) => <Items items={items} />,
-  claims: ({ evidence: { claims } }) =>
+  claims: ({ evidence: { claims, claims_by: by } }) =>
     claims.length === 0 ? null : (
-      <Part title="Said and measured">
+      <Part title="Said and measured" note={by === null ? null : <Words text={by} most={80} />}>
         <Claims claims={claims} />
       </Part>
     ),
   changes: ({ decision: { task_id }, evidence: { diff } }) =>
     task_id === null || diff === null || diff.total.files === 0 ? null : (
-      <Part
-        title="Changes"
-        note={`${renderCount(diff.total.files)} ${diff.total.files === 1 ? 'file' : 'files'}, +${renderCount(diff.total.additions)} −${renderCount(diff.total.deletions)}`}
-      >
+      <Part title="Changes" note={renderTotal(diff.total)}>
         <Changes taskId={task_id} />
       </Part>
     ),
@@ -106,6 +109,7 @@ const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentCh
         <LongText text={goal} />
       </Part>
     ),
+  waiting: ({ evidence: { waiting } }) => (waiting.length === 0 ? null : <Waiting waiting={waiting} />),
   cost: ({ evidence: { cost } }) => (cost === null ? null : <Cost cost={cost} />),
 };
 
@@ -128,17 +132,77 @@ function Part({
   );
 }
 
+function renderTotal({ files, additions, deletions }: NonNullable<DecisionEvidence['diff']>['total']): string {
+  return `${renderCount(files)} ${files === 1 ? 'file' : 'files'}, +${renderCount(additions)} −${renderCount(deletions)}`;
+}
+
+const MOST_FILES = 50;
+
+function ChangedFiles({ files }: Pick<NonNullable<DecisionEvidence['diff']>, 'files'>) {
+  return (
+    <ul>
+      {files.slice(0, MOST_FILES).map(({ path, additions, deletions }) => (
+        <li key={path}>
+          <code>
+            <Words text={path} most={300} />
+          </code>{' '}
+          <span class="dim number">
+            +{renderCount(additions)} −{renderCount(deletions)}
+          </span>
+        </li>
+      ))}
+      {files.length > MOST_FILES ? <li class="dim">and {renderCount(files.length - MOST_FILES)} more</li> : null}
+    </ul>
+  );
+}
+
+function Findings({ findings }: Pick<DecisionEvidence, 'findings'>) {
+  return (
+    <Part title="Last findings">
+      <ul class="marked">
+        {findings.map(({ text, rounds }) => (
+          <li key={text}>
+            <Words text={text} most={2000} />
+            {rounds > 1 ? <span class="state wait">◆ found {rounds} times in a row</span> : null}
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+const PLACES = { agent: 'session', pipeline: 'work', task: 'tasks' } as const;
+
+/** What goes on only when the question is answered. */
+function Waiting({ waiting }: Pick<DecisionEvidence, 'waiting'>) {
+  return (
+    <Part title="Waits for the answer">
+      <ul>
+        {waiting.map(({ kind, id, name }) => (
+          <li key={`${kind}:${id}`}>
+            <span class="dim">{kind}</span>{' '}
+            <a href={hrefTo({ view: PLACES[kind], id: kind === 'pipeline' ? `pipeline:${id}` : id })}>
+              <Words text={name} most={120} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
 /** Failed ones first, with what they printed last. */
 function Checks({ checks }: { readonly checks: DecisionEvidence['checks'] }) {
   const ordered = checks.toSorted((a, b) => Number(isFailed(b)) - Number(isFailed(a)));
   return (
     <Part title="Checks">
       <ul class="checks">
-        {ordered.map(({ name, outcome, output }) => (
+        {ordered.map(({ name, outcome, exit_code, output }) => (
           <li key={name}>
             <p class="bar">
               <StateMark state={outcome} />
               <Words text={name} most={80} />
+              {exit_code === null || exit_code === 0 ? null : <span class="dim number">exit code {exit_code}</span>}
             </p>
             {output === null || output.trim() === '' ? null : <LongText text={output} kind="output" />}
           </li>
