@@ -69,7 +69,7 @@ function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sen
     if (answer?.ok !== true) return;
     setDraft(id, '');
     const effective_at = new Date(Date.now() + ANSWER_DELAY_MS).toISOString();
-    sent({ option: option.n, label: option.label, effective_at });
+    sent({ option: option.n, label: option.label, message: message.trim() || null, effective_at });
   };
   useDigits(options, (option) => void choose(option));
 

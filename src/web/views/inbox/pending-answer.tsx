@@ -2,16 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DecisionView } from '../../../api/run-views.ts';
 import { call, standing } from '../../app/hub-client.ts';
 import { Action } from '../../kit/action.tsx';
+import { draftOf, setDraft } from '../../kit/draft-notes.ts';
 import { renderTime } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
 import { renderEffect } from '../../model/answer-rules.ts';
 
-export type GivenAnswer = Pick<NonNullable<DecisionView['answer']>, 'option' | 'label' | 'effective_at'>;
+export type GivenAnswer = Pick<NonNullable<DecisionView['answer']>, 'option' | 'label' | 'message' | 'effective_at'>;
 
 /** An answer that is recorded and not in effect yet. The daemon carries it out, whether or not the page is open. */
 export function PendingAnswer({
   id,
-  answer: { option, label, effective_at },
+  answer: { option, label, message, effective_at },
   undone,
 }: {
   readonly id: string;
@@ -20,7 +21,10 @@ export function PendingAnswer({
 }) {
   const undo = async () => {
     const answer = await call('decision_undo', { id });
-    if (answer.ok) undone?.();
+    if (!answer.ok) return answer;
+    // The note can be changed and sent again.
+    if (message !== null && draftOf(id) === '') setDraft(id, message);
+    undone?.();
     return answer;
   };
   return (
