@@ -3,7 +3,7 @@ import type { DecisionView } from '../../../api/run-views.ts';
 import { call } from '../../app/hub-client.ts';
 import { actOnce } from '../../kit/action.tsx';
 import { useSettle } from '../../kit/settle.ts';
-import { findMissing, optionsForSeveral } from '../../model/answer-rules.ts';
+import { findMissing, optionsForSeveral } from '../../model/inbox/answer-rules.ts';
 import { ANSWER_DELAY_MS, MissingPart, type Option, Options } from './options.tsx';
 import type { Ticking } from './rows.tsx';
 

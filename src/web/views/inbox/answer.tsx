@@ -7,7 +7,7 @@ import { draftOf, setDraft } from '../../kit/draft-notes.ts';
 import type { Settle } from '../../kit/settle.ts';
 import { Age, renderTime } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import { findMissing, type Missing, optionOfKey } from '../../model/answer-rules.ts';
+import { findMissing, type Missing, optionOfKey } from '../../model/inbox/answer-rules.ts';
 import { ANSWER_DELAY_MS, MissingPart, type Option, Options } from './options.tsx';
 import { type GivenAnswer, PendingAnswer } from './pending-answer.tsx';
 

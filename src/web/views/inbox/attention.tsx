@@ -8,8 +8,8 @@ import { LongText } from '../../kit/long-text.tsx';
 import { renderMoney } from '../../kit/numbers.ts';
 import { Age } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import { listNeeds } from '../../model/inbox-rows.ts';
-import { splitCommand } from '../../model/split-command.ts';
+import { listNeeds } from '../../model/inbox/inbox-rows.ts';
+import { splitCommand } from '../../model/inbox/split-command.ts';
 import { AttentionMark, Who } from './rows.tsx';
 
 /** Something that needs a person and is no decision: what it is, and the command that helps. */

@@ -9,7 +9,7 @@ import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { useSettle } from '../../kit/settle.ts';
 import { Age } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import type { Wait } from '../../model/waits.ts';
+import type { Wait } from '../../model/inbox/waits.ts';
 import { Answer } from './answer.tsx';
 import { Evidence } from './evidence.tsx';
 import { DecisionMark, Who } from './rows.tsx';

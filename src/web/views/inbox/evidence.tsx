@@ -10,8 +10,9 @@ import { Stages } from '../../kit/stages.tsx';
 import { StateMark } from '../../kit/state-mark.tsx';
 import { Age, renderSpan } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import { answerCommand } from '../../model/answer-rules.ts';
-import { type EvidencePart, orderEvidence } from '../../model/evidence-order.ts';
+import { answerCommand } from '../../model/inbox/answer-rules.ts';
+import { type EvidencePart, orderEvidence } from '../../model/inbox/evidence-order.ts';
+import { leaveOutRepeats } from '../../model/inbox/evidence-repeats.ts';
 import { Budget } from './budget.tsx';
 
 interface EvidenceProps {
@@ -20,7 +21,8 @@ interface EvidenceProps {
 }
 
 /** What a person needs to judge this very question, the most telling part first. */
-export function Evidence({ decision, evidence }: EvidenceProps) {
+export function Evidence({ decision, evidence: whole }: EvidenceProps) {
+  const evidence = leaveOutRepeats(whole);
   const { stage, stages, commands } = evidence;
   return (
     <div class="evidence">

@@ -6,10 +6,10 @@ import type { Loaded } from '../../hub/messages.ts';
 import { CopyCommand } from '../../kit/action.tsx';
 import { Empty, Show } from '../../kit/loading.tsx';
 import { Rows } from '../../kit/rows.tsx';
-import { groupAlike, keepAlike } from '../../model/answer-rules.ts';
-import { listNeeds, listRunning, type NeedsRow } from '../../model/inbox-rows.ts';
-import type { RecentItem } from '../../model/recent.ts';
-import type { Waits } from '../../model/waits.ts';
+import { groupAlike, keepAlike } from '../../model/inbox/answer-rules.ts';
+import { listNeeds, listRunning, type NeedsRow } from '../../model/inbox/inbox-rows.ts';
+import type { RecentItem } from '../../model/inbox/recent.ts';
+import type { Waits } from '../../model/inbox/waits.ts';
 import { AnswerAlike } from './answer-alike.tsx';
 import { AttentionRow, DecisionRow, RecentRow, RunningRow, type Ticking } from './rows.tsx';
 

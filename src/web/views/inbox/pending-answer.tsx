@@ -5,7 +5,7 @@ import { Action } from '../../kit/action.tsx';
 import { draftOf, setDraft } from '../../kit/draft-notes.ts';
 import { renderTime } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
-import { renderEffect } from '../../model/answer-rules.ts';
+import { renderEffect } from '../../model/inbox/answer-rules.ts';
 
 export type GivenAnswer = Pick<NonNullable<DecisionView['answer']>, 'option' | 'label' | 'message' | 'effective_at'>;
 

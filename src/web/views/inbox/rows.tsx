@@ -5,10 +5,10 @@ import { renderMoney } from '../../kit/numbers.ts';
 import { StateMark, type Tone } from '../../kit/state-mark.tsx';
 import { Age } from '../../kit/time.tsx';
 import { visible, Words } from '../../kit/words.tsx';
-import type { AlikeIds } from '../../model/answer-rules.ts';
-import type { RunningRow as Running } from '../../model/inbox-rows.ts';
-import type { RecentItem } from '../../model/recent.ts';
-import type { Wait } from '../../model/waits.ts';
+import type { AlikeIds } from '../../model/inbox/answer-rules.ts';
+import type { RunningRow as Running } from '../../model/inbox/inbox-rows.ts';
+import type { RecentItem } from '../../model/inbox/recent.ts';
+import type { Wait } from '../../model/inbox/waits.ts';
 import { PendingAnswer } from './pending-answer.tsx';
 
 const TITLE_CHARACTERS = 300;

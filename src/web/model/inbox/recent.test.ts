@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Play } from '../../engine/play.cases.ts';
-import * as run from '../../state/runs/say.cases.ts';
-import * as say from '../../state/say.cases.ts';
+import { Play } from '../../../engine/play.cases.ts';
+import * as run from '../../../state/runs/say.cases.ts';
+import * as say from '../../../state/say.cases.ts';
 import { listRecent } from './recent.ts';
 
 function brief(play: Play, most = 10) {

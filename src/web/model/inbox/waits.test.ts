@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Play } from '../../engine/play.cases.ts';
-import * as run from '../../state/runs/say.cases.ts';
-import * as say from '../../state/say.cases.ts';
+import { Play } from '../../../engine/play.cases.ts';
+import * as run from '../../../state/runs/say.cases.ts';
+import * as say from '../../../state/say.cases.ts';
 import { listWaits } from './waits.ts';
 
 const NOW_MS = Date.parse('2026-01-01T00:10:00.000Z');

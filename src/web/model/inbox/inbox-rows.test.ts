@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AttentionView } from '../../api/run-views.ts';
+import type { AttentionView } from '../../../api/run-views.ts';
 import { attentionKey, listNeeds, listRunning } from './inbox-rows.ts';
 import { asked } from './asked.cases.ts';
 

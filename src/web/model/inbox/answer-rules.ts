@@ -1,5 +1,5 @@
-import type { DecisionView } from '../../api/run-views.ts';
-import { shellWord } from '../../protocol/text/quote-for-shell.ts';
+import type { DecisionView } from '../../../api/run-views.ts';
+import { shellWord } from '../../../protocol/text/quote-for-shell.ts';
 
 type Option = DecisionView['options'][number];
 type Asked = Pick<DecisionView, 'source' | 'options'>;

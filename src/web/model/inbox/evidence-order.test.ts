@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DECISION_SOURCES } from '../../state/runs/decision.ts';
+import { DECISION_SOURCES } from '../../../state/runs/decision.ts';
 import { EVIDENCE_PARTS, orderEvidence } from './evidence-order.ts';
 
 it.each([...DECISION_SOURCES, 'a source of a newer daemon'])('shows every part once for %s', (source) => {

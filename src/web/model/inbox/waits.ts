@@ -1,10 +1,10 @@
-import { isOver } from '../../protocol/phase.ts';
-import { accountKey } from '../../state/runs/accounts.ts';
-import { costOfTask } from '../../state/runs/costs.ts';
-import type { Decision } from '../../state/runs/decision.ts';
-import { agentSpending, NO_SPENDING, type Spending, tokensIn } from '../../state/runs/spent.ts';
-import { dependantsOf, type State } from '../../state/state.ts';
-import { isCancelled } from '../../state/tasks/task.ts';
+import { isOver } from '../../../protocol/phase.ts';
+import { accountKey } from '../../../state/runs/accounts.ts';
+import { costOfTask } from '../../../state/runs/costs.ts';
+import type { Decision } from '../../../state/runs/decision.ts';
+import { agentSpending, NO_SPENDING, type Spending, tokensIn } from '../../../state/runs/spent.ts';
+import { dependantsOf, type State } from '../../../state/state.ts';
+import { isCancelled } from '../../../state/tasks/task.ts';
 
 /** Who waits for a person, since when, and what the work has cost so far. */
 export interface Wait {

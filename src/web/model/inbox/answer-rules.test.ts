@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DecisionView } from '../../api/run-views.ts';
+import type { DecisionView } from '../../../api/run-views.ts';
 import {
   answerCommand,
   findMissing,

@@ -1,13 +1,13 @@
-import { isOver } from '../../protocol/phase.ts';
-import { accountKey } from '../../state/runs/accounts.ts';
-import type { AgentRun } from '../../state/runs/agent-run.ts';
-import type { Decision } from '../../state/runs/decision.ts';
-import { excerptStart } from '../../state/runs/excerpt.ts';
-import type { PipelineRun } from '../../state/runs/pipeline-run.ts';
-import { agentSpending } from '../../state/runs/spent.ts';
-import type { State } from '../../state/state.ts';
-import type { Task } from '../../state/tasks/task.ts';
-import type { Span } from '../../state/timeline/timeline.ts';
+import { isOver } from '../../../protocol/phase.ts';
+import { accountKey } from '../../../state/runs/accounts.ts';
+import type { AgentRun } from '../../../state/runs/agent-run.ts';
+import type { Decision } from '../../../state/runs/decision.ts';
+import { excerptStart } from '../../../state/runs/excerpt.ts';
+import type { PipelineRun } from '../../../state/runs/pipeline-run.ts';
+import { agentSpending } from '../../../state/runs/spent.ts';
+import type { State } from '../../../state/state.ts';
+import type { Task } from '../../../state/tasks/task.ts';
+import type { Span } from '../../../state/timeline/timeline.ts';
 
 /** Work that is over, or a decision that is settled. */
 export interface RecentItem {

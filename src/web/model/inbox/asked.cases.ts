@@ -1,4 +1,4 @@
-import type { DecisionView } from '../../api/run-views.ts';
+import type { DecisionView } from '../../../api/run-views.ts';
 
 /** An open decision, said as briefly as tests can be read. */
 export function asked(id: string, more: Partial<DecisionView> = {}): DecisionView {

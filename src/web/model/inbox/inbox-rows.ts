@@ -1,5 +1,5 @@
-import type { AgentView, AttentionView, DecisionView, PipelineView, StatusView } from '../../api/run-views.ts';
-import type { StageView, WorkflowBrief } from '../../api/stage-views.ts';
+import type { AgentView, AttentionView, DecisionView, PipelineView, StatusView } from '../../../api/run-views.ts';
+import type { StageView, WorkflowBrief } from '../../../api/stage-views.ts';
 
 export type NeedsRow =
   | { readonly kind: 'decision'; readonly key: string; readonly decision: DecisionView }
