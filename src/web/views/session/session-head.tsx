@@ -83,8 +83,8 @@ function Waits({
       </p>
     );
   return reason === null ? null : (
-    <p class="dim">
-      <Words text={reason} most={600} />
+    <p>
+      <span class="dim">reason</span> <Words text={reason} most={600} />
     </p>
   );
 }

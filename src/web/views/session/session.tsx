@@ -106,7 +106,7 @@ interface ClaimSessionProps {
   readonly part: string;
 }
 
-/** The work of a person, or of a program that Baton did not start: there is no log, and its changes are those of the task. */
+/** The work of a person, or of a program that Baton did not start: there is no log, and its changes are those of the task. It also shows sessions of agents that the state has forgotten. */
 function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
   const task = useApi('task_view', { task_id: taskId }, { on: `task:${taskId}` });
   return (
@@ -126,7 +126,7 @@ function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
               {part === 'changes' ? (
                 <>
                   <h2 class="sr">Changes</h2>
-                  <Changes taskId={taskId} />
+                  <Changes taskId={taskId} {...(session.agent_id === null ? {} : { agentId: session.agent_id })} />
                 </>
               ) : (
                 <Said taskId={taskId} epoch={epoch} />
