@@ -10,31 +10,33 @@ import { seed } from '../test/web/seed.ts';
  */
 const [folder = 'docs/pictures', ...addresses] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
-const ALL = [
-  '/inbox',
-  '/inbox/DECISION',
-  '/work',
-  '/work/task:TASK',
-  '/session/AGENT',
-  '/tasks',
-  '/tasks/TASK',
-  '/ledger',
-  '/ledger/12',
-  '/fleet',
-];
+const ALL: Readonly<Record<string, string>> = {
+  inbox: '/inbox/DECISION',
+  work: '/work',
+  run: '/work/task:TASK',
+  changes: '/work/task:TASK/changes',
+  session: '/session/AGENT',
+  tasks: '/tasks/T007',
+  ledger: '/ledger/12',
+  fleet: '/fleet',
+};
+const shown =
+  addresses.length === 0
+    ? Object.entries(ALL)
+    : addresses.map((address) => [address.slice(1).replaceAll(/[^A-Za-z0-9]+/g, '-'), address] as const);
 
 await using page = await PageWorld.open();
-const names = await seed(page);
+const names = await seed(page, { reach: 'review' });
 const browser = await openBrowser();
 try {
   for (const theme of ['light', 'dark'] as const)
     for (const width of [1440, 320]) {
       const visit = await page.visit(browser, { width, height: width === 320 ? 640 : 900, theme });
-      for (const address of addresses.length === 0 ? ALL : addresses) {
-        const path = address.replace(/TASK|AGENT|DECISION|PIPELINE/g, (name) => names[name] ?? name);
+      for (const [name, address] of shown) {
+        const path = address.replace(/TASK|AGENT|DECISION|PIPELINE/g, (word) => names[word] ?? word);
         await page.go(visit.page, path);
         await visit.page.waitForTimeout(1500);
-        const file = `${address.slice(1).replaceAll(/[^A-Za-z0-9]+/g, '-')}-${theme}-${width}.png`;
+        const file = `${name}-${theme}-${width}.png`;
         await visit.page.screenshot({ path: join(folder, file) });
         const red = visit.red.length === 0 ? '' : ` RED: ${visit.red.join(' | ').slice(0, 500)}`;
         process.stdout.write(`${file}${red}\n`);

@@ -1,8 +1,14 @@
 import { until } from '../processes/until.ts';
 import type { PageWorld } from './page-world.ts';
 
-/** A lively project: a workflow that is merged, one that waits for a person, agents that run and ask, tasks that wait for each other. */
-export async function seed(page: PageWorld): Promise<Readonly<Record<string, string>>> {
+/**
+ * A lively project: a workflow that is merged, one that waits for a person, agents that run and ask, tasks that wait for each other. `reach`: what the
+ * person is asked about.
+ */
+export async function seed(
+  page: PageWorld,
+  { reach }: { readonly reach?: string } = {},
+): Promise<Readonly<Record<string, string>>> {
   const { world } = page;
   for (let n = 1; n <= 40; n += 1) {
     const id = `T${String(n).padStart(3, '0')}`;
@@ -23,8 +29,13 @@ export async function seed(page: PageWorld): Promise<Readonly<Record<string, str
   const { id: pipeline } = await world.order('run_start', { name: 'release' });
   const decision = await until('a person is asked three times', async () => {
     const { needs_you } = await world.order('status_get', {});
-    const open = needs_you as { id: string; task_id: string | null }[];
-    return open.length >= 3 ? open.find(({ task_id }) => task_id === waiting)?.id : undefined;
+    const open = needs_you as { id: string; task_id: string | null; title: string }[];
+    const asked = open.find(({ task_id }) => task_id === waiting);
+    if (asked !== undefined && reach !== undefined && !asked.title.includes(reach)) {
+      await world.order('decision_resolve', { id: asked.id, option: 1 });
+      return undefined;
+    }
+    return open.length >= 3 ? asked?.id : undefined;
   });
   return { TASK: done, AGENT: String(agent), DECISION: decision, PIPELINE: String(pipeline) };
 }
