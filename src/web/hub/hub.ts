@@ -147,7 +147,11 @@ export class Hub {
   #seeHeads(heads: ReadonlyMap<string, number>): void {
     for (const [id, seq] of heads) {
       const isNew = !this.#models.has(id);
-      this.#modelOf(id, seq);
+      const model = this.#modelOf(id, seq);
+      if (seq < model.seq) {
+        model.goBack(seq);
+        this.#watches.refreshAll();
+      }
       // A tab may have asked for a view of its state before this first sign of it, and a quiet project has no entry that would ask again.
       if (isNew) this.#watches.changed(id, new Set());
     }

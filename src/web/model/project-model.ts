@@ -47,6 +47,13 @@ export class ProjectModel {
     return undefined;
   }
 
+  /** The daemon has fewer entries than this page has seen: the ledger was replaced by an older copy, or by another one. */
+  goBack(seq: number): void {
+    this.seq = seq;
+    this.#waiting = [];
+    this.forget();
+  }
+
   /** An entry is missing: the state is loaded again when somebody looks at it. */
   forget(): void {
     this.#state = undefined;
