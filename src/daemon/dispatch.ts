@@ -20,6 +20,7 @@ import {
 } from './keep-call.ts';
 import { causeOf, type Log } from './log.ts';
 import type { FoundProject, Projects } from './project/projects.ts';
+import { NOT_FOR_PAGES, OPERATIONS_WITH_TOKEN } from './pages/page-refusals.ts';
 import { type CallerIdentity, SHARED_WORKER } from './tokens.ts';
 
 export type { IncomingCall } from './keep-call.ts';
@@ -57,6 +58,9 @@ export interface DispatchOptions extends Outbox, Pick<FolderCall, 'projects' | '
 export async function dispatchCall(call: IncomingCall, options: DispatchOptions): Promise<Answer> {
   const operation = OPERATIONS.get(call.operation);
   if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
+  const { caller } = call.identity;
+  const isOfPage = caller.kind === 'operator' && caller.via !== undefined;
+  if (isOfPage && OPERATIONS_WITH_TOKEN.has(call.operation)) return NOT_FOR_PAGES;
   try {
     if (!isOfProject(operation)) return await executeForFolder(operation, call, options);
     const found = await findProject(call, options.projects);

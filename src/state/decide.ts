@@ -10,7 +10,7 @@ import { decideReportPush } from './fleet/report-push.ts';
 import { decideImportTasks } from './import-tasks.ts';
 import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
-import { decideAddPageKey, decideRevokePageKey } from './page-keys.ts';
+import { decideAddPageKey, decideRevokePageKey, findRevokedPage } from './page-keys.ts';
 import { type Rules, rulesInForce } from './rules.ts';
 import { decideReportAgent, decideReportStarted, decideReportStartFailed } from './runs/report-agent.ts';
 import { decideUndoAnswer } from './runs/pending-answer.ts';
@@ -156,6 +156,7 @@ export function decide<K extends CommandKind>(
     return refusal('forbidden', message, `It takes the token of: ${allowed.join(', ')}.`);
   }
   const unfit =
+    findRevokedPage(state, caller) ??
     findStaleTerm(state, caller) ??
     findClosedHost(state, kind, here) ??
     findForeignRun(state, kind, command, caller, here);

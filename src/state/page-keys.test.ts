@@ -25,6 +25,17 @@ describe('the key of a page', () => {
       .thenRefused('bad-page-key');
   });
 
+  it('writes nothing more after it was revoked, also by a command that was on its way', () => {
+    const named: Step[] = [[addPageKey, operator]];
+    given(named).when(say.create(), ofPage).thenTypes(['TaskCreated']);
+    given([...named, revoked])
+      .when(say.create(), ofPage)
+      .thenRefused('bad-page-key');
+    given([...named, revoked])
+      .when(say.create(), operator)
+      .thenTypes(['TaskCreated']);
+  });
+
   it('is not revoked in a ledger that does not name it', () => {
     given([]).when(revoke, operator).then([]);
   });

@@ -1,3 +1,4 @@
+import type { Caller } from './caller.ts';
 import { event, type EventOf, type Events } from './event.ts';
 import { decided, type Outcome, refusal } from './outcome.ts';
 
@@ -18,13 +19,24 @@ export function decideAddPageKey({ pageKeys }: PageKeyState, command: Events['Pa
   const known = pageKeys.get(command.key_id);
   if (known === undefined) return decided([event('PageKeyAdded', command)], null);
   if (known.revoked === null) return decided([], null);
-  return refusal('bad-page-key', `the key ${command.key_id} was revoked: ${known.revoked}`, 'Open the page: baton web');
+  return refuseRevoked(command.key_id, known.revoked);
 }
 
 /** A key that this ledger does not name has done nothing here. */
 export function decideRevokePageKey({ pageKeys }: PageKeyState, command: Events['PageKeyRevoked']): Outcome<null> {
   const isNamed = pageKeys.get(command.key_id)?.revoked === null;
   return decided(isNamed ? [event('PageKeyRevoked', command)] : [], null);
+}
+
+/** A command may wait while the key of its page is revoked. */
+export function findRevokedPage({ pageKeys }: PageKeyState, caller: Caller): ReturnType<typeof refusal> | undefined {
+  const via = caller.kind === 'operator' ? caller.via : undefined;
+  const reason = via === undefined ? undefined : pageKeys.get(via)?.revoked;
+  return via === undefined || typeof reason !== 'string' ? undefined : refuseRevoked(via, reason);
+}
+
+function refuseRevoked(id: string, reason: string): ReturnType<typeof refusal> {
+  return refusal('bad-page-key', `the key ${id} was revoked: ${reason}`, 'Open the page: baton web');
 }
 
 export function evolvePageKeys(

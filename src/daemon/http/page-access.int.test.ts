@@ -98,6 +98,8 @@ describe('a page that was opened with a code', () => {
   it('does not obtain a right that outlives its key', async () => {
     for (const [operation, input] of [['stop'], ['worker-token', { principal: 'eve' }], ['page_open']] as const)
       expect(await page.call(operation, input)).toMatchObject({ status: 403, isSigned: true });
+    const claim = await page.call('task_claim', { task_id: 'A', as: 'eve' }, { project: repository });
+    expect(claim).toMatchObject({ status: 403, isSigned: true, answer: { error: { code: 'forbidden' } } });
     const upgrade = { connection: 'upgrade', upgrade: 'baton-calls' };
     expect(await page.get('/v1/calls', { changed: { headers: upgrade } })).toMatchObject({ status: 400 });
   });

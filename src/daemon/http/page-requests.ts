@@ -79,6 +79,8 @@ export async function handlePageRequest(
 function isOfOtherUser({ remoteAddress, remotePort, localAddress, localPort }: Socket): boolean {
   if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined) return true;
   const user = findPeerUser({ remoteAddress, remotePort, localAddress, localPort: localPort ?? 0 });
+  // One that sends a code and exits may be anybody's; the guard has perhaps judged this connection before.
+  if (user === 'gone') return true;
   return user !== undefined && user !== 0 && user !== process.getuid?.();
 }
 

@@ -18,11 +18,13 @@ export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'g
   return Number(findPeerRow(ends, table)?.inode) || 'gone';
 }
 
-/** The user at the other end of a loopback connection; undefined if the system cannot tell. */
-export function findPeerUser(ends: TcpEnds, read = readTcpTables): number | undefined {
-  const row = findPeerRow(ends, read() ?? '');
+/** The user at the other end of a loopback connection; `gone` if no process holds it, undefined if the system cannot tell. */
+export function findPeerUser(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
+  const table = read();
+  if (table === undefined) return undefined;
+  const row = findPeerRow(ends, table);
   // A socket that no process holds any more is shown as root's.
-  return row === undefined || Number(row.inode) === 0 ? undefined : Number(row.user);
+  return row === undefined || Number(row.inode) === 0 ? 'gone' : Number(row.user);
 }
 
 function findPeerRow(ends: TcpEnds, table: string): { readonly user: string; readonly inode: string } | undefined {

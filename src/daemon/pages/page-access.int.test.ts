@@ -35,6 +35,18 @@ function request(pages: PageAccess, code = codeOf(pages)) {
   return { ...pages.requestKey({ code, publicKey, signature }), privateKey: keys.privateKey };
 }
 
+/** What `check` gets of a request without a body. */
+function signedGet({ instance }: PageAccess, privateKey: KeyObject, now: number) {
+  const [time, nonce] = [String(now), 'n'.repeat(22)];
+  const sent = { method: 'GET', path: '/', project: '', key: '', after: '' };
+  const text = requestText({ ...sent, instance, time, nonce, body: hash('sha256', '') });
+  const signature = sign(null, Buffer.from(text), privateKey).toString('base64url');
+  return [
+    { time, nonce, signature },
+    { ...sent, body: Buffer.alloc(0) },
+  ] as const;
+}
+
 function addKey(pages: PageAccess) {
   const added = request(pages);
   if (!added.ok) throw new Error(added.error.message);
@@ -49,12 +61,7 @@ describe('the keys of pages', () => {
     const key = 'key' in added ? added.key : undefined;
     if (key === undefined) throw new Error('there is no key');
     clock.now += 90_000;
-    const [time, nonce] = [String(clock.now), 'n'.repeat(22)];
-    const sent = { method: 'GET', path: '/', project: '', key: '', after: '' };
-    const body = hash('sha256', '');
-    const text = requestText({ ...sent, instance: pages.instance, time, nonce, body });
-    const signature = sign(null, Buffer.from(text), privateKey).toString('base64url');
-    expect(pages.check(key, { time, nonce, signature }, { ...sent, body: Buffer.alloc(0) })).toBeUndefined();
+    expect(pages.check(key, ...signedGet(pages, privateKey, clock.now))).toBeUndefined();
     pages.close();
     const again = start();
     expect(again.listKeys()).toEqual([{ ...key, last_used_at: '2026-01-01T00:01:30.000Z' }]);
@@ -115,6 +122,17 @@ describe('the keys of pages', () => {
     mkdirSync(`${file}.draft`);
     expect(() => pages.revoke(() => true, 'lost')).toThrow('EISDIR');
     expect(pages.findKey(key.id)).toBeUndefined();
+  });
+
+  it('do not count for a request whose body was on its way when they were revoked', () => {
+    const { start, clock } = scene();
+    const pages = start();
+    const { privateKey, ...added } = request(pages);
+    const key = 'key' in added ? added.key : undefined;
+    if (key === undefined) throw new Error('there is no key');
+    const sent = signedGet(pages, privateKey, clock.now);
+    pages.revoke(() => true, 'lost');
+    expect(pages.check(key, ...sent)).toMatchObject({ error: { code: 'bad-page-key' } });
   });
 
   it('end the requests under way when they are revoked, and no others', () => {

@@ -145,6 +145,8 @@ export class PageAccess {
   ): Refusal | undefined {
     const stale = this.findStale(time);
     if (stale !== undefined) return stale;
+    // It may have been revoked while the body was on its way.
+    if (this.findKey(key.id) === undefined) return refusals.BAD_KEY;
     const raw = decodeKey(key.public_key);
     const text = requestText({ ...request, instance: this.instance, time, nonce, body: hash('sha256', request.body) });
     if (!isNonce(nonce) || raw === undefined || !isSigned(raw, text, signature)) return refusals.BAD_SIGNATURE;

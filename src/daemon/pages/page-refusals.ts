@@ -27,7 +27,7 @@ export const REPLAYED_REQUEST = refusal(
 );
 export const TOO_MANY_NONCES = refusal(
   'rate-limited',
-  'too many signed requests in two minutes',
+  'too many signed requests in three minutes',
   'Send fewer, and try again in a moment.',
 );
 export const NOT_WRITTEN = refusal(
@@ -35,6 +35,9 @@ export const NOT_WRITTEN = refusal(
   'the key cannot be written to the state folder',
   'Make room on its disk. Then: baton web',
 );
+/** Their answers contain a token, which would count after the key of the page has been revoked. */
+export const OPERATIONS_WITH_TOKEN: ReadonlySet<string> = new Set(['task_claim']);
+
 export const NOT_FOR_PAGES = refusal(
   'forbidden',
   'a page may not do this',
