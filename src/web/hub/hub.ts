@@ -3,6 +3,7 @@ import { objectsOf, fieldsOf, textOf } from '../../protocol/shape/read-unknown.t
 import type { LedgerPart } from '../model/ledger/ledger-parts.ts';
 import { ProjectModel } from '../model/project-model.ts';
 import { Jobs } from './jobs.ts';
+import { LateCode } from './late-code.ts';
 import { DaemonLink } from './link.ts';
 import type { FromHub, HubCall, Loaded, Query, Standing, ToHub, Topic, Verified } from './messages.ts';
 import { noAnswerError } from './no-answer.ts';
@@ -25,7 +26,8 @@ export class Hub {
   /** Where each project is: calls name their project by its path. */
   readonly #paths = new Map<string, string>();
   #verifications: Verifications | undefined;
-  readonly #jobs = new Jobs((project) => async (from, limit) => this.#readPart(project, from, limit));
+  readonly #late = new LateCode();
+  readonly #jobs = new Jobs((project) => async (from, limit) => this.#readPart(project, from, limit), this.#late);
   readonly #watches = new Watches({
     call: async (call) => this.#call(call),
     look: async (query) => this.#look(query),
@@ -87,6 +89,7 @@ export class Hub {
     const seen = this.#watches.projects();
     const heads = [...this.#models].filter(([id]) => seen.has(id)).map(([id, { seq }]) => [id, seq] as const);
     const isLive = this.#link.link.kind === 'live';
+    if (isLive) void this.#late.load();
     if (this.#verifications !== undefined || isLive)
       void this.#loadVerifications().then((verifications) => verifications.beat(new Map(heads), isLive));
   }
@@ -128,6 +131,7 @@ export class Hub {
 
   /** The stream is open. From here on no entry is missed, so everything that is read now is complete. */
   async #begin(): Promise<void> {
+    void this.#late.load();
     await this.#readProjects();
     this.#watches.refreshAll();
   }
@@ -161,7 +165,7 @@ export class Hub {
     const known = this.#models.get(id);
     if (known !== undefined) return known;
     const read = async (): Promise<Answer> => this.#call({ project: id, operation: 'state_snapshot', input: {} });
-    const model = new ProjectModel(seq, read);
+    const model = new ProjectModel(seq, read, async () => this.#late.loaded);
     this.#models.set(id, model);
     return model;
   }
@@ -175,7 +179,7 @@ export class Hub {
     const { link } = this.#link;
     const at = link.kind === 'live' ? Date.now() : link.kind === 'away' ? (link.shownAt ?? 0) : 0;
     if (state === undefined) return {};
-    const { computeView } = await import('../model/state-views.ts');
+    const { computeView } = await this.#late.loaded;
     return { value: computeView(state, view, params, at), at };
   }
 
@@ -185,9 +189,8 @@ export class Hub {
     return { link: this.#link.link, projects, ...(keyName === undefined ? {} : { keyName }) };
   }
 
-  /** The code that verifies is loaded after the page has its first content. */
   async #loadVerifications(): Promise<Verifications> {
-    const { Verifications } = await import('./verifications.ts');
+    const { Verifications } = await this.#late.loaded;
     this.#verifications ??= new Verifications({
       call: async (call) => this.#call(call),
       daemonKey: () => this.#link.daemonKey,

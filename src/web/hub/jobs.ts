@@ -1,5 +1,6 @@
 import { type ReadPart, takeTurn } from '../model/ledger/ledger-parts.ts';
 import type { PastStates } from '../model/ledger/past-states.ts';
+import type { LateCode } from './late-code.ts';
 import type { Job, JobReport, JobResults } from './messages.ts';
 
 type Report = (report: JobReport) => void;
@@ -11,13 +12,15 @@ const FORGET_MS = 300_000;
 /** Work in the hub that a tab started: it reports how far it is, and stops when the tab no longer wants it. */
 export class Jobs {
   readonly #readPartOf: (project: string) => ReadPart;
+  readonly #late: Pick<LateCode, 'loaded'>;
   readonly #running = new Map<object, Map<number, AbortController>>();
   #forgetting: ReturnType<typeof setTimeout> | undefined;
   /** Only of the project that was looked at last, and for a while: states of the past take memory. */
   #past: { readonly project: string; readonly states: PastStates } | undefined;
 
-  constructor(readPartOf: (project: string) => ReadPart) {
+  constructor(readPartOf: (project: string) => ReadPart, late: Pick<LateCode, 'loaded'>) {
     this.#readPartOf = readPartOf;
+    this.#late = late;
   }
 
   get isBusy(): boolean {
@@ -53,22 +56,15 @@ export class Jobs {
   }
 
   async #work(job: Job, options: WorkOptions): Promise<JobResults[Job['kind']]> {
-    // Their code is loaded when it is needed.
-    if (job.kind === 'check-file') {
-      const [{ checkFile }, { webVerifier }] = await Promise.all([
-        import('./check-file.ts'),
-        import('../../ledger/format/crypto.ts'),
-      ]);
-      return checkFile(job.file, { ...options, verifier: webVerifier, turn: takeTurn });
-    }
-    const { describePast } = await import('../model/ledger/past-view.ts');
+    const { checkFile, describePast, webVerifier } = await this.#late.loaded;
+    if (job.kind === 'check-file') return checkFile(job.file, { ...options, verifier: webVerifier, turn: takeTurn });
     return (await this.#statesOf(job.project)).look(job.seq, describePast, options);
   }
 
   async #statesOf(project: string): Promise<PastStates> {
     clearTimeout(this.#forgetting);
     this.#forgetting = setTimeout(() => void (this.#past = undefined), FORGET_MS);
-    const { PastStates } = await import('../model/ledger/past-states.ts');
+    const { PastStates } = await this.#late.loaded;
     if (this.#past?.project === project) return this.#past.states;
     const states = new PastStates({ readPart: this.#readPartOf(project), turn: takeTurn });
     this.#past = { project, states };

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { emptyState } from '../../state/state.ts';
 import { toStateJson } from '../../state/json-form.ts';
+import * as folding from './folding.ts';
 import { ProjectModel } from './project-model.ts';
 
 function entry(seq: number, type = 'Unknown') {
@@ -20,11 +21,12 @@ function entry(seq: number, type = 'Unknown') {
 
 function modelAt(seq: number): { readonly model: ProjectModel; readonly reads: () => number } {
   let reads = 0;
-  const model = new ProjectModel(seq, async () => {
+  const read = async () => {
     reads += 1;
     const state = { ...emptyState(), seq: model.seq };
-    return { ok: true, result: { seq: model.seq, state: toStateJson(state) } };
-  });
+    return { ok: true, result: { seq: model.seq, state: toStateJson(state) } } as const;
+  };
+  const model: ProjectModel = new ProjectModel(seq, read, async () => folding);
   return { model, reads: () => reads };
 }
 

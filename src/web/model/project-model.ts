@@ -2,21 +2,27 @@ import type { Answer } from '../../api/answer.ts';
 import { fieldOf, fieldsOf, numberOf } from '../../protocol/shape/read-unknown.ts';
 import type { State } from '../../state/state.ts';
 import type { StreamedEntry } from '../hub/streamed-entry.ts';
+import type * as folding from './folding.ts';
+
+/** The code of the state is the largest part of the page, and comes after the first content. */
+type Folding = Pick<typeof folding, 'foldNext' | 'restoreState'>;
 
 /** One project in the hub: its state, loaded once as a snapshot and then folded from the stream with the daemon's own code. */
 export class ProjectModel {
   readonly #readSnapshot: () => Promise<Answer>;
+  readonly #loadFolding: () => Promise<Folding>;
   #state: State | undefined;
-  #foldNext: ((state: State, streamed: StreamedEntry) => boolean) | undefined;
+  #foldNext: Folding['foldNext'] | undefined;
   #loading: Promise<Answer> | undefined;
   /** Entries that came while the snapshot was under way. */
   #waiting: StreamedEntry[] = [];
   /** The newest entry that the stream has brought, or the head that it began with. */
   seq: number;
 
-  constructor(seq: number, readSnapshot: () => Promise<Answer>) {
+  constructor(seq: number, readSnapshot: () => Promise<Answer>, loadFolding: () => Promise<Folding>) {
     this.seq = seq;
     this.#readSnapshot = readSnapshot;
+    this.#loadFolding = loadFolding;
   }
 
   get state(): State | undefined {
@@ -33,10 +39,13 @@ export class ProjectModel {
   async load(): Promise<Answer | undefined> {
     if (this.#state !== undefined) return undefined;
     this.#loading ??= this.#readSnapshot();
-    // The code of the state is the largest part of the page, and is loaded beside the snapshot.
-    const [answer, code] = await Promise.all([this.#loading, import('./folding.ts')]);
+    const answer = await this.#loading;
+    if (!answer.ok) {
+      this.#loading = undefined;
+      return answer;
+    }
+    const code = await this.#loadFolding();
     this.#loading = undefined;
-    if (!answer.ok) return answer;
     if (this.#state !== undefined) return undefined;
     this.#foldNext = code.foldNext;
     const state = code.restoreState(fieldOf(answer.result, 'state'));
