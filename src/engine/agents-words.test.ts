@@ -131,6 +131,8 @@ describe('the source of the rules', () => {
     // Shown to a person: a text that the question quotes is not repeated below it, and a long question is shortened.
     ['state/packet/evidence.ts', 'context.includes(text)'],
     ['state/packet/statements-of.ts', "context.trim().split('\\n')"],
+    // Shown to a person: what is compared on a line of its own is not listed again.
+    ['state/packet/claimed-facts.ts', 'violation.startsWith(`${kind}: `)'],
     // A message that is part of the next one is not sent twice.
     ['effects/agents/launch-agent.ts', 'message?.includes(text)'],
   ];

@@ -105,11 +105,13 @@ function compareTests({ record, evidence, checks }: SessionAccount, handoff: Fie
   return [{ about: 'tests', said: joined(words), measured: joined(real), differs }];
 }
 
+const COMPARED = ['files_modified', 'no_new_deps'];
+
 /** What no message speaks of. A broken rule of the mission is a difference from what was asked. */
 function measuredAlone({ new_dependencies, violations, broken }: Measured): readonly ClaimedFact[] {
   const added = joined(new_dependencies);
-  // The files and the dependencies are compared above.
-  const rules = violations.filter((violation) => !/^(?:files_modified|no_new_deps):/.test(violation));
+  // The files and the dependencies are compared above. Baton wrote these texts, each with its kind in front.
+  const rules = violations.filter((violation) => !COMPARED.some((kind) => violation.startsWith(`${kind}: `)));
   return [
     ...(added === null
       ? []

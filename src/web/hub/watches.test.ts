@@ -94,6 +94,20 @@ describe('what tabs watch', () => {
     expect(seen.at(-1)).toEqual({ value: 1, at: 10_000, error: { code: 'no-answer', message: 'm', hint: 'h' } });
   });
 
+  it('asks again for what has failed, although no entry comes, until it is there', async () => {
+    next = { ok: false, error: { code: 'project-busy', message: 'm', hint: 'h' } };
+    const { seen, end } = follow(QUERY);
+    await pass(0);
+    await pass(3000);
+    expect(calls).toHaveLength(2);
+    next = { ok: true, result: 1 };
+    await pass(3000);
+    expect(seen.map(({ value }) => value)).toEqual([undefined, 1]);
+    await pass(30_000);
+    expect(calls).toHaveLength(3);
+    end();
+  });
+
   it('asks no more when nobody looks', async () => {
     const { end } = follow({ ...QUERY, everyMs: 1000 });
     await pass(0);

@@ -19,10 +19,13 @@ interface Watch {
   isAsking: boolean;
   isAskedAgain: boolean;
   askedAt: number;
+  isRetried: boolean;
 }
 
 /** Entries may come a hundred times a second: nobody reads faster than this. */
 const PACE_MS = { api: 400, state: 150 } as const;
+
+const RETRY_MS = 3000;
 
 /** What all tabs look at. The same query of several tabs is asked once. A tab hears of it only if the value has changed. */
 export class Watches {
@@ -56,6 +59,7 @@ export class Watches {
       isAsking: false,
       isAskedAgain: false,
       askedAt: -Infinity,
+      isRetried: false,
     };
     this.#watches.set(name, watch);
     this.#refresh(watch);
@@ -115,6 +119,17 @@ export class Watches {
       for (const send of watch.followers.values()) send(loaded);
     }
     if (watch.isAskedAgain) this.#refresh(watch);
+    else if (loaded.error !== undefined) this.#tryAgain(watch);
+  }
+
+  /** What failed is asked again, because perhaps no entry comes that would ask for it. */
+  #tryAgain(watch: Watch): void {
+    if (watch.isRetried) return;
+    watch.isRetried = true;
+    this.#sources.after(RETRY_MS, () => {
+      watch.isRetried = false;
+      if (watch.followers.size > 0 && watch.loaded.error !== undefined) this.#refresh(watch);
+    });
   }
 
   async #load(watch: Watch): Promise<Loaded<unknown>> {
