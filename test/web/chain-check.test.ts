@@ -17,6 +17,7 @@ class World {
   isAway = false;
   partEntries = 7;
   reads: number[] = [];
+  isDiskFull = false;
   /** What somebody does to the entries on their way, or in the store. */
   tamper: (lines: readonly string[]) => readonly string[] = (lines) => lines;
 
@@ -33,7 +34,10 @@ class World {
       turn: async () => {},
       now: () => DAY,
       read: async () => this.memory,
-      write: async (memory) => void (this.memory = JSON.parse(JSON.stringify(memory))),
+      write: async (memory) => {
+        if (this.isDiskFull) throw new Error('the quota is exceeded');
+        this.memory = JSON.parse(JSON.stringify(memory));
+      },
       onChange: () => {},
     });
   }
@@ -67,6 +71,16 @@ beforeEach(async () => {
 });
 
 describe('the chain, verified in the browser', () => {
+  it('is not shown as under way for ever if the browser cannot remember it', async () => {
+    world.isDiskFull = true;
+    const check = await world.verify();
+    expect(check.verified).toMatchObject({ isRunning: false, paused: { message: expect.stringContaining('quota') } });
+    world.isDiskFull = false;
+    await check.run();
+    expect(check.verified).toMatchObject({ to: 41, isRunning: false });
+    expect(check.verified).not.toHaveProperty('paused');
+  });
+
   it('is verified to its end, part by part', async () => {
     const { verified } = await world.verify();
     expect(verified).toMatchObject({ to: 41, isRunning: false, at: DAY });

@@ -104,6 +104,18 @@ export class ChainCheck {
   async run(how: VerifyHow = 'on'): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
+    try {
+      await this.#run(how);
+    } catch (error) {
+      // A fault of the page, for example a full disk: what it says about the chain must not stay at "verifying".
+      const message = error instanceof Error ? error.message : String(error);
+      this.#paused = { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload it.' };
+    }
+    this.#isRunning = false;
+    this.#source.onChange();
+  }
+
+  async #run(how: VerifyHow): Promise<void> {
     await this.load();
     if (how === 'forget') {
       this.#kept = undefined;
@@ -115,9 +127,7 @@ export class ChainCheck {
     const end = await this.#verify();
     if (end.kind === 'paused') this.#paused = end.error;
     else this.#broken = end.kind === 'broken' ? end.broken : this.#findGone();
-    this.#isRunning = false;
     await this.#remember();
-    this.#source.onChange();
   }
 
   #startOver(): void {

@@ -39,13 +39,13 @@ export async function openDoor(given: { code?: string; daemonKey?: string }, sig
   const daemonKey = given.daemonKey ?? kept?.daemonKey;
   if (daemonKey === undefined) throw new Locked('This browser has no key for this page.', HINT);
   const instance = await greet(daemonKey, signal);
-  if (kept?.daemonKey === daemonKey && (await isAccepted({ key: kept, instance }, signal)))
-    return { key: kept, instance };
-  if (given.code === undefined) {
-    await removeKept(KEY);
-    throw new Locked('The daemon no longer accepts the key of this page.', HINT);
-  }
-  return { key: await register(given.code, daemonKey, instance, signal), instance };
+  const own = kept?.daemonKey === daemonKey ? { key: kept, instance } : undefined;
+  const known = own === undefined ? 'unknown' : await askAbout(own, signal);
+  if (own !== undefined && known === 'accepted') return own;
+  if (given.code !== undefined) return { key: await register(given.code, daemonKey, instance, signal), instance };
+  if (known === 'refused') throw new NoAnswer('failing');
+  await removeKept(KEY);
+  throw new Locked('The daemon no longer accepts the key of this page.', HINT);
 }
 
 const HINT = 'Run: baton web';
@@ -85,14 +85,17 @@ async function post(path: string, body: object, signal: AbortSignal): Promise<Re
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** Asks for nothing: only whether the key counts. */
-async function isAccepted(door: OpenDoor, signal: AbortSignal): Promise<boolean> {
+/**
+ * Asks for nothing: only whether the key counts. The daemon signs only for keys that it knows: a signed refusal has another cause, such as a
+ * clock that was set or a start of the daemon in between, and the key is worth keeping.
+ */
+async function askAbout(door: OpenDoor, signal: AbortSignal): Promise<'accepted' | 'refused' | 'unknown'> {
   try {
     const { response } = await fetchSigned(door, { method: 'POST', path: '/v1/projects_list', body: '{}', signal });
-    return !isRefusedKey(response);
+    return isRefusedKey(response) ? 'refused' : 'accepted';
   } catch (error) {
     // The daemon has just proved itself, so this is its refusal.
-    if (error instanceof NoAnswer && error.why === 'foreign') return false;
+    if (error instanceof NoAnswer && error.why === 'foreign') return 'unknown';
     throw error;
   }
 }
