@@ -106,6 +106,8 @@ export class DaemonLink {
 
   #leave(why: NoAnswer['why']): void {
     this.#door = undefined;
+    // An address with a wrong key must not lock out a page that has a right one.
+    if (why === 'foreign') this.#given = {};
     const since = this.#link.kind === 'away' ? this.#link.since : (this.#lastSignAt ?? Date.now());
     this.#show({ kind: 'away', why, since, shownAt: this.#lastSignAt });
   }
