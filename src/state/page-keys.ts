@@ -31,8 +31,9 @@ export function decideRevokePageKey({ pageKeys }: PageKeyState, command: Events[
 /** A command may wait while the key of its page is revoked. */
 export function findRevokedPage({ pageKeys }: PageKeyState, caller: Caller): ReturnType<typeof refusal> | undefined {
   const via = caller.kind === 'operator' ? caller.via : undefined;
-  const reason = via === undefined ? undefined : pageKeys.get(via)?.revoked;
-  return via === undefined || typeof reason !== 'string' ? undefined : refuseRevoked(via, reason);
+  if (via === undefined) return undefined;
+  const revoked = pageKeys.get(via)?.revoked ?? null;
+  return revoked === null ? undefined : refuseRevoked(via, revoked);
 }
 
 function refuseRevoked(id: string, reason: string): ReturnType<typeof refusal> {

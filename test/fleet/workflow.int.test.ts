@@ -26,20 +26,22 @@ it('a request becomes a merge on PostgreSQL as on SQLite: merged, sealed, and th
     name: 'issue',
     args: ['Read durations back'],
   });
-  await until(
-    'the workflow is closed',
-    async () =>
-      (await fleet.entries()).some(
+  // The seal follows a moment after the end.
+  const entries = await until(
+    'the workflow is closed and sealed',
+    async () => {
+      const all = await fleet.entries();
+      const isClosed = all.some(
         ({ type, data }) => type === 'HandoffDelivered' && data['to'] === null && data['task_id'] === id,
-      ),
+      );
+      return isClosed && all.some(({ type }) => type === 'LedgerSealed') ? all : undefined;
+    },
     90_000,
   );
-  const entries = await fleet.entries();
   const merged = entries.filter(({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged');
   expect(merged).toHaveLength(1);
   expect(world.git(world.repository, 'rev-parse', 'main')).toBe(merged[0]?.data['merge_sha']);
   expect(world.git(world.repository, 'rev-list', '--count', `${before}..main`)).toBe('1');
-  expect(entries.some(({ type }) => type === 'LedgerSealed')).toBe(true);
   expect(findBroken(entries, [])).toEqual([]);
   expect(await findChainFault(fleet.url, PROJECT)).toBeUndefined();
 }, 120_000);
