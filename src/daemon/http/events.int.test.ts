@@ -80,7 +80,8 @@ describe('the stream of events', () => {
     await daemon.stop();
     await start();
     await createTasks(1);
-    expect(await next).toMatchObject({ value: { seq: made + 1 } });
+    const { value } = await next;
+    expect(value).toMatchObject({ seq: made + 1 });
     await stream.return(undefined);
   });
 
