@@ -17,7 +17,12 @@ export function makeNextRelease(): { readonly folder: string } & Disposable {
   execFileSync('git', ['apply', '--include=src/*', '-'], { cwd: source, input: readExample() });
   const next = LEDGER_LEVEL + 1;
   edit(source, 'src/protocol/fleet.ts', `LEDGER_LEVEL = ${LEDGER_LEVEL}`, `LEDGER_LEVEL = ${next}`);
-  edit(source, 'src/state/fleet/entry-levels.ts', 'EntryLevels = {', `EntryLevels = { TaskNoted: ${next},`);
+  edit(
+    source,
+    'src/state/fleet/entry-levels.ts',
+    'ENTRY_LEVELS: EntryLevels = {',
+    `ENTRY_LEVELS: EntryLevels = { TaskNoted: ${next},`,
+  );
   const made = join(folder, 'package');
   const program = `import { makePackage } from './test/package/make-package.ts'; await makePackage(${JSON.stringify(made)});`;
   execFileSync(process.execPath, ['--input-type=module', '-e', program], {
