@@ -99,7 +99,8 @@ describe('the stream of events', () => {
       if (heard.includes(`\nid: ${made + 1}\n`)) break;
     }
     const seqs = [...heard.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-    expect(seqs).toEqual(Array.from({ length: 750 }, (_, i) => from + i));
+    // On PostgreSQL, entries about the fleet may follow.
+    expect(seqs.slice(0, 750)).toEqual(Array.from({ length: 750 }, (_, i) => from + i));
   });
 
   it('cuts off a reader that takes nothing at all', async () => {
