@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readDaemonRecord } from '../../src/api/state-folder.ts';
 import { someOf } from '../lanes.ts';
+import { until } from '../processes/until.ts';
 import { openBrowser } from './open-browser.ts';
 import { PageWorld, type Visit } from './page-world.ts';
 
@@ -83,27 +84,45 @@ describe('the page without its daemon', () => {
 
   const CALLS: readonly (readonly [address: string, operation: string])[] = [
     ['/inbox', 'status_get'],
-    ['/tasks', 'state_snapshot'],
+    ['/inbox/DECISION', 'decision_show'],
     ['/ledger', 'entries_read'],
+    ['/ledger/2', 'ledger_export'],
+    ['/tasks', 'state_snapshot'],
+    ['/tasks/TASK', 'task_view'],
+    ['/work/task:TASK', 'state_snapshot'],
+    ['/work/task:TASK/messages', 'entries_read'],
+    ['/session/AGENT', 'agent_log'],
+    ['/session/AGENT', 'agent_show'],
     ['/fleet/costs', 'costs_get'],
-    ['/work/task:T001', 'task_view'],
   ];
 
-  it('names each call that fails where its answer would be, and recovers', async () => {
-    await page.world.order('task_create', { task_id: 'T001', title: 'one' });
+  it('names each call that fails where its answer would be, and recovers', { timeout: 180_000 }, async () => {
+    const names = await askAndRun();
     for (const [address, operation] of someOf(CALLS, 0, 2)) {
+      const path = address.replace(/TASK|AGENT|DECISION/g, (name) => names[name] ?? name);
       page.world.tellDaemon(operation);
-      await visit.page.reload();
-      await page.go(visit.page, address);
-      await visit.page.locator('.failure').first().waitFor();
-      await shows('live');
+      // A new browser has nothing yet that it could show instead.
+      const fresh = await page.visit(browser);
+      await page.go(fresh.page, path);
+      await fresh.page.locator('.view .failure').first().waitFor();
+      await shows('live', fresh.page);
       page.world.tellDaemon('');
-      await page.go(visit.page, '/inbox');
-      await page.go(visit.page, address);
-      await visit.page.locator('.failure').first().waitFor({ state: 'detached' });
-      expect(await foot().textContent()).toContain('live');
+      await fresh.page.locator('.view .failure').first().waitFor({ state: 'detached' });
+      expect(await foot(fresh.page).textContent()).toContain('live');
+      await fresh.context.close();
     }
   });
+
+  /** A question about a task, and an agent that runs. */
+  async function askAndRun(): Promise<Readonly<Record<string, string>>> {
+    const id = await page.startWorkflow('Read durations back', 'supervised');
+    const { id: agent } = await page.world.order('run_start', { name: 'talker', kind: 'agent' });
+    const decision = await until('a person is asked', async () => {
+      const { needs_you } = await page.world.order('status_get', {});
+      return (needs_you as { id: string; task_id: string | null }[]).find(({ task_id }) => task_id === id)?.id;
+    });
+    return { TASK: id, AGENT: String(agent), DECISION: decision };
+  }
 
   it('comes back by itself after its event stream was cut, and misses nothing', async () => {
     await page.go(visit.page, '/tasks');

@@ -3,6 +3,7 @@ import type { ApiError } from '../../../api/answer.ts';
 import { call, standing } from '../../app/hub-client.ts';
 import { project } from '../../app/router.ts';
 import { parsePatch, type PatchRow } from '../../model/patch.ts';
+import { useRetry } from '../use-retry.ts';
 
 export interface PatchPlace {
   readonly taskId: string;
@@ -29,6 +30,7 @@ export function usePatch({ taskId, agentId, path, base, head }: PatchPlace): Loa
   const name = JSON.stringify([project.value, taskId, agentId, path, base, head]);
   const [loaded, setLoaded] = useState<LoadedPatch>(() => known.get(name) ?? {});
   const isLive = standing.value.link.kind === 'live';
+  const retry = useRetry(loaded.error !== undefined);
   useEffect(() => {
     const found = known.get(name);
     if (found !== undefined) return setLoaded(found);
@@ -39,7 +41,7 @@ export function usePatch({ taskId, agentId, path, base, head }: PatchPlace): Loa
       if (isWanted) setLoaded((before) => (read.rows === undefined ? { ...before, ...read } : read));
     });
     return () => void (isWanted = false);
-  }, [name, isLive]);
+  }, [name, isLive, retry]);
   return loaded;
 }
 

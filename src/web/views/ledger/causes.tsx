@@ -7,6 +7,7 @@ import { renderCount } from '../../kit/numbers.ts';
 import { Words } from '../../kit/words.tsx';
 import { describeData, type ShownEntry } from '../../model/ledger/describe-entry.ts';
 import { rowTime } from './ledger-head.tsx';
+import { useRetry } from '../../kit/use-retry.ts';
 
 /** How many causes are followed without being asked to go on. */
 const MOST_CAUSES = 12;
@@ -44,7 +45,7 @@ function Chain({ first }: { readonly first: number }) {
       if (found !== undefined) setCauses([...causes, found]);
     });
     return () => void (isCurrent = false);
-  }, [next, most]);
+  }, [next, most, useRetry(error !== undefined)]);
   return (
     <>
       <EntryLinks entries={causes} />
@@ -85,7 +86,7 @@ function Consequences({ seq }: { readonly seq: number }) {
       setSearched({ entries: [...entries, ...caused], to: reached, head: newest });
     });
     return () => void (isCurrent = false);
-  }, [to, until]);
+  }, [to, until, useRetry(error !== undefined)]);
   const isSearching = error === undefined && to < Math.min(until, head);
   return (
     <>

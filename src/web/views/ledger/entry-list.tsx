@@ -3,6 +3,7 @@ import { call, standing } from '../../app/hub-client.ts';
 import { hrefTo, route } from '../../app/router.ts';
 import { Empty, Show } from '../../kit/loading.tsx';
 import { renderCount } from '../../kit/numbers.ts';
+import { useRetry } from '../../kit/use-retry.ts';
 import { VirtualList } from '../../kit/virtual-list.tsx';
 import { Words } from '../../kit/words.tsx';
 import { describeData, shortActor, type ShownEntry, subjectsOf } from '../../model/ledger/describe-entry.ts';
@@ -44,7 +45,7 @@ function All({ head, chosen, broken }: ListProps) {
     if (!reader.isReading() || (chosen ?? 0) > top) setTop(head);
   });
   useEffect(want, [top]);
-  useEffect(() => pages.retry(), [standing.value.link.kind]);
+  useEffect(() => pages.retry(), [standing.value.link.kind, useRetry(pages.error !== undefined)]);
   return (
     <Listed
       reader={reader}
@@ -85,7 +86,7 @@ function Found({ filter, head, chosen, broken }: ListProps) {
   }, []);
   const reader = useReader();
   const { entries, newCount, isComplete } = found;
-  useEffect(() => void found.more(), [standing.value.link.kind]);
+  useEffect(() => void found.more(), [standing.value.link.kind, useRetry(found.error !== undefined)]);
   useEffect(() => void found.look(head), [head]);
   useLayoutEffect(() => {
     if (newCount > 0 && !reader.isReading()) found.showNew();

@@ -4,6 +4,7 @@ import type { LedgerEntry } from '../../../api/operations/ledger.ts';
 import type { InputOf } from '../../../api/operations/registry.ts';
 import { call, standing, useApi } from '../../app/hub-client.ts';
 import type { Topic } from '../../hub/messages.ts';
+import { useRetry } from '../../kit/use-retry.ts';
 
 export type EntriesFilter = Pick<InputOf<'entries_read'>, 'types' | 'task_id' | 'run_id' | 'actor' | 'text'>;
 
@@ -72,7 +73,7 @@ export function useEntries(
     return () => {
       isCurrent = false;
     };
-  }, [name, older?.next, wanted > 0, isWanted, link]);
+  }, [name, older?.next, wanted > 0, isWanted, link, useRetry(failure !== undefined)]);
   const entries = useMemo(() => merge(older?.entries ?? [], added.value?.entries ?? []), [older, added.value]);
   const error = failure ?? added.error ?? first.error;
   return {
