@@ -78,18 +78,20 @@ describe('any commands, by any callers, in any order', () => {
     'no rule of the ledger is broken, and every kind of entry comes up',
     () => {
       const types = new Map<string, number>();
-      fc.assert(
-        fc.property(rules, stories, (given, story) => {
-          const play = new Play(given);
-          perform(play, story);
-          for (const { type } of play.entries) types.set(type, (types.get(type) ?? 0) + 1);
-        }),
-        { numRuns },
-      );
-      // The stories must reach every type of entry, or the property proves little.
-      expect(Object.keys(RUN_EVENTS).filter((type) => !types.has(type))).toEqual([]);
+      const missing = (): string[] => Object.keys(RUN_EVENTS).filter((type) => !types.has(type));
+      // The stories must reach every type of entry, or the property proves little: rare ones may take more stories.
+      for (let round = 0; round < 5 && missing().length > 0; round += 1)
+        fc.assert(
+          fc.property(rules, stories, (given, story) => {
+            const play = new Play(given);
+            perform(play, story);
+            for (const { type } of play.entries) types.set(type, (types.get(type) ?? 0) + 1);
+          }),
+          { numRuns },
+        );
+      expect(missing()).toEqual([]);
     },
-    60_000 + 200 * numRuns,
+    60_000 + 1000 * numRuns,
   );
 
   it(

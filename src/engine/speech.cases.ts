@@ -137,11 +137,22 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   ),
   ...Array.from({ length: 2 }, () =>
     fc.tuple(index, fc.integer({ min: 1, max: 4 })).map(([i, option]): Speech => (play) => {
-      const decision = pick([...play.state.decisions.values()], i);
+      const all = [...play.state.decisions.values()];
+      const pending = all.find(({ answer }) => answer !== undefined);
+      if (pending !== undefined && i % 3 === 0) return [runs.undo(pending.id), operator];
+      const decision = pick(all, i);
       if (decision === undefined) return undefined;
-      return [i % 3 === 0 ? runs.undo(decision.id) : runs.answer(decision.id, option, play.at), operator];
+      return [i % 7 === 0 ? runs.undo(decision.id) : runs.answer(decision.id, option, play.at), operator];
     }),
   ),
+  // Questions about budgets are few among all questions.
+  index.map((i) => (play) => {
+    const open = [...play.state.decisions.values()].filter(
+      ({ source, result }) => source === 'budget' && result === null,
+    );
+    const asked = pick(open, i);
+    return asked === undefined ? undefined : [runs.resolve(asked.id, (i % 2) + 1), operator];
+  }),
   index.map((i) => about((agent) => [runs.kill(agent.id), operator], i)),
   index.map((i) => about((agent) => [runs.attach(agent.id), operator], i)),
   ...Array.from({ length: 2 }, () =>
