@@ -37,7 +37,7 @@ let visits: Readonly<Record<'light' | 'dark', Visit>>;
 beforeAll(async () => {
   browser = await openBrowser();
   page = await PageWorld.open();
-  names = await seed(page);
+  names = await seed(page, { isQuick: !isLongLane });
   visits = { light: await page.visit(browser), dark: await page.visit(browser, { theme: 'dark' }) };
 });
 afterAll(async () => {
