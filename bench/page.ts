@@ -218,7 +218,7 @@ async function grow({ world }: PageWorld, entries: number): Promise<void> {
     );
 }
 
-/** Blocks and unblocks tasks at the rate of the goal until it is told to stop. Returns the number of entries. */
+/** Blocks and unblocks tasks, `RATE` times a second, until `signal` aborts. Returns the number of entries. */
 async function write({ world }: PageWorld, signal: AbortSignal): Promise<number> {
   const client = world.client();
   const began = performance.now();

@@ -60,7 +60,7 @@ describe('a question at the terminal', () => {
     expect(desk.questions).toEqual([]);
   });
 
-  it('ends when somebody else answers it with a delay', async () => {
+  it('ends when another client answers it with a delay', async () => {
     const desk = new Desk([]);
     const outcome = desk.ask();
     desk.record({ type: 'DecisionAnswered', data: { decision_id: ID } });

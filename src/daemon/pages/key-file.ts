@@ -77,7 +77,7 @@ export class KeyFile {
     const id = `page-${next}-${hash('sha256', Buffer.from(given.public_key, 'base64url')).slice(0, 8)}`;
     const created_at = new Date(this.#now()).toISOString();
     const key: PageKey = { id, name: `page-${next}`, ...given, created_at, last_used_at: null };
-    // A page was opened, so that whoever opened it knows the new port.
+    // A page was opened at the new port, so `baton web` no longer reports the move.
     this.#save({ next: next + 1, keys: [...keys, key], moved: null });
     return key;
   }

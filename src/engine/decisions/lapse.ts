@@ -9,7 +9,7 @@ export function onExtended({ state }: EngineContext, { decision_id }: EventOf<'D
   return [event('DecisionAnswerWithdrawn', { decision_id, reason: 'the question has changed since' })];
 }
 
-/** Whoever answered believes that the decision is settled, so people are notified again. A person who withdrew an answer knows. */
+/** Notifies people again if an answer lapses, because its author believes that the decision is settled. Not after an undo. */
 export function onAnswerWithdrawn(
   world: EngineContext,
   { decision_id, reason }: EventOf<'DecisionAnswerWithdrawn'>['data'],

@@ -16,7 +16,7 @@ function scene(answers: readonly (Late | undefined)[]) {
 }
 
 describe('the code that is loaded late', () => {
-  it('is not asked for by those that need it: whoever has the port by then would give them a script', async () => {
+  it('is not loaded on demand: another program on the port could send its own script', async () => {
     const { code, asked } = scene([LATE]);
     const needed = code.loaded;
     expect(asked()).toBe(0);

@@ -9,7 +9,7 @@ export interface VerificationSources {
   readonly call: (call: HubCall) => Promise<Answer>;
   /** The key of the daemon that this page belongs to; undefined before it has proved itself. */
   readonly daemonKey: () => string | undefined;
-  /** Somebody waits for other work of the hub. */
+  /** A tab waits for a job of the hub. */
   readonly isBusy: () => boolean;
   readonly onChange: () => void;
 }

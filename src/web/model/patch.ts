@@ -158,7 +158,7 @@ export function segmentsOf({ kind, text, differs = [0, 0] }: PatchLine): Segment
   });
 }
 
-/** What a reader of a comment sees: the line with its sign, and the comment. The place is told apart, or with `renderPlacedComment`. */
+/** The line with its sign, and the comment below it. `renderPlacedComment` adds the path and the line number. */
 export function renderLineComment(line: PatchLine, comment: string): string {
   const sign = { added: '+', removed: '-', context: ' ' }[line.kind];
   const text = line.text.length > MOST_QUOTED ? `${line.text.slice(0, MOST_QUOTED)}…` : line.text;

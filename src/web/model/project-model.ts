@@ -63,7 +63,7 @@ export class ProjectModel {
     this.forget();
   }
 
-  /** An entry is missing: the state is loaded again when somebody looks at it. */
+  /** An entry is missing: the next view of the state loads it again. */
   forget(): void {
     this.#state = undefined;
   }

@@ -5,7 +5,7 @@ import { listProjects } from './projects-list.ts';
 const ERROR = { code: 'store-unavailable', message: 'the database does not answer', hint: 'Start it.' };
 
 it.each<[string, ListedState, string]>([
-  ['cannot be opened', { id: 'p', path: '/work/shop', error: ERROR }, 'the database does not answer'],
+  ['cannot be opened', { id: 'p', path: '/home/ann/shop', error: ERROR }, 'the database does not answer'],
   ['was not opened yet', { id: 'p', path: import.meta.dirname }, 'the daemon has not opened it yet'],
   ['has no folder', { id: 'p', path: '/nowhere/shop' }, 'its folder is missing: /nowhere/shop'],
 ])('a project that %s is listed with the reason, and needs a person', async (_, listed, reason) => {

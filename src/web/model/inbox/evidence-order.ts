@@ -1,4 +1,4 @@
-/** The parts of the evidence, in the order in which they are shown if nothing else is said. */
+/** The parts of the evidence in their default order. */
 export const EVIDENCE_PARTS = [
   'budget', 'mission', 'checks', 'since', 'findings', 'items', 'claims', 'changes', 'output', 'goal', 'waiting', 'cost',
 ] as const; // prettier-ignore

@@ -53,7 +53,7 @@ interface QuestionProps {
   readonly agents: readonly string[];
 }
 
-/** The answer stands below the question, so it counts as moved when the question grows, and when somebody else answers. */
+/** The answer stands below the question, so it counts as moved when the question grows, and when another client answers. */
 function Question({ decision, wait, agents }: QuestionProps) {
   const { id, title, context, options, opened_at, answer, result, lapsed } = decision;
   const settle = useSettle(JSON.stringify([id, options, answer === null, result === null]));

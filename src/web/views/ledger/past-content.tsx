@@ -30,61 +30,73 @@ export function PastContent({ view }: { readonly view: PastView }) {
       </section>
       <Group label="Open decisions" shown={decisions}>
         {({ id, title, source, taskId, since }) => (
-          <a class="row" href={hrefTo({ view: 'inbox', id })} data-decision={id}>
+          <PastRow href={hrefTo({ view: 'inbox', id })} text={title} taskId={taskId} since={since} at={at}>
             <StateMark state="open" word={source} />
-            <span class="grow one-line">
-              <Words text={title} most={200} />
-            </span>
-            <TaskOf id={taskId} />
-            <Since since={since} at={at} />
-          </a>
+          </PastRow>
         )}
       </Group>
       <Group label="Agents" shown={agents}>
         {({ id, name, status, taskId, since }) => (
-          <a class="row" href={hrefTo({ view: 'session', id })} data-agent={id}>
+          <PastRow href={hrefTo({ view: 'session', id })} text={name} taskId={taskId} since={since} at={at}>
             <StateMark state={status} />
-            <span class="grow one-line">
-              <Words text={name} most={100} />
-            </span>
-            <TaskOf id={taskId} />
-            <Since since={since} at={at} />
-          </a>
+          </PastRow>
         )}
       </Group>
       <Group label="Workflows" shown={workflows}>
         {({ taskId, title, activity, since, stages }) => (
           <div class="past-workflow" data-task={taskId}>
-            <a class="row" href={hrefTo({ view: 'tasks', id: taskId })}>
+            <PastRow href={hrefTo({ view: 'tasks', id: taskId })} text={title} taskId={taskId} since={since} at={at}>
               <StateMark state={activity} />
-              <span class="grow one-line">
-                <Words text={title} most={200} />
-              </span>
-              <TaskOf id={taskId} />
-              <Since since={since} at={at} />
-            </a>
+            </PastRow>
             <Stages stages={stages} />
           </div>
         )}
       </Group>
       <Group label="Pipelines" shown={pipelines}>
         {({ id, name, status, step, since }) => (
-          <a class="row" href={hrefTo({ view: 'work', id: `pipeline:${id}` })}>
+          <PastRow
+            href={hrefTo({ view: 'work', id: `pipeline:${id}` })}
+            text={name}
+            step={step}
+            taskId={null}
+            since={since}
+            at={at}
+          >
             <StateMark state={status} />
-            <span class="grow one-line">
-              <Words text={name} most={100} />
-              {step === null ? null : (
-                <span class="dim">
-                  {' '}
-                  at <Words text={step} most={60} />
-                </span>
-              )}
-            </span>
-            <Since since={since} at={at} />
-          </a>
+          </PastRow>
         )}
       </Group>
     </div>
+  );
+}
+
+interface PastRowProps {
+  readonly href: string;
+  readonly text: string;
+  readonly step?: string | null;
+  readonly taskId: string | null;
+  readonly since: string;
+  readonly at: string;
+  /** Its state. */
+  readonly children: ComponentChildren;
+}
+
+function PastRow({ href, text, step = null, taskId, since, at, children }: PastRowProps) {
+  return (
+    <a class="row" href={href}>
+      {children}
+      <span class="grow one-line">
+        <Words text={text} most={200} />
+        {step === null ? null : (
+          <span class="dim">
+            {' '}
+            at <Words text={step} most={60} />
+          </span>
+        )}
+      </span>
+      <TaskOf id={taskId} />
+      <Since since={since} at={at} />
+    </a>
   );
 }
 
