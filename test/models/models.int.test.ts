@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startAnthropic } from './anthropic.ts';
 import { startGemini } from './gemini.ts';
+import { startOpenaiChat } from './openai-chat.ts';
 import { startOpenai } from './openai.ts';
 import { fails, says, uses, type Asked } from './script.ts';
 
@@ -19,6 +20,18 @@ const APIS = [
     path: '/v1/responses',
     body: { model: 'm', tools: [{ name: 't' }], input: [{ role: 'user', content: [{ text: 'Hello.' }] }] },
     aside: { model: 'm', input: [] },
+  },
+  {
+    name: 'OpenAI, Chat Completions',
+    start: startOpenaiChat,
+    path: '/v1/chat/completions',
+    body: {
+      model: 'm',
+      stream: true,
+      tools: [{ type: 'function', function: { name: 't' } }],
+      messages: [{ role: 'user', content: 'Hello.' }],
+    },
+    aside: { model: 'm', messages: [] },
   },
   {
     name: 'Gemini',

@@ -11,9 +11,10 @@ export function startOpenai(script: Script): Promise<ModelServer> {
 
 const OPENAI: Dialect = {
   parse,
-  // The interactive Codex also asks for titles, as a conversation of its own.
+  // The interactive Codex also asks for titles, as a conversation of its own; Grok asks with a tool for the title alone.
   isAside: ({ tools, messages }) =>
-    tools.length === 0 || /^Generate a concise, .* title/.test(messages.at(-1)?.text ?? ''),
+    tools.every((name) => name === 'session_title') ||
+    /^Generate a concise, .* title/.test(messages.at(-1)?.text ?? ''),
   aside: says('an aside'),
   send,
   elsewhere: ({ path }) =>
@@ -51,15 +52,15 @@ function messageOf(item: Readonly<Record<string, unknown>>): Message {
   return { role: isModel ? 'model' : 'user', text: textIn(item) };
 }
 
-function send(response: ServerResponse, reply: Answer, _asked: Asked, turn: number): void {
+function send(response: ServerResponse, reply: Answer, asked: Asked, turn: number): void {
   if (reply.kind === 'error') {
     const body = { error: { type: reply.error, code: reply.error, message: reply.message, ...reply.more } };
     return sendJson(response, reply.status, body, reply.headers);
   }
-  sendEvents(response, eventsOf(reply, turn));
+  sendEvents(response, eventsOf(reply, asked.model, turn));
 }
 
-function eventsOf(reply: Exclude<Answer, { kind: 'error' }>, turn: number): object[] {
+function eventsOf(reply: Exclude<Answer, { kind: 'error' }>, model: string, turn: number): object[] {
   const { input, cached, output } = usageOf(reply.usage);
   const usage = {
     input_tokens: input,
@@ -68,21 +69,23 @@ function eventsOf(reply: Exclude<Answer, { kind: 'error' }>, turn: number): obje
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: input + output,
   };
-  const id = `resp_${turn}`;
-  return [
-    { type: 'response.created', response: { id } },
+  const head = { id: `resp_${turn}`, object: 'response', created_at: CREATED, model };
+  const events = [
+    { type: 'response.created', response: { ...head, status: 'in_progress', output: [] } },
     ...itemsOf(reply, turn).flatMap((item, output_index) => [
       { type: 'response.output_item.added', output_index, item },
       { type: 'response.output_item.done', output_index, item },
     ]),
-    { type: 'response.completed', response: { id, usage } },
+    { type: 'response.completed', response: { ...head, status: 'completed', output: itemsOf(reply, turn), usage } },
   ];
+  return events.map((event, sequence_number) => ({ ...event, sequence_number }));
 }
 
 function itemsOf(reply: Exclude<Answer, { kind: 'error' }>, turn: number): object[] {
   const said = (text: string) => ({
     type: 'message',
     id: `msg_${turn}`,
+    status: 'completed',
     role: 'assistant',
     content: [{ type: 'output_text', text, annotations: [] }],
   });
@@ -97,3 +100,6 @@ function callOf(tool: string, input: object, turn: number): object {
   const [, namespace, name] = /^(mcp__.+)__(.+)$/.exec(tool) ?? [null, undefined, tool];
   return { type: 'function_call', ...call, name, ...(namespace && { namespace }), arguments: JSON.stringify(input) };
 }
+
+/** In seconds since 1970. */
+const CREATED = 1_790_000_000;

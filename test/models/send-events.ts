@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http';
 
-/** Server-sent events, named as Anthropic and OpenAI name them: after the object's `type`. Google's have no names. */
-export function sendEvents(response: ServerResponse, events: readonly object[]): void {
+/**
+ * Server-sent events, named as Anthropic and OpenAI name them: after the object's `type`. Google's and those of Chat Completions have no
+ * names; the latter end with a line that is no JSON.
+ */
+export function sendEvents(response: ServerResponse, events: readonly object[], last?: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   for (const event of events) {
     if ('type' in event) response.write(`event: ${String(event.type)}\n`);
     response.write(`data: ${JSON.stringify(event)}\n\n`);
   }
-  response.end();
+  response.end(last === undefined ? undefined : `data: ${last}\n\n`);
 }
 
 export function sendJson(

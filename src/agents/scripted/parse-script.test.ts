@@ -18,6 +18,7 @@ steps:
   - say: Hello
   - run: make
   - write: { path: a.txt, text: 012 }
+  - read: a.txt
   - commit: Save
   - signal: complete
   - signal: { kind: escalate, message: Help }
@@ -28,6 +29,8 @@ steps:
   - result: result.yaml
   - stop
   - wait
+  - plan: [Look, { content: Fix, status: in_progress, priority: high }]
+  - mode: plan
   - ask: May I?
   - error: rate_limited
   - error: { kind: unauthorized, message: No, reset_at: "2026-11-15T12:00:00Z" }
@@ -65,6 +68,7 @@ on_message:
   });
 
   it.each([
+    ['- plan: [{ status: pending }]', '1:10 plan[0]: missing content | Shows a plan'],
     ['- sayy: Hello', '1:3 Unknown step: sayy | Did you mean `say`?'],
     ['- say: Hello\n- stop: now', '2:9 stop takes nothing | Write only: - stop'],
     ['- say: Hello\n  run: make', '1:3 A step is one thing to do | Begin each step with a dash of its own.'],

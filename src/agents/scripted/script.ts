@@ -19,6 +19,7 @@ export const STEPS = {
       text: { kind: 'text', about: 'The whole content.' },
     },
   },
+  read: { kind: 'text', notEmpty: true, about: 'Reads a file, as a tool call.' },
   commit: { kind: 'text', notEmpty: true, about: 'Commits everything with this message, as a tool call.' },
   signal: {
     kind: 'object',
@@ -57,6 +58,26 @@ export const STEPS = {
       },
     },
   },
+  plan: {
+    kind: 'list',
+    about: 'Shows a plan: texts, or `content` with a `status` and a `priority`.',
+    of: {
+      kind: 'either',
+      expected: 'a text, or content with a status and a priority',
+      options: [
+        { kind: 'text', notEmpty: true },
+        {
+          kind: 'object',
+          fields: {
+            content: { kind: 'text', notEmpty: true },
+            status: { kind: 'choice', values: ['pending', 'in_progress', 'completed'], optional: true },
+            priority: { kind: 'choice', values: ['high', 'medium', 'low'], optional: true },
+          },
+        },
+      ],
+    },
+  },
+  mode: { kind: 'text', notEmpty: true, about: 'Changes to this mode, such as `plan`.' },
   ask: { kind: 'text', about: 'Shows a permission prompt, and waits for the answer.' },
   error: {
     kind: 'object',

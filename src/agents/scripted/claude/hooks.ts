@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { fieldsInJson, textOf } from '../../protocol/shape/read-unknown.ts';
+import { fieldsInJson, textOf } from '../../../protocol/shape/read-unknown.ts';
 
 /** Hooks by event, as in a settings file of Claude Code. */
 type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Hook[] }[]>>;

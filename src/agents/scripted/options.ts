@@ -1,0 +1,56 @@
+export const USAGE = `Usage: baton agent play [options] SCRIPT
+  --check          only check the script
+  --stream-json    print events as Claude Code does with --output-format stream-json
+  --settings FILE  hooks, in the format of Claude Code
+  --keep DIR       keep the conversation there
+  --session-id ID  the name of the conversation
+  --resume ID      resume the conversation
+  --prompted       begin with the first message
+  --terminal       for a person: show the earlier messages, and ask for the next one
+`;
+
+export interface PlayOptions {
+  readonly script: string;
+  readonly settings: string | undefined;
+  readonly keep: string | undefined;
+  readonly sessionId: string;
+  readonly isResume: boolean;
+  readonly isJson: boolean;
+  readonly isPrompted: boolean;
+  readonly isTerminal: boolean;
+  readonly isCheck: boolean;
+}
+
+/** Returns a sentence about the mistake if the words cannot be read. */
+export function parsePlayOptions(argv: readonly string[]): PlayOptions | string {
+  const values = new Map<string, string>();
+  const switches = new Set<string>();
+  const scripts: string[] = [];
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (SWITCHES.has(word)) switches.add(word);
+    else if (!VALUES.has(word) && word.startsWith('--')) return `unknown option: ${word}`;
+    else if (!VALUES.has(word)) scripts.push(word);
+    else {
+      const value = argv[(i += 1)];
+      if (value === undefined) return `${word} needs a value`;
+      values.set(word, value);
+    }
+  }
+  const [script, ...more] = scripts;
+  if (script === undefined || more.length > 0) return 'one script is needed';
+  return {
+    script,
+    settings: values.get('--settings'),
+    keep: values.get('--keep'),
+    sessionId: values.get('--resume') ?? values.get('--session-id') ?? 'scripted',
+    isResume: values.has('--resume'),
+    isJson: switches.has('--stream-json'),
+    isPrompted: switches.has('--prompted'),
+    isTerminal: switches.has('--terminal'),
+    isCheck: switches.has('--check'),
+  };
+}
+
+const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
+const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
