@@ -1,7 +1,7 @@
 import { fieldsInJson, fieldsOf, findText, type Fields } from '../../protocol/shape/read-unknown.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendAnswer } from '../../api/http/respond.ts';
-import { splitLines } from '../stream/signal-scanner.ts';
+import { splitLines } from '../../protocol/text/split-lines.ts';
 
 export interface TerminalLaunch {
   readonly argv: readonly string[];

@@ -8,6 +8,7 @@ import {
   type FoundSignal,
   type SignalFinder,
 } from '../../protocol/exit-signal/find-signals.ts';
+import { splitLines } from '../../protocol/text/split-lines.ts';
 import type { ClientStream } from '../../streams/client-stream.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 
@@ -57,29 +58,6 @@ export function scanStream(
     },
   };
 }
-
-/** Calls `onLine` for each complete line. A line longer than any message is skipped, so that memory stays bounded. */
-export function splitLines(onLine: (line: string) => void): (chunk: Uint8Array) => void {
-  let pieces: Uint8Array[] = [];
-  let bytes = 0;
-  return (chunk) => {
-    let from = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      pieces.push(chunk.subarray(from, end));
-      bytes += end - from;
-      if (bytes <= MAX_LINE_BYTES && bytes > 0) onLine(Buffer.concat(pieces).toString('utf8'));
-      pieces = [];
-      bytes = 0;
-      from = end + 1;
-    }
-    if (from === chunk.length) return;
-    bytes += chunk.length - from;
-    if (bytes > MAX_LINE_BYTES) pieces = [];
-    else pieces.push(chunk.subarray(from));
-  };
-}
-
-const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /** Parsing every brace takes 1 µs per character: only the text around the protocol's name is parsed. */
 export class OutputSignalFinder {
