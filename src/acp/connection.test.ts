@@ -40,6 +40,18 @@ describe('a connection', () => {
     await expect(second).rejects.toMatchObject({ code: -32_000, message: 'log in', data: { why: 'key' } });
   });
 
+  it('withdraws a request, and ignores an answer that comes later', async () => {
+    const { connection, sent, receive, invalid } = open();
+    const controller = new AbortController();
+    const asked = connection.request('ask', {}, controller.signal);
+    controller.abort();
+    await expect(asked).rejects.toMatchObject({ code: RPC.cancelled });
+    expect(sent.at(-1)).toEqual({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: 1 } });
+    receive({ jsonrpc: '2.0', id: 1, result: 'late' });
+    expect(invalid).toHaveLength(1);
+    await expect(connection.request('ask', {}, controller.signal)).rejects.toMatchObject({ code: RPC.cancelled });
+  });
+
   it('answers requests, refuses unknown methods, and passes notifications on in order', async () => {
     const { sent, receive, notified } = open(async (method) => {
       if (method !== 'known') throw methodNotFound(method);

@@ -61,14 +61,26 @@ export class RpcConnection {
     });
   }
 
-  /** Rejects with `RpcError` if the other side refuses, or when the connection is closed. */
-  async request(method: string, params: object): Promise<unknown> {
+  /** Rejects with `RpcError` if the other side refuses, if `signal` withdraws the request, or when the connection is closed. */
+  async request(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
     if (this.#closed.signal.aborted) throw this.#goneError();
+    if (signal?.aborted === true) throw withdrawnError();
     const id = (this.#ids += 1);
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#send({ id, method, params });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const withdraw = (): void => {
+      // An answer that is on its way finds nobody.
+      this.#waiting.delete(id);
+      this.notify('$/cancel_request', { requestId: id });
+      reject(withdrawnError());
+    };
+    signal?.addEventListener('abort', withdraw, { once: true });
+    this.#waiting.set(id, { resolve, reject });
+    this.#send({ id, method, params });
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', withdraw);
+    }
   }
 
   notify(method: string, params: object): void {
@@ -154,6 +166,10 @@ const GONE = 'the connection is closed';
 
 export function methodNotFound(method: string): RpcError {
   return new RpcError(RPC.methodNotFound, `unknown method: ${method.slice(0, 200)}`);
+}
+
+function withdrawnError(): RpcError {
+  return new RpcError(RPC.cancelled, 'the request was withdrawn');
 }
 
 /** Whether a request failed because the other side has gone. */
