@@ -1,41 +1,56 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Fields, fieldsInJson, fieldsOf, textOf } from '../src/protocol/shape/read-unknown.ts';
+import { writeShims } from './client-programs.ts';
 
 /**
- * `npm run test:clients`: the agents' own programs, at pinned versions, against scripted models on loopback. They are installed once into
- * a cache folder; their install scripts do not run. Extra arguments go to vitest.
+ * `npm run test:clients`: the agents' own programs, at pinned versions, against scripted models on loopback. They are
+ * installed once into a cache folder; their install scripts do not run. `--newest` installs the newest releases into a
+ * folder of its own, each time. Extra arguments go to vitest.
  */
 const root = join(import.meta.dirname, '..');
 const pinned = join(root, 'test/clients/pinned');
-const cache = join(root, '.cache/clients');
+const isNewest = process.argv.includes('--newest');
+const cache = join(root, isNewest ? '.cache/clients-newest' : '.cache/clients');
+const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel', 'error'];
 
-if (!isInstalled()) install();
-run('vitest', ['run', '--config', 'test/clients/vitest.config.ts', ...process.argv.slice(2)], root);
+if (isNewest) installNewest();
+else if (!isInstalled()) installPinned();
+const args = process.argv.slice(2).filter((arg) => arg !== '--newest');
+process.env['BATON_TEST_CLIENTS'] = join(cache, 'bin');
+run('vitest', ['run', '--config', 'test/clients/vitest.config.ts', ...args], root);
 
 function isInstalled(): boolean {
   const installed = join(cache, 'installed-lock.json');
   return existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(lock(), 'utf8');
 }
 
-function install(): void {
+function installPinned(): void {
   rmSync(cache, { recursive: true, force: true });
   cpSync(pinned, cache, { recursive: true });
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel', 'error'], cache);
-  const modules = join(cache, 'node_modules');
-  const claude = `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`;
-  writeShim('claude', [join(modules, claude)]);
-  writeShim('codex', [process.execPath, join(modules, '@openai/codex/bin/codex.js')]);
-  writeShim('gemini', [process.execPath, join(modules, '@google/gemini-cli/bundle/gemini.js')]);
+  run('npm', ['ci', ...quiet], cache);
+  writeShims(join(cache, 'bin'), join(cache, 'node_modules'));
   cpSync(lock(), join(cache, 'installed-lock.json'));
 }
 
-/** A folder for the PATH of a test, with the three programs and nothing else. */
-function writeShim(name: string, command: readonly string[]): void {
-  const path = join(cache, 'bin', name);
-  mkdirSync(join(cache, 'bin'), { recursive: true });
-  writeFileSync(path, `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(' ')} "$@"\n`);
-  chmodSync(path, 0o755);
+/** Packages that have not changed since the last time are not downloaded again. */
+function installNewest(): void {
+  for (const old of ['bin', 'package-lock.json']) rmSync(join(cache, old), { recursive: true, force: true });
+  mkdirSync(cache, { recursive: true });
+  const versions = Object.entries(fieldsOf(readPackage(pinned)['dependencies']));
+  const dependencies = Object.fromEntries(versions.map(([name]) => [name, 'latest']));
+  writeFileSync(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  run('npm', ['install', ...quiet], cache);
+  writeShims(join(cache, 'bin'), join(cache, 'node_modules'));
+  for (const [name, version] of versions) {
+    const newest = textOf(readPackage(join(cache, 'node_modules', name))['version']);
+    process.stdout.write(`${name} ${newest}${newest === version ? '' : ` (pinned: ${textOf(version)})`}\n`);
+  }
+}
+
+function readPackage(folder: string): Fields {
+  return fieldsInJson(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
 function lock(): string {

@@ -9,6 +9,7 @@ import { says } from '../models/script.ts';
 import { textIn } from './client.cases.ts';
 import { blocks } from './door.ts';
 import { Person } from './person.ts';
+import { CLIENTS } from './run-agent.ts';
 import { openWorld, type StartModel, type World } from './world.ts';
 import { BATON } from '../package/where.ts';
 
@@ -33,8 +34,6 @@ export interface OwnSessionCase {
   /** Files that the client itself writes. */
   readonly ownFiles: RegExp;
 }
-
-const ROOT = join(import.meta.dirname, '../..');
 
 export function describeOwnSession(client: OwnSessionCase): void {
   describe(`${client.name}: a person's own session`, () => {
@@ -204,7 +203,7 @@ function environment(client: OwnSessionCase, world: World): Record<string, strin
   writeFileSync(join(bin, 'baton'), `#!/bin/sh\nexec '${process.execPath}' '${BATON}' "$@"\n`, { mode: 0o755 });
   return {
     HOME: world.home,
-    PATH: [bin, join(ROOT, '.cache/clients/bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+    PATH: [bin, CLIENTS, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
     TMPDIR: world.temporary,
     LANG: 'C.UTF-8',
     BATON_STATE_DIR: world.stateDir,

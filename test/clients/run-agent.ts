@@ -93,8 +93,10 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
 
 const DEADLINE_MS = 30_000;
 /** Baton's own, as it stands. */
+const ACP_DRIVER = join(import.meta.dirname, '../../src/agents/acp/driver/main.ts');
 const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/stop-hook/main.ts');
-export const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
+/** `npm run test:clients` installs the clients and sets the variable. */
+export const CLIENTS = process.env['BATON_TEST_CLIENTS'] ?? join(import.meta.dirname, '../../.cache/clients/bin');
 
 /** What a user has in their shell, and what a supervisor adds; made from nothing. */
 export function environment(
@@ -127,6 +129,7 @@ export function prepare(
     supervisor: '',
     scripted: '',
     builtin: '/builtin.cjs',
+    acpDriver: ACP_DRIVER,
     networkHelper: '',
     baton: '',
     stopHook: STOP_HOOK,
