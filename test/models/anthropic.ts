@@ -11,8 +11,10 @@ export function startAnthropic(script: Script): Promise<ModelServer> {
 
 const ANTHROPIC: Dialect = {
   parse,
-  // Claude Code asks for titles and looks at its quota with requests that offer no tools.
-  isAside: (asked) => asked.tools.length === 0,
+  // Claude Code asks for titles and looks at its quota with requests that offer no tools. In ACP it also asks what its
+  // user might type next.
+  isAside: ({ tools, messages }) =>
+    tools.length === 0 || messages.at(-1)?.text.startsWith('[SUGGESTION MODE:') === true,
   aside: says('an aside'),
   send,
   elsewhere: ({ path }) => (path.includes('count_tokens') ? { status: 200, body: { input_tokens: 100 } } : NOT_FOUND),

@@ -11,7 +11,9 @@ export function startOpenaiChat(script: Script): Promise<ModelServer> {
 
 const OPENAI_CHAT: Dialect = {
   parse,
-  isAside: (asked) => asked.tools.length === 0,
+  // Qwen Code asks what it should remember, and what its user might type next, with its tools on offer.
+  isAside: ({ tools, messages }) =>
+    tools.length === 0 || /^(\[SUGGESTION MODE:|Managed memory has )/.test(messages.at(-1)?.text ?? ''),
   aside: says('an aside'),
   send,
   elsewhere: ({ path }) =>

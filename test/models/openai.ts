@@ -11,10 +11,11 @@ export function startOpenai(script: Script): Promise<ModelServer> {
 
 const OPENAI: Dialect = {
   parse,
-  // The interactive Codex also asks for titles, as a conversation of its own; Grok asks with a tool for the title alone.
+  // The interactive Codex also asks for titles, as a conversation of its own; Grok asks with a tool for the title alone,
+  // and for a line about each turn.
   isAside: ({ tools, messages }) =>
     tools.every((name) => name === 'session_title') ||
-    /^Generate a concise, .* title/.test(messages.at(-1)?.text ?? ''),
+    /^(Generate a concise, .* title|<system-reminder>Write an ultra-short )/.test(messages.at(-1)?.text ?? ''),
   aside: says('an aside'),
   send,
   elsewhere: ({ path }) =>
