@@ -6,7 +6,7 @@ export type Caller =
   | {
       readonly kind: 'operator';
       readonly name: string;
-      /** The key of the page that sends the command for the operator. Only the entry's actor names it: rules know the operator alone. */
+      /** The key of the page or editor that sends the command for the operator. Only the entry's actor names it: rules know the operator alone. */
       readonly via?: string;
     }
   | { readonly kind: 'worker'; readonly name: string }
@@ -44,12 +44,12 @@ export function joinActor(actor: string, via: string | undefined): string {
 }
 
 /**
- * Splits the actor of an entry into the operator and the page. The fold keeps them apart, so that no rule takes a page for another person
- * than its operator: an author must not approve their own work through the page.
+ * Splits the actor of an entry into the operator and the key of a page or editor. The fold keeps them apart, so that no rule takes a page for
+ * another person than its operator: an author must not approve their own work through the page.
  */
 export function splitActor(actor: string): { readonly actor: string; readonly via?: string } {
   if (!actor.startsWith('operator:') || !actor.includes('/')) return { actor };
-  const [, person, via] = /^(.+)\/(page-[1-9]\d*-[0-9a-f]{8})$/.exec(actor) ?? [];
+  const [, person, via] = /^(.+)\/((?:page|acp-[a-z0-9-]{1,32})-[1-9]\d*-[0-9a-f]{8})$/.exec(actor) ?? [];
   return person === undefined || via === undefined ? { actor } : { actor: person, via };
 }
 

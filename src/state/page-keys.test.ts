@@ -42,8 +42,10 @@ describe('the key of a page', () => {
 });
 
 describe('an actor of the ledger', () => {
-  it('is split into the operator and the page', () => {
+  it('is split into the operator and the page or editor', () => {
     expect(splitActor(`operator:ann/${PAGE_KEY}`)).toEqual({ actor: 'operator:ann', via: PAGE_KEY });
+    const via = 'acp-code-oss-12-0a1b2c3d';
+    expect(splitActor(`operator:ann/${via}`)).toEqual({ actor: 'operator:ann', via });
   });
 
   it.each(['operator:ann', 'operator:ops/ann', 'operator:page-3-0a1b2c3d', 'session:a/page-3-0a1b2c3d', 'system:main'])(

@@ -37,7 +37,11 @@ export function findRevokedPage({ pageKeys }: PageKeyState, caller: Caller): Ret
 }
 
 function refuseRevoked(id: string, reason: string): ReturnType<typeof refusal> {
-  return refusal('bad-page-key', `the key ${id} was revoked: ${reason}`, 'Open the page: baton web');
+  return refusal(
+    'bad-page-key',
+    `the key ${id} was revoked: ${reason}`,
+    'Get a new key: baton web for the page; an editor starts baton acp again.',
+  );
 }
 
 export function evolvePageKeys(

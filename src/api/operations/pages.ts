@@ -20,15 +20,24 @@ const opened = object({
 });
 export type OpenedPage = ValueOf<typeof opened>;
 
+/** Part of the name of a key, as in `acp-zed-2`. */
+export const editorName = {
+  kind: 'text',
+  pattern: '^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$',
+  expected: 'small letters, digits and `-`, at most 32',
+} as const;
+
 export const pageOpen = {
   ...operation({
     name: 'page_open',
     about:
-      'Make the address at which the page opens, with a one-time code. A browser that opens it gets a key of its own.',
+      'Make the address at which the page opens, with a one-time code. A browser that opens it gets a key of its own; with `editor`, `baton acp` does.',
     access: ['operator'],
     kind: 'write',
     tool: false,
-    input: nothing,
+    input: object({
+      editor: { ...editorName, optional: true, about: 'The editor that gets the key, which is named after it.' },
+    }),
     result: opened,
   }),
   ...OF_FOLDER,
@@ -46,7 +55,7 @@ export type PageKeyView = ValueOf<typeof pageKey>;
 export const pageKeys = {
   ...operation({
     name: 'page_keys',
-    about: 'List the keys of pages that act for the operator, oldest first.',
+    about: 'List the keys of pages and editors that act for the operator, oldest first.',
     access: ['operator'],
     tool: false,
     input: nothing,
@@ -58,7 +67,8 @@ export const pageKeys = {
 export const pageKeyRevoke = {
   ...operation({
     name: 'page_key_revoke',
-    about: 'Revoke the key of a page, or all of them. Its requests are refused from now on, and its event streams end.',
+    about:
+      'Revoke the key of a page or editor, or all of them. Its requests are refused from now on, and its event streams end.',
     access: ['operator'],
     kind: 'write',
     tool: false,

@@ -95,11 +95,11 @@ describe('baton web keys', () => {
     expect(await baton(['web', 'keys', 'revoke', 'page-1'])).toMatchObject({ code: 0, out: 'Revoked: page-1\n' });
     expect(await baton(['web', 'keys', 'revoke', 'page-1'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no page has the key page-1'),
+      err: expect.stringContaining('no page or editor has the key page-1'),
     });
     expect(await baton(['web', 'keys', 'revoke'])).toMatchObject({ code: 2 });
     expect(await baton(['web', 'keys', 'revoke', '--all'])).toMatchObject({ code: 0, out: 'Revoked: page-2\n' });
-    expect((await baton(['web', 'keys'])).out).toContain('No page has a key');
+    expect((await baton(['web', 'keys'])).out).toContain('No page or editor has a key');
   });
 });
 

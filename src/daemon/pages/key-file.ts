@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 
-/** The key of one page. The private half never leaves the browser, which does not let it out either. */
+/** The key of one page, or of one `baton acp`. The private half never leaves the browser or the process. */
 export interface PageKey {
-  /** `page-3-0a1b2c3d`: the name, and the beginning of the public key's hash, so that the keys of several hosts differ. */
+  /** `page-3-0a1b2c3d`, or `acp-zed-4-0a1b2c3d` for an editor: the name, and the beginning of the public key's hash, so that the keys of several hosts differ. */
   readonly id: string;
   readonly name: string;
   /** The 32 bytes of the Ed25519 key in base64url, as `daemon_key`. */
@@ -72,13 +72,15 @@ export class KeyFile {
   }
 
   /** Throws if the file cannot be written: then there is no key. */
-  add(given: Pick<PageKey, 'public_key' | 'origin' | 'daemon_key'>): PageKey {
+  add(given: Pick<PageKey, 'public_key' | 'origin' | 'daemon_key'>, editor?: string): PageKey {
     const { next, keys } = this.#content;
-    const id = `page-${next}-${hash('sha256', Buffer.from(given.public_key, 'base64url')).slice(0, 8)}`;
+    const name = `${editor === undefined ? 'page' : `acp-${editor}`}-${next}`;
+    const id = `${name}-${hash('sha256', Buffer.from(given.public_key, 'base64url')).slice(0, 8)}`;
     const created_at = new Date(this.#now()).toISOString();
-    const key: PageKey = { id, name: `page-${next}`, ...given, created_at, last_used_at: null };
+    const key: PageKey = { id, name, ...given, created_at, last_used_at: null };
     // A page was opened at the new port, so `baton web` no longer reports the move.
-    this.#save({ next: next + 1, keys: [...keys, key], moved: null });
+    const moved = editor === undefined ? null : this.#content.moved;
+    this.#save({ next: next + 1, keys: [...keys, key], moved });
     return key;
   }
 

@@ -53,6 +53,16 @@ function addKey(pages: PageAccess) {
   return added.key;
 }
 
+describe('the key of an editor', () => {
+  it('is named after the editor, and numbered like those of pages', () => {
+    const pages = scene().start();
+    addKey(pages);
+    const code = new URLSearchParams(new URL(pages.open('/repo', 'zed').url).hash.slice(1)).get('code') ?? '';
+    const added = request(pages, code);
+    expect(added).toMatchObject({ key: { name: 'acp-zed-2', id: expect.stringMatching(/^acp-zed-2-[0-9a-f]{8}$/) } });
+  });
+});
+
 describe('the keys of pages', () => {
   it('stay over a restart, with the time of their last use', () => {
     const { start, clock } = scene();

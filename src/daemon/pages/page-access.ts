@@ -86,8 +86,8 @@ export class PageAccess {
     }
   }
 
-  open(projectPath: string | undefined) {
-    const { code, expiresAtMs } = this.#codes.make({ projectPath });
+  open(projectPath: string | undefined, editor?: string) {
+    const { code, expiresAtMs } = this.#codes.make({ projectPath, editor });
     const place = new URLSearchParams({ code, daemon: this.daemonKey, project: projectPath ?? '' });
     return {
       // After the #: a browser does not send that part.
@@ -115,7 +115,8 @@ export class PageAccess {
     if (raw === undefined || !isSigned(raw, text, signature)) return refusals.BAD_SIGNATURE;
     try {
       this.#makeRoom();
-      return { ok: true, use, key: this.#keys.add({ public_key: publicKey, origin, daemon_key: this.daemonKey }) };
+      const given = { public_key: publicKey, origin, daemon_key: this.daemonKey };
+      return { ok: true, use, key: this.#keys.add(given, use.editor) };
     } catch (error) {
       if (!isFileFault(error)) throw error;
       return refusals.NOT_WRITTEN;

@@ -2,8 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 
 /** What the code was made for. */
 export interface CodeUse {
-  /** The project for which `baton web` was run, if it was run in one. */
+  /** The project for which `baton web` or `baton acp` was run, if it was run in one. */
   readonly projectPath: string | undefined;
+  /** The editor that gets the key; missing for a page. */
+  readonly editor?: string | undefined;
 }
 
 export interface PageCode {

@@ -11,11 +11,13 @@ import { NOT_FOR_PAGES, NOT_WRITTEN } from './page-refusals.ts';
 export async function openPage(call: FolderCall): Promise<Answer<ResultOf<'page_open'>>> {
   const { caller, projectPath, projects, door } = call;
   if (caller.kind === 'operator' && caller.via !== undefined) return NOT_FOR_PAGES;
+  const input = operations.pageOpen.parse(call.input);
+  if (!input.ok) return inputErrorAnswer(input);
   const found = projectPath === undefined ? undefined : await projects.findByPath(projectPath);
   const path = found?.ok === true ? found.open.project.path : projectPath;
   // Without a repository around it, the page shows all projects. One whose store is away is named all the same.
   const isNone = found?.ok === false && found.error.code === 'no-such-project';
-  return { ok: true, result: door.pages.open(isNone ? undefined : path) };
+  return { ok: true, result: door.pages.open(isNone ? undefined : path, input.value.editor) };
 }
 
 export async function listPageKeys({ door }: FolderCall): Promise<Answer<ResultOf<'page_keys'>>> {
@@ -33,7 +35,7 @@ export async function revokePageKey(call: FolderCall): Promise<Answer<ResultOf<'
   const isMeant = (key: { readonly id: string; readonly name: string }): boolean =>
     all || key.id === name || key.name === name;
   if (!all && !call.door.pages.listKeys().some(isMeant))
-    return refusal('no-such-page-key', `no page has the key ${name}`, LIST);
+    return refusal('no-such-page-key', `no page or editor has the key ${name}`, LIST);
   try {
     const revoked = await call.door.ledgers.revoke(isMeant, 'revoked by the operator', call.caller);
     return { ok: true, result: { revoked: revoked.map(({ id: key_id, name: of }) => ({ key_id, name: of })) } };

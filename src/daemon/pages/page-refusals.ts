@@ -1,8 +1,13 @@
 import { refusal } from '../http/refusals.ts';
 
 const OPEN_AGAIN = 'Open the page again: baton web';
+const NEW_KEY = 'Get a new key: baton web for the page; an editor starts baton acp again.';
 
-export const BAD_KEY = refusal('bad-page-key', 'the page has no key of this daemon, or it was revoked', OPEN_AGAIN);
+export const BAD_KEY = refusal(
+  'bad-page-key',
+  'the page or editor has no key of this daemon, or it was revoked',
+  NEW_KEY,
+);
 /** Unknown, expired and used codes are not told apart. */
 export const BAD_CODE = refusal(
   'bad-page-code',
