@@ -14,7 +14,7 @@ import {
   typed,
   whole,
 } from '../../protocol/shape/build-shape.ts';
-import { importedTasks } from './import.ts';
+import { description, importedTasks } from './import.ts';
 import { operation } from './operation.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
@@ -85,6 +85,10 @@ const named = object({
     importedTasks,
     'For the workflow `issue`: tasks that are created first, as by task_import, in the same commit. Name them with --task.',
   ),
+  description: {
+    ...description,
+    about: 'For the workflow `issue` with a title: the description of its task; at most 16 KiB.',
+  },
 });
 
 export const runStart = operation({

@@ -1,4 +1,5 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
+import type { InputOf } from '../../api/operations/registry.ts';
 import type { IssuePlan } from '../../api/operations/runs.ts';
 import { rehearse } from '../../engine/kernel.ts';
 import { findProgram } from '../../notify/run-program.ts';
@@ -24,11 +25,14 @@ export interface PlannedIssue {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<PlannedIssue> {
-  const given = parseCommandArgs({ name: ISSUE_WORKFLOW, args: issueArgs() }, argv);
+export function planIssue(
+  runbook: Runbook,
+  { args = [], description }: Pick<InputOf<'run_start'>, 'args' | 'description'>,
+): Answer<PlannedIssue> {
+  const given = parseCommandArgs({ name: ISSUE_WORKFLOW, args: issueArgs() }, args);
   if (!given.ok) return { ok: false, error: inputErrorOf(given) };
   const { title = '', task, mode: wanted, priority, id, after } = given.value;
-  const unclear = findUnclear({ title, task, priority, id, after });
+  const unclear = findUnclear({ title, task, priority, id, after, description });
   if (unclear !== undefined) return { ok: false, error: unclear };
   const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
   if (mode === undefined) {
@@ -52,6 +56,7 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
         ...(id ? { id } : {}),
         ...(priority ? { priority: Number(priority) } : {}),
         ...(after ? { after: splitIds(after) } : {}),
+        ...(description ? { description } : {}),
       };
   const vars = Object.fromEntries(Object.entries(given.value).filter(([, value]) => value !== ''));
   return { ok: true, result: { command, vars } };
@@ -73,7 +78,7 @@ function findUnclear({ task, title, ...made }: Readonly<Record<string, string | 
   if (!task && !title) return usage('missing argument: [title] or --task <ids>', USAGE);
   const extra = Object.entries({ title, ...made }).find(([, value]) => value);
   if (!task || extra === undefined) return undefined;
-  const what = extra[0] === 'title' ? 'a title' : `--${extra[0]}`;
+  const what = ['title', 'description'].includes(extra[0]) ? `a ${extra[0]}` : `--${extra[0]}`;
   return usage(`${what} does not go with --task: that task is taken as it is`, USAGE);
 }
 

@@ -29,6 +29,7 @@ export const RUN_HANDLERS = {
     const issue = findIssue(call);
     if (issue !== undefined) return startIssue(call, issue);
     if (call.input.import !== undefined) return { ok: false, error: IMPORT_WITHOUT_TASKS };
+    if (call.input.description !== undefined) return { ok: false, error: DESCRIPTION_WITHOUT_TASK };
     const planned = planNamed(call);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
@@ -61,7 +62,7 @@ function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
 }
 
 async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<ResultOf<'run_start'>>> {
-  const planned = planIssue(runbook, call.input.args ?? []);
+  const planned = planIssue(runbook, call.input);
   if (!planned.ok) return planned;
   const obstacle = await findStartObstacle(runbook, call.project);
   if (obstacle !== undefined) return { ok: false, error: obstacle };
@@ -109,9 +110,15 @@ const IMPORT_WITHOUT_TASKS: ApiError = {
   hint: 'Name those that become workflows: baton run issue --task ID',
 };
 
+const DESCRIPTION_WITHOUT_TASK: ApiError = {
+  code: 'runbook/usage',
+  message: 'only the task of the built-in workflow has a description',
+  hint: 'Leave it out, or start the workflow `issue`.',
+};
+
 async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<RunPreview>> {
   const { input, project, services } = call;
-  const planned = planIssue(runbook, input.args ?? []);
+  const planned = planIssue(runbook, input);
   if (!planned.ok) return planned;
   const obstacle = await findStartObstacle(runbook, project);
   if (obstacle !== undefined) return { ok: false, error: obstacle };
