@@ -73,6 +73,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
       'hook-stop-others': 'src/supervisor/stop-hook/ask-others.ts',
       scripted: 'src/agents/scripted/main.ts',
       builtin: 'src/agents/builtin/main.ts',
+      'acp-driver': 'src/agents/acp/driver/main.ts',
       'hook-own': 'src/hooks/session/main.ts',
       watchdog: 'src/watchdog/main.ts',
       'network-helper': 'src/sandbox/network/namespace/helper/main.ts',

@@ -3,6 +3,7 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { Fields } from '../protocol/shape/read-unknown.ts';
 import type { agentFiles, Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
+import type { AdapterProfile } from './capabilities/capabilities.ts';
 
 /** What an agent is started with, besides its plan. All templates are filled in. */
 export interface AgentContext {
@@ -39,6 +40,8 @@ export type LaunchParts = Required<
   Pick<Launch, 'argv' | 'env' | 'output' | 'input' | 'prompt' | 'finds_exit_signals' | 'files'>
 > &
   Pick<Launch, 'hold_ms'> & {
+    /** The client's own program, if another one starts it: a sandbox must show it. */
+    readonly program?: string;
     /** Outside of the worktree, for a sandbox: what the client reads besides `files`, and folders that it writes. */
     readonly reads?: readonly string[];
     readonly writes?: readonly string[];
@@ -70,6 +73,8 @@ export type PreparedAgent =
 
 /** One kind of client: how it is started, resumed and hooked. Adapters neither read nor write files. */
 export interface Adapter {
+  /** Absent if `run` names more than one client, or a program that is none. */
+  readonly profile?: AdapterProfile;
   readonly runs: (run: string) => boolean;
   readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => PreparedAgent;
   /** The same in the client's interactive mode, for a person's terminal; absent if it has none. */

@@ -21,6 +21,7 @@ const CONTEXT: AgentContext = {
     stopHook: "/it's/hook.cjs",
     scripted: '/x',
     builtin: '/builtin.cjs',
+    acpDriver: '/acp.cjs',
     networkHelper: '/n',
     baton: '/b',
   },

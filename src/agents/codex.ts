@@ -4,13 +4,22 @@ import type { Environment } from '../protocol/environment.ts';
 import { MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { CODEX_PROVIDER_FLAGS } from '../sandbox/network/plan-injection.ts';
 import type { Adapter, AgentContext } from './adapter.ts';
+import { CODEX_PROFILE } from './capabilities/built-in.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
+
+/** A custom provider and an MCP server name the variable of their key. */
+export const CODEX_PROVIDERS = {
+  name: 'config.toml',
+  url: /\b(?:[a-z]+_)?base_url\s*=\s*["']([^"'\s]{1,500})["']/g,
+  variable: /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm,
+} as const;
 
 /**
  * Codex, one process per turn. All settings are command-line flags, which override every file: the user's folder with
  * login, settings and conversations stays unchanged, and no file written by an agent can remove the hook.
  */
 export const codexAdapter: Adapter = {
+  profile: CODEX_PROFILE,
   runs: (run) => run === 'codex',
   needsPrompt: true,
   settingsFolder: codexFolder,
@@ -26,12 +35,7 @@ export const codexAdapter: Adapter = {
     // `--sandbox danger-full-access` is among its flags.
     withoutOwnSandbox: {},
   }),
-  // A custom provider and an MCP server name the variable of their key.
-  providersFile: {
-    name: 'config.toml',
-    url: /\b(?:[a-z]+_)?base_url\s*=\s*["']([^"'\s]{1,500})["']/g,
-    variable: /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm,
-  },
+  providersFile: CODEX_PROVIDERS,
   variables: (_, user) => ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*', 'RUST_LOG', ...(user?.variables ?? [])],
   prepare: ({ model }, context) => ({
     ok: true,

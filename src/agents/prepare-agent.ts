@@ -5,6 +5,7 @@ import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
+import { ACP_ADAPTERS } from './acp/adapter.ts';
 import { builtinAdapter } from './builtin/adapter.ts';
 import { claudeAdapter } from './claude.ts';
 import { codexAdapter } from './codex.ts';
@@ -43,6 +44,7 @@ const ADAPTERS: readonly Adapter[] = [
   claudeAdapter,
   codexAdapter,
   geminiAdapter,
+  ...ACP_ADAPTERS,
   builtinAdapter,
   commandAdapter,
 ];

@@ -21,11 +21,46 @@ export const MODEL_CLIENTS = {
 } as const;
 
 export const MODEL_CLIENT_NAMES: readonly string[] = Object.keys(MODEL_CLIENTS);
-export type StreamFormat = (typeof MODEL_CLIENTS)[keyof typeof MODEL_CLIENTS]['stream'];
+export type StreamFormat = (typeof MODEL_CLIENTS)[keyof typeof MODEL_CLIENTS]['stream'] | 'acp';
+
+/** Agents that speak the Agent Client Protocol, by their name in `run`. `acp:COMMAND` runs any other one. */
+export const ACP_PRESET_NAMES = [
+  'opencode',
+  'copilot',
+  'qwen',
+  'cline',
+  'auggie',
+  'grok',
+  'claude-acp',
+  'codex-acp',
+  'gemini-acp',
+] as const;
+export type AcpPresetName = (typeof ACP_PRESET_NAMES)[number];
+
+/** Report no tokens, so that only their time can be limited. */
+export const UNMETERED_CLIENTS: readonly string[] = ['cline', 'auggie'] satisfies AcpPresetName[];
+
+/** What follows `acp:`; undefined for other agents. */
+export function acpCommandOf(run: string): string | undefined {
+  return /^acp:(.*)$/s.exec(run)?.[1]?.trim();
+}
+
+export function findAcpPresetName(run: string): AcpPresetName | undefined {
+  return ACP_PRESET_NAMES.find((name) => name === run);
+}
+
+export function isAcp(run: string): boolean {
+  return findAcpPresetName(run) !== undefined || acpCommandOf(run) !== undefined;
+}
+
+/** Whether `run` starts a client with a model: it needs a first message, and has conversations. */
+export function isModelClient(run: string): boolean {
+  return MODEL_CLIENT_NAMES.includes(run) || isAcp(run);
+}
 
 export interface AgentPlan extends HandlerPlans {
   readonly name: string;
-  /** A name of `MODEL_CLIENTS`, `scripted`, `builtin:ROLE`, or a command for the shell. */
+  /** A name of `MODEL_CLIENTS` or of an ACP agent, `acp:COMMAND`, `scripted`, `builtin:ROLE`, or a command for the shell. */
   readonly run: string;
   readonly prompt?: string;
   readonly prompt_file?: string;
@@ -42,7 +77,23 @@ export interface AgentPlan extends HandlerPlans {
   readonly budget?: BudgetPlan;
   readonly timeout_ms?: number;
   readonly requires?: readonly Requirement[];
+  readonly acp?: AcpPlan;
 }
+
+/** Settings of an ACP agent. */
+export interface AcpPlan {
+  /** `ask`: every request for permission goes to `on_prompt`. Default: `allow` for a preset, `ask` for a command. */
+  readonly permissions?: AcpPermissions;
+  /** Whether Baton reads and writes files for the agent, inside the session's sandbox. Default: true. */
+  readonly files?: boolean;
+  /** Whether Baton runs commands for the agent, inside the session's sandbox. Default: true. */
+  readonly terminals?: boolean;
+  /** The mode of the agent's session, by the name that the agent knows. */
+  readonly mode?: string;
+}
+
+export const ACP_PERMISSIONS = ['ask', 'allow'] as const;
+export type AcpPermissions = (typeof ACP_PERMISSIONS)[number];
 
 /** Messages that a session must send before it may complete. */
 export const REQUIREMENTS = ['exit', 'result', 'handoff', 'thought_record'] as const;
@@ -196,6 +247,7 @@ interface WorkflowPlan {
 
 /** What an agent prints, by its `run`: JSON lines of a client, or plain text. The scripted agent prints those of Claude Code. */
 export function outputFormatOf(run: string): StreamFormat | 'text' {
+  if (isAcp(run)) return 'acp';
   const [, client] = Object.entries(MODEL_CLIENTS).find(([name]) => name === run) ?? [];
   return /^scripted(?:\s|$)/.test(run) ? MODEL_CLIENTS.claude.stream : (client?.stream ?? 'text');
 }

@@ -1,5 +1,6 @@
 import {
   type AgentPlan,
+  findAcpPresetName,
   MODEL_CLIENT_NAMES,
   HANDLER_NAMES,
   type HandlerPlan,
@@ -179,7 +180,7 @@ export function scriptOf(run: string): string | undefined {
 
 /** Whether `run` is a shell command and not a client or built-in role. */
 export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
-  return !MODEL_CLIENT_NAMES.includes(run) && !BUILT_IN.test(run);
+  return !MODEL_CLIENT_NAMES.includes(run) && findAcpPresetName(run) === undefined && !BUILT_IN.test(run);
 }
 
 /** Every text of an agent that may contain templates, with its path in the agent. */

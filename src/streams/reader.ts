@@ -1,4 +1,5 @@
 import type { StreamFormat } from '../protocol/run-plan.ts';
+import { acpStream } from './acp.ts';
 import { claudeStream } from './claude.ts';
 import type { ClientStream } from './client-stream.ts';
 import { codexStream } from './codex.ts';
@@ -9,4 +10,5 @@ export const STREAMS: Readonly<Record<StreamFormat, ClientStream>> = {
   'stream-json': claudeStream,
   codex: codexStream,
   gemini: geminiStream,
+  acp: acpStream,
 };

@@ -11,6 +11,8 @@ export interface Programs {
   readonly stopHook: string;
   readonly scripted: string;
   readonly builtin: string;
+  /** Starts an ACP agent and is its client. */
+  readonly acpDriver: string;
   /** Opens ports in the network namespace of a session. */
   readonly networkHelper: string;
   readonly baton: string;
@@ -43,6 +45,7 @@ const SOURCE = {
   stopHook: join(ROOT, 'src', 'supervisor', 'stop-hook', 'main.ts'),
   scripted: join(ROOT, 'src', 'agents', 'scripted', 'main.ts'),
   builtin: join(ROOT, 'src', 'agents', 'builtin', 'main.ts'),
+  acpDriver: join(ROOT, 'src', 'agents', 'acp', 'driver', 'main.ts'),
   networkHelper: join(ROOT, 'src', 'sandbox', 'network', 'namespace', 'helper', 'main.ts'),
 };
 
@@ -55,6 +58,7 @@ function programsIn(folder: string): Programs {
     stopHook: join(folder, 'hook-stop.cjs'),
     scripted: join(folder, 'scripted.cjs'),
     builtin: join(folder, 'builtin.cjs'),
+    acpDriver: join(folder, 'acp-driver.cjs'),
     networkHelper: join(folder, 'network-helper.cjs'),
     baton: BATON,
   };

@@ -24,6 +24,7 @@ import { OutputLog, Tail, TokenFilter } from './process/output.ts';
 import { endProcesses } from './process/process-tree.ts';
 import { superviseInTerminal } from './process/run-in-terminal.ts';
 import { TerminalSession } from './process/terminal.ts';
+import { printNotes } from './sandbox/print-notes.ts';
 import { SandboxedRun } from './sandbox/sandboxed-run.ts';
 
 /** A later daemon relies on its files and their order (`contract.ts`). Resolves to the supervisor's own exit code. */
@@ -189,8 +190,7 @@ async function prepareStart(files: Files, start: number) {
     });
     const print = (text: string): void => log.write(Buffer.from(`${text}\n`));
     agent.print = print;
-    const { kind, notes = [] } = launch.sandbox_record ?? {};
-    if (kind === 'none') for (const note of notes) print(`baton: ${note}`);
+    if (launch.sandbox_record?.kind === 'none') printNotes(launch.sandbox_record, print);
     const opened = await SandboxedRun.open({ launch, folder: files.folder, print, onRequest: door.serve });
     const refusal = typeof opened === 'string' ? opened : undefined;
     const sandboxed = typeof opened === 'string' ? undefined : opened;

@@ -1,13 +1,21 @@
+import type { Adapter } from '../adapter.ts';
+
 /** What Baton knows about one ACP agent: how to start it, log it in and limit it, and what it reports. */
 export interface AcpPreset {
   /** The agent's name, for people. */
   readonly about: string;
+  /** On npm. */
+  readonly package: string;
   readonly argv: readonly string[];
   /** Always set: switches off updates and telemetry, and lists MCP tools at once. */
   readonly env?: Readonly<Record<string, string>>;
   /** Variables that the agent may inherit: names, or prefixes with `*`. */
   readonly variables: readonly string[];
   readonly home: AgentHome;
+  /** A settings file that names addresses of model APIs, which the network policy `model` allows. */
+  readonly providersFile?: NonNullable<Adapter['providersFile']> & { readonly folder: string };
+  /** `_meta` of the client's capabilities: the agent reports kinds of errors only to a client that asks for them. */
+  readonly clientMeta?: object;
   /** The method for `authenticate`, called if `session/new` asks for a login and the variable is set. */
   readonly authenticate?: { readonly method: string; readonly variable: string };
   readonly permissions: {
@@ -18,9 +26,15 @@ export interface AcpPreset {
   };
   /** How it connects to Baton's MCP server. */
   readonly mcp: 'http' | 'stdio';
+  /** The model must search for MCP tools before it can use them. */
+  readonly searchesTools?: true;
+  /** Its own sandbox blocks loopback or the git folder of a worktree, and `permissions` turns it off. */
+  readonly turnsSandboxOff?: true;
   readonly usage: UsageReport;
   /** Whether `usage_update` has a cost, of the whole conversation. */
   readonly cost: boolean;
+  /** Whether errors of the model's API have their kind in a field: always, for some kinds, or never. */
+  readonly errors: 'kind' | 'partly' | 'none';
   /** Whether `session/load` restores a conversation after the process was killed. */
   readonly resumes: boolean;
   /** Versions that the client cases ran with. */
@@ -31,12 +45,13 @@ export interface AcpPreset {
 interface AgentHome {
   /** Folders that the agent writes. */
   readonly folders: readonly string[];
-  /** Login and settings files that it reads. */
+  /** Files with a login, which the agent may renew. */
   readonly credentials: readonly string[];
+  readonly settings: readonly string[];
 }
 
 /** One way or more to set how an agent asks for permission. Settings that the agent does not offer are left out. */
-interface PermissionSetting {
+export interface PermissionSetting {
   /** For `session/set_mode`. */
   readonly mode?: string;
   /** For `session/set_config_option`. */
@@ -51,4 +66,4 @@ interface PermissionSetting {
  * - `conversation`: a running total since the process started, at the end of each turn.
  * - `last-request`: at the end of a turn, only the turn's last request. The sum is too small.
  */
-type UsageReport = 'message' | 'turn' | 'conversation' | 'last-request' | 'none';
+export type UsageReport = 'message' | 'turn' | 'conversation' | 'last-request' | 'none';

@@ -10,9 +10,9 @@ describe.each(Object.entries(PRESETS))('the preset %s', (name, preset) => {
   });
 
   it('names paths below HOME, each in a folder or file of its own', () => {
-    const { folders, credentials } = preset.home;
-    for (const path of [...folders, ...credentials]) expect(path).toMatch(/^\.[\w-]/);
-    for (const path of [...folders, ...credentials]) expect(path).not.toContain('..');
+    const { folders, credentials, settings } = preset.home;
+    for (const path of [...folders, ...credentials, ...settings]) expect(path).toMatch(/^\.[\w-]/);
+    for (const path of [...folders, ...credentials, ...settings]) expect(path).not.toContain('..');
     expect(folders).not.toHaveLength(0);
   });
 

@@ -8,7 +8,7 @@ export const LOG_LIMITS = { lines: 200, mostLines: 5000, bytes: 256 * 1024, most
 const logPart = object({
   agent_id: { ...nullable(text), about: 'Null for a command.' },
   format: {
-    ...choice(['text', 'stream-json', 'codex', 'gemini']),
+    ...choice(['text', 'stream-json', 'codex', 'gemini', 'acp']),
     about: 'What the program prints: plain text, or the JSON lines of a client.',
   },
   text: { ...text, about: 'Whole lines, each with its line break.' },

@@ -6,7 +6,7 @@ import { readUserSetup } from '../../agents/user-setup.ts';
 import { fenceEnvironment } from '../../git/fence/fence.ts';
 import type { PrivateGitRequest } from '../../git/private/prepare.ts';
 import { allowedEnvironment } from '../../protocol/environment.ts';
-import { type AgentPlan, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
+import { type AgentPlan, isModelClient } from '../../protocol/run-plan.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
 import { resolvePromptPath } from '../../runbook/library.ts';
@@ -43,7 +43,7 @@ export interface StartedAgent {
   readonly git: Pick<PrivateGitRequest, 'branch' | 'fence'>;
 }
 
-export interface LaunchMade extends Pick<LaunchParts, 'reads' | 'writes'> {
+export interface LaunchMade extends Pick<LaunchParts, 'reads' | 'writes' | 'program'> {
   readonly ok: true;
   readonly launch: Launch;
 }
@@ -76,7 +76,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     injected: started.injected ?? [],
   });
   if (!prepared.ok) return prepared;
-  const { reads = [], writes = [], ...parts } = prepared.launch;
+  const { reads = [], writes = [], program, ...parts } = prepared.launch;
   const launch: Launch = {
     ...parts,
     folders: writes,
@@ -111,7 +111,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     owes: started.owes,
     state_dir: stateDir,
   };
-  return { ok: true, launch, reads, writes };
+  return { ok: true, launch, reads, writes, ...(program === undefined ? {} : { program }) };
 }
 
 /** A supervisor reports at least this often, so that the daemon notices when reports stop. */
@@ -201,7 +201,7 @@ function firstMessage(
   // A client that resumes without a message would wait on its standard input for ever; a person types one.
   if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
   // A client that kept nothing of its conversation starts over: the message alone would lack the prompt.
-  const beginsAnew = !hasConversation && MODEL_CLIENT_NAMES.includes(plan.run);
+  const beginsAnew = !hasConversation && isModelClient(plan.run);
   return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
 

@@ -60,7 +60,7 @@ export function portsOf({ stateDir }: Pick<EffectContext, 'stateDir'>): readonly
 }
 
 function describe(
-  { launch, reads = [], writes = [] }: LaunchMade,
+  { launch, reads = [], writes = [], program }: LaunchMade,
   started: StartedAgent,
   runFolder: string,
   context: EffectContext,
@@ -83,7 +83,7 @@ function describe(
     folder: workplace,
     runFolder,
     cacheOf: 'sessions',
-    program: launch.argv[0],
+    program: program ?? launch.argv[0],
     env: { ...env, ...launch.env },
     network: network.spec,
     git: { ...started.git, isResumed: start > 1 },

@@ -1,6 +1,6 @@
 import type { Injection, NetworkSpec } from '../../protocol/sandbox.ts';
 import type { NetworkSettings } from '../../runbook/access.ts';
-import { MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
+import { findAcpPresetName, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
 import { planInjection, SECRET_ROUTES } from '../../sandbox/network/plan-injection.ts';
 import { loopbackPorts } from '../../sandbox/network/proxy/host-rules.ts';
@@ -37,7 +37,7 @@ export function resolveNetwork(
   // An API on this machine, such as a gateway, is at a port of its loopback address, which no proxy is asked for.
   const reached = policy === 'full' ? ofModel : hosts;
   const ports = [...new Set([...local, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
-  const variables = isModelClient(run) && kind === 'proxy' ? QUIET_VARIABLES[run] : {};
+  const variables = isModelClient(run) && kind === 'proxy' ? (QUIET_VARIABLES[run] ?? {}) : {};
   return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
 }
 
@@ -56,7 +56,7 @@ export function injectedVariables(run: string, context: Pick<EffectContext, 'sec
 }
 
 function isModelClient(run: string): run is ModelClient {
-  return MODEL_CLIENT_NAMES.includes(run);
+  return MODEL_CLIENT_NAMES.includes(run) || findAcpPresetName(run) !== undefined;
 }
 
 const NO_MODEL = 'The network policy is `model`, and this program has no model of its own: it reaches no host.';

@@ -1,4 +1,13 @@
-import { MODEL_CLIENT_NAMES, HANDLER_NAMES, type HandlerAction, type HandlerName } from '../../protocol/run-plan.ts';
+import {
+  ACP_PRESET_NAMES,
+  acpCommandOf,
+  HANDLER_NAMES,
+  type HandlerAction,
+  type HandlerName,
+  isAcp,
+  isModelClient,
+  MODEL_CLIENT_NAMES,
+} from '../../protocol/run-plan.ts';
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { errorHandlers, type HandlerValue, inheritedFields } from '../build/build-agent.ts';
@@ -7,13 +16,21 @@ import type { Path, RunbookSubject } from './subject.ts';
 const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
 
 export function checkAgents(subject: RunbookSubject): void {
-  for (const [name, { run, prompt, prompt_file, cwd }] of Object.entries(subject.value.agents ?? {})) {
+  for (const [name, { run, prompt, prompt_file, cwd, acp }] of Object.entries(subject.value.agents ?? {})) {
     const path = ['agents', name] as const;
     if (prompt !== undefined && prompt_file !== undefined) {
       const message = `agent ${name} has both prompt and prompt_file`;
       subject.reportName('runbook/prompt-twice', [...path, 'prompt_file'], message, 'Keep one of the two.');
     }
     checkRun(subject, name);
+    if (acpCommandOf(run ?? '') === '') {
+      const hint = 'Write the command after it, as in: run = "acp:my-agent --acp".';
+      subject.report('missing-field', [...path, 'run'], `agent ${name} names no command after \`acp:\``, hint);
+    }
+    if (acp !== undefined && !isAcp(run ?? inheritedFields(name, {}).run ?? '')) {
+      const hint = `Remove it, or set \`run\` to an ACP agent: ${ACP_PRESET_NAMES.join(', ')}, or acp:COMMAND.`;
+      subject.reportName('runbook/not-acp', [...path, 'acp'], `agent ${name} is no ACP agent, and has \`acp\``, hint);
+    }
     const builtIn = /^builtin:(.*)$/.exec(run ?? '')?.[1];
     if (builtIn !== undefined && !BUILT_IN_ROLES.some((role) => role === builtIn)) {
       const others = `There are: ${BUILT_IN_ROLES.map((role) => `builtin:${role}`).join(', ')}.`;
@@ -35,22 +52,17 @@ function checkRun(subject: RunbookSubject, name: string): void {
   const inherited = inheritedFields(name, {});
   const path = ['agents', name] as const;
   if (run === undefined && inherited.run === undefined) {
-    const hint = `Add \`run\`: ${MODEL_CLIENT_NAMES.join(', ')}, scripted FILE, or a command for the shell.`;
+    const hint = `Add \`run\`: ${MODEL_CLIENT_NAMES.join(', ')}, acp:COMMAND, scripted FILE, or a command for the shell.`;
     subject.report('missing-field', path, `Missing required field: agents.${name}.run`, hint);
     return;
   }
-  if (!isModelClient(run ?? inherited.run)) return;
+  if (!isModelClient(run ?? inherited.run ?? '')) return;
   const isBlank = prompt?.trim() === '' && prompt_file === undefined;
   const hasAny = prompt !== undefined || prompt_file !== undefined || inherited.prompt_file !== undefined;
   if (hasAny && !isBlank) return;
   const message = `agent ${name} runs ${run ?? inherited.run ?? ''} and has no prompt`;
   const at = isBlank ? [...path, 'prompt'] : run === undefined ? path : [...path, 'run'];
   subject.report('runbook/no-prompt', at, message, 'Set `prompt`, or `prompt_file` with the path of a file.');
-}
-
-/** A model client waits for a first message and would never start without one. */
-export function isModelClient(run: string | undefined): boolean {
-  return MODEL_CLIENT_NAMES.includes(run ?? '');
 }
 
 type Option = 'message' | 'attempts' | 'cooldown' | 'run' | 'timeout' | 'append';

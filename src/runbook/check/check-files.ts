@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { problem, quote, textPositionAt } from '../../protocol/shape/problem.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
+import { isModelClient } from '../../protocol/run-plan.ts';
 import { inheritedFields } from '../build/build-agent.ts';
 import { resolvePromptPath } from '../library.ts';
 import { scriptOf } from '../plan.ts';
@@ -9,7 +10,6 @@ import { positionIn } from '../read/join-files.ts';
 import type { ReadRunbook } from '../read/read-runbook.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
-import { isModelClient } from './agents.ts';
 import { type Path, renderPath, type RunbookSubject } from './subject.ts';
 import { findPromptFaults } from './templates.ts';
 
@@ -32,7 +32,7 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
       continue;
     }
     files.push({ path, text });
-    if (text.trim() === '' && isModelClient(run ?? inheritedFields(name, {}).run))
+    if (text.trim() === '' && isModelClient(run ?? inheritedFields(name, {}).run ?? ''))
       problems.push(emptyFile(name, path, subject));
     for (const { code, source, message, hint } of findPromptFaults(name, text, subject)) {
       const place = textPositionAt(text, text.indexOf(source));

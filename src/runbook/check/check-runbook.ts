@@ -13,6 +13,7 @@ import { runbookShape, type RunbookValue } from '../shape/runbook-shape.ts';
 import { checkNetworks, checkSandboxes } from './access.ts';
 import { checkAgents, checkBudgets, checkHandlers } from './agents.ts';
 import { checkBranch, checkWebhook } from './branch-and-webhook.ts';
+import { checkUnmetered } from './unmetered.ts';
 import { checkLists, checkReferences, checkRoles, checkVariables, checkWorkers } from './references.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
@@ -158,6 +159,7 @@ const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkWorkers,
   checkAgents,
   checkBudgets,
+  checkUnmetered,
   checkHandlers,
   checkSteps,
   checkNesting,

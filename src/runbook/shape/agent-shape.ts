@@ -1,4 +1,6 @@
 import {
+  ACP_PERMISSIONS,
+  ACP_PRESET_NAMES,
   AGENT_ERRORS,
   MODEL_CLIENT_NAMES,
   HANDLER_NAMES,
@@ -101,7 +103,7 @@ export const agentShape = {
   fields: {
     run: optional(
       commandField,
-      `${MODEL_CLIENT_NAMES.map((name) => `\`${name}\``).join(', ')}, \`scripted FILE\`, \`builtin:ROLE\`, or a command for the shell.`,
+      `${[...MODEL_CLIENT_NAMES, ...ACP_PRESET_NAMES, 'acp:COMMAND', 'scripted FILE', 'builtin:ROLE'].map((name) => `\`${name}\``).join(', ')}, or a command for the shell.`,
     ),
     prompt: optional(textField, 'The first message; templates are filled in.'),
     prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),
@@ -119,6 +121,21 @@ export const agentShape = {
     requires: optional(
       { kind: 'list', of: { kind: 'choice', values: REQUIREMENTS } },
       `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
+    ),
+    acp: optional(
+      {
+        kind: 'object',
+        fields: {
+          permissions: optional(
+            { kind: 'choice', values: ACP_PERMISSIONS },
+            'Where its requests for permission go: `ask`, to `on_prompt`; `allow`, nowhere. Default: `allow` for a preset, `ask` for a command.',
+          ),
+          files: optional(flagField, 'Whether Baton reads and writes files for it, in its sandbox. Default: true.'),
+          terminals: optional(flagField, 'Whether Baton runs commands for it, in its sandbox. Default: true.'),
+          mode: optional(textField, 'The mode of its session, by the name that the agent knows.'),
+        },
+      },
+      'Settings of an ACP agent.',
     ),
   },
 } as const satisfies ObjectShape;

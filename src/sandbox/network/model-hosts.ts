@@ -1,17 +1,48 @@
 import type { Environment } from '../../protocol/environment.ts';
+import type { AcpPresetName } from '../../protocol/run-plan.ts';
 import { parseAuthority, renderTarget } from './proxy/host-rules.ts';
 
-export type ModelClient = 'claude' | 'codex' | 'gemini';
+type OwnClient = 'claude' | 'codex' | 'gemini';
+export type ModelClient = OwnClient | AcpPresetName;
 
 /**
  * The hosts of the policy `model`: the client's API, and where it renews a login. A base URL in the environment replaces
  * the API's host. Telemetry, updates and plugin stores are left out: the clients work without them.
  */
 export function modelHosts(client: ModelClient, env: Environment): readonly string[] {
-  return [...new Set([...HOSTS[client](env), ...hostsOfBaseUrls(client, env)])];
+  const own = OWN_CLIENTS[client];
+  return own === undefined
+    ? [...new Set([...(ACP_HOSTS[client] ?? []), ...hostsOfUrls(ACP_BASE_URLS[client] ?? [], env)])]
+    : [...new Set([...HOSTS[own](env), ...hostsOfUrls(BASE_URLS[own], env)])];
 }
 
-const HOSTS: Readonly<Record<ModelClient, (env: Environment) => readonly string[]>> = {
+/** Clients that use the API of one of the three built-in clients. */
+const OWN_CLIENTS: Readonly<Partial<Record<ModelClient, OwnClient>>> = {
+  claude: 'claude',
+  codex: 'codex',
+  gemini: 'gemini',
+  'claude-acp': 'claude',
+  'codex-acp': 'codex',
+  'gemini-acp': 'gemini',
+};
+
+/** opencode uses the provider that its user has chosen: others need `network = [HOST, …]`. */
+const ACP_HOSTS: Readonly<Partial<Record<ModelClient, readonly string[]>>> = {
+  opencode: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com', 'openrouter.ai'],
+  copilot: ['api.githubcopilot.com', 'api.individual.githubcopilot.com', 'api.github.com', 'github.com'],
+  qwen: ['dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com', 'chat.qwen.ai', 'portal.qwen.ai'],
+  cline: ['api.cline.bot'],
+  auggie: ['auth.augmentcode.com', '*.api.augmentcode.com'],
+  grok: ['api.x.ai', 'accounts.x.ai', 'auth.x.ai'],
+};
+
+const ACP_BASE_URLS: Readonly<Partial<Record<ModelClient, readonly string[]>>> = {
+  copilot: ['COPILOT_PROVIDER_BASE_URL'],
+  qwen: ['OPENAI_BASE_URL'],
+  grok: ['GROK_XAI_API_BASE_URL'],
+};
+
+const HOSTS: Readonly<Record<OwnClient, (env: Environment) => readonly string[]>> = {
   claude: (env) => {
     const cloud = cloudHosts(env);
     if (cloud.length > 0) return cloud;
@@ -28,10 +59,9 @@ const HOSTS: Readonly<Record<ModelClient, (env: Environment) => readonly string[
 };
 
 /** Variables that keep a client from asking for hosts which it does not need, and the log from naming them. */
-export const QUIET_VARIABLES: Readonly<Record<ModelClient, Readonly<Record<string, string>>>> = {
+export const QUIET_VARIABLES: Readonly<Partial<Record<ModelClient, Readonly<Record<string, string>>>>> = {
   claude: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-  codex: {},
-  gemini: {},
+  'claude-acp': { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
 };
 
 /** Claude through a cloud: only the switches that are set. */
@@ -65,7 +95,7 @@ function foundryHosts(resource: string | undefined): readonly string[] {
 }
 
 /** Variables whose value is an address that the client calls instead of its usual one. */
-const BASE_URLS: Readonly<Record<ModelClient, readonly string[]>> = {
+const BASE_URLS: Readonly<Record<OwnClient, readonly string[]>> = {
   claude: [
     'ANTHROPIC_BASE_URL',
     'ANTHROPIC_BEDROCK_BASE_URL',
@@ -79,8 +109,8 @@ const BASE_URLS: Readonly<Record<ModelClient, readonly string[]>> = {
   gemini: ['GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'CODE_ASSIST_ENDPOINT'],
 };
 
-function hostsOfBaseUrls(client: ModelClient, env: Environment): readonly string[] {
-  return BASE_URLS[client].flatMap((name) => {
+function hostsOfUrls(variables: readonly string[], env: Environment): readonly string[] {
+  return variables.flatMap((name) => {
     const host = hostOfUrl(env[name] ?? '');
     return host === undefined ? [] : [host];
   });

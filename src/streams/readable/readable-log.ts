@@ -2,6 +2,7 @@ import type { StreamFormat } from '../../protocol/run-plan.ts';
 import { renderDollars } from '../../protocol/price.ts';
 import { STREAMS } from '../reader.ts';
 import { parseJsonFields, type StreamEvent, type TokenUsage } from '../stream-event.ts';
+import { acpContentReader } from './acp.ts';
 import { readClaudeContent } from './claude.ts';
 import { codexContentReader } from './codex.ts';
 import type { Content, ContentOfLine, ReadContent } from './content.ts';
@@ -18,6 +19,7 @@ const CONTENT_READERS: Readonly<Record<StreamFormat, () => ReadContent>> = {
   'stream-json': () => readClaudeContent,
   codex: codexContentReader,
   gemini: () => readGeminiContent,
+  acp: acpContentReader,
 };
 
 export interface ReadableLogOptions {

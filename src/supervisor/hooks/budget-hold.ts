@@ -45,6 +45,13 @@ export class BudgetHold {
     return mayGoOn;
   }
 
+  /** The same for a tool that cannot wait. */
+  checkRunningTool(): boolean {
+    const mayGoOn = !this.#guard.isHeld && !this.#isPaused;
+    if (!mayGoOn) this.turnEnds();
+    return mayGoOn;
+  }
+
   /** The same for a permission question; undefined if it may be asked. */
   async holdQuestion(): Promise<object | undefined> {
     if (!this.#guard.isHeld || (await this.#holds.hold())) return undefined;

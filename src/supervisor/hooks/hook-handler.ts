@@ -1,5 +1,6 @@
 import { parseStopHookInput } from '../../protocol/stop-hook.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { Launch } from '../contract.ts';
 import type { MessageQueue } from '../message-queue.ts';
 import { parseRecordHint } from '../stream/printed-signals.ts';
@@ -54,7 +55,9 @@ async function answerBeforeTool(agent: HookedAgent, body: Buffer): Promise<objec
   await drainOutput();
   if (!(await stream.beforeTool(parseRecordHint(body)))) await guard.refreshStandingIfReachable();
   budgetHold.update();
-  if (await budgetHold.holdTool()) return {};
+  // An ACP agent's tool may be running already: then its turn is ended at once instead.
+  const isRunning = fieldsInJson(body.toString('utf8'))['is_running'] === true;
+  if (isRunning ? budgetHold.checkRunningTool() : await budgetHold.holdTool()) return {};
   const { answer, endsProcess } = denyTool(launch.output);
   if (endsProcess) await agent.end();
   return answer;

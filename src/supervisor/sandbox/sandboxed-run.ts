@@ -8,6 +8,7 @@ import { type Launch, sandboxId, SECRET_PREFIX } from '../contract.ts';
 import { CredentialKeeper } from './credentials.ts';
 import { GitSync } from './git-sync.ts';
 import { HiddenPathNotes } from './hidden-path-notes.ts';
+import { printNotes } from './print-notes.ts';
 
 export interface SandboxedRunOptions extends Pick<SandboxRequest, 'onRequest'> {
   readonly launch: Launch;
@@ -52,7 +53,7 @@ export class SandboxedRun {
     this.#hidden = new HiddenPathNotes(spec.hidden, print);
     this.#spec = spec;
     this.#print = print;
-    for (const note of box.record.notes) print(`baton: ${note}`);
+    printNotes(box.record, print);
   }
 
   /** The supervisor's address as the process sees it; null: the same as outside. */

@@ -44,13 +44,23 @@ const CLIENTS: Record<Client, Phrases> = {
     uses: (command) => ({ type: 'tool_use', tool_id: 't', tool_name: 'shell', parameters: { command } }),
     toolPrints: (output) => ({ type: 'tool_result', tool_id: 't', status: 'success', output }),
   },
+  acp: {
+    says: (text) => acp({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }),
+    uses: (command) => acp({ sessionUpdate: 'tool_call', toolCallId: 't', title: 'shell', rawInput: { command } }),
+    toolPrints: (text) =>
+      acp({ sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed', rawOutput: { output: text } }),
+  },
 };
+
+function acp(update: object): Line {
+  return { type: 'update', update };
+}
 
 function play(newScanner: SignalScanner, lines: readonly Line[]): void {
   for (const line of lines) newScanner.push(Buffer.from(`${JSON.stringify(line)}\n`));
 }
 
-describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s', (client) => {
+describe.each(['stream-json', 'codex', 'gemini', 'acp'] as const)('in the stream of %s', (client) => {
   const { says, uses, toolPrints } = CLIENTS[client];
   const newScanner = (): SignalScanner => scanStream(STREAMS[client], () => {});
   const kindAfter = (lines: readonly Line[], lastWords?: string): string => {

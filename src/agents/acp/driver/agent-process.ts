@@ -1,0 +1,61 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { RpcConnection, type RpcOptions } from '../../../acp/connection.ts';
+import { delay } from '../../../api/client/http.ts';
+
+export interface AgentExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it was not started; undefined if it was. */
+  readonly error?: string;
+}
+
+/** The agent's process, in a group of its own: a signal for the driver reaches the driver first, which then ends it in order. */
+export class AgentProcess {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly rpc: RpcConnection;
+  readonly exited: Promise<AgentExit>;
+  #hasExited = false;
+
+  constructor([program, ...args]: readonly [string, ...string[]], handlers: Omit<RpcOptions, 'write'>) {
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    const { stdin, stdout, stderr } = this.#child;
+    stdin.on('error', () => {});
+    this.rpc = new RpcConnection({ ...handlers, write: (line) => void (stdin.writable && stdin.write(line)) });
+    stdout.on('data', (chunk: Buffer) => this.rpc.push(chunk));
+    stderr.pipe(process.stderr);
+    this.exited = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve({ code: 127, signal: null, error: error.message }));
+      this.#child.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    void this.exited.then(() => {
+      this.#hasExited = true;
+      // Output that is still in the pipe is read first.
+      setImmediate(() => this.rpc.close());
+    });
+  }
+
+  /** Closes its input, which ends most agents, then ends its process group. */
+  async end(): Promise<void> {
+    this.rpc.close();
+    this.#child.stdin.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await Promise.race([this.exited, delay(GRACE_MS)]);
+      // Also after its exit: tools that it left behind are in its group.
+      this.#kill(signal);
+    }
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+  }
+
+  #kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+    const { pid } = this.#child;
+    if (pid === undefined || (this.#hasExited && signal === 'SIGTERM')) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // The group is empty.
+    }
+  }
+}
+
+const GRACE_MS = 500;

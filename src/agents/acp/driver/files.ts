@@ -1,0 +1,91 @@
+import { lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { RPC, RpcError } from '../../../acp/connection.ts';
+import { type Fields, numberOf, textOf } from '../../../protocol/shape/read-unknown.ts';
+
+/**
+ * `fs/read_text_file` and `fs/write_text_file`. The driver has the rights of the agent, so that these methods give the agent
+ * nothing that it could not do itself; paths outside of the worktree are refused all the same, after links are resolved.
+ */
+export class ClientFiles {
+  readonly #worktree: string;
+
+  constructor(worktree: string) {
+    this.#worktree = realpathSync(worktree);
+  }
+
+  read({ path, line, limit }: Fields): { readonly content: string } {
+    const file = this.#resolve(path);
+    const found = attempt(() => statSync(file), path);
+    if (!found.isFile()) throw refusal(path, 'it is no file');
+    if (found.size > MAX_BYTES) throw refusal(path, `it has more than ${MAX_BYTES} bytes`);
+    const text = attempt(() => readFileSync(file, 'utf8'), path);
+    if (line === undefined && limit === undefined) return { content: text };
+    const from = Math.max(numberOf(line), 1) - 1;
+    const count = typeof limit === 'number' ? limit : Infinity;
+    return {
+      content: text
+        .split('\n')
+        .slice(from, from + count)
+        .join('\n'),
+    };
+  }
+
+  write({ path, content }: Fields): object {
+    if (typeof content !== 'string') throw new RpcError(RPC.invalidParams, 'content must be a string');
+    if (Buffer.byteLength(content) > MAX_BYTES) throw refusal(path, `the text has more than ${MAX_BYTES} bytes`);
+    const file = this.#resolve(path);
+    attempt(() => {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+    }, path);
+    return {};
+  }
+
+  /** The real path. Of a file that does not exist, the nearest folder that does decides. */
+  #resolve(path: unknown): string {
+    if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\0'))
+      throw new RpcError(RPC.invalidParams, 'path must be an absolute path');
+    const real = realPath(resolve(path));
+    const inside = relative(this.#worktree, real);
+    if (inside === '' || inside.startsWith('..') || isAbsolute(inside))
+      throw refusal(path, 'it is outside of the worktree');
+    return real;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const parent = dirname(path);
+    // A link that leads nowhere has no real path, and writing through it would create its target.
+    if (codeOf(error) !== 'ENOENT' || parent === path || isLink(path)) throw refusal(path, 'it cannot be resolved');
+    return join(realPath(parent), path.slice(parent.length + (parent === '/' ? 0 : 1)));
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+function attempt<T>(work: () => T, path: unknown): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
+    throw codeOf(error) === 'ENOENT'
+      ? new RpcError(RPC.notFound, `${textOf(path)} does not exist`)
+      : refusal(path, codeOf(error) || 'it cannot be used');
+  }
+}
+
+function refusal(path: unknown, why: string): RpcError {
+  return new RpcError(RPC.invalidParams, `${textOf(path)}: ${why}`);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+const MAX_BYTES = 10 * 1024 * 1024;

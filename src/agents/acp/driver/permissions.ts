@@ -1,0 +1,64 @@
+import { type PermissionOption, type PermissionOutcome, readDiffs, readOptions } from '../../../acp/messages.ts';
+import { type Fields, fieldsOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
+import type { PrintLine } from './print.ts';
+import type { DriverSettings } from './settings.ts';
+import type { SupervisorHooks } from './supervisor-hooks.ts';
+
+export interface PermissionContext {
+  readonly settings: Pick<DriverSettings, 'permissions'>;
+  readonly hooks: Pick<SupervisorHooks, 'call'>;
+  readonly print: PrintLine;
+  /** A budget is exhausted, or the agent has no owner: the turn ends. */
+  readonly onHeld: () => void;
+  /** A person's words beside a denial. ACP has no place for them in the answer. */
+  readonly onNote: (text: string) => void;
+}
+
+/** Answers `session/request_permission`: waits for a budget, then allows, or asks the supervisor, which runs `on_prompt`. */
+export async function answerPermission(
+  params: Fields,
+  { settings, hooks, print, onHeld, onNote }: PermissionContext,
+  signal: AbortSignal,
+): Promise<{ readonly outcome: PermissionOutcome }> {
+  const options = readOptions(params['options']);
+  const call = fieldsOf(params['toolCall']);
+  const tool = textOf(call['title']) || textOf(call['kind']) || 'a tool';
+  const input = describeInput(call);
+  const about = { tool: tool.slice(0, MAX_CHARACTERS), what: JSON.stringify(input).slice(0, MAX_CHARACTERS) };
+  const before = await hooks.call('pre-tool-use', { tool_name: tool }, signal);
+  if (before === undefined || before['continue'] === false) {
+    onHeld();
+    return { outcome: choose(options, 'reject') };
+  }
+  if (settings.permissions === 'allow') {
+    print({ type: 'permission', ...about, outcome: 'allowed' });
+    return { outcome: choose(options, 'allow') };
+  }
+  print({ type: 'permission', ...about, outcome: 'asked' });
+  const answer = await hooks.call('permission-request', { tool_name: tool, tool_input: input }, signal);
+  if (signal.aborted) return { outcome: { outcome: 'cancelled' } };
+  if (answer?.['continue'] === false) onHeld();
+  const { behavior, message } = fieldsOf(fieldsOf(answer?.['hookSpecificOutput'])['decision']);
+  const isAllowed = behavior === 'allow';
+  print({ type: 'permission', ...about, outcome: isAllowed ? 'allowed' : 'denied' });
+  if (!isAllowed && textOf(message).trim() !== '') onNote(textOf(message));
+  return { outcome: choose(options, isAllowed ? 'allow' : 'reject') };
+}
+
+const MAX_CHARACTERS = 2000;
+
+/** Once, if the agent offers it: Baton decides about the next request again. */
+function choose(options: readonly PermissionOption[], wanted: 'allow' | 'reject'): PermissionOutcome {
+  const found =
+    options.find(({ kind }) => kind === `${wanted}_once`) ?? options.find(({ kind }) => kind === `${wanted}_always`);
+  return found === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: found.optionId };
+}
+
+/** What a person judges: the input, or what the agent says about files if it has none. */
+function describeInput(call: Fields): Fields {
+  const raw = fieldsOf(call['rawInput']);
+  const locations = objectsOf(call['locations']).map(({ path }) => textOf(path));
+  const changed = readDiffs(call['content']).map(({ path }) => path);
+  const paths = [...new Set([...changed, ...locations])].filter(Boolean);
+  return { ...raw, ...(paths.length === 0 ? {} : { paths }) };
+}

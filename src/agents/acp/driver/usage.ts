@@ -1,0 +1,97 @@
+import { type Fields, fieldsOf, isObject, numberOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
+import type { TokenUsage } from '../../../streams/stream-event.ts';
+import { addUsage, NOTHING_USED } from '../../../streams/tally.ts';
+import type { UsageReport } from '../preset.ts';
+
+/** Translates what an agent reports to the usage of turns and messages. Agents differ in what their numbers cover (`UsageReport`). */
+export class AgentUsage {
+  readonly #covers: UsageReport;
+  #messages: TokenUsage = NOTHING_USED;
+  #requests = 0;
+  /** Running totals at the end of the last turn. */
+  #total: TokenUsage = NOTHING_USED;
+  #costBefore = 0;
+  #cost: number | null = null;
+
+  constructor(covers: UsageReport) {
+    this.#covers = covers;
+  }
+
+  /** The usage of one request to the model, with its number; undefined if the update has none. */
+  onUpdate(update: Fields): { readonly id: string; readonly usage: TokenUsage } | undefined {
+    if (update['sessionUpdate'] === 'usage_update') this.#onCost(fieldsOf(update['cost']));
+    if (this.#covers !== 'message') return undefined;
+    const usage = readTokens(fieldsOf(update['_meta'])['usage']);
+    if (usage === undefined) return undefined;
+    this.#messages = addUsage(this.#messages, usage);
+    return { id: `request-${(this.#requests += 1)}`, usage };
+  }
+
+  /** The usage of the turn that has ended; undefined if the agent reports none. */
+  onTurnEnd(response: Fields): TokenUsage | undefined {
+    const reported = readTokens(response['usage']) ?? readMeta(fieldsOf(response['_meta']));
+    const ofTurn = this.#covers === 'conversation' && reported !== undefined ? this.#since(reported) : reported;
+    const summed = this.#messages === NOTHING_USED ? undefined : this.#messages;
+    this.#messages = NOTHING_USED;
+    const costMillicents = this.#takeCost();
+    const tokens = ofTurn ?? summed ?? (costMillicents === null ? undefined : NOTHING_USED);
+    return tokens === undefined ? undefined : { ...tokens, costMillicents };
+  }
+
+  #since(total: TokenUsage): TokenUsage {
+    const before = this.#total;
+    this.#total = total;
+    const less = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite'): number =>
+      total[name] >= before[name] ? total[name] - before[name] : total[name];
+    return {
+      input: less('input'),
+      output: less('output'),
+      cacheRead: less('cacheRead'),
+      cacheWrite: less('cacheWrite'),
+      costMillicents: null,
+    };
+  }
+
+  /** The cost of the whole conversation. Other currencies cannot be added to a budget in dollars. */
+  #onCost({ amount, currency }: Fields): void {
+    if (currency === 'USD' && typeof amount === 'number' && amount >= 0) this.#cost = amount;
+  }
+
+  #takeCost(): number | null {
+    if (this.#cost === null) return null;
+    const since = this.#cost >= this.#costBefore ? this.#cost - this.#costBefore : this.#cost;
+    this.#costBefore = this.#cost;
+    return Math.round(since * MILLICENTS);
+  }
+}
+
+const MILLICENTS = 100_000;
+
+/** The model that answered, if the agent names it. */
+export function findModel(response: Fields): string | undefined {
+  const { modelId, quota } = fieldsOf(response['_meta']);
+  const [first] = objectsOf(fieldsOf(quota)['model_usage']).map(({ model }) => textOf(model));
+  return textOf(modelId) || first || undefined;
+}
+
+/**
+ * The names of ACP, and those of Gemini CLI. Thoughts are billed as output. Some agents count cached tokens as input too:
+ * the total tells.
+ */
+function readTokens(value: unknown): TokenUsage | undefined {
+  if (!isObject(value)) return undefined;
+  const count = (...names: readonly string[]): number =>
+    Math.max(0, numberOf(names.map((name) => value[name]).find((each) => typeof each === 'number')));
+  const cacheRead = count('cachedReadTokens');
+  const cacheWrite = count('cachedWriteTokens', 'cacheCreationTokens');
+  const all = count('inputTokens', 'input_tokens');
+  const output = count('outputTokens', 'output_tokens') + count('thoughtTokens');
+  const hasCached = count('totalTokens') === all + output && all >= cacheRead + cacheWrite;
+  const input = hasCached ? all - cacheRead - cacheWrite : all;
+  return { input, output, cacheRead, cacheWrite, costMillicents: null };
+}
+
+/** Where agents put their counts before ACP had a field for them. */
+function readMeta({ usage, quota }: Fields): TokenUsage | undefined {
+  return readTokens(usage) ?? readTokens(fieldsOf(quota)['token_count']);
+}

@@ -1,0 +1,20 @@
+import { UNMETERED_CLIENTS } from '../../protocol/run-plan.ts';
+import { inheritedFields } from '../build/build-agent.ts';
+import type { RunbookSubject } from './subject.ts';
+
+/**
+ * A budget of tokens or cost has no effect on a client that reports no usage. Commands are left out: what they report is
+ * not known before they run.
+ */
+export function checkUnmetered(subject: RunbookSubject): void {
+  for (const [name, { run: own, budget = {} }] of Object.entries(subject.value.agents ?? {})) {
+    const run = own ?? inheritedFields(name, {}).run ?? '';
+    if (!UNMETERED_CLIENTS.includes(run)) continue;
+    for (const limit of ['tokens', 'cost'] as const) {
+      if (budget[limit] === undefined) continue;
+      const message = `agent ${name} runs ${run}, which reports no usage: a budget of ${limit} limits nothing`;
+      const hint = 'Remove it, and set `timeout` or `budget.time`.';
+      subject.reportName('runbook/unmetered-budget', ['agents', name, 'budget', limit], message, hint);
+    }
+  }
+}
