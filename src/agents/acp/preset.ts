@@ -35,6 +35,8 @@ export interface AcpPreset {
   readonly cost: boolean;
   /** Whether errors of the model's API have their kind in a field: always, for some kinds, or never. */
   readonly errors: 'kind' | 'partly' | 'none';
+  /** The error of a rate limit contains the wait that the API names. */
+  readonly namesWaits?: true;
   /** Whether `session/load` restores a conversation after the process was killed. */
   readonly resumes: boolean;
   /** Versions that the client cases ran with. */

@@ -129,6 +129,11 @@ export class ReadableLog {
         }
         case 'turn-ended':
           return [...this.end(), this.#renderTurn(events, failed)];
+        case 'usage':
+          // Of a turn that continues with another prompt. Otherwise the line about its end has it.
+          return event.of !== 'turn' || isEmpty(event.usage) || events.length > 1
+            ? []
+            : [...this.end(), { kind: 'dim', text: `─ used: ${describeUsage(event.usage)}` }];
         default:
           return [];
       }

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { Fields } from '../../../protocol/shape/read-unknown.ts';
+import type { AcpLine } from '../../../streams/acp.ts';
+import { answerPermission } from './permissions.ts';
+import type { HookName } from './supervisor-hooks.ts';
+
+const OPTIONS = [
+  { optionId: 'always', name: 'Always', kind: 'allow_always' },
+  { optionId: 'once', name: 'Once', kind: 'allow_once' },
+  { optionId: 'no', name: 'No', kind: 'reject_once' },
+];
+const CALL = { toolCallId: 'a', title: 'Run npm test', kind: 'execute', rawInput: { command: 'npm test' } };
+
+async function ask(
+  answers: Partial<Record<HookName, Fields>>,
+  { permissions = 'ask' as 'ask' | 'allow', options = OPTIONS as unknown, signal = new AbortController().signal } = {},
+) {
+  const [lines, notes, calls]: [AcpLine[], string[], [HookName, object][]] = [[], [], []];
+  let isHeld = false;
+  const { outcome } = await answerPermission(
+    { toolCall: CALL, options },
+    {
+      settings: { permissions },
+      hooks: {
+        call: async (name, body) => {
+          calls.push([name, body]);
+          return name in answers ? answers[name] : {};
+        },
+      },
+      print: (line) => void lines.push(line),
+      onHeld: () => void (isHeld = true),
+      onNote: (text) => void notes.push(text),
+    },
+    signal,
+  );
+  return { outcome, lines, notes, calls, isHeld };
+}
+
+function decided(behavior: string, message?: string): Fields {
+  return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior, message } } };
+}
+
+describe('a request for permission', () => {
+  it('is allowed once if the runbook allows everything, after the budget was asked', async () => {
+    const { outcome, calls } = await ask({}, { permissions: 'allow' });
+    expect(outcome).toEqual({ outcome: 'selected', optionId: 'once' });
+    expect(calls.map(([name]) => name)).toEqual(['pre-tool-use']);
+  });
+
+  it('goes to the supervisor with its input', async () => {
+    const { outcome, calls, lines } = await ask({ 'permission-request': decided('allow') });
+    expect(outcome).toEqual({ outcome: 'selected', optionId: 'once' });
+    expect(calls[1]).toEqual([
+      'permission-request',
+      { tool_name: 'Run npm test', tool_input: { command: 'npm test' } },
+    ]);
+    expect(lines).toMatchObject([{ outcome: 'asked' }, { outcome: 'allowed' }]);
+  });
+
+  it('is rejected with what the person wrote kept for the next prompt', async () => {
+    const { outcome, notes } = await ask({ 'permission-request': decided('deny', 'Use the other test.') });
+    expect(outcome).toEqual({ outcome: 'selected', optionId: 'no' });
+    expect(notes).toEqual(['Use the other test.']);
+  });
+
+  it.each([
+    ['the supervisor answers nothing', {}],
+    ['the answer cannot be read', { hookSpecificOutput: 'yes' }],
+  ])('is rejected if %s', async (_, answer) => {
+    expect((await ask({ 'permission-request': answer })).outcome).toEqual({ outcome: 'selected', optionId: 'no' });
+  });
+
+  it('is rejected, and ends the turn, while a budget is exhausted', async () => {
+    const { outcome, isHeld, calls } = await ask({ 'pre-tool-use': { continue: false } }, { permissions: 'allow' });
+    expect(outcome).toEqual({ outcome: 'selected', optionId: 'no' });
+    expect(isHeld).toBe(true);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('is cancelled with its turn', async () => {
+    const signal = AbortSignal.abort();
+    expect((await ask({ 'permission-request': decided('allow') }, { signal })).outcome).toEqual({
+      outcome: 'cancelled',
+    });
+  });
+
+  it.each([
+    ['no options', []],
+    ['options that are no list', 'all'],
+    ['options without a known kind', [{ optionId: 'x', name: 'Yes', kind: 'yes' }]],
+  ])('is cancelled if the agent offers %s', async (_, options) => {
+    expect((await ask({}, { permissions: 'allow', options })).outcome).toEqual({ outcome: 'cancelled' });
+  });
+
+  it('allows always only if nothing else is offered', async () => {
+    const { outcome } = await ask({}, { permissions: 'allow', options: OPTIONS.slice(0, 1) });
+    expect(outcome).toEqual({ outcome: 'selected', optionId: 'always' });
+  });
+});
