@@ -1,7 +1,10 @@
-/** Which sandbox a session has depends on the machine: `started (bubblewrap, network full)`, `(claude; no sandbox)`. */
+/**
+ * Which sandbox a session has, and what it lacks, depends on the machine: `started (bubblewrap, network full)`, `(claude; no sandbox)`,
+ * `baton: sandbox: …` at the start of a log. A test that compares bytes or positions of a log sets `sandbox = "none"` instead.
+ */
 export function withoutSandbox(text: string): string {
   return text
-    .replaceAll(/^sandbox: .*\n?/gm, '')
+    .replaceAll(/^(?:baton: )?sandbox: .*\n?/gm, '')
     .replaceAll(new RegExp(`; ${SANDBOX}(?=\\))`, 'g'), '')
     .replaceAll(new RegExp(` \\(${SANDBOX}\\) *$`, 'gm'), '')
     .replaceAll(new RegExp(` \\(${SANDBOX}\\) *`, 'g'), '  ');

@@ -13,6 +13,7 @@ const RUNBOOK = `
 desktop = false
 
 [agents.patient]
+sandbox = "none"
 run = '''echo "hello from $BATON_AGENT_ID"; while [ ! -e "$GO" ]; do sleep 0.05; done; echo leaving; baton emit agent:signal '{"kind":"complete","message":"all green"}' '''
 env = { GO = "go-patient" }
 

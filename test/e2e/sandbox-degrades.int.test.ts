@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isUserModeSetUp } from '../../src/sandbox/user/agent-user.ts';
 import { findLedgerFault } from '../processes/ledger.ts';
 import { PATIENCE_MS, RunWorld, type Shown } from '../processes/run-world.ts';
+import { withoutSandbox } from '../sandbox-words.ts';
 
 /** As bubblewrap is where the kernel allows no user namespaces. */
 const BWRAP = `#!/bin/sh
@@ -70,7 +71,9 @@ describe.skipIf(other.ok)(`without user namespaces${unless}`, { timeout: PATIENC
     expect(any).toMatchObject({ sandbox: { kind: 'none', network: 'host', notes: [line], summary: 'no sandbox' } });
     const [started] = await world.entries(any?.id ?? '', 'AgentStarted');
     expect(started?.data).toMatchObject({ sandbox: 'none', sandbox_notes: [line] });
-    expect(readFileSync(any?.log ?? '', 'utf8')).toMatch(/^baton: No sandbox instead of bubblewrap: .*\n$/);
+    const log = readFileSync(any?.log ?? '', 'utf8');
+    expect(log).toMatch(/^baton: sandbox: No sandbox instead of bubblewrap: .*\n$/);
+    expect(withoutSandbox(log)).toBe('');
     expect(world.world.baton(['status']).out).toMatch(/any .* running .*\(no sandbox\) task ANY/);
     const folder = join(world.repository, '.worktrees/any-any');
     await world.until('it has worked', () => existsSync(join(folder, 'done')));

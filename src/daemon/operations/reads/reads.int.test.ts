@@ -14,12 +14,15 @@ import { openStoreAt } from '../../../ledger/writer/open.ts';
 import { restoreState } from '../../../state/json-form.ts';
 import { RunScene } from '../../runs.cases.ts';
 
+/** Without a sandbox its log has the same bytes on every machine: no notes about what the sandbox lacks. */
+const runbookOf = (run: string): string => `[agents.a]\nsandbox = "none"\nrun = "${run}"\n`;
+
 /** One daemon for all: these operations change nothing. */
 let world: RunScene;
 let agentId: string;
 beforeAll(async () => {
   world = new RunScene();
-  world.write('[agents.a]\nrun = "echo hello"');
+  world.write(runbookOf('echo hello'));
   await world.start();
   for (const task_id of ['A', 'B']) await world.ask('task_create', { task_id, title: `do ${task_id}` });
   // It prints a line and ends without a signal: a person is asked.
@@ -176,9 +179,8 @@ describe('agent_log', () => {
   });
 
   it('waits until there is more, and until the end', async () => {
-    world.write(
-      '[agents.a]\nrun = "echo one; until test -e go; do sleep 0.02; done; echo two; until test -e end; do sleep 0.02; done"\non_dead = "done"',
-    );
+    const waitFor = (file: string): string => `until test -e ${file}; do sleep 0.02; done`;
+    world.write(`${runbookOf(`echo one; ${waitFor('go')}; echo two; ${waitFor('end')}`)}on_dead = "done"`);
     const id = await world.run('a');
     const first = await read({ id, from: 0, wait_ms: 20_000 });
     expect(first).toMatchObject({ text: 'one\n', ended: false });
