@@ -93,7 +93,9 @@ export class Client {
 
   /** The entries after a number, then each as it is recorded. Returns why the stream ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
-    return readEvents({ connect: async () => this.#reach(), headers: () => this.#headers(options), ...options });
+    const awayMs = this.#options.autostart ? 0 : this.#options.reachMs;
+    const headers = (): Record<string, string> => this.#headers(options);
+    return readEvents({ connect: async () => this.#reach(), headers, awayMs, ...options });
   }
 
   /** Stops the daemon and waits for its end. `agents` is how many keep running. */

@@ -15,6 +15,8 @@ export interface StreamedEntry {
 export interface EventsOptions {
   readonly after?: number;
   readonly signal?: AbortSignal;
+  /** How long the daemon may be away before the stream ends; a restart is shorter. Default: `reachMs` of a client that starts none. */
+  readonly awayMs?: number;
 }
 
 interface ReadOptions extends EventsOptions {
@@ -22,12 +24,23 @@ interface ReadOptions extends EventsOptions {
   readonly headers: () => Record<string, string>;
 }
 
-/** Reads entries as they are recorded. A broken stream is resumed after the last entry. */
+/**
+ * Reads entries as they are recorded. A broken stream is resumed after the last entry, as soon as a daemon listens again.
+ * Returns the error that ended it; undefined if `signal` aborted.
+ */
 export async function* readEvents(options: ReadOptions): AsyncGenerator<StreamedEntry, ApiError | undefined> {
+  const { awayMs = 0 } = options;
   let after = options.after ?? 0;
+  let answeredAt = performance.now();
   while (!isCalledOff(options)) {
     const reached = await options.connect();
-    if (!reached.ok) return reached.error;
+    if (!reached.ok) {
+      const isLate = performance.now() - answeredAt >= awayMs;
+      if (isLate || reached.error.code !== 'daemon-away') return reached.error;
+      // There is no event for the start of another process.
+      await delay(RETRY_MS);
+      continue;
+    }
     // Cancelled while it connected.
     if (isCalledOff(options)) {
       reached.connection.close();
@@ -42,8 +55,9 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
         after = seq;
       });
       if (refusal !== undefined) return refusal;
+      answeredAt = performance.now();
       // A daemon that stops needs a moment before the next one can start.
-      await delay(30);
+      await delay(STOPPING_MS);
     } finally {
       options.signal?.removeEventListener('abort', stop);
       reached.connection.close();
@@ -51,6 +65,9 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
   }
   return undefined;
 }
+
+const STOPPING_MS = 30;
+const RETRY_MS = 100;
 
 function isCalledOff({ signal }: EventsOptions): boolean {
   return signal?.aborted === true;

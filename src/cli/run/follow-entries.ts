@@ -1,6 +1,5 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
-import { delay } from '../../api/client/http.ts';
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 
 export interface FollowedEntry {
@@ -29,32 +28,18 @@ export async function* followEntries(
   client: Pick<Client, 'events'>,
   { after, signal, awayMs = AWAY_MS, isWanted }: FollowOptions,
 ): AsyncGenerator<FollowedEntry, ApiError | undefined> {
-  let seq = after;
-  let answeredAt = performance.now();
-  while (!signal.aborted) {
-    const stream = client.events({ after: seq, signal });
-    try {
-      for (let next = await stream.next(); ; next = await stream.next()) {
-        if (next.done === true) {
-          const error = next.value;
-          const isAway = error?.code === 'daemon-away' && performance.now() - answeredAt < awayMs;
-          if (error !== undefined && !isAway) return error;
-          break;
-        }
-        ({ seq } = next.value);
-        answeredAt = performance.now();
-        const { type, json } = next.value;
-        const { at, data } = isWanted?.(json) === false ? {} : fieldsOf(JSON.parse(json));
-        yield { seq, type, json, at: textOf(at), data: fieldsOf(data) };
-      }
-    } finally {
-      // Closes the connection if the consumer stops early.
-      await stream.return(undefined);
+  const stream = client.events({ after, signal, awayMs });
+  try {
+    for (let next = await stream.next(); ; next = await stream.next()) {
+      if (next.done === true) return next.value;
+      const { seq, type, json } = next.value;
+      const { at, data } = isWanted?.(json) === false ? {} : fieldsOf(JSON.parse(json));
+      yield { seq, type, json, at: textOf(at), data: fieldsOf(data) };
     }
-    // There is no event for the start of another process.
-    if (!signal.aborted) await delay(RETRY_MS);
+  } finally {
+    // Closes the connection if the consumer stops early.
+    await stream.return(undefined);
   }
-  return undefined;
 }
 
 export async function readHeadSeq(client: Pick<Client, 'call'>): Promise<number> {
@@ -71,4 +56,3 @@ export function untilInterrupted(): { readonly signal: AbortSignal; readonly [Sy
 }
 
 const AWAY_MS = 15_000;
-const RETRY_MS = 200;
