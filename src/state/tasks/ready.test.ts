@@ -76,7 +76,8 @@ function follow(story: Story, ready: ReadyTasks): Story['say'] {
 describe('a hundred thousand tasks', () => {
   const COUNT = 100_000;
 
-  it('asking after small changes stays below a millisecond', () => {
+  // Both are measured in turn in one run: a machine that is busy with something else slows both down.
+  it('asking after small changes takes less than a hundredth of the time of computing the order anew', () => {
     const story = createStory(OPEN);
     for (let i = 0; i < COUNT; i += 1)
       story.say(
@@ -85,24 +86,22 @@ describe('a hundred thousand tasks', () => {
       );
     const ready = trackReadyTasks(story.state, OPEN);
     const say = follow(story, ready);
-    const durations: number[] = [];
-    const ask = (): readonly Task[] => {
-      const began = performance.now();
-      const first = ready.first(story.state, 10);
-      durations.push(performance.now() - began);
-      return first;
-    };
+    const [asking, computing]: [number[], number[]] = [[], []];
     for (let i = 0; i < 600; i += 1) {
-      const id = ask()[0]?.id ?? '';
+      const [firstMs, first] = timed(() => ready.first(story.state, 10));
+      const id = first[0]?.id ?? '';
       say(claim(id, `s${i}`), worker);
-      const next = ask();
+      const [nextMs, next] = timed(() => ready.first(story.state, 10));
       expect([next.length, ids(next).includes(id)]).toEqual([10, false]);
+      asking.push(firstMs + nextMs);
       say(operate('waive', 'x', id), operator);
+      if (i % 200 !== 0) continue;
+      const [computedMs, computed] = timed(() => trackReadyTasks(story.state, OPEN).first(story.state, 10));
+      expect(ids(computed)).toEqual(ids(ready.first(story.state, 10)));
+      computing.push(computedMs);
     }
-    // The median: neither a machine that is busy with something else nor an engine that has yet to compile must fail the test. It is about
-    // 0.03 ms, and up to 0.5 before that.
-    const median = durations.sort((a, b) => a - b)[durations.length >> 1];
-    expect(median).toBeLessThan(1);
+    // About 0.1 ms and 300 ms.
+    expect(medianOf(asking) / medianOf(computing)).toBeLessThan(0.01);
   });
 
   it('one that everybody waits for wakes them all in one go', () => {
@@ -118,3 +117,13 @@ describe('a hundred thousand tasks', () => {
     expect(ids(ready.first(story.state, 3))).toEqual(['hub']);
   });
 });
+
+function timed<T>(run: () => T): [ms: number, result: T] {
+  const began = performance.now();
+  const result = run();
+  return [performance.now() - began, result];
+}
+
+function medianOf(durations: readonly number[]): number {
+  return durations.toSorted((a, b) => a - b)[durations.length >> 1] ?? Number.NaN;
+}
