@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { renderClientTables } from '../scripts/render-clients.ts';
 import { renderEntriesPage } from '../scripts/render-entries.ts';
 import { renderOperations } from '../scripts/render-operations.ts';
 import { renderSandboxTables } from '../scripts/render-sandbox-modes.ts';
@@ -20,6 +21,11 @@ it('docs/entries.md matches the table of entry types', () => {
 it('docs/security.md has the tables of the sandbox', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/security.md'), 'utf8');
   expect(page, 'run: node scripts/render-sandbox-modes.ts').toBe(renderSandboxTables(page));
+});
+
+it('docs/agents.md has the tables of the clients', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/agents.md'), 'utf8');
+  expect(page, 'run: node scripts/render-clients.ts').toBe(renderClientTables(page));
 });
 
 it('the OpenAPI document has a path for every operation, with its result', () => {

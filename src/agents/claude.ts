@@ -3,6 +3,7 @@ import type { Environment } from '../protocol/environment.ts';
 import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { type Fields, fieldsOf } from '../protocol/shape/read-unknown.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
+import { CLAUDE_PROFILE } from './capabilities/built-in.ts';
 import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
 /**
@@ -11,6 +12,7 @@ import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts
  * it has the same hooks, but asks the person for permissions.
  */
 export const claudeAdapter: Adapter = {
+  profile: CLAUDE_PROFILE,
   runs: (run) => run === 'claude',
   needsPrompt: true,
   settingsFolder: claudeFolder,

@@ -4,6 +4,7 @@ import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
+import { GEMINI_PROFILE } from './capabilities/built-in.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /**
@@ -12,6 +13,7 @@ import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './cli
  * HOME.
  */
 export const geminiAdapter: Adapter = {
+  profile: GEMINI_PROFILE,
   runs: (run) => run === 'gemini',
   needsPrompt: true,
   settingsFolder: geminiFolder,

@@ -87,6 +87,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     agentListCommand: ['agent list', 'List the running agents, oldest first'],
     agentShowCommand: ['agent show', 'Show one agent'],
   }),
+  ...listCommands(async () => import('./agents/clients.ts'), {
+    agentClientsCommand: ['agent clients', 'List the clients that agents can run, and what Baton can do with each'],
+  }),
   ...listCommands(async () => import('./agents/logs.ts'), {
     agentLogsCommand: ['agent logs', 'Show the output of an agent'],
   }),

@@ -16,7 +16,8 @@ import { isUnfinished } from '../hooks/files/journal.ts';
 import { installHooks, type InstallResult, uninstallDeletedProjects, uninstallHooks } from '../hooks/install.ts';
 import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
-import { describeVersion, type FileStatus, findVersion, readHooksStatus, type Version } from '../hooks/status.ts';
+import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
+import { describeVersion, findVersion, type Version } from './agents/client-version.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
@@ -59,11 +60,11 @@ export const hooksInstallCommand: CliCommand = {
     const { principal } = asked.wanted.options;
     const done = installHooks(hooked, asked.wanted);
     if (!done.ok) return reportRefusal(done, io);
-    const version = await findVersion(hooked, io.env);
+    const version = await versionOf(hooked, io);
     const installed = `Installed for ${hooked.title} in ${done.changed.join(' and ')}.\n`;
     io.out(done.changed.length === 0 ? 'Already installed.\n' : installed);
     for (const note of done.notes) io.out(`Note: ${printable(note)}\n`);
-    io.out(`${hooked.title}: ${describeVersion(hooked, version)}.\n`);
+    io.out(`${hooked.title}: ${describeVersion(hooked.tested, version)}.\n`);
     // If no daemon runs, the first session requests the token.
     if (principal !== undefined) await ensureWorkerToken(principal, io.env, false);
     io.out(`Its sessions act as the principal worker:${principal}.\n`);
@@ -173,7 +174,7 @@ export const hooksStatusCommand: CliCommand = {
       names.map(async (name) => ({
         client: name,
         tested: HOOKED_CLIENTS[name].tested,
-        version: await findVersion(HOOKED_CLIENTS[name], io.env),
+        version: await versionOf(HOOKED_CLIENTS[name], io),
         files: uniqueFiles(scopes.flatMap((scope) => readHooksStatus(HOOKED_CLIENTS[name], scope, machine))),
       })),
     );
@@ -189,6 +190,10 @@ export const hooksStatusCommand: CliCommand = {
   },
 };
 
+async function versionOf({ name, tested }: HookedClient, io: Io): Promise<Version> {
+  return findVersion({ program: name, tested }, io.env);
+}
+
 /** One file may serve both scopes. */
 function uniqueFiles(files: readonly FileStatus[]): readonly FileStatus[] {
   return files.filter(({ path }, n) => files.findIndex((each) => each.path === path) === n);
@@ -202,5 +207,5 @@ function describeClient(name: ClientName, version: Version, files: readonly File
     ...problems.map((problem) => `    ${printable(problem)}`),
     ...missing.map((program) => `    ${printable(program)} is missing: install again`),
   ]);
-  return `${client.title}: ${describeVersion(client, version)}\n${lines.length === 0 ? '  not installed\n' : `${lines.join('\n')}\n`}`;
+  return `${client.title}: ${describeVersion(client.tested, version)}\n${lines.length === 0 ? '  not installed\n' : `${lines.join('\n')}\n`}`;
 }

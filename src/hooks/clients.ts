@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CLAUDE_PROFILE, GEMINI_PROFILE } from '../agents/capabilities/built-in.ts';
 import type { ClientName, HookedClient } from './client.ts';
 import { codexHooks } from './codex.ts';
 import { hookCommand, type HookMoment, mcpServer } from './command-line.ts';
@@ -7,8 +8,8 @@ import { jsonFile } from './edit/json-file.ts';
 /** `settings.local.json` is not shared: hooks name programs of this machine. All MCP servers are in `.claude.json`. */
 export const claudeHooks: HookedClient = {
   name: 'claude',
-  title: 'Claude Code',
-  tested: ['2.1.197', '2.1.325'],
+  title: CLAUDE_PROFILE.title,
+  tested: CLAUDE_PROFILE.tested,
   files: ({ scope, options, machine }) => {
     const { CLAUDE_CONFIG_DIR: folder } = machine.env;
     const hook = (moment: 'start' | 'stop' | 'end', timeout: number) => ({
@@ -44,8 +45,8 @@ export const claudeHooks: HookedClient = {
 /** Gemini CLI has one settings file. Its timeouts are in milliseconds. */
 export const geminiHooks: HookedClient = {
   name: 'gemini',
-  title: 'Gemini CLI',
-  tested: ['0.61.0'],
+  title: GEMINI_PROFILE.title,
+  tested: GEMINI_PROFILE.tested,
   files: ({ scope, options, machine }) => {
     const folder = scope.kind === 'user' ? machine.env['GEMINI_CLI_HOME'] || machine.home : scope.root;
     const hook = (moment: HookMoment, timeout: number) => ({

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { CODEX_PROFILE } from '../agents/capabilities/built-in.ts';
 import { trustedHash } from '../agents/codex.ts';
 import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { HookedClient, ClientFile, HookMachine, Scope, InstallRequest } from './client.ts';
@@ -12,8 +13,8 @@ import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable
 /** Codex runs a hook only if the user's own `config.toml` trusts it, by position and hash; Baton adds that trust. */
 export const codexHooks: HookedClient = {
   name: 'codex',
-  title: 'Codex',
-  tested: ['0.166.0'],
+  title: CODEX_PROFILE.title,
+  tested: CODEX_PROFILE.tested,
   files: (wanted) => {
     const { scope, machine } = wanted;
     const home = homeOf(machine);

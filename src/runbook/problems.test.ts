@@ -107,6 +107,20 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     { limits: { day_budget: { cost: '‸$0.00' } } },
   ],
   [
+    'a token budget of a client that reports no tokens',
+    'runbook/unmetered-budget',
+    'agent a runs cline, which reports no usage: a budget of tokens limits nothing',
+    'Remove it, and set `timeout` or `budget.time`.',
+    agent({ run: 'cline', prompt: 'x', budget: { '‸tokens': 1000, time: '1h' } }),
+  ],
+  [
+    'a cost budget of a client that reports no tokens',
+    'runbook/unmetered-budget',
+    'agent a runs auggie, which reports no usage: a budget of cost limits nothing',
+    'Remove it, and set `timeout` or `budget.time`.',
+    agent({ run: 'auggie', prompt: 'x', budget: { '‸cost': '$2' } }),
+  ],
+  [
     'a budget that limits nothing',
     'runbook/empty-budget',
     'agents.a.budget limits nothing',

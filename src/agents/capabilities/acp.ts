@@ -1,0 +1,75 @@
+import type { AcpPreset } from '../acp/preset.ts';
+import type { Answers, ClientProfile } from './capabilities.ts';
+
+/** What all ACP agents have in common: the driver decides it, not the agent. */
+const DRIVEN = {
+  gate: 'prompt',
+  hooks: [],
+  message: 'next-stop',
+  attach: 'lines',
+} as const;
+
+/** The profile of a preset, from the facts that the driver uses. */
+export function profileOfPreset(preset: AcpPreset): ClientProfile {
+  const { about, argv, env = {}, mcp, errors, tested } = preset;
+  return {
+    title: about,
+    program: argv[0] ?? null,
+    package: preset.package,
+    tested,
+    env,
+    capabilities: {
+      ...DRIVEN,
+      resume: preset.resumes ? 'conversation' : 'new-conversation',
+      permissions: permissionsOf(preset),
+      usage: preset.usage === 'message' ? 'request' : preset.usage,
+      budget: BUDGETS[preset.usage],
+      cost: preset.cost ? 'reported' : preset.usage === 'none' ? 'none' : 'price-list',
+      errors,
+      limits: preset.namesWaits === true ? 'named' : 'none',
+      mcp: preset.searchesTools === true ? 'search' : mcp,
+      sandbox: preset.turnsSandboxOff === true ? 'own-off' : 'inside',
+      login: loginOf(preset),
+    },
+  };
+}
+
+/** `acp:COMMAND`: most answers are known only when the agent runs. Its requests are asked, since nobody has tried it. */
+export const ANY_ACP_PROFILE: ClientProfile = {
+  title: 'any ACP agent',
+  program: null,
+  package: null,
+  tested: [],
+  capabilities: {
+    ...DRIVEN,
+    resume: 'offered',
+    permissions: 'asked',
+    usage: 'offered',
+    budget: 'offered',
+    cost: 'offered',
+    errors: 'partly',
+    limits: 'named',
+    mcp: 'offered',
+    sandbox: 'inside',
+    login: 'its own',
+  },
+};
+
+const BUDGETS = {
+  message: 'request',
+  turn: 'turn',
+  conversation: 'turn',
+  'last-request': 'turn',
+  none: 'time',
+} as const satisfies Readonly<Record<AcpPreset['usage'], Answers['budget']>>;
+
+/** An agent whose two settings are the same cannot be made to ask. */
+function permissionsOf({ permissions: { ask, allow } }: AcpPreset): Answers['permissions'] {
+  if (allow === undefined) return 'allowed-or-asked';
+  return JSON.stringify(ask) === JSON.stringify(allow) ? 'none' : 'none-or-asked';
+}
+
+function loginOf({ home: { credentials }, authenticate }: AcpPreset): string {
+  const variable = authenticate === undefined ? [] : [`\`${authenticate.variable}\``];
+  return [...variable, ...credentials.map((path) => `\`~/${path}\``)].join(', ');
+}

@@ -1,0 +1,73 @@
+import type { AdapterProfile } from './capabilities.ts';
+
+/**
+ * The three clients with adapters of their own. `npm run test:clients` runs the real programs and covers most answers.
+ * Seen by hand only: Claude Code with an API key gives up on a long rate limit.
+ */
+export const CLAUDE_PROFILE: AdapterProfile = {
+  title: 'Claude Code',
+  program: 'claude',
+  package: '@anthropic-ai/claude-code',
+  tested: ['2.1.197', '2.1.325'],
+  env: { DISABLE_AUTOUPDATER: '1' },
+  capabilities: {
+    gate: 'http-hook',
+    hooks: ['Stop', 'StopFailure', 'Notification', 'PostToolUse', 'PreToolUse', 'PermissionRequest'],
+    message: 'at-once',
+    resume: 'conversation',
+    permissions: 'asked',
+    usage: 'request',
+    budget: 'held',
+    cost: 'reported',
+    errors: 'kind',
+    limits: 'subscription',
+    mcp: 'http',
+    sandbox: 'inside',
+    login: 'yours; `apiKeyHelper` and `env` of your settings come along',
+  },
+};
+
+export const CODEX_PROFILE: AdapterProfile = {
+  title: 'Codex',
+  program: 'codex',
+  package: '@openai/codex',
+  tested: ['0.166.0'],
+  capabilities: {
+    gate: 'command-hook',
+    hooks: ['Stop', 'PreToolUse'],
+    message: 'next-stop',
+    resume: 'conversation',
+    permissions: 'none',
+    usage: 'request',
+    budget: 'held',
+    cost: 'price-list',
+    errors: 'kind',
+    limits: 'subscription',
+    mcp: 'search',
+    sandbox: 'own-off',
+    login: 'yours, with all settings',
+  },
+};
+
+export const GEMINI_PROFILE: AdapterProfile = {
+  title: 'Gemini CLI',
+  program: 'gemini',
+  package: '@google/gemini-cli',
+  tested: ['0.61.0'],
+  env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+  capabilities: {
+    gate: 'command-hook',
+    hooks: ['AfterAgent', 'BeforeTool'],
+    message: 'next-stop',
+    resume: 'conversation',
+    permissions: 'none',
+    usage: 'request',
+    budget: 'held',
+    cost: 'price-list',
+    errors: 'kind',
+    limits: 'named',
+    mcp: 'http',
+    sandbox: 'own-off',
+    login: 'linked; `security.auth`, `general`, `model` and `privacy` of your settings come along',
+  },
+};

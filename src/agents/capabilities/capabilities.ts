@@ -1,0 +1,179 @@
+/**
+ * What Baton can do with a client, as questions with fixed answers. Each answer has a short form for tables and a
+ * sentence that explains it: docs/agents.md, `baton agent clients` and `baton doctor` use the same words.
+ */
+export const QUESTIONS = {
+  gate: {
+    title: 'stop gate',
+    answers: {
+      'http-hook': ['HTTP hook', 'a hook of the client asks the supervisor over HTTP'],
+      'command-hook': ['command hook', 'a hook of the client runs a command that asks the supervisor'],
+      prompt: [
+        'further prompt',
+        'the end of a turn is a stop attempt; if it is blocked, a further prompt follows in the same session. ' +
+          'There is no hook that the agent could switch off',
+      ],
+      none: ['none', 'the process ends when it likes; it may ask with `baton agent hook stop`'],
+    },
+  },
+  message: {
+    title: 'a message arrives',
+    answers: {
+      'at-once': ['at once', 'also in the middle of a turn'],
+      'next-stop': ['at its next stop', 'as the reason why it may not stop, or as the prompt of the next turn'],
+      stdin: ['on standard input', 'when the program reads it'],
+    },
+  },
+  resume: {
+    title: 'resume',
+    answers: {
+      conversation: ['same conversation', 'also after a crash'],
+      'new-conversation': ['new conversation', 'a new process begins with the prompt and the message'],
+      offered: ['if offered', 'the same conversation if the agent offers `session/load`'],
+      process: ['new process', 'the program keeps what it needs in `BATON_AGENT_DIR`'],
+    },
+  },
+  attach: {
+    title: '`attach`',
+    answers: {
+      terminal: ['yes', "the client's interactive mode, in your terminal"],
+      lines: ['lines', 'only `baton agent attach --lines`'],
+    },
+  },
+  permissions: {
+    title: 'permission prompts',
+    answers: {
+      asked: ['`on_prompt`', 'what the client may not do unasked'],
+      none: ['none', 'the client has full access to its sandbox'],
+      'none-or-asked': [
+        'none, or `on_prompt`',
+        'the client asks nothing; with `acp.permissions = "ask"`, its requests go to `on_prompt`',
+      ],
+      'allowed-or-asked': [
+        'allowed, or `on_prompt`',
+        'Baton allows each request; with `acp.permissions = "ask"`, they go to `on_prompt`',
+      ],
+      own: ['its own', 'Baton does not know them'],
+    },
+  },
+  usage: {
+    title: 'usage',
+    answers: {
+      request: ['each request', 'while the turn goes on'],
+      turn: ['each turn', 'at its end'],
+      conversation: ['running total', 'at the end of each turn'],
+      'last-request': ['last request', 'of each turn: the sum is too small'],
+      offered: ['if offered', 'as the agent reports it'],
+      none: ['none', 'tokens are unknown'],
+    },
+  },
+  budget: {
+    title: 'budget binds',
+    answers: {
+      held: [
+        'before a tool',
+        'the tool waits until the budget is decided: at most one request more per open conversation',
+      ],
+      request: ['after a request', 'the turn is cancelled at the next report or tool call'],
+      turn: ['after a turn', 'the turn after it is cancelled at its first tool call'],
+      offered: ['as reported', 'after a request or a turn; without reports, only `time` binds'],
+      time: ['time only', 'a budget of tokens or cost is an error in the runbook'],
+      end: ['at its end', 'the program runs to its end, or to its `timeout`; what follows waits'],
+    },
+  },
+  cost: {
+    title: 'cost',
+    answers: {
+      reported: ['reported', 'by the client'],
+      'price-list': ['price list', 'computed from tokens'],
+      offered: ['if offered', 'reported, or computed from tokens'],
+      none: ['unknown', 'there are no tokens to compute it from'],
+    },
+  },
+  errors: {
+    title: 'API errors',
+    answers: {
+      kind: ['kind known', 'read from fields, and handled by `on_error`'],
+      partly: ['partly', 'some kinds; other errors end the process'],
+      none: ['unknown', 'an error ends the turn or the process'],
+    },
+  },
+  limits: {
+    title: 'end of a rate limit',
+    answers: {
+      subscription: ['with a subscription', 'with an API key at most a short wait is known'],
+      named: ['if named', 'the API may name a wait'],
+      none: ['unknown', 'Baton waits a minute, then twice as long each time'],
+    },
+  },
+  mcp: {
+    title: 'MCP',
+    answers: {
+      http: ['HTTP', "the model sees Baton's tools at once"],
+      search: ['HTTP, search', "the model must search for Baton's tools first"],
+      stdio: ['stdio', 'the client starts `baton mcp`'],
+      offered: ['HTTP or stdio', 'as the agent announces it'],
+      address: ['address', 'at `$BATON_URL/mcp`'],
+    },
+  },
+  sandbox: {
+    title: 'sandbox',
+    answers: {
+      inside: ['inside', 'the client runs inside the sandbox of its session'],
+      'own-off': [
+        'inside, own off',
+        'its own sandbox, which fails in another one or blocks what a session needs, is off',
+      ],
+    },
+  },
+} as const;
+
+type Questions = typeof QUESTIONS;
+export type Question = keyof Questions;
+
+/** The answers of one client. */
+export type Answers = { readonly [Q in Question]: keyof Questions[Q]['answers'] };
+
+export interface Capabilities extends Answers {
+  /** Hooks of the client that Baton sets. */
+  readonly hooks: readonly string[];
+  /** Where the login comes from, in Markdown. */
+  readonly login: string;
+}
+
+/** A client as people know it. */
+export interface ClientProfile {
+  readonly title: string;
+  /** On the PATH; null for a program that Baton brings or that the runbook names. */
+  readonly program: string | null;
+  /** On npm. */
+  readonly package: string | null;
+  /** Versions that the client cases ran with, oldest first. */
+  readonly tested: readonly string[];
+  /** Always set: switches off updates, also when it is asked for its version. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly capabilities: Capabilities;
+}
+
+/** As an adapter states it: whether a person can attach follows from the adapter itself. */
+export interface AdapterProfile extends Omit<ClientProfile, 'capabilities'> {
+  readonly capabilities: Omit<Capabilities, 'attach'>;
+}
+
+/** The answer in a few words. */
+export function renderAnswer(question: Question, { [question]: answer }: Answers): string {
+  return wordsOf(question, answer)[0];
+}
+
+/** The answer in a sentence. */
+export function explainAnswer(question: Question, { [question]: answer }: Answers): string {
+  const [short, about] = wordsOf(question, answer);
+  return `${short}: ${about}`;
+}
+
+function wordsOf(question: Question, answer: string): readonly [string, string] {
+  const answers: Readonly<Record<string, readonly [string, string]>> = QUESTIONS[question].answers;
+  const words = answers[answer];
+  if (words === undefined) throw new Error(`no words for ${question}: ${answer}`);
+  return words;
+}

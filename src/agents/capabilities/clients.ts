@@ -1,0 +1,85 @@
+import { acpCommandOf } from '../../protocol/run-plan.ts';
+import { PRESETS } from '../acp/presets.ts';
+import type { Adapter } from '../adapter.ts';
+import { claudeAdapter } from '../claude.ts';
+import { codexAdapter } from '../codex.ts';
+import { geminiAdapter } from '../gemini.ts';
+import { scriptedAdapter } from '../scripted/adapter.ts';
+import { ANY_ACP_PROFILE, profileOfPreset } from './acp.ts';
+import { CLAUDE_PROFILE } from './built-in.ts';
+import type { AdapterProfile, ClientProfile } from './capabilities.ts';
+
+/** A client with what a runbook writes as `run`. */
+export interface Client extends ClientProfile {
+  readonly run: string;
+}
+
+/** Every client that Baton knows, those with adapters of their own first, and at last any program. */
+export function listClients(): readonly Client[] {
+  return CLIENTS;
+}
+
+/** The client that `run` starts; undefined for a built-in role, which has no conversation. */
+export function findClient(run: string): Client | undefined {
+  if (run.startsWith('builtin:')) return undefined;
+  const isScripted = scriptedAdapter.runs(run);
+  const name = isScripted ? SCRIPTED : acpCommandOf(run) !== undefined ? ANY_ACP : run;
+  return CLIENTS.find((client) => client.run === name) ?? ANY_COMMAND;
+}
+
+const SCRIPTED = 'scripted FILE';
+const ANY_ACP = 'acp:COMMAND';
+
+/** Behaves as Claude Code, but asks no permission of its own. */
+const SCRIPTED_PROFILE: AdapterProfile = {
+  title: 'scripted agent',
+  program: null,
+  package: null,
+  tested: [],
+  capabilities: {
+    ...CLAUDE_PROFILE.capabilities,
+    hooks: CLAUDE_PROFILE.capabilities.hooks.filter((name) => name !== 'PermissionRequest'),
+    limits: 'named',
+    login: 'none',
+  },
+};
+
+const ANY_COMMAND: Client = {
+  run: 'COMMAND',
+  title: 'any command',
+  program: null,
+  package: null,
+  tested: [],
+  capabilities: {
+    gate: 'none',
+    hooks: [],
+    message: 'stdin',
+    resume: 'process',
+    attach: 'lines',
+    permissions: 'own',
+    usage: 'none',
+    budget: 'end',
+    cost: 'none',
+    errors: 'none',
+    limits: 'none',
+    mcp: 'address',
+    sandbox: 'inside',
+    login: 'its own',
+  },
+};
+
+const CLIENTS: readonly Client[] = [
+  ...adapted('claude', claudeAdapter),
+  ...adapted('codex', codexAdapter),
+  ...adapted('gemini', geminiAdapter),
+  ...Object.entries(PRESETS).map(([run, preset]) => ({ run, ...profileOfPreset(preset) })),
+  { run: ANY_ACP, ...ANY_ACP_PROFILE },
+  ...adapted(SCRIPTED, { ...scriptedAdapter, profile: SCRIPTED_PROFILE }),
+  ANY_COMMAND,
+];
+
+function adapted(run: string, { profile, attach }: Adapter): readonly Client[] {
+  if (profile === undefined) return [];
+  const answer = attach === undefined ? 'lines' : 'terminal';
+  return [{ run, ...profile, capabilities: { ...profile.capabilities, attach: answer } }];
+}

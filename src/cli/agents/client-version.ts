@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { findProgram } from '../../notify/run-program.ts';
+import { allowedEnvironment, type Environment } from '../../protocol/environment.ts';
+
+export type Version =
+  | { readonly kind: 'missing' }
+  /** Does not report a version, or not in time. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'found'; readonly version: string; readonly is: VersionStanding };
+
+/** `known`: between the oldest and the newest version that the tests ran with. */
+type VersionStanding = 'known' | 'older' | 'newer' | 'untested';
+
+interface VersionedClient {
+  readonly program: string;
+  readonly tested: readonly string[];
+  /** Switches off its updates. */
+  readonly env?: Environment;
+}
+
+/** Runs `PROGRAM --version`, without the variables of its API. */
+export async function findVersion(
+  client: VersionedClient,
+  env: Environment,
+  timeoutMs = VERSION_TIMEOUT_MS,
+): Promise<Version> {
+  const path = findProgram(client.program, env);
+  if (path === undefined) return { kind: 'missing' };
+  const printed = await readPrinted(path, { ...allowedEnvironment(env).passed, ...client.env }, timeoutMs);
+  const version = /(?<![\d.])\d{1,6}\.\d{1,6}\.\d{1,6}(?![\d.])/.exec(printed)?.[0];
+  return version === undefined
+    ? { kind: 'silent' }
+    : { kind: 'found', version, is: compareToTested(version, client.tested) };
+}
+
+/** The first kilobytes of standard output. A program that is not done in time is killed with everything that it started. */
+async function readPrinted(path: string, env: Environment, timeoutMs: number): Promise<string> {
+  return new Promise((resolve) => {
+    // In a project, a client would read the project's settings.
+    const child = spawn(path, ['--version'], { cwd: '/', env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    let printed = '';
+    const finish = (): void => {
+      clearTimeout(timer);
+      resolve(printed);
+    };
+    const cutOff = (): void => {
+      killGroup(child.pid);
+      child.stdout.destroy();
+      finish();
+    };
+    const timer = setTimeout(cutOff, timeoutMs);
+    child.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString('utf8');
+      if (printed.length > MAX_PRINTED) cutOff();
+    });
+    child.once('error', finish);
+    child.once('close', finish);
+  });
+}
+
+const VERSION_TIMEOUT_MS = 5000;
+const MAX_PRINTED = 4096;
+
+/** The program may have ended and left others that hold the pipe open. */
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+}
+
+function compareToTested(version: string, tested: readonly string[]): VersionStanding {
+  const [oldest, newest] = [tested[0], tested.at(-1)];
+  if (oldest === undefined || newest === undefined) return 'untested';
+  if (compare(version, oldest) < 0) return 'older';
+  return compare(version, newest) > 0 ? 'newer' : 'known';
+}
+
+function compare(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
+
+export function describeVersion(tested: readonly string[], version: Version): string {
+  switch (version.kind) {
+    case 'missing':
+      return 'not on the PATH';
+    case 'silent':
+      return `on the PATH, but does not report its version${tested.length === 0 ? '' : ` (tested: ${renderTested(tested)})`}`;
+    case 'found':
+      return `${version.version}, ${describeStanding(version.is, tested)}`;
+  }
+}
+
+function describeStanding(is: VersionStanding, tested: readonly string[]): string {
+  if (is === 'known') return 'known';
+  if (is === 'untested') return 'not tested in any version';
+  return `not tested: ${is} than the tested versions (${renderTested(tested)})`;
+}
+
+export function renderTested(tested: readonly string[]): string {
+  return tested.length <= 1 ? (tested[0] ?? 'none') : `${tested[0]} to ${tested.at(-1)}`;
+}

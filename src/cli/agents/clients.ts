@@ -1,0 +1,99 @@
+import {
+  type Answers,
+  explainAnswer,
+  type Question,
+  QUESTIONS,
+  renderAnswer,
+} from '../../agents/capabilities/capabilities.ts';
+import { type Client, listClients } from '../../agents/capabilities/clients.ts';
+import type { Environment } from '../../protocol/environment.ts';
+import { didYouMean } from '../../protocol/shape/problem.ts';
+import { type CliCommand, EXIT } from '../command.ts';
+import { JSON_OPTION } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
+import { renderFacts, renderTable } from '../table.ts';
+import { describeVersion, findVersion, renderTested, type Version } from './client-version.ts';
+
+/** A client, and its program on this machine; null if the client has no program of its own. */
+export interface FoundClient extends Client {
+  readonly version: Version | null;
+}
+
+export const agentClientsCommand: CliCommand = {
+  examples: ['baton agent clients', 'baton agent clients opencode', 'baton agent clients --json'],
+  args: [{ name: 'NAME', about: 'Show everything about this client', optional: true }],
+  options: [JSON_OPTION],
+  async run({ args: [name], options }, io) {
+    const all = listClients();
+    const named = name === undefined ? all : all.filter(({ run }) => run === name);
+    if (named.length === 0) {
+      const names = all.map(({ run }) => run);
+      const hint = didYouMean(name ?? '', names) ?? `There are: ${names.join(', ')}.`;
+      return reportProblem({ message: `there is no client ${name}`, hint }, io);
+    }
+    const found = await findClients(named, io.env);
+    if (options.has('json')) io.out(`${JSON.stringify({ clients: found.map(fieldsOf) })}\n`);
+    else io.out(name === undefined ? renderClients(found) : found.map(renderClient).join(''));
+    return EXIT.ok;
+  },
+};
+
+/** Looks for all programs at once; two clients of one program share the answer. */
+export async function findClients(clients: readonly Client[], env: Environment): Promise<readonly FoundClient[]> {
+  const running = new Map<string, Promise<Version>>();
+  return Promise.all(
+    clients.map(async (client) => {
+      const { program, tested } = client;
+      if (program === null) return { ...client, version: null };
+      const key = JSON.stringify([program, tested]);
+      const version = running.get(key) ?? findVersion({ program, tested, env: client.env ?? {} }, env);
+      running.set(key, version);
+      return { ...client, version: await version };
+    }),
+  );
+}
+
+function fieldsOf({ run, title, program, package: npm, tested, version, capabilities }: FoundClient): object {
+  return { run, title, program, package: npm, tested, version, capabilities };
+}
+
+const COLUMNS = ['gate', 'message', 'resume', 'usage', 'budget'] as const satisfies readonly Question[];
+
+export function renderClients(found: readonly FoundClient[]): string {
+  const head = ['RUN', 'VERSION', ...COLUMNS.map((question) => QUESTIONS[question].title.toUpperCase())];
+  const rows = found.map(({ run, version, capabilities }) => [
+    run,
+    renderVersion(version),
+    ...COLUMNS.map((question) => renderAnswer(question, capabilities)),
+  ]);
+  return renderTable([head, ...rows]);
+}
+
+function renderVersion(version: Version | null): string {
+  if (version === null) return '-';
+  if (version.kind !== 'found') return version.kind === 'missing' ? 'not on the PATH' : 'unknown version';
+  return `${version.version}, ${STANDINGS[version.is]}`;
+}
+
+const STANDINGS = { known: 'tested', older: 'older than tested', newer: 'newer than tested', untested: 'untested' };
+
+function renderClient({ run, title, program, tested, version, capabilities }: FoundClient): string {
+  const questions = Object.keys(QUESTIONS) as Question[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return renderFacts(`${run}  ${title}`, [
+    ['program', program],
+    ['version', version === null ? null : describeVersion(tested, version)],
+    ['tested with', program === null ? null : renderTested(tested)],
+    ...questions.map((question) => [withoutMarks(QUESTIONS[question].title), explain(question, capabilities)] as const),
+    ['hooks', capabilities.hooks.join(', ')],
+    ['login', withoutMarks(capabilities.login)],
+  ]);
+}
+
+function explain(question: Question, answers: Answers): string {
+  return withoutMarks(explainAnswer(question, answers));
+}
+
+/** The words are Markdown. */
+function withoutMarks(text: string): string {
+  return text.replaceAll('`', '');
+}
