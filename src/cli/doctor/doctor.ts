@@ -2,13 +2,14 @@ import { userInfo } from 'node:os';
 import { sandboxOf } from '../../runbook/access.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { readRunbook } from '../../runbook/read/read-runbook.ts';
-import type { Runbook } from '../../runbook/runbook.ts';
+import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { diagnoseSandbox, type Diagnosis, type Finding } from '../../sandbox/doctor.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { findProjectDir } from '../runbook/runbook.ts';
 import { renderTable } from '../table.ts';
 import { printable } from '../text.ts';
+import { diagnoseClients } from './clients.ts';
 
 export const doctorCommand: CliCommand = {
   examples: ['baton doctor', 'baton doctor --fix'],
@@ -23,7 +24,9 @@ export const doctorCommand: CliCommand = {
     const { checked } = await readRunbook(await findProjectDir(given, io));
     const look = async (): Promise<readonly Diagnosis[]> => {
       const found = await diagnoseSandbox(io.env, operatorName(io.env));
-      return checked.ok ? [...found, ...findUnusable(checked.value, found)] : found;
+      if (!checked.ok) return [...found, describeBroken(checked.problems)];
+      const clients = await diagnoseClients(checked.value, found, io.env);
+      return [...found, ...findUnusable(checked.value, found), ...clients];
     };
     const before = await look();
     const repairs = given.options.has('fix') ? before.flatMap(({ ok, repair }) => (ok ? [] : (repair ?? []))) : [];
@@ -36,6 +39,13 @@ export const doctorCommand: CliCommand = {
     return isBroken ? EXIT.failed : EXIT.ok;
   },
 };
+
+/** Its agents are unknown until the runbook is valid. */
+export function describeBroken([{ file, message }, ...more]: readonly [RunbookProblem, ...RunbookProblem[]]): Finding {
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  const detail = `${file ?? 'the runbook'}: ${message}${others}`;
+  return { name: 'runbook', ok: false, isMinor: false, detail, fix: 'See: baton runbook check' };
+}
 
 /** With sudo, the user who ran it. */
 function operatorName(env: Readonly<Record<string, string | undefined>>): string {
