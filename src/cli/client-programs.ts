@@ -36,10 +36,15 @@ export const hookStopCommand: CliCommand = {
 };
 
 export const agentPlayCommand: CliCommand = {
-  examples: ['baton agent play script.yaml', 'baton agent play --check script.yaml'],
+  examples: [
+    'baton agent play script.yaml',
+    'baton agent play --check script.yaml',
+    'baton agent play --acp script.yaml',
+  ],
   args: [{ name: 'SCRIPT', about: 'Steps, in YAML or JSON: see docs/agents.md' }],
   options: [
     { name: 'check', about: 'Only check the script' },
+    { name: 'acp', about: 'Speak the Agent Client Protocol on standard input and output' },
     { name: 'stream-json', about: 'Print events like Claude Code with --output-format stream-json' },
     { name: 'settings', value: 'FILE', about: 'Hooks, in the format of Claude Code' },
     { name: 'keep', value: 'DIR', about: 'Store the conversation in this folder' },
@@ -49,7 +54,7 @@ export const agentPlayCommand: CliCommand = {
   ],
   async run({ args, options }) {
     const { runScript } = await import('../agents/scripted/play.ts');
-    const switches = new Set(['check', 'stream-json', 'prompted']);
+    const switches = new Set(['check', 'acp', 'stream-json', 'prompted']);
     const typed = [...options].flatMap(([name, value]) => (switches.has(name) ? [`--${name}`] : [`--${name}`, value]));
     return runScript([...typed, ...args]);
   },

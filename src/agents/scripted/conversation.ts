@@ -13,11 +13,15 @@ export interface Conversation {
 /** Keeps the conversation in a file, rewritten after each change; without a folder only in memory. */
 export class ConversationFile {
   readonly #path: string | undefined;
+  /** Whether there was a conversation to resume. */
+  readonly isFound: boolean;
   now: Conversation;
 
   constructor(folder: string | undefined, id: string, isResume: boolean) {
     this.#path = folder === undefined ? undefined : join(folder, `scripted-${id}.json`);
-    this.now = (isResume ? this.#read() : undefined) ?? { id, position: 0, messages: [] };
+    const kept = isResume ? this.#read() : undefined;
+    this.isFound = kept !== undefined;
+    this.now = kept ?? { id, position: 0, messages: [] };
   }
 
   begin(position: number): void {

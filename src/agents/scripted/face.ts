@@ -1,5 +1,5 @@
 import type { PlanEntry } from './plan.ts';
-import type { ScriptStep } from './script.ts';
+import type { ScriptStep } from './steps.ts';
 import type { ToolCall } from './tools.ts';
 
 export type Used = Extract<ScriptStep, { do: 'use' }>['with'];
@@ -30,6 +30,8 @@ export interface Face {
   stop(lastWords: string): Promise<StopOutcome>;
   /** Ends the turn with an error of the model's API. */
   fail(error: ApiError): Promise<void>;
+  /** Plays a step of a broken agent. Returns undefined if the step is none of these. */
+  misbehave(step: ScriptStep): Promise<StepOutcome | undefined>;
   /** Waits for the next message. Returns undefined if none will follow. */
   receive(): Promise<string | undefined>;
   /** Called before each step: the turn may have been cancelled. */

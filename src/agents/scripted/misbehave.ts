@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { writeStdout } from '../../api/stdio.ts';
-import type { ScriptStep } from './script.ts';
+import type { ScriptStep } from './steps.ts';
 
-/** Returns undefined if the step is none of these. */
+/** Plays a step of a broken agent. Returns undefined if the step is none of these. */
 export async function misbehave(step: ScriptStep): Promise<'continues' | undefined> {
   switch (step.do) {
     case 'hang':
@@ -15,12 +15,13 @@ export async function misbehave(step: ScriptStep): Promise<'continues' | undefin
       writeStdout(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
       return 'continues';
     case 'flood':
-      flood(step.with);
+      flood(step.with.bytes ?? 0);
       return 'continues';
     case 'fork':
       spawn('/bin/sh', ['-c', step.with.run], { stdio: 'ignore', detached: step.with.setsid === true }).unref();
       return 'continues';
     case 'ignore':
+      if (step.with === 'cancel') return undefined;
       process.on(step.with, () => {});
       return 'continues';
     default:

@@ -1,5 +1,6 @@
 export const USAGE = `Usage: baton agent play [options] SCRIPT
   --check          only check the script
+  --acp            speak the Agent Client Protocol on standard input and output
   --stream-json    print events as Claude Code does with --output-format stream-json
   --settings FILE  hooks, in the format of Claude Code
   --keep DIR       keep the conversation there
@@ -19,6 +20,7 @@ export interface PlayOptions {
   readonly isPrompted: boolean;
   readonly isTerminal: boolean;
   readonly isCheck: boolean;
+  readonly isAcp: boolean;
 }
 
 /** Returns a sentence about the mistake if the words cannot be read. */
@@ -37,6 +39,8 @@ export function parsePlayOptions(argv: readonly string[]): PlayOptions | string 
       values.set(word, value);
     }
   }
+  const other = [...switches, ...values.keys()].find((word) => !WITH_ACP.has(word));
+  if (switches.has('--acp') && other !== undefined) return `${other} does not go with --acp`;
   const [script, ...more] = scripts;
   if (script === undefined || more.length > 0) return 'one script is needed';
   return {
@@ -49,8 +53,11 @@ export function parsePlayOptions(argv: readonly string[]): PlayOptions | string 
     isPrompted: switches.has('--prompted'),
     isTerminal: switches.has('--terminal'),
     isCheck: switches.has('--check'),
+    isAcp: switches.has('--acp'),
   };
 }
 
-const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
+const SWITCHES = new Set(['--check', '--acp', '--stream-json', '--prompted', '--terminal']);
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
+/** With ACP the client names the conversation, and there are no hooks. */
+const WITH_ACP = new Set(['--acp', '--check', '--keep']);

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseScript, STEPS, STEPS_WITHOUT_INPUT } from './script.ts';
+import { parseScript } from './script.ts';
+import { STEPS, STEPS_WITHOUT_INPUT } from './steps.ts';
 
 /** The first problem: place, message and hint. */
 function wrong(text: string): string {
@@ -41,21 +42,30 @@ steps:
   - crash: 3
   - print: "}{"
   - flood: 1000
+  - flood: { updates: 5 }
   - fork: sleep 60
   - fork: { run: sleep 60, setsid: true }
   - ignore: SIGTERM
+  - ignore: cancel
+  - rpc: { jsonrpc: "2.0", id: 1, result: [] }
+  - rpc: "}{"
+tools: client
+permissions: ask
 on_block:
   - signal: complete
 on_message:
   - say: Yes
 `;
-    const parsed = parseScript(text);
+    const parsed = parseScript(text, { isAcp: true });
     if (!parsed.ok) throw new Error(parsed.problems[0].message);
     const { steps, onBlock, onMessage } = parsed.value;
     expect(new Set(steps.map((step) => step.do))).toEqual(new Set([...Object.keys(STEPS), ...STEPS_WITHOUT_INPUT]));
     expect(steps).toContainEqual({ do: 'signal', with: { kind: 'complete' } });
     expect(steps).toContainEqual({ do: 'write', with: { path: 'a.txt', text: '012' } });
     expect(steps).toContainEqual({ do: 'crash', with: 3 });
+    expect(steps).toContainEqual({ do: 'flood', with: { bytes: 1000 } });
+    expect(steps).toContainEqual({ do: 'rpc', with: { jsonrpc: '2.0', id: 1, result: [] } });
+    expect(parsed.value).toMatchObject({ tools: 'client', permissions: 'ask' });
     expect([onBlock?.length, onMessage.length]).toEqual([1, 1]);
   });
 
@@ -75,10 +85,15 @@ on_message:
     ['- signal: finished', '1:11 Invalid signal.kind: finished (expected: complete, escalate, continue) |'],
     ['- write: { path: x }', '1:10 Missing required field: write.text | Add it. The whole content.'],
     ['- commit', '1:3 Missing required field: commit | Add it. Commits everything with this message, as a tool call.'],
-    ['- flood: lots', '1:10 Field flood must be a whole number | Prints this many bytes.'],
+    ['- flood: lots', '1:10 Field flood.bytes must be a whole number | Prints this many `bytes`'],
     ['on_blok:\n  - stop', '1:1 Unknown part: on_blok | Did you mean `on_block`?'],
     ['steps: go', '1:8 steps must be a list of steps | Write a list, one step a line: `- say: Hello`.'],
     ['on_block:\n  - stop', '1:1 The script has no steps |'],
+    ['- say: Hello\n- rpc: {}', '2:3 rpc works only with ACP | Play the script with: baton agent play --acp'],
+    ['- flood: { updates: 3 }', '1:3 flood.updates works only with ACP |'],
+    ['- ignore: cancel', '1:3 ignore: cancel works only with ACP |'],
+    ['tools: client\nsteps: [stop]', '1:1 tools works only with ACP |'],
+    ['permissions: maybe\nsteps: [stop]', '1:14 Invalid permissions: maybe | Write one of: none, ask.'],
     ['- say: "', '1:9 Missing closing "quote |'],
   ])('%j is refused with its place', (text, problem) => {
     expect(wrong(text)).toContain(problem);
@@ -91,8 +106,8 @@ on_message:
 
 describe('the examples', () => {
   const folder = join(import.meta.dirname, '../../../examples/agents');
-  it.each(globSync('*.yaml', { cwd: folder }))('%s parses, and does what its name states', (file) => {
-    const parsed = parseScript(readFileSync(join(folder, file), 'utf8'));
+  it.each(globSync('**/*.yaml', { cwd: folder }))('%s parses, and does what its name states', (file) => {
+    const parsed = parseScript(readFileSync(join(folder, file), 'utf8'), { isAcp: file.startsWith('acp') });
     expect(parsed.ok).toBe(!file.includes('broken'));
   });
 });

@@ -1,4 +1,4 @@
-import type { ScriptStep } from './script.ts';
+import type { ScriptStep } from './steps.ts';
 
 export interface PlanEntry {
   readonly content: string;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Problem } from '../../protocol/shape/problem.ts';
+import { playForAcp } from './acp/agent.ts';
 import { claudeFace } from './claude/face.ts';
 import { readHooks } from './claude/hooks.ts';
 import { readMessages } from './claude/input.ts';
@@ -15,9 +16,10 @@ export async function runScript(argv: readonly string[]): Promise<number> {
   const text = readScriptFile(options.script);
   if (typeof text !== 'string')
     return fail(`Error: ${text.problem}\n  hint: Name a script, as in: baton agent play script.yaml\n`, 2);
-  const parsed = parseScript(text);
+  const parsed = parseScript(text, options);
   if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
   if (options.isCheck) return 0;
+  if (options.isAcp) return playForAcp(parsed.value, options.keep ?? process.env['BATON_AGENT_DIR']);
   return playForClaude(parsed.value, options);
 }
 

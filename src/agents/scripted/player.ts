@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConversationFile } from './conversation.ts';
 import type { ApiError, Face, StepOutcome } from './face.ts';
-import { misbehave } from './misbehave.ts';
 import { planEntries } from './plan.ts';
-import type { Script, ScriptStep } from './script.ts';
+import type { Script } from './script.ts';
+import type { ScriptStep } from './steps.ts';
 import { findTool } from './tools.ts';
 
 export interface PlayerOptions {
@@ -66,7 +66,7 @@ export class ScriptPlayer {
     const { face, agentId } = this.#options;
     const tool = findTool(step, agentId);
     if (tool !== undefined) return face.useTool(tool);
-    const misbehaved = await misbehave(step);
+    const misbehaved = await face.misbehave(step);
     if (misbehaved !== undefined) return misbehaved;
     switch (step.do) {
       case 'say':

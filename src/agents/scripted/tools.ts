@@ -1,5 +1,5 @@
 import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
-import type { ScriptStep } from './script.ts';
+import type { ScriptStep } from './steps.ts';
 
 /** What a step does as a tool call. The kinds are those of ACP. */
 export type ToolCall =

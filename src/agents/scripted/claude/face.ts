@@ -1,4 +1,5 @@
 import type { ApiError, Face, StepOutcome, StopOutcome } from '../face.ts';
+import { misbehave } from '../misbehave.ts';
 import { runTool } from '../run-tool.ts';
 import type { ToolCall } from '../tools.ts';
 import type { FireHooks } from './hooks.ts';
@@ -78,6 +79,7 @@ export function claudeFace({ sessionId, output, input, fire, blockCap }: ClaudeF
       isHookActive = false;
       return message;
     },
+    misbehave,
     checkTurn: async () => 'continues',
   };
 }
