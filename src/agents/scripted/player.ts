@@ -47,6 +47,8 @@ export class ScriptPlayer {
       if (before !== 'continues') return before;
       const step = steps[conversation.now.position];
       conversation.begin(conversation.now.position + 1);
+      // A last `stop` is the stop after the last step: a prompt that follows it is for `on_message`.
+      if (step?.do === 'stop' && conversation.now.position === steps.length) break;
       const after = step === undefined ? 'continues' : await this.#do(step);
       if (after !== 'continues') return after;
     }

@@ -15,6 +15,7 @@ steps:
   - run: cat a.txt; exit 3
   - use: { input: 10, output: 5, cached: 2, cost: $0.25 }
   - use: { output: 1, cost: $0.50 }
+  - stop
 on_message:
   - say: Yes
 `);
