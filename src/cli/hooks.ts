@@ -17,7 +17,7 @@ import { installHooks, type InstallResult, uninstallDeletedProjects, uninstallHo
 import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
-import { describeVersion, findVersion, type Version } from './agents/client-version.ts';
+import { compareVersion, describeVersion, findVersion, type Version } from './agents/client-version.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
@@ -191,7 +191,7 @@ export const hooksStatusCommand: CliCommand = {
 };
 
 async function versionOf({ name, tested }: HookedClient, io: Io): Promise<Version> {
-  return findVersion({ program: name, tested }, io.env);
+  return compareVersion(await findVersion({ program: name }, io.env), tested);
 }
 
 /** One file may serve both scopes. */

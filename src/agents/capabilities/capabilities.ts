@@ -134,7 +134,7 @@ export type Question = keyof Questions;
 /** The answers of one client. */
 export type Answers = { readonly [Q in Question]: keyof Questions[Q]['answers'] };
 
-export interface Capabilities extends Answers {
+interface Capabilities extends Answers {
   /** Hooks of the client that Baton sets. */
   readonly hooks: readonly string[];
   /** Where the login comes from, in Markdown. */

@@ -2,35 +2,40 @@ import { spawn } from 'node:child_process';
 import { findProgram } from '../../notify/run-program.ts';
 import { allowedEnvironment, type Environment } from '../../protocol/environment.ts';
 
-export type Version =
+export type FoundVersion =
   | { readonly kind: 'missing' }
   /** Does not report a version, or not in time. */
   | { readonly kind: 'silent' }
+  | { readonly kind: 'found'; readonly version: string };
+
+export type Version =
+  | Exclude<FoundVersion, { kind: 'found' }>
   | { readonly kind: 'found'; readonly version: string; readonly is: VersionStanding };
 
 /** `known`: between the oldest and the newest version that the tests ran with. */
 type VersionStanding = 'known' | 'older' | 'newer' | 'untested';
 
-interface VersionedClient {
+interface Program {
   readonly program: string;
-  readonly tested: readonly string[];
   /** Switches off its updates. */
   readonly env?: Environment;
 }
 
 /** Runs `PROGRAM --version`, without the variables of its API. */
 export async function findVersion(
-  client: VersionedClient,
+  { program, env: own = {} }: Program,
   env: Environment,
   timeoutMs = VERSION_TIMEOUT_MS,
-): Promise<Version> {
-  const path = findProgram(client.program, env);
+): Promise<FoundVersion> {
+  const path = findProgram(program, env);
   if (path === undefined) return { kind: 'missing' };
-  const printed = await readPrinted(path, { ...allowedEnvironment(env).passed, ...client.env }, timeoutMs);
+  const printed = await readPrinted(path, { ...allowedEnvironment(env).passed, ...own }, timeoutMs);
   const version = /(?<![\d.])\d{1,6}\.\d{1,6}\.\d{1,6}(?![\d.])/.exec(printed)?.[0];
-  return version === undefined
-    ? { kind: 'silent' }
-    : { kind: 'found', version, is: compareToTested(version, client.tested) };
+  return version === undefined ? { kind: 'silent' } : { kind: 'found', version };
+}
+
+export function compareVersion(found: FoundVersion, tested: readonly string[]): Version {
+  return found.kind === 'found' ? { ...found, is: standingOf(found.version, tested) } : found;
 }
 
 /** The first kilobytes of standard output. A program that is not done in time is killed with everything that it started. */
@@ -70,7 +75,7 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-function compareToTested(version: string, tested: readonly string[]): VersionStanding {
+function standingOf(version: string, tested: readonly string[]): VersionStanding {
   const [oldest, newest] = [tested[0], tested.at(-1)];
   if (oldest === undefined || newest === undefined) return 'untested';
   if (compare(version, oldest) < 0) return 'older';

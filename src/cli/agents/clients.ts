@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import {
   type Answers,
   explainAnswer,
@@ -12,7 +13,14 @@ import { type CliCommand, EXIT } from '../command.ts';
 import { JSON_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { renderFacts, renderTable } from '../table.ts';
-import { describeVersion, findVersion, renderTested, type Version } from './client-version.ts';
+import {
+  compareVersion,
+  describeVersion,
+  findVersion,
+  type FoundVersion,
+  renderTested,
+  type Version,
+} from './client-version.ts';
 
 /** A client, and its program on this machine; null if the client has no program of its own. */
 export interface FoundClient extends Client {
@@ -38,19 +46,26 @@ export const agentClientsCommand: CliCommand = {
   },
 };
 
-/** Looks for all programs at once; two clients of one program share the answer. */
 export async function findClients(clients: readonly Client[], env: Environment): Promise<readonly FoundClient[]> {
-  const running = new Map<string, Promise<Version>>();
-  return Promise.all(
-    clients.map(async (client) => {
-      const { program, tested } = client;
-      if (program === null) return { ...client, version: null };
-      const key = JSON.stringify([program, tested]);
-      const version = running.get(key) ?? findVersion({ program, tested, env: client.env ?? {} }, env);
-      running.set(key, version);
-      return { ...client, version: await version };
-    }),
-  );
+  const versions = await findVersions(clients, env);
+  return clients.map((client) => {
+    const found = versions.get(client.program ?? '');
+    return { ...client, version: found === undefined ? null : compareVersion(found, client.tested) };
+  });
+}
+
+/** Each program once, and as many at the same time as there are cores: more would slow each other down to their timeout. */
+async function findVersions(clients: readonly Client[], env: Environment): Promise<ReadonlyMap<string, FoundVersion>> {
+  const found = new Map<string, FoundVersion>();
+  const waiting = new Map(clients.flatMap(({ program, env: own = {} }) => (program === null ? [] : [[program, own]])));
+  const work = async (): Promise<void> => {
+    for (const [program, own] of waiting) {
+      waiting.delete(program);
+      found.set(program, await findVersion({ program, env: own }, env));
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  return found;
 }
 
 function fieldsOf({ run, title, program, package: npm, tested, version, capabilities }: FoundClient): object {
