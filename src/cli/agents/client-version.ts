@@ -30,7 +30,7 @@ export async function findVersion(
   const path = findProgram(program, env);
   if (path === undefined) return { kind: 'missing' };
   const printed = await readPrinted(path, { ...allowedEnvironment(env).passed, ...own }, timeoutMs);
-  const version = /(?<![\d.])\d{1,6}\.\d{1,6}\.\d{1,6}(?![\d.])/.exec(printed)?.[0];
+  const version = /(?<![\d.])\d{1,6}\.\d{1,6}\.\d{1,6}(?!\.?\d)/.exec(printed)?.[0];
   return version === undefined ? { kind: 'silent' } : { kind: 'found', version };
 }
 

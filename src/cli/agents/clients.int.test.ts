@@ -18,7 +18,7 @@ const PROGRAMS = {
   gemini: "printf '\\033[2J not a version: 1.2 or 1.2.3.4\\n'",
   opencode: 'yes 99 | tr -d "\\n"',
   qwen: 'echo 0.0.1; exit 3',
-  copilot: 'echo 9999.0.0',
+  copilot: 'echo "Copilot 9999.0.0."',
   // Waits for ever, with a child that holds the pipe open.
   hangs: `sleep 600 & echo $! > ${home}/child; wait`,
 } as const;
