@@ -34,12 +34,13 @@ function adapterFor(preset: AcpPreset | undefined): Omit<Adapter, 'runs'> {
     hasUnreliableStopFlag: true,
     prepare: (plan, context, { folder, bin }) => {
       const path = join(folder, 'acp.json');
+      const own = join(folder, 'own');
       const settings = settingsOf(plan, context, preset, join(bin, 'baton'));
       return {
         ok: true,
         launch: {
           argv: [process.execPath, context.programs.acpDriver, path],
-          env: { ...preset?.env, ...settings.permissionSetting?.env },
+          env: { ...preset?.env, ...settings.permissionSetting?.env, BATON_AGENT_DIR: own },
           output: 'acp',
           input: 'once',
           prompt: context.prompt,
@@ -47,6 +48,7 @@ function adapterFor(preset: AcpPreset | undefined): Omit<Adapter, 'runs'> {
           hold_ms: HOLD_MS,
           files: [{ path, content: JSON.stringify(settings, null, 2) }],
           program: programOf(plan.run, preset),
+          writes: [own],
         },
       };
     },
@@ -61,7 +63,8 @@ function settingsOf(
 ): DriverSettings {
   // Of a command nothing is known, so a person decides what it may do.
   const { permissions = preset === undefined ? 'ask' : 'allow' } = acp;
-  const permissionSetting = preset?.permissions[permissions];
+  // The agent asks in any case: a request that Baton allows at once is where a budget can hold a tool.
+  const permissionSetting = preset?.permissions.ask;
   return {
     v: 1,
     name: preset?.about ?? 'the agent',

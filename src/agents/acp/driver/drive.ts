@@ -35,7 +35,9 @@ export class Drive {
   #notes: string[] = [];
   #isHeld = false;
   #isEnding = false;
+  /** In a row. */
   #invalidLines = 0;
+  #shownInvalid = 0;
   #isChecking = false;
   /** Of the last failed request to the model, if the agent reports it. */
   #lastKind: PromptError['error'] = null;
@@ -150,6 +152,7 @@ export class Drive {
   }
 
   async #onRequest(method: string, params: Fields, signal: AbortSignal): Promise<object> {
+    this.#invalidLines = 0;
     if (this.#session === undefined || params['sessionId'] !== this.#session.id)
       throw new RpcError(RPC.invalidParams, 'sessionId is not that of the open session');
     if (method !== 'session/request_permission') return this.#methods.call(method, params);
@@ -160,12 +163,14 @@ export class Drive {
       onHeld: () => this.#hold(),
       onNote: (text: string) => void this.#notes.push(text),
     };
-    this.#log.flush();
+    // Some agents report a tool only by their request.
+    this.#log.onUpdate({ ...fieldsOf(params['toolCall']), sessionUpdate: 'tool_call_update' });
     return answerPermission(params, context, AbortSignal.any([signal, this.#turn.signal]));
   }
 
   /** While a session is loaded, the agent repeats what was said before: that is in the log already. */
   #onNotification(method: string, params: Fields): void {
+    this.#invalidLines = 0;
     const retry = readRetry(method, params);
     if (retry !== undefined) return this.#onRetry(retry);
     if (method !== 'session/update' || this.#session === undefined || params['sessionId'] !== this.#session.id) return;
@@ -205,10 +210,11 @@ export class Drive {
     this.#turn.abort();
   }
 
-  /** Agents print banners and warnings; one that prints nothing else speaks no ACP. */
+  /** Agents print banners and warnings among their messages; one that prints nothing else speaks no ACP. */
   #onInvalid(line: string | null): void {
     this.#invalidLines += 1;
-    if (this.#invalidLines <= SHOWN_INVALID)
+    this.#shownInvalid += 1;
+    if (this.#shownInvalid <= SHOWN_INVALID)
       printLine({ type: 'note', text: `no message of ACP: ${line?.slice(0, MAX_SHOWN) ?? 'a line that is too long'}` });
     if (this.#invalidLines >= MAX_INVALID) this.#agent.rpc.close();
   }
@@ -258,5 +264,5 @@ function end(): number {
 const EXIT_CANCELLED = 143;
 const CANCEL_MS = 3000;
 const SHOWN_INVALID = 5;
-const MAX_INVALID = 200;
+const MAX_INVALID = 10_000;
 const MAX_SHOWN = 300;
