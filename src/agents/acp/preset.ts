@@ -7,7 +7,7 @@ export interface AcpPreset {
   /** On npm. */
   readonly package: string;
   readonly argv: readonly string[];
-  /** Always set: switches off updates and telemetry, and lists MCP tools at once. */
+  /** Always set: switches off updates, telemetry and requests for what a user might type next; lists MCP tools at once. */
   readonly env?: Readonly<Record<string, string>>;
   /** Variables that the agent may inherit: names, or prefixes with `*`. */
   readonly variables: readonly string[];
