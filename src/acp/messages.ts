@@ -105,9 +105,16 @@ export function readOptions(value: unknown): readonly PermissionOption[] {
   });
 }
 
-export function readToolKind(value: unknown): ToolKind {
-  return TOOL_KINDS.find((kind) => kind === value) ?? 'other';
-}
+/** The names that other clients have for tools of these kinds. */
+export const TOOL_NAMES: ReadonlyMap<string, string> = new Map<ToolKind, string>([
+  ['read', 'Read'],
+  ['edit', 'Edit'],
+  ['delete', 'Delete'],
+  ['move', 'Move'],
+  ['search', 'Grep'],
+  ['execute', 'Bash'],
+  ['fetch', 'WebFetch'],
+]);
 
 /** The text of one content block, or of a list of them: texts, embedded texts, and the names of other resources. */
 export function readText(content: unknown): string {

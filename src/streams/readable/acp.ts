@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import { TOOL_NAMES } from '../../acp/messages.ts';
 import { type Content, type ContentOfLine, NOTHING, type ReadContent, show } from './content.ts';
 import { describeCall, renderToolName } from './describe-call.ts';
 
@@ -74,7 +75,7 @@ function readTool(update: Fields, vague: Set<string>): Content[] {
 /** The command, or the file with the lines added and removed. An agent that gives neither has a title. */
 function describeTool(update: Fields): { readonly tool: string; readonly what: string } {
   const title = textOf(update['title']);
-  const tool = NAMES.get(textOf(update['kind']));
+  const tool = TOOL_NAMES.get(textOf(update['kind']));
   const diffs = objectsOf(update['content']).filter(({ type }) => type === 'diff');
   const edits = diffs.map(({ oldText, newText }) => ({ old_string: textOf(oldText), new_string: textOf(newText) }));
   const [first] = diffs;
@@ -85,17 +86,6 @@ function describeTool(update: Fields): { readonly tool: string; readonly what: s
   if (tool === undefined) return { tool: renderToolName(title), what };
   return { tool, what: what || (title === tool ? '' : title) };
 }
-
-/** The words of the other clients for the kinds of ACP. */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['read', 'Read'],
-  ['edit', 'Edit'],
-  ['delete', 'Delete'],
-  ['move', 'Move'],
-  ['search', 'Grep'],
-  ['execute', 'Bash'],
-  ['fetch', 'WebFetch'],
-]);
 
 function readResult({ content, rawOutput }: Fields): string {
   const texts = objectsOf(content).map(({ content: block }) => textOf(fieldsOf(block)['text']));

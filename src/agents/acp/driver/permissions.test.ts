@@ -50,10 +50,7 @@ describe('a request for permission', () => {
   it('goes to the supervisor with its input', async () => {
     const { outcome, calls, lines } = await ask({ 'permission-request': decided('allow') });
     expect(outcome).toEqual({ outcome: 'selected', optionId: 'once' });
-    expect(calls[1]).toEqual([
-      'permission-request',
-      { tool_name: 'Run npm test', tool_input: { command: 'npm test' } },
-    ]);
+    expect(calls[1]).toEqual(['permission-request', { tool_name: 'Bash', tool_input: { command: 'npm test' } }]);
     expect(lines).toMatchObject([{ outcome: 'asked' }, { outcome: 'allowed' }]);
   });
 

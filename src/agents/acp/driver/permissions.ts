@@ -1,4 +1,10 @@
-import { type PermissionOption, type PermissionOutcome, readDiffs, readOptions } from '../../../acp/messages.ts';
+import {
+  type PermissionOption,
+  type PermissionOutcome,
+  readDiffs,
+  readOptions,
+  TOOL_NAMES,
+} from '../../../acp/messages.ts';
 import { type Fields, fieldsOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
 import type { PrintLine } from './print.ts';
 import type { DriverSettings } from './settings.ts';
@@ -22,7 +28,7 @@ export async function answerPermission(
 ): Promise<{ readonly outcome: PermissionOutcome }> {
   const options = readOptions(params['options']);
   const call = fieldsOf(params['toolCall']);
-  const tool = textOf(call['title']) || textOf(call['kind']) || 'a tool';
+  const tool = TOOL_NAMES.get(textOf(call['kind'])) ?? (textOf(call['title']) || 'a tool');
   const input = describeInput(call);
   const about = { tool: tool.slice(0, MAX_CHARACTERS), what: JSON.stringify(input).slice(0, MAX_CHARACTERS) };
   const before = await hooks.call('pre-tool-use', { tool_name: tool }, signal);
@@ -54,9 +60,10 @@ function choose(options: readonly PermissionOption[], wanted: 'allow' | 'reject'
   return found === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: found.optionId };
 }
 
-/** What a person judges: the input, or what the agent says about files if it has none. */
+/** What a person judges: the input with the files, or the agent's own words if there is no input. */
 function describeInput(call: Fields): Fields {
-  const raw = fieldsOf(call['rawInput']);
+  const raw =
+    Object.keys(fieldsOf(call['rawInput'])).length > 0 ? fieldsOf(call['rawInput']) : { title: call['title'] };
   const locations = objectsOf(call['locations']).map(({ path }) => textOf(path));
   const changed = readDiffs(call['content']).map(({ path }) => path);
   const paths = [...new Set([...changed, ...locations])].filter(Boolean);
