@@ -5,7 +5,7 @@ import { describeCall, renderToolName } from './describe-call.ts';
 
 /** Finds text, plans, tools, diffs and results in a line of the driver of ACP agents. Names of tools are those of other clients. */
 export function acpContentReader(): ReadContent {
-  /** Tool calls whose line was shown without what they work on: agents often name it in an update. */
+  /** Tool calls that were shown with their title only: agents often name the command or file in an update. */
   const vague = new Set<string>();
   return (event) => {
     switch (event['type']) {
@@ -60,10 +60,11 @@ function describeStep({ content, status }: Fields): string {
 
 function readTool(update: Fields, vague: Set<string>): Content[] {
   const id = textOf(update['toolCallId']);
-  const { tool, what } = describeTool(update);
+  const { tool, subject, title } = describeTool(update);
   const isFirst = update['sessionUpdate'] === 'tool_call';
-  const isShown = isFirst || (what !== '' && vague.delete(id));
-  if (isFirst && what === '') vague.add(id);
+  const isShown = isFirst || (subject !== '' && vague.delete(id));
+  if (isFirst && subject === '') vague.add(id);
+  const what = subject || (title === tool ? '' : title);
   const { status } = update;
   const result: Content[] =
     status === 'completed' || status === 'failed'
@@ -73,18 +74,17 @@ function readTool(update: Fields, vague: Set<string>): Content[] {
 }
 
 /** The command, or the file with the lines added and removed. An agent that gives neither has a title. */
-function describeTool(update: Fields): { readonly tool: string; readonly what: string } {
+function describeTool(update: Fields): Readonly<Record<'tool' | 'subject' | 'title', string>> {
   const title = textOf(update['title']);
   const tool = TOOL_NAMES.get(textOf(update['kind']));
   const diffs = objectsOf(update['content']).filter(({ type }) => type === 'diff');
   const edits = diffs.map(({ oldText, newText }) => ({ old_string: textOf(oldText), new_string: textOf(newText) }));
   const [first] = diffs;
-  const what =
+  const subject =
     first === undefined
       ? describeCall(fieldsOf(update['rawInput']))
       : describeCall({ file_path: textOf(first['path']), edits });
-  if (tool === undefined) return { tool: renderToolName(title), what };
-  return { tool, what: what || (title === tool ? '' : title) };
+  return { tool: tool ?? renderToolName(title), subject, title };
 }
 
 function readResult({ content, rawOutput }: Fields): string {
