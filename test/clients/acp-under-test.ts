@@ -19,7 +19,6 @@ const COMMON = { reader: STREAMS.acp, unauthorized: fails(401, 'invalid_api_key'
 
 const NO_END = 'ACP has no field for the end of a limit';
 const OWN_SETTINGS = 'it completes its own settings file at each start';
-const SEARCHES = 'the model has to search for MCP tools';
 const RETRIES = 'it retries for as long as it runs, and reports nothing';
 
 export const opencodeCase: ClientCase = {
@@ -81,6 +80,7 @@ export const qwenCase: ClientCase = {
   shell: (command) => uses('run_shell_command', { command, is_background: false, description: 'a command' }),
   callsTool: [uses('tool_search', { query: 'select:mcp__baton__task_brief' }), uses('mcp__baton__task_brief', {})],
   toolName: 'mcp__baton__task_brief',
+  listedTool: 'tool_search',
   toolTitle: expect.stringContaining('task_brief'),
   instructions: 'QWEN.md',
   ...settingsIn(
@@ -95,7 +95,6 @@ export const qwenCase: ClientCase = {
   cannot: {
     limits: RETRIES,
     noInternet: RETRIES,
-    listsTools: SEARCHES,
     settings: OWN_SETTINGS,
   },
 };
@@ -126,7 +125,6 @@ export const copilotCase: ClientCase = {
     errorKinds: 'it writes errors as its own words, and its turn ends as any other',
     limits: 'it writes errors as its own words, and its turn ends as any other',
     noInternet: 'it writes errors as its own words, and its turn ends as any other',
-    model: 'it does not report the model of a provider of its own',
     settings: OWN_SETTINGS,
   },
 };
@@ -144,6 +142,7 @@ export const grokCase: ClientCase = {
     uses('use_tool', { tool_name: 'baton__task_brief', tool_input: {} }),
   ],
   toolName: 'baton__task_brief',
+  listedTool: 'search_tool',
   toolTitle: 'use_tool',
   instructions: 'AGENTS.md',
   ...settingsIn(
@@ -158,7 +157,6 @@ export const grokCase: ClientCase = {
   cannot: {
     limits: RETRIES,
     noInternet: RETRIES,
-    listsTools: SEARCHES,
     settings: OWN_SETTINGS,
     instructions: 'it reads them in folders that its user has trusted, and trust covers hooks of the project too',
   },
@@ -182,10 +180,10 @@ export const claudeAcpCase: ClientCase = {
   ...settingsIn('.claude/settings.json', () => JSON.stringify({ includeCoAuthoredBy: false }), withOwnHook),
   outOfCredits: fails(402, 'billing_error', 'pay first'),
   rateLimited: () => fails(429, 'rate_limit_error', 'too many', { 'retry-after': '3600' }),
+  errorWords: expect.stringContaining('401'),
   cannot: {
     outOfCredits: 'its kind of a 402 is `unknown`',
     limits: NO_END,
-    silentErrors: 'it writes an error as its own words as well',
   },
 };
 
