@@ -83,7 +83,7 @@ describe('the log of an ACP agent', () => {
     expect(
       readable(
         call({ title: 'Shell', kind: 'execute', rawInput: {} }),
-        changes({ title: 'npm test', kind: 'execute', rawInput: { command: 'npm test' } }),
+        changes({ rawInput: { command: 'npm test' } }),
         changes({ status: 'failed', content: [{ type: 'content', content: { type: 'text', text: '1 failed' } }] }),
       ),
     ).toEqual(['▸ Bash  Shell', '▸ Bash  npm test', '  ✗ 1 failed']);

@@ -5,8 +5,8 @@ import { describeCall, renderToolName } from './describe-call.ts';
 
 /** Finds text, plans, tools, diffs and results in a line of the driver of ACP agents. Names of tools are those of other clients. */
 export function acpContentReader(): ReadContent {
-  /** Tool calls that were shown with their title only: agents often name the command or file in an update. */
-  const vague = new Set<string>();
+  /** Tool calls that were shown with their title only: agents often name the command or file in an update. The tool by the id of the call. */
+  const vague = new Map<string, string>();
   return (event) => {
     switch (event['type']) {
       case 'session':
@@ -34,7 +34,7 @@ function describeAgent({ agent, version, model }: Fields): string {
   return [`${textOf(agent)} ${textOf(version)}`.trim(), textOf(model)].filter(Boolean).join(', ');
 }
 
-function readUpdate(update: Fields, vague: Set<string>): ContentOfLine {
+function readUpdate(update: Fields, vague: Map<string, string>): ContentOfLine {
   const text = textOf(fieldsOf(update['content'])['text']);
   switch (update['sessionUpdate']) {
     case 'agent_message_chunk':
@@ -58,12 +58,13 @@ function describeStep({ content, status }: Fields): string {
   return `${mark} ${textOf(content)}`;
 }
 
-function readTool(update: Fields, vague: Set<string>): Content[] {
+function readTool(update: Fields, vague: Map<string, string>): Content[] {
   const id = textOf(update['toolCallId']);
-  const { tool, subject, title } = describeTool(update);
+  const { tool: named, subject, title } = describeTool(update);
+  const tool = named || (vague.get(id) ?? '');
   const isFirst = update['sessionUpdate'] === 'tool_call';
   const isShown = isFirst || (subject !== '' && vague.delete(id));
-  if (isFirst && subject === '') vague.add(id);
+  if (isFirst && subject === '') vague.set(id, tool);
   const what = subject || (title === tool ? '' : title);
   const { status } = update;
   const result: Content[] =
