@@ -63,14 +63,12 @@ function settingsOf(
 ): DriverSettings {
   // Of a command nothing is known, so a person decides what it may do.
   const { permissions = preset === undefined ? 'ask' : 'allow' } = acp;
-  // The agent asks in any case: a request that Baton allows at once is where a budget can hold a tool.
-  const permissionSetting = preset?.permissions.ask;
   return {
     v: 1,
     name: preset?.about ?? 'the agent',
     argv: commandOf(run, preset),
     permissions,
-    ...(permissionSetting === undefined ? {} : { permissionSetting }),
+    ...(preset === undefined ? {} : { permissionSetting: preset.asking }),
     files: acp.files ?? true,
     terminals: acp.terminals ?? true,
     ...(acp.mode === undefined ? {} : { mode: acp.mode }),
