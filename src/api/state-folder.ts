@@ -46,6 +46,8 @@ export function stateFiles(stateDir: string) {
     signingKey: file('key.pem'),
     /** The public keys of pages that act for the operator. */
     pageKeys: file('page-keys.json'),
+    /** What the sessions of editors started, for `baton acp`. */
+    editorSessions: file('editor-sessions'),
     projectList: file('projects.json'),
     projects: file('projects'),
     /** The name of this state folder in a fleet. */

@@ -142,8 +142,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     webCommand: ['web', 'Open the page that shows what runs and what needs you'],
   }),
   ...listCommands(async () => import('./web/web-keys.ts'), {
-    webKeysCommand: ['web keys', 'List the keys of pages that act for you'],
-    webKeysRevokeCommand: ['web keys revoke', 'Revoke the key of a page, or all of them'],
+    webKeysCommand: ['web keys', 'List the keys of pages and editors that act for you'],
+    webKeysRevokeCommand: ['web keys revoke', 'Revoke the key of a page or editor, or all of them'],
+  }),
+  ...listCommands(async () => import('./acp/acp.ts'), {
+    acpCommand: ['acp', 'Serve Baton to an editor as an agent, over standard input and output'],
   }),
   ...listCommands(async () => import('./client-programs.ts'), {
     mcpCommand: ['mcp', 'Serve the tools of Baton to an agent, over standard input and output'],
