@@ -70,7 +70,7 @@ function settingsOf(
     permissions,
     ...(preset === undefined ? {} : { permissionSetting: preset.asking }),
     files: acp.files ?? true,
-    terminals: acp.terminals ?? true,
+    terminals: acp.terminals ?? preset?.terminals ?? true,
     ...(acp.mode === undefined ? {} : { mode: acp.mode }),
     ...(model === undefined ? {} : { model }),
     ...(preset?.authenticate === undefined ? {} : { authenticate: preset.authenticate }),

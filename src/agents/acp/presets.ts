@@ -105,6 +105,8 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     variables: ['GROK_*', 'XAI_*'],
     home: { folders: ['.grok'], credentials: ['.grok/auth.json'], settings: ['.grok/config.toml'] },
     authenticate: { method: 'xai.api_key', variable: 'XAI_API_KEY' },
+    // In a terminal of the client it starts a login shell, which resets PATH: `baton` would not be found.
+    terminals: false,
     asking: {},
     mcp: 'http',
     searchesTools: true,
@@ -137,7 +139,11 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     about: 'Codex',
     package: '@agentclientprotocol/codex-acp',
     argv: ['codex-acp'],
-    env: { CODEX_ACP_PROMPT_SUGGESTIONS: 'false' },
+    env: {
+      CODEX_ACP_PROMPT_SUGGESTIONS: 'false',
+      // A login shell would reset PATH, and `baton` would not be found. The agent's shell needs the token.
+      CODEX_CONFIG: '{"allow_login_shell":false,"shell_environment_policy":{"ignore_default_excludes":true}}',
+    },
     variables: ['CODEX_*', 'OPENAI_*'],
     home: { folders: ['.codex'], credentials: ['.codex/auth.json'], settings: ['.codex/config.toml'] },
     providersFile: { folder: '.codex', ...CODEX_PROVIDERS },
