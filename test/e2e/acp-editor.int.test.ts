@@ -59,6 +59,8 @@ describe('baton acp, driven by the client of the SDK', () => {
     expect(opened.calls).toContainEqual(
       expect.objectContaining({ title: 'implementer', kind: 'edit', status: 'completed' }),
     );
+    const hasDiff = () => opened.calls.some(({ kind, content }) => kind === 'edit' && content?.[0]?.type === 'diff');
+    await opened.until('its diff is there', hasDiff);
     const { content } = opened.calls.find(({ title }) => title === 'implementer') ?? {};
     expect(content).toContainEqual(
       expect.objectContaining({ type: 'diff', path: join(walked.repository, 'src/parse-duration.js'), oldText: null }),

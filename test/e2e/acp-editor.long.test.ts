@@ -75,3 +75,50 @@ it('runs a command of the runbook, and shows its steps', { timeout: 60_000 }, as
   expect(editor.said).toContain('```');
   await expect(editor.prompt(sessionId, '/run nothing')).rejects.toThrow('nothing');
 });
+
+it('asks again after an answer was undone elsewhere, and ends with its key', { timeout: 60_000 }, async () => {
+  const walked = new WorkflowScene();
+  scene = walked;
+  await walked.start();
+  const editor = startEditor(walked);
+  await editor.initialize();
+  const { sessionId } = await editor.newSession(walked.repository);
+  await editor.setMode(sessionId, 'semi');
+  const turn = Promise.allSettled([editor.prompt(sessionId, 'Read durations back')]);
+  await editor.until('it asks', () => editor.asked.length === 1);
+  const { decisions } = await walked.ask<{ decisions: { id: string }[] }>('decision_list');
+  const id = decisions[0]?.id ?? '';
+  await walked.ask('decision_resolve', { id, option: 1, delay_ms: 60_000 });
+  await editor.until('the question is withdrawn', () => editor.withdrawn === 1);
+  await walked.ask('decision_undo', { id });
+  await editor.until('it asks again', () => editor.asked.length === 2);
+
+  await walked.ask('page_key_revoke', { all: true });
+  const message = expect.stringContaining('the key acp-test-editor-1 was revoked');
+  expect(await turn).toMatchObject([{ status: 'rejected', reason: { message } }]);
+  await editor.until('the question is withdrawn', () => editor.withdrawn === 2);
+  expect(await walked.ask('task_view', { task_id: 'W-00001' })).toMatchObject({ activity: 'waiting' });
+});
+
+it('leaves a workflow alone that another session started, and when the editor quits', { timeout: 60_000 }, async () => {
+  const walked = new WorkflowScene();
+  scene = walked;
+  await walked.start();
+  const id = await walked.run('issue', 'Read durations back', '--mode', 'semi');
+  const editor = startEditor(walked);
+  await editor.initialize();
+  const { sessionId } = await editor.newSession(walked.repository);
+  const turn = editor.prompt(sessionId, `/follow ${id}`);
+  await editor.until('it asks', () => editor.asked.length === 1);
+  await editor.cancel(sessionId);
+  expect(await turn).toEqual({ stopReason: 'cancelled' });
+  expect(editor.said).toContain(`${id} continues`);
+
+  const own = Promise.allSettled([editor.prompt(sessionId, '/issue Another one')]);
+  await editor.until('it runs', () => editor.said.includes('W-00002'));
+  expect(await editor.quit()).toBe(0);
+  expect(await own).toMatchObject([{ status: 'rejected' }]);
+  for (const task_id of [id, 'W-00002'])
+    expect(await walked.ask('task_get', { task_id })).not.toMatchObject({ status: 'cancelled' });
+  expect(await walked.ask('page_keys')).toEqual({ keys: [] });
+});

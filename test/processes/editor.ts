@@ -73,10 +73,7 @@ export class TestEditor {
 
   async prompt(sessionId: string, text: string) {
     const prompt = [{ type: 'text' as const, text }];
-    const turn = this.connection.agent.request(methods.agent.session.prompt, { sessionId, prompt });
-    // A test that fails leaves it behind.
-    turn.catch(() => undefined);
-    return turn;
+    return this.connection.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
   /** Answers the newest question. */

@@ -106,7 +106,9 @@ export class EditorAgent {
 
   async #loadSession({ sessionId, cwd }: Fields): Promise<object> {
     const saved = this.#files.find(textOf(sessionId));
-    if (saved === undefined) throw toRpcError(noSuchSession(textOf(sessionId)));
+    // The same id of a task may stand for another one in another repository.
+    const isHere = saved !== undefined && saved.cwd === (await this.#findRoot(textOf(cwd)));
+    if (!isHere) throw toRpcError(noSuchSession(textOf(sessionId)));
     const session = await this.#openSession(saved.id, textOf(cwd));
     await session.load(saved);
     return { modes: modesOf(session.mode) };
@@ -134,6 +136,7 @@ export class EditorAgent {
   }
 
   async #openSession(id: string, cwd: string): Promise<EditorSession> {
+    if (this.#sessions.size >= MAX_SESSIONS) throw toRpcError(TOO_MANY);
     const root = await this.#findRoot(cwd);
     const signed = await this.#signedClient();
     const client = signed.inProject(root);
@@ -193,3 +196,11 @@ const NO_SUCH_MODE: ApiError = {
   message: 'there is no such mode',
   hint: `Modes: ${WORKFLOW_MODES.join(', ')}.`,
 };
+
+const TOO_MANY: ApiError = {
+  code: 'rate-limited',
+  message: 'one process of baton acp serves at most 256 editor sessions',
+  hint: 'Start the agent again in the editor.',
+};
+
+const MAX_SESSIONS = 256;

@@ -161,8 +161,9 @@ class RunWatch {
       const question = this.#questions.get(decision.id);
       if (isOpen && question === undefined) void this.#ask(decision);
       if (isOpen || question === undefined || question.signal.aborted) continue;
-      // Answered in a terminal or on the page, or no longer asked.
+      // Answered in a terminal or on the page, or no longer asked. An answer that is undone there opens it again.
       question.abort();
+      this.#questions.delete(decision.id);
       this.#settle(decision);
     }
   }
@@ -200,9 +201,10 @@ class RunWatch {
     const chosen = asked.options.find(({ n }) => n === option);
     const missing = chosen === undefined ? undefined : findMissing(asked.source, chosen);
     if (missing !== undefined) return this.#finish({ kind: 'owed', owed: { decisionId: asked.id, option, missing } });
+    // From now on a view that shows it as settled shows this answer.
+    this.#questions.get(asked.id)?.abort();
     const answer = await client.call('decision_resolve', { id: asked.id, option });
     if (!answer.ok) return this.#onRefused(asked, answer.error);
-    this.#questions.get(asked.id)?.abort();
     editor.showCall({
       toolCallId: decisionCallId(asked.id),
       title: `${asked.title}: ${chosen?.label ?? ''}`,
@@ -213,8 +215,8 @@ class RunWatch {
   }
 
   #onRefused({ id }: DecisionView, error: ApiError): void {
-    // The next view shows who was first.
-    if (SETTLED.has(error.code)) return;
+    // The next view shows who was first, or asks again.
+    if (SETTLED.has(error.code) || LOST.has(error.code)) return void this.#questions.delete(id);
     if (error.code === 'bad-page-key') return this.#finish({ kind: 'refused', error });
     this.#options.editor.say(`The answer was refused: ${error.message}. ${error.hint}`);
     this.#options.editor.say(`Answer it later: baton decision show ${id.slice(0, 8)}`);
@@ -223,5 +225,7 @@ class RunWatch {
 }
 
 const SETTLED: ReadonlySet<string> = new Set(['decision-resolved', 'decision-withdrawn', 'answer-pending']);
+/** The daemon was away; it may have recorded the answer. */
+const LOST: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'aborted', 'stopping']);
 /** Between the answer to a question and the notification that the turn is cancelled. */
 const CANCEL_MS = 300;
