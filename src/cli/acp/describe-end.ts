@@ -14,8 +14,10 @@ export function describeEnd({
 }: Ended): readonly string[] {
   const tokens = cost.input_tokens + cost.output_tokens + cost.cached_tokens;
   const spent = `Cost: ${renderCost({ ...cost, tokens })}`;
-  if (activity === 'cancelled')
-    return [`${id} is cancelled${blocked_because === null ? '' : ` (${blocked_because})`}.`, spent];
+  if (activity === 'cancelled') {
+    const reason = blocked_because?.replace(/^cancelled(?:: |$)/, '') ?? '';
+    return [`${id} is cancelled${reason === '' ? '' : `: ${reason}`}.`, spent];
+  }
   const url = pull_request?.url ?? null;
   return [
     `${id} is done${merge_sha === null ? '' : `: merged as ${merge_sha.slice(0, 12)}`}.`,
