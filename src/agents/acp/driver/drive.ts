@@ -5,7 +5,7 @@ import { AgentProcess } from './agent-process.ts';
 import { ClientMethods } from './client-methods.ts';
 import { classifyError, findFailure, type PromptError, readRetry } from './errors.ts';
 import { openSession, OpenError, type OpenedSession } from './open-session.ts';
-import { answerPermission } from './permissions.ts';
+import { answerPermission, QuestionQueue } from './permissions.ts';
 import { printLine } from './print.ts';
 import type { DriverSettings } from './settings.ts';
 import { SupervisorHooks } from './supervisor-hooks.ts';
@@ -32,6 +32,7 @@ export class Drive {
   /** Aborts what waits for the supervisor when the turn is cancelled. */
   #turn = new AbortController();
   #session: OpenedSession | undefined;
+  readonly #questions = new QuestionQueue();
   #notes: string[] = [];
   #isHeld = false;
   #isEnding = false;
@@ -159,13 +160,15 @@ export class Drive {
     const context = {
       settings: this.#settings,
       hooks: this.#hooks,
+      questions: this.#questions,
+      turn: this.#turn.signal,
       print: printLine,
       onHeld: () => this.#hold(),
       onNote: (text: string) => void this.#notes.push(text),
     };
     // Some agents report a tool only by their request.
     this.#log.onUpdate({ ...fieldsOf(params['toolCall']), sessionUpdate: 'tool_call_update' });
-    return answerPermission(params, context, AbortSignal.any([signal, this.#turn.signal]));
+    return answerPermission(params, context, signal);
   }
 
   /** While a session is loaded, the agent repeats what was said before: that is in the log already. */
