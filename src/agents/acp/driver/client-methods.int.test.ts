@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -75,6 +77,18 @@ describe('files for an agent', () => {
     await expect(methods.call('fs/write_text_file', { path: join(worktree, 'big'), content })).rejects.toThrow('bytes');
   });
 
+  it('are refused if writing to them would wait for somebody', async () => {
+    execFileSync('mkfifo', [join(worktree, 'pipe')]);
+    const path = join(worktree, 'pipe');
+    await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow('no file');
+  });
+
+  it('may have a name that begins with dots', async () => {
+    const path = join(worktree, '..a.txt');
+    await methods.call('fs/write_text_file', { path, content: 'x' });
+    expect(readFileSync(path, 'utf8')).toBe('x');
+  });
+
   it('are declined if the runbook says so, like unknown methods', async () => {
     const none = new ClientMethods({ files: false, terminals: false }, worktree);
     expect(none.capabilities).toEqual({ fs: { readTextFile: false, writeTextFile: false }, terminal: false });
@@ -107,6 +121,26 @@ describe('a terminal for an agent', () => {
     const terminalId = await create({ command: 'printf "ääääääää"', outputByteLimit: 5 });
     await methods.call('terminal/wait_for_exit', { terminalId });
     expect(await methods.call('terminal/output', { terminalId })).toMatchObject({ output: 'ää', truncated: true });
+  });
+
+  it('keeps the end of an output of any size', async () => {
+    const terminalId = await create({ command: 'yes 0123456789abcde | head -c 20000000; echo the end' });
+    await methods.call('terminal/wait_for_exit', { terminalId });
+    const { output, truncated } = Object(await methods.call('terminal/output', { terminalId }));
+    expect(truncated).toBe(true);
+    expect(Buffer.byteLength(output)).toBe(1024 * 1024);
+    expect(output).toMatch(/abcde\nthe end\n$/);
+  });
+
+  it('is closed when it is released, even if a process that it left behind holds its output', async () => {
+    const open = (): number => readdirSync('/proc/self/fd').length;
+    const before = open();
+    for (let n = 0; n < 5; n += 1) {
+      const terminalId = await create({ command: 'sleep 2 &' });
+      await methods.call('terminal/wait_for_exit', { terminalId });
+      await methods.call('terminal/release', { terminalId });
+    }
+    await expect.poll(open).toBeLessThan(before + 5);
   });
 
   it('is ended with everything in it', async () => {

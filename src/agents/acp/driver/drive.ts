@@ -33,7 +33,7 @@ export class Drive {
   #turn = new AbortController();
   #session: OpenedSession | undefined;
   readonly #questions = new QuestionQueue();
-  #notes: string[] = [];
+  readonly #notes: string[] = [];
   #isHeld = false;
   #isEnding = false;
   /** In a row. */
@@ -89,6 +89,7 @@ export class Drive {
   /** Prompts until the supervisor lets the agent stop. */
   async #prompt(first: string): Promise<number> {
     for (let text = first; ;) {
+      if (this.#isEnding) return EXIT_CANCELLED;
       const ended = await this.#runTurn(text);
       if (this.#isEnding) return EXIT_CANCELLED;
       if (ended.kind === 'gone') return await this.#reportGone();
@@ -156,7 +157,7 @@ export class Drive {
     this.#invalidLines = 0;
     if (this.#session === undefined || params['sessionId'] !== this.#session.id)
       throw new RpcError(RPC.invalidParams, 'sessionId is not that of the open session');
-    if (method !== 'session/request_permission') return this.#methods.call(method, params);
+    if (method !== 'session/request_permission') return this.#callMethod(method, params);
     const context = {
       settings: this.#settings,
       hooks: this.#hooks,
@@ -169,6 +170,13 @@ export class Drive {
     // Some agents report a tool only by their request.
     this.#log.onUpdate({ ...fieldsOf(params['toolCall']), sessionUpdate: 'tool_call_update' });
     return answerPermission(params, context, signal);
+  }
+
+  async #callMethod(method: string, params: Fields): Promise<object> {
+    // The answers to earlier requests are sent first.
+    await new Promise(setImmediate);
+    if (this.#agent.isBehind) throw new RpcError(RPC.internalError, 'earlier answers have not been read');
+    return this.#methods.call(method, params);
   }
 
   /** While a session is loaded, the agent repeats what was said before: that is in the log already. */
@@ -249,7 +257,8 @@ export class Drive {
 }
 
 function reportError({ error, message, resetAt }: PromptError): number {
-  printLine({ type: 'error', error, message, reset_at: resetAt, is_retrying: false });
+  const text = message.slice(0, MAX_MESSAGE);
+  printLine({ type: 'error', error, message: text, reset_at: resetAt, is_retrying: false });
   printLine({ type: 'end', failed: true });
   return 1;
 }
@@ -269,3 +278,4 @@ const CANCEL_MS = 3000;
 const SHOWN_INVALID = 5;
 const MAX_INVALID = 10_000;
 const MAX_SHOWN = 300;
+const MAX_MESSAGE = 4000;

@@ -36,6 +36,8 @@ export class ClientFiles {
     if (Buffer.byteLength(content) > MAX_BYTES) throw refusal(path, `the text has more than ${MAX_BYTES} bytes`);
     const file = this.#resolve(path);
     attempt(() => {
+      // Writing to a named pipe waits for its reader.
+      if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw refusal(path, 'it is no file');
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     }, path);
@@ -48,7 +50,7 @@ export class ClientFiles {
       throw new RpcError(RPC.invalidParams, 'path must be an absolute path');
     const real = realPath(resolve(path));
     const inside = relative(this.#worktree, real);
-    if (inside === '' || inside.startsWith('..') || isAbsolute(inside))
+    if (inside === '' || inside === '..' || inside.startsWith('../'))
       throw refusal(path, 'it is outside of the worktree');
     return real;
   }

@@ -13,16 +13,19 @@ const CALL = { toolCallId: 'a', title: 'Run npm test', kind: 'execute', rawInput
 
 type Answers = Partial<Record<HookName, Fields | Promise<Fields | undefined>>>;
 
+interface Asked {
+  readonly permissions?: 'ask' | 'allow';
+  readonly options?: unknown;
+  readonly toolCall?: object;
+  readonly signal?: AbortSignal;
+  readonly questions?: QuestionQueue;
+}
+
 async function ask(
   answers: Answers,
-  {
-    permissions = 'ask' as 'ask' | 'allow',
-    options = OPTIONS as unknown,
-    signal = new AbortController().signal,
-    toolCall = CALL as object,
-    questions = new QuestionQueue(),
-  } = {},
+  { permissions = 'ask', options = OPTIONS, toolCall = CALL, ...given }: Asked = {},
 ) {
+  const { signal = new AbortController().signal, questions = new QuestionQueue() } = given;
   const [lines, notes, calls]: [AcpLine[], string[], [HookName, object][]] = [[], [], []];
   let isHeld = false;
   const { outcome } = await answerPermission(
