@@ -59,7 +59,7 @@ on_message:
 tools: client
 steps:
   - write: { path: by-client.txt, text: "written by the client" }
-  - run: "echo $BATON_AGENT_ID > in-terminal.txt"
+  - run: "echo $BATON_AGENT_ID $FROM > in-terminal.txt"
   - signal: complete
 `,
   'stays.yaml': '- ignore: cancel\n- ignore: SIGTERM\n- run: touch stays-began\n- hang\n',
@@ -78,7 +78,7 @@ const AGENTS: Readonly<Record<string, string>> = {
   dies: `run = "${play('dies')}"\non_dead = { action = "resume", message = "Go on, please." }`,
   spends: `run = "${play('spends')}"\nbudget = { tokens = 100 }`,
   limited: `run = "${play('limited')}"\non_error = { rate_limited = "resume" }`,
-  tools: `run = "${play('tools')}"`,
+  tools: `run = "${play('tools').replace('acp:', 'acp:FROM=shell ')}"`,
   stays: `run = "${play('stays')}"`,
   hostile: `run = "${play('hostile')}"\nacp = { permissions = "allow" }\non_stop = { action = "signal", attempts = 1 }\ntimeout = "6s"`,
   echoes: 'run = "acp:cat"\non_dead = "fail"',
@@ -190,15 +190,16 @@ describe('an ACP agent', { timeout: PATIENCE_MS * 2 }, () => {
     const id = await world.run('tools');
     expect(await world.agent(id)).toMatchObject({ status: 'done' });
     expect(readFileSync(join(world.repository, 'by-client.txt'), 'utf8')).toBe('written by the client');
-    expect(world.lines('in-terminal.txt')).toEqual([id]);
+    expect(world.lines('in-terminal.txt')).toEqual([`${id} shell`]);
   });
 
   it('ends its session by an exit signal in its last message', async () => {
     await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
-    await world.until('the session is completed', async () => {
+    const moved = await world.until('the session is completed', async () => {
       const { phase } = await world.ask<{ phase: string }>('task_get', { task_id: 'T001' });
-      return phase === 'CI_PENDING';
+      return phase !== 'IMPLEMENTATION' && phase;
     });
+    expect(moved).toBe('CI_PENDING');
   });
 
   it('that never answers a cancellation is killed', async () => {
