@@ -29,7 +29,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: true,
     errors: 'none',
     resumes: true,
-    tested: [],
+    tested: ['1.18.33'],
   },
   copilot: {
     about: 'GitHub Copilot CLI',
@@ -48,7 +48,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'none',
     resumes: true,
-    tested: [],
+    tested: ['1.0.102'],
   },
   qwen: {
     about: 'Qwen Code',
@@ -66,7 +66,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['0.24.4'],
   },
   cline: {
     about: 'Cline',
@@ -114,7 +114,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['1.0.41'],
   },
   'claude-acp': {
     about: 'Claude Agent',
@@ -133,7 +133,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: true,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['0.100.0'],
   },
   'codex-acp': {
     about: 'Codex',
@@ -159,7 +159,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['2.6.0'],
   },
   'gemini-acp': {
     about: 'Gemini CLI',
@@ -182,6 +182,6 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     namesWaits: true,
     // 0.61.0 overwrites the conversation when it is loaded in the minute in which it began, and after the first load.
     resumes: false,
-    tested: [],
+    tested: ['0.61.0'],
   },
 };
