@@ -59,7 +59,7 @@ on_message:
 tools: client
 steps:
   - write: { path: by-client.txt, text: "written by the client" }
-  - run: "echo $BATON_AGENT_ID $FROM > in-terminal.txt"
+  - run: "echo $BATON_AGENT_ID > in-terminal.txt"
   - signal: complete
 `,
   'stays.yaml': '- ignore: cancel\n- ignore: SIGTERM\n- run: touch stays-began\n- hang\n',
@@ -190,7 +190,7 @@ describe('an ACP agent', { timeout: PATIENCE_MS * 2 }, () => {
     const id = await world.run('tools');
     expect(await world.agent(id)).toMatchObject({ status: 'done' });
     expect(readFileSync(join(world.repository, 'by-client.txt'), 'utf8')).toBe('written by the client');
-    expect(world.lines('in-terminal.txt')).toEqual([`${id} shell`]);
+    expect(world.lines('in-terminal.txt')).toEqual([id]);
   });
 
   it('ends its session by an exit signal in its last message', async () => {

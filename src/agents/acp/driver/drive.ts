@@ -35,7 +35,8 @@ export class Drive {
   readonly #questions = new QuestionQueue();
   readonly #notes: string[] = [];
   #isHeld = false;
-  #isEnding = false;
+  /** The supervisor ends the run. */
+  readonly #ending = new AbortController();
   /** In a row. */
   #invalidLines = 0;
   #shownInvalid = 0;
@@ -72,10 +73,15 @@ export class Drive {
   /** The supervisor ends the run: the agent is asked to cancel its turn, and has a moment to do so. */
   async cancel(): Promise<void> {
     if (this.#isEnding) return;
-    this.#isEnding = true;
+    const isInTurn = this.#session !== undefined && !this.#turn.signal.aborted;
     this.#cancelTurn();
-    await Promise.race([this.#agent.exited, delay(CANCEL_MS)]);
+    this.#ending.abort();
+    if (isInTurn) await Promise.race([this.#agent.exited, delay(CANCEL_MS)]);
     this.#agent.rpc.close();
+  }
+
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted;
   }
 
   async #open(): Promise<OpenedSession> {
@@ -106,7 +112,7 @@ export class Drive {
     this.#log.onPrompt(text);
     const ended = await this.#request(text);
     this.#turn.abort();
-    this.#log.flush();
+    this.#log.onTurnEnd();
     const response = ended.kind === 'stopped' ? ended.response : {};
     const usage = this.#usage.onTurnEnd(response);
     const model = findModel(response);
@@ -148,7 +154,7 @@ export class Drive {
     const notes = this.#notes.splice(0).join('\n\n');
     if (notes !== '') return notes;
     const body = { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: this.#log.lastWords };
-    const answer = await this.#hooks.call('stop', body);
+    const answer = await this.#hooks.call('stop', body, this.#ending.signal);
     if (answer === undefined) throw new OpenError('the supervisor does not answer');
     return answer['decision'] === 'block' ? textOf(answer['reason']) || 'Continue.' : undefined;
   }

@@ -109,6 +109,17 @@ describe('what an agent reports', () => {
     ]);
   });
 
+  it('ends with the turn, also a call that the agent left open', () => {
+    const { log, lines } = open();
+    log.onUpdate(CALL);
+    log.onUpdate({ ...CALL, toolCallId: 'b' });
+    log.onUpdate({ ...UPDATE, status: 'completed' });
+    log.onTurnEnd();
+    log.onTurnEnd();
+    expect(lines).toHaveLength(4);
+    expect(lines.at(-1)).toMatchObject({ update: { toolCallId: 'b', status: 'failed' } });
+  });
+
   it('shows now and then that the agent is active', () => {
     const { log, lines, after } = open();
     log.onUpdate(CALL);

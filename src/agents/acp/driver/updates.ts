@@ -43,6 +43,17 @@ export class UpdateLog {
     return false;
   }
 
+  /** Ends the calls that the agent left open: the supervisor would measure them in the turns that follow. */
+  onTurnEnd(): void {
+    this.flush();
+    for (const [toolCallId, { isOver }] of this.#tools) {
+      if (isOver) continue;
+      const update = { sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' };
+      this.#printNow({ type: 'update', update });
+    }
+    this.#tools.clear();
+  }
+
   /** Ends a text that is not complete. */
   flush(): void {
     if (this.#text !== '') this.#printChunk(this.#text.endsWith('\n') ? this.#text : `${this.#text}\n`);
