@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -80,7 +81,21 @@ describe('files for an agent', () => {
   it('are refused if writing to them would wait for somebody', async () => {
     execFileSync('mkfifo', [join(worktree, 'pipe')]);
     const path = join(worktree, 'pipe');
-    await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow('no file');
+    // Without a reader the pipe cannot even be opened.
+    await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow(/no file|ENXIO/);
+    await expect(methods.call('fs/read_text_file', { path })).rejects.toThrow('no file');
+  });
+
+  it('are not written behind a link that is put in their way meanwhile', async () => {
+    mkdirSync(join(folder, 'victim'));
+    const swap = `until test -e stop; do ln -sfn ${folder}/victim lnk; rm -f lnk; mkdir lnk; rmdir lnk; done 2>/dev/null`;
+    const race = spawn('sh', ['-c', swap], { cwd: worktree, stdio: 'ignore' });
+    for (let n = 0; n < 3000; n += 1)
+      await methods.call('fs/write_text_file', { path: join(worktree, `lnk/${n}`), content: 'x' }).catch(() => {});
+    writeFileSync(join(worktree, 'stop'), '');
+    await once(race, 'exit');
+    for (const name of readdirSync(join(folder, 'victim')))
+      expect(readFileSync(join(folder, 'victim', name), 'utf8')).toBe('');
   });
 
   it('may have a name that begins with dots', async () => {
