@@ -54,6 +54,8 @@ export function stateFiles(stateDir: string) {
     host: file('host.json'),
     outbox: file('outbox'),
     ownSessions: file('own-sessions'),
+    /** What `baton init` wrote into each repository. */
+    init: file('init'),
     /** One folder each, for agents, and for shell steps, checks and gates. */
     agents: file('agents'),
     commands: file('commands'),

@@ -2,6 +2,9 @@ import type { CliCommand, ListedCommand } from './command.ts';
 
 /** Every command, in the order of the help. A command's file is loaded when the command runs. */
 export const COMMANDS: readonly ListedCommand[] = [
+  ...listCommands(async () => import('./init/init.ts'), {
+    initCommand: ['init', 'Set Baton up in this repository, and prove it with a dry run'],
+  }),
   ...listCommands(async () => import('./validate.ts'), {
     validateCommand: ['validate', 'Check a message and show what is wrong with it'],
     schemaCommand: ['schema', 'Print the JSON Schema of a message'],
