@@ -1,7 +1,7 @@
 import type { TaskOverview } from '../../../api/operations/task-view.ts';
 
 /** How a dry run ended. */
-export type DryRunOutcome = 'merged' | 'check-failed' | 'stopped' | 'timeout' | 'interrupted' | 'not-started';
+type DryRunOutcome = 'merged' | 'check-failed' | 'stopped' | 'timeout' | 'interrupted' | 'not-started';
 
 export interface Verdict {
   readonly outcome: DryRunOutcome;
