@@ -63,7 +63,7 @@ function renderWorkflow({ install, build }: RunbookSettings): string {
   return [
     '# From a request to a merge: baton run issue "TITLE"',
     '[workflow]',
-    'mode = "autonomous"  # asks you only if it must; "semi" also before review and merge, "supervised" at every stage',
+    'mode = "autonomous"  # asks you only if it must; "semi" also before work, review, fixes and merge; "supervised" at every stage',
     ...(install === null ? [] : [`install = ${quoted(install)}  # prepares the worktree of a new task`]),
     ...(build === null ? [] : [`build = ${quoted(build)}  # then this, so that the agent starts from a working build`]),
   ].join('\n');
