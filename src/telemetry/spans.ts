@@ -1,6 +1,6 @@
 /** The kinds of spans, with the entries that begin and end each. `docs/telemetry.md` has the same table. */
 export const SPAN_KINDS = {
-  task: { from: 'WorkflowStarted or the first TaskClaimed', to: 'PhaseMoved to its last phase', parents: [] },
+  task: { from: 'WorkflowStarted or the first TaskClaimed', to: 'the entry that completes or cancels it', parents: [] },
   session: { from: 'TaskClaimed, or AgentRequested without a task', to: 'the end of the claim, or AgentEnded', parents: ['task', 'step'] }, // prettier-ignore
   pipeline: { from: 'PipelineStarted', to: 'PipelineFinished', parents: ['session', 'step'] },
   step: { from: 'StepStarted', to: 'StepFinished', parents: ['pipeline'] },
@@ -27,7 +27,7 @@ export interface SpanRecord {
   /** The key of its parent; null for the root. */
   readonly parent: string | null;
   readonly kind: SpanKind;
-  /** `KIND NAME`, such as `step build`: few names, so that backends can group by them. */
+  /** `KIND NAME`, such as `step build`: few names, so that a tracing service can group by them. */
   readonly name: string;
   readonly startMs: number;
   /** Null while the span is open. */
@@ -43,7 +43,7 @@ export interface FinishedTrace {
   readonly spans: readonly SpanRecord[];
 }
 
-/** Outcomes that a backend shows as errors. */
+/** Outcomes that a tracing service shows as errors. */
 const ERRORS: ReadonlySet<string> = new Set(['failed', 'expired', 'conflict', 'refused']);
 
 export function isErrorOutcome(outcome: string): boolean {

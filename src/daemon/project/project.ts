@@ -40,6 +40,8 @@ export interface ProjectOptions {
   readonly now: () => Date;
   readonly monotonicMs: () => number;
   readonly onEntries?: (entries: readonly Entry[]) => void;
+  /** Receives every durable entry. `isOwn`: this host recorded it. */
+  readonly onRecorded?: (recorded: readonly RecordedEvent[], isOwn: boolean) => void;
   readonly onMistake?: (error: unknown) => void;
   readonly onImport?: (line: string) => void;
   /** A snapshot was discarded and all entries were folded instead. */
