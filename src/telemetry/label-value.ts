@@ -1,4 +1,4 @@
-export const NO_VALUE = 'none';
+const NO_VALUE = 'none';
 export const OTHER_VALUE = 'other';
 
 /** Only what looks like a name of a runbook: roles and labels of sessions may be any text, and texts must not leave the ledger. */
