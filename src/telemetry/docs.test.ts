@@ -7,6 +7,7 @@ import { SPAN_KINDS } from './spans.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/telemetry.md'), 'utf8');
+const API = '@opentelemetry/api';
 const inCode = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
 describe('docs/telemetry.md', () => {
@@ -27,6 +28,13 @@ describe('docs/telemetry.md', () => {
 
   it.each(['otel.mjs', 'collector.yaml'])('shows examples/telemetry/%s as it is', (file) => {
     expect(page).toContain(`\n${readFileSync(join(root, 'examples/telemetry', file), 'utf8')}\`\`\`\n`);
+  });
+
+  it('installs the versions that the tests use', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const installed = [...page.matchAll(/(@opentelemetry\/[a-z-]+)@([\d.]+)/g)].filter(([, name]) => name !== API);
+    expect(installed.length).toBe(5);
+    for (const [, name = '', version = ''] of installed) expect(devDependencies[name]).toMatch(`^${version}.`);
   });
 
   it('names the limits', () => {

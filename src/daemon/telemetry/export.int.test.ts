@@ -5,7 +5,7 @@ import { stateFiles } from '../../api/state-folder.ts';
 import { RunScene } from '../runs.cases.ts';
 import { OtlpReceiver, type ReceivedSpan } from './otlp-receiver.cases.ts';
 
-const RECIPE = join(import.meta.dirname, '../../../examples/telemetry/otel.mjs');
+const MODULE = join(import.meta.dirname, '../../../examples/telemetry/otel.mjs');
 const COMPLETE = `baton emit agent:signal '{\\"kind\\":\\"complete\\",\\"message\\":\\"said-by-the-agent\\"}'`;
 
 let world: RunScene;
@@ -49,7 +49,7 @@ it('exports the trace of a pipeline, also if the daemon was restarted in the mid
       { name = "wait", run = "until test -e go; do sleep 0.05; done" },
       { name = "code", run = { agent = "coder" } },
     ]`);
-  const env = { BATON_TELEMETRY: RECIPE, OTEL_EXPORTER_OTLP_ENDPOINT: await receiver.listen() };
+  const env = { BATON_TELEMETRY: MODULE, OTEL_EXPORTER_OTLP_ENDPOINT: await receiver.listen() };
   const stopFirst = await startDaemon(env);
   const id = await world.run('deliver');
   await world.untilStep(id, 'wait');
