@@ -46,7 +46,8 @@ export const program: BuildOptions = {
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
-  external: ['pg'],
+  // Loaded by few daemons: as a part of the bundle they would cost every command.
+  external: ['pg', '@opentelemetry/api'],
   plugins: [ownFolders('__dirname')],
 };
 

@@ -167,6 +167,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     upCommand: ['up', 'Start the daemon'],
     downCommand: ['down', 'Stop the daemon, and wait until it is down'],
   }),
+  ...listCommands(async () => import('./daemon/metrics.ts'), {
+    metricsCommand: ['metrics', 'Print what Prometheus needs to read the metrics of the daemon'],
+  }),
   ...listCommands(async () => import('./store/init.ts'), {
     storeInitCommand: ['store init', 'Prepare a PostgreSQL database: its schema, and the role of the daemons'],
   }),

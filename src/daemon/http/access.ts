@@ -56,7 +56,7 @@ export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'
   return port !== undefined && isLoopbackHost(headers);
 }
 
-function isOwnOrigin(origin: string, port: number | undefined): boolean {
+export function isOwnOrigin(origin: string, port: number | undefined): boolean {
   return port !== undefined && ['127.0.0.1', 'localhost', '[::1]'].some((host) => origin === `http://${host}:${port}`);
 }
 
