@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { COMPILE_CACHE } from '../package/where.ts';
+import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -70,6 +70,20 @@ describe('npm start', () => {
       proveMerge(join(folder, 'sample'), story);
     },
   );
+});
+
+describe('baton demo', () => {
+  it('names what is missing if there is no git, and makes nothing', () => {
+    const place = makePlace();
+    const env = { PATH: place, HOME: place, TMPDIR: place };
+    const ran = spawnSync(process.execPath, [BATON, 'demo'], { encoding: 'utf8', env });
+    expect([ran.status, ran.stdout, ran.stderr]).toEqual([
+      1,
+      '',
+      'Error: the demo needs git, and there is none on the PATH\n  hint: Install git, then: baton demo\n',
+    ]);
+    expect(readdirSync(place).filter((name) => name.startsWith('baton-demo-'))).toEqual([]);
+  });
 });
 
 interface Entry {
