@@ -44,6 +44,11 @@ describe('npm start', () => {
       // Nothing runs any more.
       expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
       expect(processesNaming(folder)).toEqual([]);
+      // The daemon's own state, which it saved at its end, is what the entries say.
+      const env = { PATH: process.env['PATH'], BATON_STATE_DIR: join(folder, 'state') };
+      const verify = [BATON, 'ledger', 'verify', '--json', '--project', join(folder, 'sample')];
+      const verified = spawnSync(process.execPath, verify, { env, encoding: 'utf8' });
+      expect(JSON.parse(verified.stdout)).toMatchObject({ verified: true, fold: { snapshot: 'matches' } });
       const ledger = join(folder, 'ledger.ndjson');
       const checked = verifyOutside(ledger, join(folder, 'sample'));
       expect(checked).toMatchObject({ status: 0, stderr: '' });
