@@ -18,7 +18,7 @@ import { findNode } from './find-node.ts';
 import { type Installed, installPackage } from './install-package.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAX_TARBALL_BYTES = 3_200_000;
+const MAX_TARBALL_BYTES = 2_800_000;
 let place: string;
 let installed: Installed;
 
