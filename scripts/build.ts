@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleCommand, bundlePrograms, ownFolders, shared } from './bundle-programs.ts';
+import { writeNotices } from './write-notices.ts';
 
 /** The release: a bundle for the command and each program beside it, one for each library that others import, and their types. */
 const root = join(import.meta.dirname, '..');
@@ -12,6 +13,7 @@ rmSync(join(root, outdir), { recursive: true, force: true });
 
 await bundleCommand(outdir);
 await bundlePrograms(outdir);
+await writeNotices(join(root, outdir, 'THIRD-PARTY.txt'));
 
 await build({
   ...shared,

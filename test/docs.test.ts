@@ -13,6 +13,7 @@ import { withoutSandbox } from './sandbox-words.ts';
  * later commands.
  */
 const root = join(import.meta.dirname, '..');
+const SOURCE_EXPORTS = join(root, 'test/package/source-exports.ts');
 const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: root });
 const blocks = pages.flatMap((page) => blocksOf(page));
 const programs = blocks.filter(({ language }) => language === 'ts');
@@ -35,7 +36,7 @@ describe('the documentation', () => {
       const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
       onTestFinished(() => rmSync(file));
       writeFileSync(file, text);
-      const { stdout, stderr } = await run(process.execPath, ['--conditions=baton-source', file], {
+      const { stdout, stderr } = await run(process.execPath, ['--import', SOURCE_EXPORTS, file], {
         env: { ...process.env, ...COMPILE_CACHE },
       });
       expect(stderr).toBe('');

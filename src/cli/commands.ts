@@ -223,6 +223,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     verifyFileCommand: ['verify', 'Check a task proof or an export, offline'],
   }),
   {
+    name: 'demo',
+    summary: 'Show a request become a merge, with scripted agents in a temporary repository',
+    load: async () => (await import('./demo/demo.ts')).createDemoCommand(COMMANDS),
+  },
+  {
     name: 'completion',
     summary: 'Print a shell completion script',
     load: async () => (await import('./completion/completion.ts')).createCompletionCommand(COMMANDS),
