@@ -20,7 +20,7 @@ import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
 import { compareVersion, describeVersion, findVersion, type Version } from './agents/client-version.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
-import { printable, printableLines } from './text.ts';
+import { printable } from './text.ts';
 
 const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
 const SCOPE_OPTIONS = [
@@ -55,7 +55,10 @@ export const hooksInstallCommand: CliCommand = {
     if (elsewhere !== undefined) {
       const where = elsewhere.scope.kind === 'user' ? 'all of your sessions' : elsewhere.scope.root;
       const hint = `First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}`;
-      return reportProblem({ message: `already installed for ${where}: every hook would run twice`, hint }, io);
+      return reportProblem(
+        { code: 'hooks-installed', message: `already installed for ${where}: every hook would run twice`, hint },
+        io,
+      );
     }
     const { principal } = asked.wanted.options;
     const done = installHooks(hooked, asked.wanted);
@@ -156,8 +159,7 @@ function clearLost(hooked: HookedClient, machine: HookMachine, io: Io): boolean 
 }
 
 function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
-  io.err(`Error: ${printableLines(done.what)}\n  hint: ${done.hint}\n`);
-  return EXIT.failed;
+  return reportProblem({ code: 'hooks-not-changed', message: done.what, hint: done.hint }, io);
 }
 
 export const hooksStatusCommand: CliCommand = {

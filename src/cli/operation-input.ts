@@ -32,7 +32,7 @@ export async function readDocumentArgument(
   const problems = parsed?.ok === false ? parsed.problems : [];
   const source = new TextDecoder().decode(read.bytes);
   const name = file === '-' ? 'standard input' : file;
-  return { invalid: problems.map((each) => renderProblem(each, name, source)).join('') };
+  return { invalid: problems.map((each) => renderProblem(each, name, source, io)).join('') };
 }
 
 export const WAIT_OPTIONS = [

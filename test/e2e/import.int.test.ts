@@ -90,8 +90,10 @@ describe('an import', () => {
     );
     const { code, err } = await baton(['task', 'import', file]);
     expect(code).toBe(1);
-    expect(err).toContain('Error: B2 waits for B9, which does not exist\n  at bad.md:2:1\n');
-    expect(err).toContain('Error: cycle: B3 → B4 → B3\n');
+    expect(err).toContain(
+      'Error: B2 waits for B9, which does not exist [import/unknown-dependency]\n  at bad.md:2:1\n',
+    );
+    expect(err).toContain('Error: cycle: B3 → B4 → B3 [import/cycle]\n');
     expect((await baton(['task', 'show', 'B1'])).code).toBe(1);
     const json = JSON.parse((await baton(['task', 'import', file, '--json'])).out);
     expect(json).toMatchObject({ error: { code: 'import/unknown-dependency' }, problems: [{ line: 2 }, { line: 3 }] });

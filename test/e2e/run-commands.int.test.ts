@@ -216,7 +216,7 @@ describe('a runbook with mistakes', () => {
       // The same, without the lines of the file.
       const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
       expect(expected.match(/^Error: /gm)).toHaveLength(2);
-      expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
+      expect(err).toMatch(/^Error: .*modle\\u001b\[2J \[unknown-field\]$/m);
       expect(err).toBe(`${expected}See them in the files: baton runbook check\n`);
     },
   );

@@ -33,7 +33,7 @@ it('refuses a shell it does not know', async () => {
   expect(await runCli(['completion', 'bsh'])).toEqual({
     code: 2,
     out: '',
-    err: 'Error: unknown shell: bsh\n  hint: Did you mean bash?\n',
+    err: 'Error: unknown shell: bsh [usage]\n  hint: Did you mean `bash`?\n',
   });
 });
 

@@ -1,5 +1,6 @@
-import { findNearest } from '../../protocol/shape/problem.ts';
+import { didYouMean } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type ListedCommand } from '../command.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 /** The scripts call `baton completion --words`, so they do not depend on the commands. */
@@ -52,12 +53,9 @@ export function createCompletionCommand(commands: readonly ListedCommand[]): Cli
         io.out(script);
         return EXIT.ok;
       }
-      const nearest = findNearest(shell, SHELLS);
-      const hint = nearest === undefined ? `Shells: ${SHELLS.join(', ')}` : `Did you mean ${nearest}?`;
-      io.err(
-        `Error: ${shell === '' ? 'missing argument: SHELL' : `unknown shell: ${printable(shell)}`}\n  hint: ${hint}\n`,
-      );
-      return EXIT.usage;
+      const hint = didYouMean(shell, SHELLS) ?? `Shells: ${SHELLS.join(', ')}`;
+      const message = shell === '' ? 'missing argument: SHELL' : `unknown shell: ${shell}`;
+      return reportProblem({ code: 'usage', message, hint }, io, EXIT.usage);
     },
   };
 }
