@@ -1,4 +1,5 @@
 import type { CliCommand, ListedCommand } from './command.ts';
+import { commandsOf, HELP_GROUPS, type HelpGroup } from './help-groups.ts';
 
 type Named = Pick<ListedCommand, 'name' | 'summary'>;
 
@@ -18,28 +19,81 @@ export function renderCommandHelp({ name: commandName, summary }: Named, command
     ]),
     renderColumns('Exit codes', Object.entries(command.exitCodes ?? {})),
   ];
-  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+  return joinSections(sections);
 }
 
-/** All commands, or those whose first word is `prefix`. */
-export function renderOverviewHelp(commands: readonly Named[], prefix: string): string {
-  const chosen = commands.filter(({ name }) => prefix === '' || name.startsWith(`${prefix} `));
-  const sections = [
-    prefix === ''
-      ? '  baton run issue "Add a login page"\n  baton status --watch'
-      : `  baton ${chosen[0]?.name ?? prefix} --help`,
-    'Baton is a control plane for coding agents: it starts them, decides whether they may stop, and passes their work on.',
-    `Usage: baton ${prefix === '' ? '' : `${prefix} `}COMMAND [arguments] [options]`,
-    renderColumns(
-      'Commands',
-      chosen.map(({ name, summary }) => [name, summary]),
-    ),
-    renderColumns('Options', [
-      ['-h, --help', 'Show help; after a command, its help'],
-      ['-V, --version', 'Show the version'],
+/** The groups, with the commands that share a first word in one row: a list of all commands would be too long to read. */
+export function renderOverviewHelp(commands: readonly Named[]): string {
+  const groups = HELP_GROUPS.map((group) => ({
+    title: group.title,
+    rows: renderFamilies(commandsOf(group, commands)),
+  }));
+  const width = Math.max(...groups.flatMap(({ rows }) => rows.map(([words]) => words.length)));
+  return joinSections([
+    '  baton run issue "Add a login page"\n  baton status --watch',
+    ABOUT,
+    'Usage: baton COMMAND [arguments] [options]',
+    ...groups.map(({ title, rows }) => renderColumns(title, rows, width)),
+    renderColumns('Options', GLOBAL_OPTIONS),
+    renderColumns('More help', [
+      ['baton help GROUP', `every command of a group: ${HELP_GROUPS.map(({ name }) => name).join(', ')}`],
+      ['baton help COMMAND', 'the arguments, options and exit codes of one command'],
     ]),
-  ];
-  return `${sections.join('\n\n')}\n`;
+  ]);
+}
+
+/** Every command of one group with its summary. */
+export function renderGroupHelp(group: HelpGroup, commands: readonly Named[]): string {
+  const chosen = commandsOf(group, commands);
+  return joinSections([
+    `  baton ${chosen[0]?.name ?? ''} --help`,
+    'Usage: baton COMMAND [arguments] [options]',
+    renderCommands(group.title, chosen),
+    renderColumns('Options', GLOBAL_OPTIONS),
+  ]);
+}
+
+/** Every command whose first word is `word`. */
+export function renderFamilyHelp(word: string, commands: readonly Named[]): string {
+  const chosen = commands.filter(({ name }) => name.startsWith(`${word} `));
+  return joinSections([
+    `  baton ${chosen[0]?.name ?? word} --help`,
+    `Usage: baton ${word} COMMAND [arguments] [options]`,
+    renderCommands('Commands', chosen),
+    renderColumns('Options', GLOBAL_OPTIONS),
+  ]);
+}
+
+const ABOUT =
+  'Baton is a control plane for coding agents: it starts them, decides whether they may stop, and passes their work on.';
+
+const GLOBAL_OPTIONS = [
+  ['-h, --help', 'Show help; after a command, its help'],
+  ['-V, --version', 'Show the version'],
+] as const;
+
+/** One row per first word: the summary of a single command, or the second words of several. */
+function renderFamilies(commands: readonly Named[]): (readonly [string, string])[] {
+  const families = Map.groupBy(commands, ({ name }) => name.split(' ', 1)[0] ?? '');
+  return [...families].flatMap(([word, members]) => {
+    const own = members.filter(({ name }) => name === word).map(({ summary }) => [word, summary] as const);
+    const below = members.filter(({ name }) => name !== word);
+    const [only] = below;
+    if (only === undefined) return own;
+    if (below.length === 1) return [...own, [only.name, only.summary] as const];
+    return [...own, [`${word} …`, below.map(({ name }) => name.slice(word.length + 1)).join(', ')] as const];
+  });
+}
+
+function renderCommands(title: string, commands: readonly Named[]): string {
+  return renderColumns(
+    title,
+    commands.map(({ name, summary }) => [name, summary]),
+  );
+}
+
+function joinSections(sections: readonly string[]): string {
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
 export function renderUsage(commandName: string, command: CliCommand): string {
@@ -57,8 +111,8 @@ function optionText(name: string, short: string | undefined, value: string | und
   return value === undefined ? names : `${names} ${value}`;
 }
 
-function renderColumns(title: string, rows: readonly (readonly [string, string])[]): string {
+function renderColumns(title: string, rows: readonly (readonly [string, string])[], minWidth = 0): string {
   if (rows.length === 0) return '';
-  const width = Math.max(...rows.map(([name]) => name.length));
+  const width = Math.max(minWidth, ...rows.map(([name]) => name.length));
   return [`${title}:`, ...rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`)].join('\n');
 }
