@@ -58,8 +58,20 @@ function hasWait(input: unknown): boolean {
 }
 
 export async function withClient<T>(given: ParsedArguments, io: Io, use: (client: Client) => Promise<T>): Promise<T> {
-  using client = closing(await connect(clientOptions(given, io)));
+  using client = suggesting(closing(await connect(clientOptions(given, io))));
   return await use(client);
+}
+
+/** Answers about unknown ids name the one that was probably meant. */
+function suggesting<C extends Client>(client: C): C {
+  const plain: Client['call'] = client.call.bind(client);
+  const call: Client['call'] = async (operation, input, options) => {
+    const answer = await plain(operation, input, options);
+    if (answer.ok || !answer.error.code.startsWith('no-such-')) return answer;
+    const { suggestId } = await import('./completion/suggest-id.ts');
+    return suggestId(answer, plain);
+  };
+  return Object.assign(client, { call });
 }
 
 /** Makes `using` close the client. */

@@ -18,6 +18,7 @@ import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
 import { compareVersion, describeVersion, findVersion, type Version } from './agents/client-version.ts';
+import { meantSuffix } from '../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
 import { printable } from './text.ts';
@@ -138,7 +139,7 @@ function parseWanted(
 }
 
 function unknownClient(name: string): string {
-  return `unknown client ${name}: use one of ${CLIENTS.join(', ')}`;
+  return `unknown client ${name}: use one of ${CLIENTS.join(', ')}${meantSuffix(name, CLIENTS)}`;
 }
 
 /** Includes the client, so that work done with one client may be reviewed with another. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../test/run-cli.ts';
 import { COMMANDS } from './commands.ts';
-import { HELP_GROUPS } from './help-groups.ts';
+import { HELP_GROUPS } from './help/help-groups.ts';
 
 describe('baton', () => {
   it.each([[[]], [['--help']], [['-h']], [['help']]])('shows the overview for %j', async (argv) => {

@@ -12,7 +12,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   try {
     return await run(listed, argv, io);
   } catch (error) {
-    const { reportUnexpected } = await import('./report-usage.ts');
+    const { reportUnexpected } = await import('./help/report-usage.ts');
     return reportUnexpected(error, argv, io);
   }
 }
@@ -24,15 +24,15 @@ async function run(listed: ListedCommand, argv: readonly string[], io: Io): Prom
     for (const note of parsed.notes) io.err(`Note: ${note}\n`);
     const done = await command.run(parsed.given, parsed.given.options.has('json') ? { ...io, json: true } : io);
     if (typeof done === 'number') return done;
-    const { reportUsage } = await import('./report-usage.ts');
+    const { reportUsage } = await import('./help/report-usage.ts');
     return reportUsage({ message: done.usage, help: listed.name }, argv, io);
   }
-  const { renderCommandHelp, renderUsage } = await import('./help.ts');
+  const { renderCommandHelp, renderUsage } = await import('./help/render-help.ts');
   if (parsed.kind === 'help') {
     io.out((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command));
     return EXIT.ok;
   }
-  const { findMeantBelow, reportUsage } = await import('./report-usage.ts');
+  const { findMeantBelow, reportUsage } = await import('./help/report-usage.ts');
   const meant = findMeantBelow(listed.name, argv, COMMANDS);
   const usage = renderUsage(listed.name, command);
   return reportUsage({ message: parsed.problem, ...(meant && { meant }), usage, help: listed.name }, argv, io);
@@ -45,13 +45,13 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     io.out(`${VERSION}\n`);
     return EXIT.ok;
   }
-  const { findOverview } = await import('./find-overview.ts');
+  const { findOverview } = await import('./help/find-overview.ts');
   const help = findOverview(argv, COMMANDS);
   if (help !== undefined) {
     io.out(help);
     return EXIT.ok;
   }
   if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
-  const { describeUnknown, reportUsage } = await import('./report-usage.ts');
+  const { describeUnknown, reportUsage } = await import('./help/report-usage.ts');
   return reportUsage(describeUnknown(argv, COMMANDS), argv, io);
 }

@@ -1,4 +1,4 @@
-import { findNearest } from '../protocol/shape/problem.ts';
+import { meantSuffix } from '../protocol/shape/problem.ts';
 import type { CliCommand, Option, ParsedArguments } from './command.ts';
 
 export type ParseResult =
@@ -68,11 +68,8 @@ function findOption(command: CliCommand, word: string): Option | undefined {
 }
 
 function unknownOption(typed: string, known: readonly Option[]): string {
-  const nearest = findNearest(
-    typed,
-    known.map(({ name }) => `--${name}`),
-  );
-  return `unknown option: ${typed}${nearest === undefined ? '' : ` (did you mean ${nearest}?)`}`;
+  const names = known.map(({ name }) => `--${name}`);
+  return `unknown option: ${typed}${meantSuffix(typed, names)}`;
 }
 
 function checkCount(command: CliCommand, args: readonly string[]): string | undefined {

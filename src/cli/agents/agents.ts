@@ -22,18 +22,19 @@ export const agentListCommand = operationCommand({
   show: ({ agents }) => {
     if (agents.length === 0) return 'No agents.\n';
     const now = Date.now();
-    return renderTable(
-      agents.map((agent) => [
-        shortId(agent.id),
-        agent.name,
-        agent.sandbox === null ? agent.status : `${agent.status} (${renderSandbox(agent.sandbox.kind)})`,
-        ...(agents.some(({ host }) => host !== undefined) ? [`on ${agent.host ?? '-'}`] : []),
-        agent.pipeline_id === null ? '-' : `${shortId(agent.pipeline_id)}:${agent.step ?? ''}`,
-        agent.task_id ?? '-',
-        renderAge(agent.requested_at, now),
-        agent.reason ?? '',
-      ]),
-    );
+    const isFleet = agents.some(({ host }) => host !== undefined);
+    const rows = agents.map((agent) => [
+      shortId(agent.id),
+      agent.name,
+      agent.sandbox === null ? agent.status : `${agent.status} (${renderSandbox(agent.sandbox.kind)})`,
+      ...(isFleet ? [agent.host ?? '-'] : []),
+      agent.pipeline_id === null ? '-' : `${shortId(agent.pipeline_id)}:${agent.step ?? ''}`,
+      agent.task_id ?? '-',
+      renderAge(agent.requested_at, now),
+      agent.reason ?? '',
+    ]);
+    const headings = ['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'PIPELINE', 'TASK', 'AGE', 'REASON'];
+    return renderTable([headings, ...rows]);
   },
 });
 

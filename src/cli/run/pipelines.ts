@@ -17,17 +17,17 @@ export const pipelineListCommand = operationCommand({
   show: ({ pipelines }) => {
     if (pipelines.length === 0) return 'No pipelines.\n';
     const now = Date.now();
-    return renderTable(
-      pipelines.map((pipeline) => [
-        shortId(pipeline.id),
-        pipeline.name,
-        pipeline.status,
-        ...(pipelines.some(({ host }) => host !== undefined) ? [`on ${pipeline.host ?? '-'}`] : []),
-        currentStep(pipeline),
-        renderAge(pipeline.started_at, now),
-        pipeline.reason ?? '',
-      ]),
-    );
+    const isFleet = pipelines.some(({ host }) => host !== undefined);
+    const rows = pipelines.map((pipeline) => [
+      shortId(pipeline.id),
+      pipeline.name,
+      pipeline.status,
+      ...(isFleet ? [pipeline.host ?? '-'] : []),
+      currentStep(pipeline),
+      renderAge(pipeline.started_at, now),
+      pipeline.reason ?? '',
+    ]);
+    return renderTable([['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'STEP', 'AGE', 'REASON'], ...rows]);
   },
 });
 

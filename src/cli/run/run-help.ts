@@ -4,7 +4,7 @@ import { isIssue, ISSUE_WORKFLOW, issueArgs } from '../../runbook/library.ts';
 import { readRunbook } from '../../runbook/read/read-runbook.ts';
 import type { Runbook } from '../../runbook/runbook.ts';
 import type { CliCommand, Io, Option } from '../command.ts';
-import { renderCommandHelp } from '../help.ts';
+import { renderCommandHelp } from '../help/render-help.ts';
 import { findProjectDir } from '../runbook/runbook.ts';
 
 interface Runnable {

@@ -6,6 +6,7 @@ import { lookOf } from '../status/paint.ts';
 import { printableLines } from '../text.ts';
 import { renderTaskView } from '../view/render-task-view.ts';
 import { toText } from './describe-task.ts';
+import { noteUnknownRole } from './note-role.ts';
 
 /** No text of a task is trusted. */
 export function renderTasks(
@@ -77,9 +78,10 @@ export const taskNextCommand = operationCommand({
     { name: 'wait', about: 'Wait until a task can be claimed' },
   ],
   operation: 'task_next_actions',
-  input: (given) => {
+  input: async (given, io) => {
     const limit = numberOption(given, 'limit');
     if ('usage' in limit) return limit;
+    await noteUnknownRole(given, io);
     const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
     return { value: { ...pickOptions(given, { role: 'role' }), limit: limit.value, ...wait } };
   },

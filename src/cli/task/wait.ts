@@ -136,7 +136,8 @@ export function exitCodeOf(tasks: readonly Pick<TaskWait, 'state'>[]): number {
 }
 
 export function renderWaits(tasks: readonly TaskWait[]): string {
-  return renderTable(tasks.map((task) => [task.task_id, STATES[task.state], task.phase, nextOf(task)]));
+  const rows = tasks.map((task) => [task.task_id, STATES[task.state], task.phase, nextOf(task)]);
+  return renderTable([['TASK', 'STATE', 'PHASE', 'NEXT'], ...rows]);
 }
 
 const STATES: Readonly<Record<TaskWait['state'], string>> = {

@@ -1,4 +1,4 @@
-import type { CliCommand, ListedCommand } from './command.ts';
+import type { CliCommand, ListedCommand } from '../command.ts';
 import { commandsOf, HELP_GROUPS, type HelpGroup } from './help-groups.ts';
 
 type Named = Pick<ListedCommand, 'name' | 'summary'>;

@@ -1,8 +1,8 @@
-import { findNearest } from '../protocol/shape/problem.ts';
-import { EXIT, type Io, type ListedCommand } from './command.ts';
+import { findNearest } from '../../protocol/shape/problem.ts';
+import { EXIT, type Io, type ListedCommand } from '../command.ts';
 import { HELP_GROUPS } from './help-groups.ts';
-import { describeError, renderErrorLine } from './problems.ts';
-import { printable } from './text.ts';
+import { describeError, renderErrorLine } from '../problems.ts';
+import { printable } from '../text.ts';
 
 interface UsageProblem {
   readonly message: string;
