@@ -26,11 +26,11 @@ import { printable } from './text.ts';
 const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
 const SCOPE_OPTIONS = [
   { name: 'user', about: 'For all of your sessions (default)' },
-  { name: 'project', about: 'For your sessions in this repository' },
+  { name: 'repository', formerly: ['--project'], about: 'For your sessions in this repository' },
 ] as const;
 
 export const hooksInstallCommand: CliCommand = {
-  examples: ['baton hooks install claude', 'baton hooks install codex --project --claim'],
+  examples: ['baton hooks install claude', 'baton hooks install codex --repository --claim'],
   args: [CLIENT_ARGUMENT],
   options: [
     ...SCOPE_OPTIONS,
@@ -55,7 +55,7 @@ export const hooksInstallCommand: CliCommand = {
       .find((each) => each.scope.kind !== scope.kind);
     if (elsewhere !== undefined) {
       const where = elsewhere.scope.kind === 'user' ? 'all of your sessions' : elsewhere.scope.root;
-      const hint = `First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}`;
+      const hint = `First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind === 'user' ? 'user' : 'repository'}`;
       return reportProblem(
         { code: 'hooks-installed', message: `already installed for ${where}: every hook would run twice`, hint },
         io,
@@ -78,7 +78,7 @@ export const hooksInstallCommand: CliCommand = {
 };
 
 export const hooksUninstallCommand: CliCommand = {
-  examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
+  examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --repository'],
   args: [CLIENT_ARGUMENT],
   options: [...SCOPE_OPTIONS],
   run(given, io) {
@@ -125,14 +125,14 @@ function parseWanted(
 ): { name: ClientName; wanted: InstallRequest } | UsageError {
   const name = CLIENTS.find((each) => each === args[0]);
   if (name === undefined) return { usage: unknownClient(args[0] ?? '') };
-  if (options.has('user') && options.has('project')) return { usage: 'use either --user or --project' };
+  if (options.has('user') && options.has('repository')) return { usage: 'use either --user or --repository' };
   const onStop = options.get('on-stop') ?? 'signal';
   if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop must be signal or allow, not ${onStop}` };
   const principal = options.get('principal') ?? defaultPrincipal(name);
   if (!isPrincipalName(principal)) return { usage: `--principal: ${PRINCIPAL_EXPECTED}` };
-  const root = options.has('project') ? findRepositoryTop(io.cwd) : undefined;
-  if (options.has('project') && root === undefined)
-    return { usage: '--project needs a git repository, and this folder is in none' };
+  const root = options.has('repository') ? findRepositoryTop(io.cwd) : undefined;
+  if (options.has('repository') && root === undefined)
+    return { usage: '--repository needs a git repository, and this folder is in none' };
   const scope: Scope = root === undefined ? { kind: 'user' } : { kind: 'project', root };
   const wanted = { onStop, claim: options.has('claim'), principal } as const;
   return { name, wanted: { scope, options: wanted, machine: findMachine(io.env) } };

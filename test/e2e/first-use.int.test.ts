@@ -168,7 +168,7 @@ describe('a new user', () => {
   it('sees that a list goes on', () => {
     const listed = baton('task', 'list', '--limit', '2').out.split('\n');
     expect(listed[0]).toMatch(/^ID +STATUS +PHASE +HOLDER +TITLE$/);
-    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after 2, or/);
+    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after-number 2, or/);
     expect(baton('task', 'list').out).not.toContain('see the next');
     const [, third] = baton('task', 'list', '--after', '2', '--limit', '1').out.split('\n');
     expect(listed.slice(0, 3)).not.toContain(third);

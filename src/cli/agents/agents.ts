@@ -120,11 +120,11 @@ export const agentWaitCommand = operationCommand({
 });
 
 export const agentKillCommand = operationCommand({
-  examples: ['baton agent kill 5d0e7b41 -m "it loops"'],
+  examples: ['baton agent kill 5d0e7b41 --reason "it loops"'],
   args: [agentArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
+  options: [{ name: 'reason', value: 'TEXT', formerly: ['--message', '-m'], about: 'The reason, which is recorded' }],
   operation: 'agent_kill',
-  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
   show: ({ outcome }, { args: [id = ''] }) =>
     `Agent ${shortId(id)} ${outcome === undefined ? 'is being stopped' : `has already ended: ${outcome}`}.\n`,
 });

@@ -25,7 +25,7 @@ describe('the words that fit', () => {
   it('are the options of a command', async () => {
     expect(await words('run', 'ship', '--p')).toEqual(['--plan', '--project']);
     expect(await words('status', '--w')).toEqual(['--watch']);
-    expect(await words('pipeline', 'cancel', '-m', '')).toEqual([]);
+    expect(await words('pipeline', 'cancel', '--reason', '')).toEqual([]);
   });
 });
 

@@ -79,11 +79,11 @@ export const pipelineWaitCommand = operationCommand({
 });
 
 export const pipelineCancelCommand = operationCommand({
-  examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
+  examples: ['baton pipeline cancel 3f1c9a2e --reason "wrong branch"'],
   args: [pipelineArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
+  options: [{ name: 'reason', value: 'TEXT', formerly: ['--message', '-m'], about: 'The reason, which is recorded' }],
   operation: 'pipeline_cancel',
-  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
   show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
 });
 
