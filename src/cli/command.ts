@@ -63,6 +63,8 @@ export interface Io {
   readonly isTerminal: boolean;
   /** Whether `--json` was given: then errors are JSON on standard output too. */
   readonly json?: boolean;
+  /** False after `--no-pager`. */
+  readonly pager?: boolean;
   out(text: string): void;
   err(text: string): void;
   /** All of standard input, cut off above the size limit of every message. */

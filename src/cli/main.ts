@@ -22,14 +22,16 @@ async function run(listed: ListedCommand, argv: readonly string[], io: Io): Prom
   const parsed = parseArgs(command, argv.slice(listed.name.split(' ').length));
   if (parsed.kind === 'given') {
     for (const note of parsed.notes) io.err(`Note: ${note}\n`);
-    const done = await command.run(parsed.given, parsed.given.options.has('json') ? { ...io, json: true } : io);
+    const { given, pager = true } = parsed;
+    const done = await command.run(given, { ...io, json: given.options.has('json'), pager });
     if (typeof done === 'number') return done;
     const { reportUsage } = await import('./help/report-usage.ts');
     return reportUsage({ message: done.usage, help: listed.name }, argv, io);
   }
   const { renderCommandHelp, renderUsage } = await import('./help/render-help.ts');
   if (parsed.kind === 'help') {
-    io.out((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command));
+    const { printLong } = await import('./pager.ts');
+    printLong((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command), io);
     return EXIT.ok;
   }
   const { findMeantBelow, reportUsage } = await import('./help/report-usage.ts');
@@ -48,7 +50,8 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
   const { findOverview } = await import('./help/find-overview.ts');
   const help = findOverview(argv, COMMANDS);
   if (help !== undefined) {
-    io.out(help);
+    const { printLong } = await import('./pager.ts');
+    printLong(help, io);
     return EXIT.ok;
   }
   if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);

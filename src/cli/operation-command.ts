@@ -1,6 +1,7 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
 import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from './command.ts';
+import { printLong } from './pager.ts';
 import { renderErrorLine, renderProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
@@ -108,7 +109,7 @@ function reportAnswer<N extends OperationName>(
   const { result, store } = answer;
   if (given.options.has('json'))
     io.out(`${JSON.stringify(store === undefined ? result : Object.assign({}, result, { store }))}\n`);
-  else io.out(show(result, given, io));
+  else printLong(show(result, given, io), io);
   if (store !== undefined && !given.options.has('json')) io.err(describeAge(store.away_since));
   return exitCode?.(answer.result) ?? EXIT.ok;
 }

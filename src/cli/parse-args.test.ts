@@ -32,6 +32,7 @@ describe('what was typed', () => {
     [['T1', '--output=a=b'], given(['T1'], { output: 'a=b' })],
     [['T1', '--label', 'a,b', '--label=c'], given(['T1'], { label: 'a,b,c' })],
     [['T1', '-'], given(['T1', '-'], {})],
+    [['T1', '--no-pager'], { ...given(['T1'], {}), pager: false }],
     [['--', '--json', '-o'], given(['--json', '-o'], {})],
     [['T1', '-h'], { kind: 'help', args: ['T1'] }],
     [['--help'], { kind: 'help', args: [] }],

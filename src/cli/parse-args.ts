@@ -2,8 +2,13 @@ import { meantSuffix } from '../protocol/shape/problem.ts';
 import type { CliCommand, Option, ParsedArguments } from './command.ts';
 
 export type ParseResult =
-  /** `notes` are about the command line, such as an old name of an option. */
-  | { readonly kind: 'given'; readonly given: ParsedArguments; readonly notes: readonly string[] }
+  /** `notes` are about the command line, such as an old name of an option. `pager` is false after `--no-pager`. */
+  | {
+      readonly kind: 'given';
+      readonly given: ParsedArguments;
+      readonly notes: readonly string[];
+      readonly pager?: false;
+    }
   /** `args` are those before `--help`. */
   | { readonly kind: 'help'; readonly args: readonly string[] }
   | { readonly kind: 'usage'; readonly problem: string };
@@ -13,6 +18,7 @@ export function parseArgs(command: CliCommand, argv: readonly string[]): ParseRe
   const args: string[] = [];
   const options = new Map<string, string>();
   const notes = new Set<string>();
+  let pager: { pager?: false } = {};
   const queue = [...argv];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     if (word === '--') {
@@ -21,6 +27,8 @@ export function parseArgs(command: CliCommand, argv: readonly string[]): ParseRe
       args.push(word);
     } else if (word === '--help' || word === '-h') {
       return { kind: 'help', args };
+    } else if (word === '--no-pager') {
+      pager = { pager: false };
     } else if (command.rest?.options === true && args.length > 0 && findOption(command, word) === undefined) {
       args.push(word);
     } else {
@@ -30,7 +38,7 @@ export function parseArgs(command: CliCommand, argv: readonly string[]): ParseRe
   }
   const problem = checkCount(command, args);
   return problem === undefined
-    ? { kind: 'given', given: { args, options }, notes: [...notes] }
+    ? { kind: 'given', given: { args, options }, notes: [...notes], ...pager }
     : { kind: 'usage', problem };
 }
 

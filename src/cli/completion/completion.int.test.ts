@@ -37,7 +37,7 @@ it('refuses a shell it does not know', async () => {
   });
 });
 
-it.each(['zsh', 'fish'])('has a script for %s', async (shell) => {
+it.each(['zsh', 'fish', 'powershell'])('has a script for %s', async (shell) => {
   expect((await runCli(['completion', shell])).out).toContain('baton completion --words');
 });
 

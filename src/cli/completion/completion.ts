@@ -25,6 +25,17 @@ complete -o default -F _baton baton
 }
 compdef _baton baton
 `,
+  // The quotes keep PowerShell from taking `--` itself. Versions before 7.3 drop the empty word.
+  powershell: `Register-ArgumentCompleter -Native -CommandName baton -ScriptBlock {
+  param($word, $line, $position)
+  $typed = $line.Extent.Text.Substring(0, [Math]::Min($position, $line.Extent.Text.Length))
+  $words = @($typed -split ' +' | Where-Object { $_ -ne '' } | Select-Object -Skip 1)
+  if ($word -eq '') { $words += '' }
+  baton completion --words '--' @words 2>$null | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`,
   fish: `complete -c baton -f -a '(baton completion --words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,
 };
@@ -37,6 +48,7 @@ export function createCompletionCommand(commands: readonly ListedCommand[]): Cli
       'baton completion bash >> ~/.bashrc',
       'baton completion zsh >> ~/.zshrc',
       'baton completion fish > ~/.config/fish/completions/baton.fish',
+      'baton completion powershell >> $PROFILE',
     ],
     args: [{ name: 'SHELL', about: `One of: ${SHELLS.join(', ')}`, optional: true }],
     rest: { name: 'WORD', about: 'With --words: the words typed after baton; the last one may be incomplete' },

@@ -35,7 +35,7 @@ async function wordsOf(
   });
   // The value of an option is often a file: the shell completes it.
   if (valued !== undefined) return [];
-  if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help'];
+  if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help', '--no-pager'];
   const isFirst = given.every((each) => each.startsWith('-'));
   const argument = isFirst ? command.args[0] : command.rest;
   return argument?.name === 'ID' ? idsFor(commandName, io) : [];

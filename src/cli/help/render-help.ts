@@ -16,6 +16,7 @@ export function renderCommandHelp({ name: commandName, summary }: Named, command
     renderColumns('Options', [
       ...command.options.map(({ name, short, value, about }) => [optionText(name, short, value), about] as const),
       ['-h, --help', 'Show this help'],
+      ['    --no-pager', 'Print long output at once'],
     ]),
     renderColumns('Exit codes', Object.entries(command.exitCodes ?? {})),
   ];

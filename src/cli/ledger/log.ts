@@ -2,6 +2,7 @@ import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { PROJECT_OPTION } from '../operation-command.ts';
+import { printLong } from '../pager.ts';
 import { LogFilter, parseLogQuery } from './log-query.ts';
 import { LOG_HEADER, renderLogLine } from './render-log.ts';
 import { withStore } from './with-store.ts';
@@ -38,10 +39,13 @@ export const ledgerLogCommand: CliCommand = {
       const filter = query.isAll ? undefined : new LogFilter(query);
       const isJson = given.options.has('json');
       const log = { store, filter, show: isJson ? renderJson : renderLogLine };
-      if (!isJson && size > 0) io.out(LOG_HEADER);
       // A filter learns from the beginning which agents and decisions belong to a task.
       const from = limit === 0 || filter !== undefined ? 1 : Math.max(1, size - limit + 1);
-      let next = await (limit === 0 ? printFrom(log, from, io) : printLast(log, from, limit, io));
+      const header = isJson || size === 0 ? '' : LOG_HEADER;
+      // A pager waits for the end of the text, which a followed log does not have.
+      const page = given.options.has('follow') ? { ...io, pager: false } : io;
+      if (limit === 0) io.out(header);
+      let next = await (limit === 0 ? printFrom(log, from, io) : printLast(log, { from, limit, header }, page));
       if (!given.options.has('follow')) return EXIT.ok;
       for (;;) {
         await waitForCommit(store, next - 1);
@@ -73,14 +77,18 @@ async function printFrom(log: Log, from: number, io: Io): Promise<number> {
 }
 
 /** The same for the newest `limit` of them. */
-async function printLast(log: Log, from: number, limit: number, io: Io): Promise<number> {
+async function printLast(
+  log: Log,
+  { from, limit, header }: { readonly from: number; readonly limit: number; readonly header: string },
+  io: Io,
+): Promise<number> {
   let next = from;
   let newest: readonly string[] = [];
   for await (const { lines, last } of readLines(log, from)) {
     newest = [...newest, ...lines].slice(-limit);
     next = last + 1;
   }
-  io.out(newest.join(''));
+  printLong(`${header}${newest.join('')}`, io);
   return next;
 }
 
