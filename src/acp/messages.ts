@@ -3,19 +3,17 @@ import { type Fields, fieldsOf, objectsOf, textOf } from '../protocol/shape/read
 /** The version of ACP that Baton speaks. An agent that answers with another one is not driven. */
 export const ACP_VERSION = 1;
 
-export const TOOL_KINDS = [
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-] as const;
-export type ToolKind = (typeof TOOL_KINDS)[number];
+export type ToolKind =
+  | 'read'
+  | 'edit'
+  | 'delete'
+  | 'move'
+  | 'search'
+  | 'execute'
+  | 'think'
+  | 'fetch'
+  | 'switch_mode'
+  | 'other';
 
 export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled';
@@ -78,8 +76,8 @@ export interface AvailableCommand {
   readonly input?: { readonly hint: string };
 }
 
-export const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
-export type PermissionKind = (typeof PERMISSION_KINDS)[number];
+const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+type PermissionKind = (typeof PERMISSION_KINDS)[number];
 
 export interface PermissionOption {
   readonly optionId: string;
@@ -105,9 +103,16 @@ export function readOptions(value: unknown): readonly PermissionOption[] {
   });
 }
 
-export function readToolKind(value: unknown): ToolKind {
-  return TOOL_KINDS.find((kind) => kind === value) ?? 'other';
-}
+/** The names that other clients have for tools of these kinds. */
+export const TOOL_NAMES: ReadonlyMap<string, string> = new Map<ToolKind, string>([
+  ['read', 'Read'],
+  ['edit', 'Edit'],
+  ['delete', 'Delete'],
+  ['move', 'Move'],
+  ['search', 'Grep'],
+  ['execute', 'Bash'],
+  ['fetch', 'WebFetch'],
+]);
 
 /** The text of one content block, or of a list of them: texts, embedded texts, and the names of other resources. */
 export function readText(content: unknown): string {

@@ -78,6 +78,11 @@ export const INJECTABLE_SECRETS = {
   GOOGLE_API_KEY: 'gemini',
 } as const;
 
+/** The client whose API and variables an agent uses; the agent itself if there is none. */
+export function secretClientOf(run: string): string {
+  return run === 'claude-acp' ? 'claude' : run === 'gemini-acp' ? 'gemini' : run;
+}
+
 /** The client that uses the secret; undefined if it cannot be injected. */
 export function findClientOfSecret(name: string): string | undefined {
   return Object.entries(INJECTABLE_SECRETS).find(([known]) => known === name)?.[1];

@@ -1,4 +1,4 @@
-import { findClientOfSecret } from '../protocol/sandbox.ts';
+import { findClientOfSecret, secretClientOf } from '../protocol/sandbox.ts';
 import { MODEL_CLIENT_NAMES } from '../protocol/run-plan.ts';
 import { withLibrary } from './library.ts';
 import { isShellAgent } from './plan.ts';
@@ -8,7 +8,7 @@ import type { Runbook } from './runbook.ts';
 export function describeSecrets(runbook: Runbook): readonly string[] {
   const names = [...runbook.secrets.keys()];
   if (names.length === 0) return [];
-  const clients = new Set([...withLibrary(runbook).agents.values()].map(({ run }) => run));
+  const clients = new Set([...withLibrary(runbook).agents.values()].map(({ run }) => secretClientOf(run)));
   const unused = names.filter((name) => !clients.has(findClientOfSecret(name) ?? ''));
   const unable = [...runbook.agents.values()].filter(isShellAgent);
   return [

@@ -107,6 +107,27 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     { limits: { day_budget: { cost: '‸$0.00' } } },
   ],
   [
+    'an ACP agent without a prompt',
+    'runbook/no-prompt',
+    'agent a runs opencode and has no prompt',
+    'Set `prompt`, or `prompt_file` with the path of a file.',
+    agent({ run: '‸opencode' }),
+  ],
+  [
+    'an ACP agent without a command',
+    'missing-field',
+    'agent a names no command after `acp:`',
+    'Write the command after it, as in: run = "acp:my-agent --acp".',
+    agent({ run: '‸acp:', prompt: 'x' }),
+  ],
+  [
+    'settings of ACP for another client',
+    'runbook/not-acp',
+    'agent a is no ACP agent, and has `acp`',
+    'Remove it, or set `run` to an ACP agent: opencode, copilot, qwen, cline, auggie, grok, claude-acp, codex-acp, gemini-acp, or acp:COMMAND.',
+    agent({ run: 'claude', prompt: 'x', '‸acp': { files: false } }),
+  ],
+  [
     'a token budget of a client that reports no tokens',
     'runbook/unmetered-budget',
     'agent a runs cline, which reports no usage: a budget of tokens limits nothing',

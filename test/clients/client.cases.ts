@@ -17,6 +17,10 @@ export interface ClientCase extends ClientUnderTest {
   /** The model finds and calls the tool of Baton's MCP server. */
   readonly callsTool: readonly Reply[];
   readonly toolName: string;
+  /** The tool with which the model searches for it, if it is not listed. */
+  readonly listedTool?: string;
+  /** What it calls the tool to people; left out: by its name. */
+  readonly toolTitle?: unknown;
   /** The file in which a project tells it how to work. */
   readonly instructions: string;
   /** The files of a user who has logged in, and what must be in them afterwards. */
@@ -30,12 +34,44 @@ export interface ClientCase extends ClientUnderTest {
   readonly sabotage: (world: World) => string;
   readonly unauthorized: Reply;
   readonly outOfCredits: Reply;
+  /** What it says itself when it has reported an error; left out: nothing. */
+  readonly errorWords?: unknown;
   readonly rateLimited: (reset: number) => Reply;
   /** Its own record of the conversation, where that says more than its stream. */
   readonly record?: (ended: Ended, world: World) => readonly string[];
   /** The tokens of a turn that the scripted model was paid for once, as it counts them. */
   readonly usage: TokenUsage;
   readonly model: string;
+  /** Left out: exactly `model`. */
+  readonly reportedModel?: RegExp;
+  /** What its conversations are called; left out: a UUID. */
+  readonly conversation?: RegExp;
+  /** Longer than it takes to start on a busy machine; left out: 8s. */
+  readonly silence?: string;
+  /** What it cannot do by its nature, with the reason. The cases about it are skipped. */
+  readonly cannot?: Readonly<Partial<Record<Limit, string>>>;
+}
+
+export type Limit =
+  | 'resume'
+  | 'instructions'
+  /** The user's settings stay as they were. */
+  | 'settings'
+  /** The kind of an API error is in a field. */
+  | 'errorKinds'
+  | 'outOfCredits'
+  | 'noInternet'
+  /** The end of a rate limit is known. */
+  | 'limits'
+  /** The usage of a turn covers all its requests. */
+  | 'wholeTurns'
+  /** Usage is reported while a turn runs. */
+  | 'usageInTurn';
+
+/** Why a client cannot take part in a case, for its name; empty if it can. */
+export function unless({ cannot }: Pick<ClientCase, 'cannot'>, ...limits: readonly Limit[]): string {
+  const reason = limits.map((limit) => cannot?.[limit]).find((each) => each !== undefined);
+  return reason === undefined ? '' : ` (${reason})`;
 }
 
 /** The suite that every client passes: what Baton relies on, with the real program. */
@@ -74,17 +110,21 @@ export function describeClient(client: ClientCase): void {
       expect(words(ended)).toContain('I am done.');
       expect(words(ended)).not.toContain('Write the file.');
       expect(ended.said.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['tool-started', 'tool-ended']));
-      expect(client.settings(world)).toBe(before);
+      const settings = client.settings(world);
+      expect(settings).toBe(unless(client, 'settings') === '' ? before : settings);
     });
 
     it('says its conversation, its model and what it used', async () => {
       await using world = await open([says('Done.')]);
       const ended = await run(world, { prompt: 'Go.' });
       const known = [...ended.said, ...ended.saidAtEnd];
-      expect(known.find(({ kind }) => kind === 'conversation')).toMatchObject({
-        id: expect.stringMatching(/^[\w-]{36}$/),
+      const named = { kind: 'conversation', id: expect.stringMatching(client.conversation ?? /^[\w-]{36}$/) };
+      const isNamed = unless(client, 'resume') === '';
+      expect(known.find(({ kind }) => kind === 'conversation')).toEqual(isNamed ? named : undefined);
+      const { model, reportedModel = new RegExp(`^${model}$`) } = client;
+      expect(known.findLast(({ kind }) => kind === 'model')).toMatchObject({
+        model: expect.stringMatching(reportedModel),
       });
-      expect(known.find(({ kind }) => kind === 'model')).toMatchObject({ model: client.model });
       const whole = ended.said.find((each) => each.kind === 'usage' && each.of !== 'message');
       expect(whole).toMatchObject({ usage: client.usage });
       expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: false });
@@ -99,42 +139,53 @@ export function describeClient(client: ClientCase): void {
       expect(textIn(world.model.asked.at(-1))).toContain('Go on. (12)');
     });
 
-    it('reads the instructions of the project', async () => {
-      await using world = await open([says('Done.')]);
-      writeFileSync(join(world.project, client.instructions), 'The sign of the project.');
-      await run(world, { prompt: 'Go.' });
-      expect(JSON.stringify(world.model.asked[0]?.body)).toContain('The sign of the project.');
-    });
+    it.skipIf(unless(client, 'instructions') !== '')(
+      `reads the instructions of the project${unless(client, 'instructions')}`,
+      async () => {
+        await using world = await open([says('Done.')]);
+        writeFileSync(join(world.project, client.instructions), 'The sign of the project.');
+        await run(world, { prompt: 'Go.' });
+        expect(JSON.stringify(world.model.asked[0]?.body)).toContain('The sign of the project.');
+      },
+    );
 
-    it('goes on in the same conversation when it is resumed', async () => {
-      await using first = await open([says('The first answer.')]);
-      const begun = await run(first, { prompt: 'The first question.' });
-      const again = await first.withModel([says('The second answer.')]);
-      const ended = await run(again, { prompt: 'The second question.', resume: conversation(begun) }, 'resumed');
-      expect(ended).toMatchObject({ code: 0 });
-      expect(conversation(ended)).toBe(conversation(begun));
-      const seen = textIn(again.model.asked[0]);
-      for (const text of ['The first question.', 'The first answer.', 'The second question.'])
-        expect(seen).toContain(text);
-      expect(stops(again)).toHaveLength(2);
-    });
+    it.skipIf(unless(client, 'resume') !== '')(
+      `goes on in the same conversation when it is resumed${unless(client, 'resume')}`,
+      async () => {
+        await using first = await open([says('The first answer.')]);
+        const begun = await run(first, { prompt: 'The first question.' });
+        const again = await first.withModel([says('The second answer.')]);
+        const ended = await run(again, { prompt: 'The second question.', resume: conversation(begun) }, 'resumed');
+        expect(ended).toMatchObject({ code: 0 });
+        expect(conversation(ended)).toBe(conversation(begun));
+        const seen = textIn(again.model.asked[0]);
+        for (const text of ['The first question.', 'The first answer.', 'The second question.'])
+          expect(seen).toContain(text);
+        expect(stops(again)).toHaveLength(2);
+      },
+    );
 
-    it('goes on after it was killed in the middle of a turn', async () => {
-      // Clients give their tools process groups of their own: this one ends with the world.
-      await using world: World = await open([() => client.shell(`while [ -d ${world.project} ]; do sleep 0.1; done`)]);
-      // Clients write a moment later than they speak: a conversation that is killed in its first tenth of a second may be lost.
-      const isKept = () =>
-        globSync(client.transcripts(world)).some((file) => readFileSync(file, 'utf8').includes('long thing'));
-      const killed = await run(world, {
-        prompt: 'Do the long thing.',
-        onSaid: ({ kind }, { kill }) => void (kind === 'tool-started' && until('it is kept', isKept).then(kill)),
-      });
-      expect(killed.signal).toBe('SIGKILL');
-      const again = await world.withModel([says('Where was I?')]);
-      await run(again, { prompt: 'Go on.', resume: conversation(killed) });
-      expect(textIn(again.model.asked[0])).toContain('Do the long thing.');
-      expect(textIn(again.model.asked[0])).toContain('Go on.');
-    });
+    it.skipIf(unless(client, 'resume') !== '')(
+      `goes on after it was killed in the middle of a turn${unless(client, 'resume')}`,
+      async () => {
+        // Clients give their tools process groups of their own: this one ends with the world.
+        await using world: World = await open([
+          () => client.shell(`while [ -d ${world.project} ]; do sleep 0.1; done`),
+        ]);
+        // Clients write a moment later than they speak: a conversation that is killed in its first tenth of a second may be lost.
+        const isKept = () =>
+          globSync(client.transcripts(world)).some((file) => readFileSync(file, 'utf8').includes('long thing'));
+        const killed = await run(world, {
+          prompt: 'Do the long thing.',
+          onSaid: ({ kind }, { kill }) => void (kind === 'tool-started' && until('it is kept', isKept).then(kill)),
+        });
+        expect(killed.signal).toBe('SIGKILL');
+        const again = await world.withModel([says('Where was I?')]);
+        await run(again, { prompt: 'Go on.', resume: conversation(killed) });
+        expect(textIn(again.model.asked[0])).toContain('Do the long thing.');
+        expect(textIn(again.model.asked[0])).toContain('Go on.');
+      },
+    );
 
     it('says no conversation where the one to resume is not there', async () => {
       await using world = await open([]);
@@ -148,9 +199,11 @@ export function describeClient(client: ClientCase): void {
     it('lists and calls the tools of the MCP server, with the token of the agent', async () => {
       await using world = await open([...client.callsTool, says('Read.')]);
       const ended = await run(world, { prompt: 'Read your brief.' }, 'mcp');
-      expect(world.model.asked[client.callsTool.length - 1]?.tools).toContain(client.toolName);
+      expect(world.model.asked[client.callsTool.length - 1]?.tools).toContain(client.listedTool ?? client.toolName);
       expect(world.door.mcpCalls).toEqual([{ authorization: 'Bearer token-of-the-agent', tool: 'task_brief' }]);
-      expect(ended.said).toContainEqual(expect.objectContaining({ kind: 'tool-started', tool: client.toolName }));
+      expect(ended.said).toContainEqual(
+        expect.objectContaining({ kind: 'tool-started', tool: client.toolTitle ?? client.toolName }),
+      );
       expect(textIn(world.model.asked.at(-1))).toContain('the brief of the task');
     });
 
@@ -161,6 +214,7 @@ export function describeClient(client: ClientCase): void {
       const ended = await run(world, { prompt: 'Go.' });
       expect(client.settings(world)).not.toBe(before);
       expect(stops(world)).toHaveLength(2);
+      if (unless(client, 'resume') !== '') return;
       const again = await world.withModel([says('I leave.'), says('I stay.')]);
       again.door.answerWith(({ name }, n) =>
         name === 'stop' && n === 3 ? { decision: 'block', reason: 'Stay.' } : {},
@@ -171,15 +225,30 @@ export function describeClient(client: ClientCase): void {
       expect(existsSync(join(world.project, 'sabotaged'))).toBe(false);
     });
 
-    it.each(['unauthorized', 'outOfCredits'] as const)('says what kind of error it has: %s', async (kind) => {
+    const failWith = async (kind: 'unauthorized' | 'outOfCredits', name: string) => {
       await using world = await open([client[kind]]);
-      const ended = await run(world, { prompt: 'Go.' }, ERRORS[kind].replaceAll('_', '-'));
-      expect(errorOf(ended)).toMatchObject({ error: ERRORS[kind], isRetrying: false });
-      expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: true });
-      expect(words(ended)).toBe('');
-    });
+      const ended = await run(world, { prompt: 'Go.' }, name);
+      return { error: errorOf(ended), last: ended.said.at(-1), words: words(ended) };
+    };
+    const failed = { last: { kind: 'turn-ended', failed: true }, words: client.errorWords ?? '' };
 
-    it('says when a limit ends', async () => {
+    it.skipIf(unless(client, 'errorKinds') !== '')(
+      `says that it has no access${unless(client, 'errorKinds')}`,
+      async () => {
+        const error = { error: 'unauthorized', isRetrying: false };
+        expect(await failWith('unauthorized', 'unauthorized')).toMatchObject({ ...failed, error });
+      },
+    );
+
+    it.skipIf(unless(client, 'errorKinds', 'outOfCredits') !== '')(
+      `says that its credits are used up${unless(client, 'errorKinds', 'outOfCredits')}`,
+      async () => {
+        const error = { error: 'out_of_credits', isRetrying: false };
+        expect(await failWith('outOfCredits', 'out-of-credits')).toMatchObject({ ...failed, error });
+      },
+    );
+
+    it.skipIf(unless(client, 'limits') !== '')(`says when a limit ends${unless(client, 'limits')}`, async () => {
       const reset = Math.floor(Date.now() / 1000) + 3600;
       await using world = await open([client.rateLimited(reset)]);
       const ended = await run(world, { prompt: 'Go.' }, 'rate-limited');
@@ -188,11 +257,14 @@ export function describeClient(client: ClientCase): void {
       expect(Math.abs(Date.parse(error?.resetAt ?? '') / 1000 - reset)).toBeLessThan(30);
     });
 
-    it('knows that nobody can be reached', async () => {
-      await using world = await open([{ kind: 'cut' }, { kind: 'cut' }]);
-      const ended = await run(world, { prompt: 'Go.' }, 'no-internet');
-      expect(errorOf(ended)).toMatchObject({ error: 'no_internet' });
-    });
+    it.skipIf(unless(client, 'noInternet') !== '')(
+      `knows that nobody can be reached${unless(client, 'noInternet')}`,
+      async () => {
+        await using world = await open([{ kind: 'cut' }, { kind: 'cut' }]);
+        const ended = await run(world, { prompt: 'Go.' }, 'no-internet');
+        expect(errorOf(ended)).toMatchObject({ error: 'no_internet' });
+      },
+    );
 
     it('takes no words for an error', async () => {
       await using world = await open([
@@ -206,8 +278,6 @@ export function describeClient(client: ClientCase): void {
     });
   });
 }
-
-const ERRORS = { unauthorized: 'unauthorized', outOfCredits: 'out_of_credits' } as const;
 
 export function textIn(asked: Asked | undefined): string {
   return (asked?.messages ?? []).map(({ text }) => text).join('\n');

@@ -91,7 +91,7 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
   return { code, signal, lines, said, saidAtEnd, stderr };
 }
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 60_000;
 /** Baton's own, as it stands. */
 const ACP_DRIVER = join(import.meta.dirname, '../../src/agents/acp/driver/main.ts');
 const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/stop-hook/main.ts');

@@ -11,7 +11,7 @@ export default defineConfig({
     reporters: ['default', './scripts/closing-line.ts'],
     // Mostly they wait, for each other and for their clients.
     maxWorkers: 3,
-    testTimeout: 40_000,
+    testTimeout: 90_000,
     // As in the other tests: named at the end, and looked into.
     retry: process.env['CI'] === undefined ? 0 : 1,
     hookTimeout: 40_000,

@@ -63,16 +63,14 @@ function settingsOf(
 ): DriverSettings {
   // Of a command nothing is known, so a person decides what it may do.
   const { permissions = preset === undefined ? 'ask' : 'allow' } = acp;
-  // The agent asks in any case: a request that Baton allows at once is where a budget can hold a tool.
-  const permissionSetting = preset?.permissions.ask;
   return {
     v: 1,
     name: preset?.about ?? 'the agent',
     argv: commandOf(run, preset),
     permissions,
-    ...(permissionSetting === undefined ? {} : { permissionSetting }),
+    ...(preset === undefined ? {} : { permissionSetting: preset.asking }),
     files: acp.files ?? true,
-    terminals: acp.terminals ?? true,
+    terminals: acp.terminals ?? preset?.terminals ?? true,
     ...(acp.mode === undefined ? {} : { mode: acp.mode }),
     ...(model === undefined ? {} : { model }),
     ...(preset?.authenticate === undefined ? {} : { authenticate: preset.authenticate }),
@@ -86,12 +84,13 @@ function settingsOf(
 
 function commandOf(run: string, preset: AcpPreset | undefined): DriverSettings['argv'] {
   const [program = '', ...args] = preset?.argv ?? [];
-  return preset === undefined ? ['/bin/sh', '-c', `exec ${acpCommandOf(run) ?? ''}`] : [program, ...args];
+  return preset === undefined ? ['/bin/sh', '-c', acpCommandOf(run) ?? ''] : [program, ...args];
 }
 
-/** The first word of a command is almost always the program; others need `sandbox.read`. */
+/** The first word of a command, after variables that it sets, is almost always the program; others need `sandbox.read`. */
 function programOf(run: string, preset: AcpPreset | undefined): string {
-  return preset?.argv[0] ?? acpCommandOf(run)?.split(/\s/, 1)[0] ?? '';
+  const words = acpCommandOf(run)?.split(/\s+/) ?? [];
+  return preset?.argv[0] ?? words.find((word) => !/^\w+=/.test(word)) ?? '';
 }
 
 function clientFilesOf({ home: { credentials, settings } }: AcpPreset, env: Environment): ClientFiles {

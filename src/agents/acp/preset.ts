@@ -7,7 +7,7 @@ export interface AcpPreset {
   /** On npm. */
   readonly package: string;
   readonly argv: readonly string[];
-  /** Always set: switches off updates and telemetry, and lists MCP tools at once. */
+  /** Always set: switches off updates, telemetry and requests for what a user might type next; lists MCP tools at once. */
   readonly env?: Readonly<Record<string, string>>;
   /** Variables that the agent may inherit: names, or prefixes with `*`. */
   readonly variables: readonly string[];
@@ -18,17 +18,17 @@ export interface AcpPreset {
   readonly clientMeta?: object;
   /** The method for `authenticate`, called if `session/new` asks for a login and the variable is set. */
   readonly authenticate?: { readonly method: string; readonly variable: string };
-  readonly permissions: {
-    /** The agent asks before it runs a command or changes a file. */
-    readonly ask: PermissionSetting;
-    /** The agent asks nothing. Undefined if ACP has no way to say it: the client must allow each request. */
-    readonly allow?: PermissionSetting;
-  };
+  /** How it is told to ask before it uses a tool: a request that Baton allows is where a budget can hold the tool. */
+  readonly asking: PermissionSetting;
+  /** It uses its tools without asking, whatever it is told. */
+  readonly neverAsks?: true;
+  /** Whether it may run commands in terminals of the driver; absent: yes. */
+  readonly terminals?: false;
   /** How it connects to Baton's MCP server. */
   readonly mcp: 'http' | 'stdio';
   /** The model must search for MCP tools before it can use them. */
   readonly searchesTools?: true;
-  /** Its own sandbox blocks loopback or the git folder of a worktree, and `permissions` turns it off. */
+  /** Its own sandbox blocks loopback or the git folder of a worktree, and `asking` turns it off. */
   readonly turnsSandboxOff?: true;
   readonly usage: UsageReport;
   /** Whether `usage_update` has a cost, of the whole conversation. */

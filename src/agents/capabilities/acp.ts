@@ -21,9 +21,9 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
     capabilities: {
       ...DRIVEN,
       resume: preset.resumes ? 'conversation' : 'new-conversation',
-      permissions: permissionsOf(preset),
+      permissions: preset.neverAsks === true ? 'none' : 'allowed-or-asked',
       usage: preset.usage === 'message' ? 'request' : preset.usage,
-      budget: BUDGETS[preset.usage],
+      budget: preset.usage === 'message' && preset.neverAsks !== true ? 'held' : BUDGETS[preset.usage],
       cost: preset.cost ? 'reported' : preset.usage === 'none' ? 'none' : 'price-list',
       errors,
       limits: preset.namesWaits === true ? 'named' : 'none',
@@ -62,12 +62,6 @@ const BUDGETS = {
   'last-request': 'turn',
   none: 'time',
 } as const satisfies Readonly<Record<AcpPreset['usage'], Answers['budget']>>;
-
-/** An agent whose two settings are the same cannot be made to ask. */
-function permissionsOf({ permissions: { ask, allow } }: AcpPreset): Answers['permissions'] {
-  if (allow === undefined) return 'allowed-or-asked';
-  return JSON.stringify(ask) === JSON.stringify(allow) ? 'none' : 'none-or-asked';
-}
 
 function loginOf({ home: { credentials }, authenticate }: AcpPreset): string {
   const variable = authenticate === undefined ? [] : [`\`${authenticate.variable}\``];

@@ -45,10 +45,6 @@ export const QUESTIONS = {
     answers: {
       asked: ['`on_prompt`', 'what the client may not do unasked'],
       none: ['none', 'the client has full access to its sandbox'],
-      'none-or-asked': [
-        'none, or `on_prompt`',
-        'the client asks nothing; with `acp.permissions = "ask"`, its requests go to `on_prompt`',
-      ],
       'allowed-or-asked': [
         'allowed, or `on_prompt`',
         'Baton allows each request; with `acp.permissions = "ask"`, they go to `on_prompt`',
@@ -75,7 +71,7 @@ export const QUESTIONS = {
         'the tool waits until the budget is decided: at most one request more per open conversation',
       ],
       request: ['after a request', 'the turn is cancelled at the next report or tool call'],
-      turn: ['after a turn', 'the turn after it is cancelled at its first tool call'],
+      turn: ['after a turn', 'the next turn is held or cancelled at its first tool call'],
       offered: ['as reported', 'after a request or a turn; without reports, only `time` binds'],
       time: ['time only', 'a budget of tokens or cost is an error in the runbook'],
       end: ['at its end', 'the program runs to its end, or to its `timeout`; what follows waits'],

@@ -51,11 +51,13 @@ describe.each(clients.map((client) => [client.run, client] as const))('the answe
   });
 
   it('agree with each other', () => {
-    const { gate, hooks, usage, budget, cost } = capabilities;
+    const { gate, hooks, usage, budget, cost, permissions } = capabilities;
     expect(hooks.length > 0).toBe(gate.endsWith('-hook'));
     expect(usage === 'none').toBe(budget === 'time' || budget === 'end');
     expect(usage === 'none').toBe(cost === 'none');
-    expect(hooks.some((name) => TOOL_HOOKS.has(name))).toBe(budget === 'held');
+    // A tool is held at a hook, or at the request for permission of an ACP agent.
+    const canHold = hooks.some((name) => TOOL_HOOKS.has(name)) || (gate === 'prompt' && permissions !== 'none');
+    expect(canHold && usage === 'request').toBe(budget === 'held');
   });
 
   it('say whether a person can attach', () => {

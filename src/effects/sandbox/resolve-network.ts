@@ -1,4 +1,4 @@
-import type { Injection, NetworkSpec } from '../../protocol/sandbox.ts';
+import { type Injection, type NetworkSpec, secretClientOf } from '../../protocol/sandbox.ts';
 import type { NetworkSettings } from '../../runbook/access.ts';
 import { findAcpPresetName, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
@@ -46,7 +46,7 @@ function planInjections(
   env: NetworkUser['env'],
   { secrets }: Pick<EffectContext, 'secrets'>,
 ): readonly Injection[] {
-  const used = Object.keys(secrets).filter((name) => SECRET_ROUTES[name]?.client === run);
+  const used = Object.keys(secrets).filter((name) => SECRET_ROUTES[name]?.client === secretClientOf(run));
   return used.flatMap((name) => planInjection(name, env) ?? []);
 }
 

@@ -1,4 +1,4 @@
-import { findClientOfSecret, INJECTABLE_SECRETS } from '../../protocol/sandbox.ts';
+import { findClientOfSecret, INJECTABLE_SECRETS, secretClientOf } from '../../protocol/sandbox.ts';
 import { didYouMean } from '../../protocol/shape/problem.ts';
 import { inheritedFields } from '../build/build-agent.ts';
 import { modeOf } from './access.ts';
@@ -49,7 +49,7 @@ function reportPassed(subject: RunbookSubject, path: Path, name: string, hint: s
 function checkUnboxed(subject: RunbookSubject, name: string): void {
   const { secrets = {}, agents = {} } = subject.value;
   const run = agents[name]?.run ?? inheritedFields(name, {}).run;
-  const secret = Object.keys(secrets).find((each) => findClientOfSecret(each) === run);
+  const secret = Object.keys(secrets).find((each) => findClientOfSecret(each) === secretClientOf(run ?? ''));
   // If the project has no sandbox either, that is reported once.
   if (secret === undefined || modeOf(subject, name) !== 'none' || modeOf(subject) === 'none') return;
   reportUnboxed(subject, ['agents', name, 'sandbox'], `agent ${name}`, secret);

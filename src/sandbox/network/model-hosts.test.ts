@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ACP_PRESET_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, modelHosts } from './model-hosts.ts';
 import { planInjection } from './plan-injection.ts';
 import { isListed } from './proxy/host-rules.ts';
@@ -8,6 +9,13 @@ describe('the hosts of the policy `model`', () => {
     expect(modelHosts('claude', {})).toEqual(['api.anthropic.com', 'platform.claude.com']);
     expect(modelHosts('codex', {})).toEqual(['api.openai.com', 'chatgpt.com', 'auth.openai.com']);
     expect(modelHosts('gemini', {})).toContain('generativelanguage.googleapis.com');
+  });
+
+  it('of an ACP agent are those of the API that it uses', () => {
+    expect(modelHosts('claude-acp', {})).toEqual(modelHosts('claude', {}));
+    expect(modelHosts('gemini-acp', { GOOGLE_GEMINI_BASE_URL: 'https://g.example' })).toEqual(['g.example']);
+    expect(modelHosts('qwen', { OPENAI_BASE_URL: 'http://127.0.0.1:4000/v1' })).toContain('127.0.0.1:4000');
+    for (const name of ACP_PRESET_NAMES) expect(modelHosts(name, {})).not.toEqual([]);
   });
 
   it('follow a base URL, with its port if it is unusual', () => {

@@ -1,11 +1,12 @@
 import { type Fields, fieldsOf, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import { TOOL_NAMES } from '../../acp/messages.ts';
 import { type Content, type ContentOfLine, NOTHING, type ReadContent, show } from './content.ts';
 import { describeCall, renderToolName } from './describe-call.ts';
 
 /** Finds text, plans, tools, diffs and results in a line of the driver of ACP agents. Names of tools are those of other clients. */
 export function acpContentReader(): ReadContent {
-  /** Tool calls whose line was shown without what they work on: agents often name it in an update. */
-  const vague = new Set<string>();
+  /** Tool calls that were shown with their title only: agents often name the command or file in an update. The tool by the id of the call. */
+  const vague = new Map<string, string>();
   return (event) => {
     switch (event['type']) {
       case 'session':
@@ -33,7 +34,7 @@ function describeAgent({ agent, version, model }: Fields): string {
   return [`${textOf(agent)} ${textOf(version)}`.trim(), textOf(model)].filter(Boolean).join(', ');
 }
 
-function readUpdate(update: Fields, vague: Set<string>): ContentOfLine {
+function readUpdate(update: Fields, vague: Map<string, string>): ContentOfLine {
   const text = textOf(fieldsOf(update['content'])['text']);
   switch (update['sessionUpdate']) {
     case 'agent_message_chunk':
@@ -57,12 +58,14 @@ function describeStep({ content, status }: Fields): string {
   return `${mark} ${textOf(content)}`;
 }
 
-function readTool(update: Fields, vague: Set<string>): Content[] {
+function readTool(update: Fields, vague: Map<string, string>): Content[] {
   const id = textOf(update['toolCallId']);
-  const { tool, what } = describeTool(update);
+  const { tool: named, subject, title } = describeTool(update);
+  const tool = named || (vague.get(id) ?? '');
   const isFirst = update['sessionUpdate'] === 'tool_call';
-  const isShown = isFirst || (what !== '' && vague.delete(id));
-  if (isFirst && what === '') vague.add(id);
+  const isShown = isFirst || (subject !== '' && vague.delete(id));
+  if (isFirst && subject === '') vague.set(id, tool);
+  const what = subject || (title === tool ? '' : title);
   const { status } = update;
   const result: Content[] =
     status === 'completed' || status === 'failed'
@@ -72,30 +75,18 @@ function readTool(update: Fields, vague: Set<string>): Content[] {
 }
 
 /** The command, or the file with the lines added and removed. An agent that gives neither has a title. */
-function describeTool(update: Fields): { readonly tool: string; readonly what: string } {
+function describeTool(update: Fields): Readonly<Record<'tool' | 'subject' | 'title', string>> {
   const title = textOf(update['title']);
-  const tool = NAMES.get(textOf(update['kind']));
+  const tool = TOOL_NAMES.get(textOf(update['kind']));
   const diffs = objectsOf(update['content']).filter(({ type }) => type === 'diff');
   const edits = diffs.map(({ oldText, newText }) => ({ old_string: textOf(oldText), new_string: textOf(newText) }));
   const [first] = diffs;
-  const what =
+  const subject =
     first === undefined
       ? describeCall(fieldsOf(update['rawInput']))
       : describeCall({ file_path: textOf(first['path']), edits });
-  if (tool === undefined) return { tool: renderToolName(title), what };
-  return { tool, what: what || (title === tool ? '' : title) };
+  return { tool: tool ?? renderToolName(title), subject, title };
 }
-
-/** The words of the other clients for the kinds of ACP. */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['read', 'Read'],
-  ['edit', 'Edit'],
-  ['delete', 'Delete'],
-  ['move', 'Move'],
-  ['search', 'Grep'],
-  ['execute', 'Bash'],
-  ['fetch', 'WebFetch'],
-]);
 
 function readResult({ content, rawOutput }: Fields): string {
   const texts = objectsOf(content).map(({ content: block }) => textOf(fieldsOf(block)['text']));

@@ -1,6 +1,11 @@
 import { RPC, RpcError } from '../../../acp/connection.ts';
 import { type Fields, textOf } from '../../../protocol/shape/read-unknown.ts';
-import type { AcpSession } from './session.ts';
+
+/** What a client can choose for a session. */
+interface SessionChoices {
+  mode: string;
+  model: string;
+}
 
 const MODES = [
   { id: 'default', name: 'Default', description: 'Asks for permission if the script says so' },
@@ -15,18 +20,18 @@ export const DEFAULT_MODE = 'default';
 export const DEFAULT_MODEL = 'scripted';
 
 /** The modes and options of a session, as `session/new` and `session/load` return them. */
-export function sessionState({ mode, model }: AcpSession): object {
+export function sessionState({ mode, model }: SessionChoices): object {
   return { modes: { currentModeId: mode, availableModes: MODES }, ...configOf(model) };
 }
 
-export function setMode(session: AcpSession, { modeId }: Fields): object {
+export function setMode(session: SessionChoices, { modeId }: Fields): object {
   const known = MODES.find(({ id }) => id === modeId);
   if (known === undefined) throw new RpcError(RPC.invalidParams, `unknown mode: ${textOf(modeId)}`);
   session.mode = known.id;
   return {};
 }
 
-export function setOption(session: AcpSession, { configId, value }: Fields): object {
+export function setOption(session: SessionChoices, { configId, value }: Fields): object {
   if (configId !== 'model') throw new RpcError(RPC.invalidParams, `unknown option: ${textOf(configId)}`);
   const known = MODELS.find((model) => model.value === value);
   if (known === undefined) throw new RpcError(RPC.invalidParams, `unknown model: ${textOf(value)}`);

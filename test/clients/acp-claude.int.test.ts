@@ -1,0 +1,4 @@
+import { claudeAcpCase } from './acp-under-test.ts';
+import { describeClient } from './client.cases.ts';
+
+describeClient(claudeAcpCase);

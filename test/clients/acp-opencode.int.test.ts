@@ -1,0 +1,4 @@
+import { opencodeCase } from './acp-under-test.ts';
+import { describeClient } from './client.cases.ts';
+
+describeClient(opencodeCase);
