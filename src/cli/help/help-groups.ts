@@ -75,7 +75,7 @@ export function commandsOf<C extends { readonly name: string }>(group: HelpGroup
 }
 
 /** The group that names the longest beginning of a command. */
-export function placeOf(command: string): { readonly group: HelpGroup; readonly index: number } | undefined {
+function placeOf(command: string): { readonly group: HelpGroup; readonly index: number } | undefined {
   return HELP_GROUPS.flatMap((group) =>
     group.commands.flatMap((prefix, index) =>
       command === prefix || command.startsWith(`${prefix} `) ? [{ group, index, length: prefix.length }] : [],
