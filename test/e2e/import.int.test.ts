@@ -145,7 +145,7 @@ describe('an import', () => {
     });
     expect(await baton(['task', 'import', nothing, '--from', 'bead'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('Did you mean `beads`?'),
+      err: expect.stringContaining('(did you mean beads?)'),
     });
     expect(await baton(['task', 'import'])).toMatchObject({ code: 2, err: expect.stringContaining('name the list') });
     expect((await baton(['task', 'import', '/dev/zero'])).err).toContain('Error: input too large');

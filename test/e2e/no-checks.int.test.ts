@@ -10,7 +10,7 @@ run = "true"
 desktop = false
 terminal = false
 `;
-const PLANNED = '  nothing would be checked before a merge: the runbook does not set ci.required [no-checks]\n';
+const PLANNED = '  nothing would be checked before a merge: the runbook does not set ci.required\n';
 
 it('a workflow that nothing would check is refused without a terminal, and asked about once at one', async () => {
   await using world = await World.open();
