@@ -27,6 +27,7 @@ export function createDemoCommand(commands: readonly ListedCommand[]): CliComman
 }
 
 const NO_GIT = {
+  code: 'git/cannot-run',
   message: 'the demo needs git, and there is none on the PATH',
   hint: 'Install git, then: baton demo',
 } as const;

@@ -291,7 +291,7 @@ describe('a revoked key', () => {
     expect(keys.map(({ key_id }) => key_id)).not.toContain(lost.keyId);
     const entries = await entriesOf(repository);
     expect(entries.find(({ type }) => type === 'PageKeyRevoked')).toMatchObject({
-      data: { key_id: lost.keyId, reason: 'revoked by the operator' },
+      data: { key_id: lost.keyId, reason: `revoked by ${page.keyId}` },
     });
   });
 });
