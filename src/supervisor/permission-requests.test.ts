@@ -25,7 +25,7 @@ it('goes on with the next question if a report fails', async () => {
   const failed = requests.ask(async () => {
     throw new Error('the daemon refused it');
   });
-  await expect(failed).rejects.toThrow();
+  await expect(failed).rejects.toThrow('the daemon refused it');
   const next = requests.ask(async () => {});
   await Promise.resolve();
   await Promise.resolve();

@@ -86,7 +86,7 @@ export function isClaimable(state: State, task: Task, rules: Rules): boolean {
 
 /** With the rules that count for this task. */
 export function isClaimableUnder(state: Pick<State, 'tasks'>, task: Task, { ciGate }: Pick<Rules, 'ciGate'>): boolean {
-  return isFree(task) && isWorkable(task.phase, ciGate) && task.after.every((id) => isDone(state, id));
+  return isFree(task) && isWorkable(task, ciGate) && task.after.every((id) => isDone(state, id));
 }
 
 function isFree({ claim, flow }: Task): boolean {
@@ -103,7 +103,7 @@ function findClaimObstacle(
     return { code: 'already-claimed', message: `task ${task.id} is claimed by ${task.claim.holder}` };
   if (isCancelled(task))
     return { code: 'cancelled', message: `task ${task.id} is ${task.blocked?.reason ?? 'cancelled'}` };
-  if (!isWorkable(task.phase, rulesFor(task, rules).ciGate)) {
+  if (!isWorkable(task, rulesFor(task, rules).ciGate)) {
     const why = task.blocked === null ? '' : ` (${task.blocked.reason})`;
     return { code: 'not-workable', message: `task ${task.id} is ${task.phase}${why}` };
   }

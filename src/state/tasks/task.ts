@@ -94,8 +94,9 @@ export function isCancelled({ blocked }: Pick<Task, 'blocked'>): boolean {
   return blocked?.isCancelled === true;
 }
 
-export function isWorkable(phase: Phase, ciGate: boolean): boolean {
-  return phase === 'CI_PENDING' ? !ciGate : phase !== 'COMPLETED' && phase !== 'BLOCKED';
+/** Without a CI gate somebody completes CI_PENDING. In a workflow Baton always does, also if there is nothing to check. */
+export function isWorkable({ phase, flow }: Pick<Task, 'phase' | 'flow'>, ciGate: boolean): boolean {
+  return phase === 'CI_PENDING' ? !ciGate && flow.mode === null : phase !== 'COMPLETED' && phase !== 'BLOCKED';
 }
 
 /** The records that count as writeback: made since the task was created or reinstated, and not reinstating. */
