@@ -1,0 +1,47 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT: string = join(import.meta.dirname, '../..');
+
+export const PAGES: readonly string[] = globSync(['README.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted();
+
+/** A fenced block. */
+export interface Block {
+  readonly page: string;
+  readonly line: number;
+  readonly language: string;
+  /** From `not run: REASON` after the language; undefined if the block runs. */
+  readonly reason: string | undefined;
+  readonly text: string;
+}
+
+export function readBlocks(page: string): Block[] {
+  const source = readFileSync(join(ROOT, page), 'utf8');
+  return [...source.matchAll(/^```(\w*)(?: not run: ([^\n]+))?\n([^]*?)^```$/gm)].map((match) => ({
+    page,
+    line: source.slice(0, match.index).split('\n').length,
+    language: match[1] ?? '',
+    reason: match[2],
+    text: match[3] ?? '',
+  }));
+}
+
+/** What a page does in its repository: a command with its expected output, or a file to write. */
+export type Step =
+  | { readonly command: string; readonly output: string }
+  | { readonly file: string; readonly text: string };
+
+/** `console` blocks are commands. A block whose first line is a comment with a path, such as `# baton.toml`, is that file. */
+export function stepsOf({ language, reason, text }: Block): Step[] {
+  if (reason !== undefined) return [];
+  const file = /^# ([\w./-]+\.(?:toml|yaml))\n/.exec(text)?.[1];
+  if (file !== undefined) return [{ file, text }];
+  if (language !== 'console') return [];
+  return text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = '', ...output] = part.split('\n');
+      return { command, output: output.join('\n').trimEnd() };
+    });
+}
