@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleCommand, bundlePrograms, ownFolders, shared } from './bundle-programs.ts';
+import { writeSite } from './site/build-site.ts';
 
 /** The release: a bundle for the command and each program beside it, one for each library that others import, and their types. */
 const root = join(import.meta.dirname, '..');
@@ -29,5 +30,7 @@ await build({
   format: 'esm',
   platform: 'node',
 });
+
+writeSite(join(root, outdir, 'docs'));
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
