@@ -108,6 +108,12 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     }));
     return [played(marks, new Play().order({ kind: 'import-tasks', command: { source, tasks: each } }))];
   },
+  run_start: () => {
+    const { value, marks } = fillOf('run_start', {});
+    const { description } = value as { description: string };
+    const command = { id: 'A', title: 'x', mode: 'autonomous', description } as const;
+    return [played(marks, new Play().order({ kind: 'start-workflow', command }))];
+  },
   exit_signal: () => {
     const given = { phase_completed: 'IMPLEMENTATION', exit_reason: 'blocked' };
     const { value, marks } = fillOf('exit_signal', given);

@@ -3,14 +3,20 @@ import { type Fields } from '../protocol/shape/read-unknown.ts';
 import { isGone, methodNotFound, RPC, RpcConnection, type RpcError } from './connection.ts';
 
 /** A connection whose other side is the test. */
-function open(onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<object | null> = refuse) {
+function open(
+  onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<object | null> = refuse,
+  onNotification = (_method: string, _params: Fields): void => {},
+) {
   const sent: Fields[] = [];
   const notified: string[] = [];
   const invalid: (string | null)[] = [];
   const connection = new RpcConnection({
     write: (line) => void sent.push(JSON.parse(line) as Fields), // oxlint-disable-line typescript/no-unsafe-type-assertion
     onRequest,
-    onNotification: (method) => void notified.push(method),
+    onNotification: (method, params) => {
+      onNotification(method, params);
+      notified.push(method);
+    },
     onInvalid: (line) => void invalid.push(line),
   });
   const receive = (message: unknown): void => push(JSON.stringify(message));
@@ -20,6 +26,10 @@ function open(onRequest: (method: string, params: Fields, signal: AbortSignal) =
 
 async function refuse(method: string): Promise<never> {
   throw methodNotFound(method);
+}
+
+function nestingOf(value: unknown): number {
+  return 1 + Math.max(0, ...Object.values(Object(value)).map(nestingOf));
 }
 
 async function settled(): Promise<void> {
@@ -91,6 +101,15 @@ describe('a connection', () => {
     const asked = connection.request('a', {});
     receive({ jsonrpc: '2.0', id: 1, result: 'fine' });
     expect(await asked).toBe('fine');
+  });
+
+  it('survives a message that its reader cannot follow', () => {
+    const { notified, invalid, push, receive } = open(refuse, (_, params) => void nestingOf(params));
+    push(`{"jsonrpc":"2.0","method":"deep","params":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`);
+    receive({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: { toString: 1, valueOf: 1 } } });
+    receive({ jsonrpc: '2.0', method: 'next' });
+    expect(invalid).toHaveLength(2);
+    expect(notified).toEqual(['next']);
   });
 
   it('refuses params that are no object, and an id that is in use', async () => {

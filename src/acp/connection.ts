@@ -108,6 +108,15 @@ export class RpcConnection {
     if (this.#closed.signal.aborted || line.trim() === '') return;
     const message = parse(line);
     if (!isObject(message)) return this.#onUnreadable(line, message === undefined);
+    try {
+      this.#onMessage(message, line);
+    } catch {
+      // For example a message that is nested more deeply than its reader can follow. It must not end this process.
+      this.#options.onInvalid?.(line);
+    }
+  }
+
+  #onMessage(message: Fields, line: string): void {
     const { method, id, params } = message;
     if (typeof method !== 'string') return this.#onResponse(message, line);
     if (id === undefined) return this.#onNotification(method, fieldsOf(params));

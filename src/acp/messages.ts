@@ -3,19 +3,17 @@ import { type Fields, fieldsOf, objectsOf, textOf } from '../protocol/shape/read
 /** The version of ACP that Baton speaks. An agent that answers with another one is not driven. */
 export const ACP_VERSION = 1;
 
-export const TOOL_KINDS = [
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-] as const;
-export type ToolKind = (typeof TOOL_KINDS)[number];
+export type ToolKind =
+  | 'read'
+  | 'edit'
+  | 'delete'
+  | 'move'
+  | 'search'
+  | 'execute'
+  | 'think'
+  | 'fetch'
+  | 'switch_mode'
+  | 'other';
 
 export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
 export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled';
@@ -78,8 +76,8 @@ export interface AvailableCommand {
   readonly input?: { readonly hint: string };
 }
 
-export const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
-export type PermissionKind = (typeof PERMISSION_KINDS)[number];
+const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+type PermissionKind = (typeof PERMISSION_KINDS)[number];
 
 export interface PermissionOption {
   readonly optionId: string;

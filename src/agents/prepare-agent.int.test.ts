@@ -134,7 +134,7 @@ describe('a scripted agent under its supervisor', () => {
       stopHook: '',
       scripted: '',
       builtin: '/builtin.cjs',
-    acpDriver: '/acp.cjs',
+      acpDriver: '/acp.cjs',
       networkHelper: '',
       baton: '',
     };

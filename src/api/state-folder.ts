@@ -46,12 +46,16 @@ export function stateFiles(stateDir: string) {
     signingKey: file('key.pem'),
     /** The public keys of pages that act for the operator. */
     pageKeys: file('page-keys.json'),
+    /** What the sessions of editors started, for `baton acp`. */
+    editorSessions: file('editor-sessions'),
     projectList: file('projects.json'),
     projects: file('projects'),
     /** The name of this state folder in a fleet. */
     host: file('host.json'),
     outbox: file('outbox'),
     ownSessions: file('own-sessions'),
+    /** What `baton init` wrote into each repository. */
+    init: file('init'),
     /** One folder each, for agents, and for shell steps, checks and gates. */
     agents: file('agents'),
     commands: file('commands'),

@@ -2,6 +2,9 @@ import type { CliCommand, ListedCommand } from './command.ts';
 
 /** Every command, in the order of the help. A command's file is loaded when the command runs. */
 export const COMMANDS: readonly ListedCommand[] = [
+  ...listCommands(async () => import('./init/init.ts'), {
+    initCommand: ['init', 'Set Baton up in this repository, and prove it with a dry run'],
+  }),
   ...listCommands(async () => import('./validate.ts'), {
     validateCommand: ['validate', 'Check a message and show what is wrong with it'],
     schemaCommand: ['schema', 'Print the JSON Schema of a message'],
@@ -142,8 +145,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     webCommand: ['web', 'Open the page that shows what runs and what needs you'],
   }),
   ...listCommands(async () => import('./web/web-keys.ts'), {
-    webKeysCommand: ['web keys', 'List the keys of pages that act for you'],
-    webKeysRevokeCommand: ['web keys revoke', 'Revoke the key of a page, or all of them'],
+    webKeysCommand: ['web keys', 'List the keys of pages and editors that act for you'],
+    webKeysRevokeCommand: ['web keys revoke', 'Revoke the key of a page or editor, or all of them'],
+  }),
+  ...listCommands(async () => import('./acp/acp.ts'), {
+    acpCommand: ['acp', 'Serve Baton to an editor as an agent, over standard input and output'],
   }),
   ...listCommands(async () => import('./client-programs.ts'), {
     mcpCommand: ['mcp', 'Serve the tools of Baton to an agent, over standard input and output'],

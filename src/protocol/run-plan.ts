@@ -81,7 +81,7 @@ export interface AgentPlan extends HandlerPlans {
 }
 
 /** Settings of an ACP agent. */
-export interface AcpPlan {
+interface AcpPlan {
   /** `ask`: every request for permission goes to `on_prompt`. Default: `allow` for a preset, `ask` for a command. */
   readonly permissions?: AcpPermissions;
   /** Whether Baton reads and writes files for the agent, inside the session's sandbox. Default: true. */

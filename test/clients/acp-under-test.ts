@@ -33,6 +33,7 @@ export const opencodeCase: ClientCase = {
   toolName: 'baton_task_brief',
   instructions: 'AGENTS.md',
   conversation: /^ses_\w+$/,
+  silence: '20s',
   ...settingsIn(
     '.config/opencode/opencode.json',
     ({ model }) =>

@@ -46,6 +46,8 @@ export interface ClientCase extends ClientUnderTest {
   readonly reportedModel?: RegExp;
   /** What its conversations are called; left out: a UUID. */
   readonly conversation?: RegExp;
+  /** Longer than it takes to start on a busy machine; left out: 8s. */
+  readonly silence?: string;
   /** What it cannot do by its nature, with the reason. The cases about it are skipped. */
   readonly cannot?: Readonly<Partial<Record<Limit, string>>>;
 }

@@ -20,12 +20,20 @@ export const claudeHands: Hands = {
 
 /** Codex has no tools for files but its shell, as far as a model of a test is concerned. */
 export const codexHands: Hands = {
-  shell: inShell,
-  read: (path) => inShell(`cat '${path}'`),
-  write: (path, content) => inShell(`cat > '${path}' <<'END'\n${content}END`),
-  edit: (path, before, after) => inShell(`node -e ${quote(REPLACE)} '${path}' ${quote(before)} ${quote(after)}`),
+  ...handsOfShell(inShell),
   outputIn: (result) => /\nOutput:\n(.*)$/s.exec(result)?.[1] ?? result,
 };
+
+/** Works with the shell alone, of any client. */
+export function handsOfShell(shell: Hands['shell']): Hands {
+  return {
+    shell,
+    read: (path) => shell(`cat '${path}'`),
+    write: (path, content) => shell(`cat > '${path}' <<'END'\n${content}END`),
+    edit: (path, before, after) => shell(`node -e ${quote(REPLACE)} '${path}' ${quote(before)} ${quote(after)}`),
+    outputIn: (result) => result,
+  };
+}
 
 function inShell(cmd: string): Reply {
   return uses('exec_command', { cmd, yield_time_ms: 30_000, max_output_tokens: 60_000 });

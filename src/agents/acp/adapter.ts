@@ -70,7 +70,7 @@ function settingsOf(
     permissions,
     ...(preset === undefined ? {} : { permissionSetting: preset.asking }),
     files: acp.files ?? true,
-    terminals: acp.terminals ?? true,
+    terminals: acp.terminals ?? preset?.terminals ?? true,
     ...(acp.mode === undefined ? {} : { mode: acp.mode }),
     ...(model === undefined ? {} : { model }),
     ...(preset?.authenticate === undefined ? {} : { authenticate: preset.authenticate }),
@@ -84,12 +84,13 @@ function settingsOf(
 
 function commandOf(run: string, preset: AcpPreset | undefined): DriverSettings['argv'] {
   const [program = '', ...args] = preset?.argv ?? [];
-  return preset === undefined ? ['/bin/sh', '-c', `exec ${acpCommandOf(run) ?? ''}`] : [program, ...args];
+  return preset === undefined ? ['/bin/sh', '-c', acpCommandOf(run) ?? ''] : [program, ...args];
 }
 
-/** The first word of a command is almost always the program; others need `sandbox.read`. */
+/** The first word of a command, after variables that it sets, is almost always the program; others need `sandbox.read`. */
 function programOf(run: string, preset: AcpPreset | undefined): string {
-  return preset?.argv[0] ?? acpCommandOf(run)?.split(/\s/, 1)[0] ?? '';
+  const words = acpCommandOf(run)?.split(/\s+/) ?? [];
+  return preset?.argv[0] ?? words.find((word) => !/^\w+=/.test(word)) ?? '';
 }
 
 function clientFilesOf({ home: { credentials, settings } }: AcpPreset, env: Environment): ClientFiles {

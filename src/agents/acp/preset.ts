@@ -22,6 +22,8 @@ export interface AcpPreset {
   readonly asking: PermissionSetting;
   /** It uses its tools without asking, whatever it is told. */
   readonly neverAsks?: true;
+  /** Whether it may run commands in terminals of the driver; absent: yes. */
+  readonly terminals?: false;
   /** How it connects to Baton's MCP server. */
   readonly mcp: 'http' | 'stdio';
   /** The model must search for MCP tools before it can use them. */

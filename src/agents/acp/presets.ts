@@ -29,7 +29,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: true,
     errors: 'none',
     resumes: true,
-    tested: [],
+    tested: ['1.18.33'],
   },
   copilot: {
     about: 'GitHub Copilot CLI',
@@ -48,7 +48,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'none',
     resumes: true,
-    tested: [],
+    tested: ['1.0.102'],
   },
   qwen: {
     about: 'Qwen Code',
@@ -66,7 +66,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['0.24.4'],
   },
   cline: {
     about: 'Cline',
@@ -105,6 +105,8 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     variables: ['GROK_*', 'XAI_*'],
     home: { folders: ['.grok'], credentials: ['.grok/auth.json'], settings: ['.grok/config.toml'] },
     authenticate: { method: 'xai.api_key', variable: 'XAI_API_KEY' },
+    // In a terminal of the client it starts a login shell, which resets PATH: `baton` would not be found.
+    terminals: false,
     asking: {},
     mcp: 'http',
     searchesTools: true,
@@ -112,7 +114,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['1.0.41'],
   },
   'claude-acp': {
     about: 'Claude Agent',
@@ -131,13 +133,17 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: true,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['0.100.0'],
   },
   'codex-acp': {
     about: 'Codex',
     package: '@agentclientprotocol/codex-acp',
     argv: ['codex-acp'],
-    env: { CODEX_ACP_PROMPT_SUGGESTIONS: 'false' },
+    env: {
+      CODEX_ACP_PROMPT_SUGGESTIONS: 'false',
+      // A login shell would reset PATH, and `baton` would not be found. The agent's shell needs the token.
+      CODEX_CONFIG: '{"allow_login_shell":false,"shell_environment_policy":{"ignore_default_excludes":true}}',
+    },
     variables: ['CODEX_*', 'OPENAI_*'],
     home: { folders: ['.codex'], credentials: ['.codex/auth.json'], settings: ['.codex/config.toml'] },
     providersFile: { folder: '.codex', ...CODEX_PROVIDERS },
@@ -153,7 +159,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'partly',
     resumes: true,
-    tested: [],
+    tested: ['2.6.0'],
   },
   'gemini-acp': {
     about: 'Gemini CLI',
@@ -176,6 +182,6 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     namesWaits: true,
     // 0.61.0 overwrites the conversation when it is loaded in the minute in which it began, and after the first load.
     resumes: false,
-    tested: [],
+    tested: ['0.61.0'],
   },
 };

@@ -1,66 +1,26 @@
-import { createPublicKey, generateKeyPairSync, hash, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
-import { fieldsInJson, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { Answer, ApiError, OrError } from '../answer.ts';
 import { EventParser } from '../http/event-stream.ts';
 import { type InputOf, type OperationName, OPERATIONS, type ResultOf } from '../operations/registry.ts';
-import {
-  answerText,
-  greetingText,
-  keyRequestText,
-  PAGE_HEADERS,
-  PAGE_PATHS,
-  PAGE_SCHEME,
-  requestText,
-} from '../page-access.ts';
-import { VERSION } from '../version.ts';
 import type { CallOptions, Client } from './client.ts';
-import { delay, isStopping, noResponseError, parseAnswer } from './http.ts';
+import { delay, isStopping, parseAnswer } from './http.ts';
 import type { EventsOptions, StreamedEntry } from './read-events.ts';
+import { SignedDoor } from './signed-door.ts';
 
 /** The calls of one project. */
 export type ProjectCalls = Pick<Client, 'call' | 'events'>;
 
-interface Sending {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly project: string;
-  readonly key: string;
-  readonly body: string;
-  readonly lastEventId?: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-type Sent = OrError<{ readonly response: Response; readonly text: string }>;
-
-/**
- * Acts for the operator with a key of its own, as the page does: the key is named in entries, listed and revocable. The private half is in
- * the memory of this process alone. The daemon proves itself before anything is sent, and its answers count only if it has signed them.
- */
+/** Acts for the operator with a key of its own: the key is named in entries, listed and revocable. */
 export class SignedClient {
-  readonly #keys = generateKeyPairSync('ed25519');
-  readonly #origin: string;
-  readonly #daemon: KeyObject;
-  #instance: string | undefined;
-  #id = '';
-  #name = '';
+  readonly #door: SignedDoor;
 
-  private constructor(origin: string, daemonKey: string) {
-    this.#origin = origin;
-    this.#daemon = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: daemonKey }, format: 'jwk' });
+  private constructor(door: SignedDoor) {
+    this.#door = door;
   }
 
   /** Uses up the code in the address that `page_open` returned. */
   static async open(url: string): Promise<OrError<{ readonly client: SignedClient }>> {
-    const { hash: place, origin } = new URL(url);
-    const given = new URLSearchParams(place.slice(1));
-    const client = new SignedClient(origin, given.get('daemon') ?? '');
-    const error = (await client.#greet()) ?? (await client.#register(given.get('code') ?? ''));
-    return error === undefined ? { ok: true, client } : { ok: false, error };
-  }
-
-  /** As `baton web keys` lists it: `acp-zed-2`. */
-  get name(): string {
-    return this.#name;
+    const opened = await SignedDoor.open(url);
+    return opened.ok ? { ok: true, client: new SignedClient(opened.door) } : opened;
   }
 
   inProject(projectPath: string): ProjectCalls {
@@ -81,14 +41,14 @@ export class SignedClient {
     const until = performance.now() + (OPERATIONS.get(operation)?.kind === 'write' ? REPEAT_MS : 0);
     for (;;) {
       const timeout = AbortSignal.timeout(timeoutMs);
-      const until1 = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-      const sent = await this.#send({
+      const given = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+      const sent = await this.#door.send({
         method: 'POST',
         path,
         project: encodeURI(projectPath),
         key,
         body,
-        signal: until1,
+        signal: given,
       });
       const answer = sent.ok ? parseAnswer(sent.text) : sent;
       const isLost = !answer.ok && (isStopping(answer) || LOST_CODES.has(answer.error.code));
@@ -113,7 +73,7 @@ export class SignedClient {
       lastEventId: after,
       signal,
     } as const;
-    const sent = await this.#send(asked);
+    const sent = await this.#door.send(asked);
     if (!sent.ok) return sent.error;
     const { response, text } = sent;
     if (response.status !== 200 || response.body === null) {
@@ -132,123 +92,9 @@ export class SignedClient {
 
   /** Ends the key: nothing is done with it any more. */
   async revoke(): Promise<void> {
-    await this.call('page_key_revoke', { name: this.#id }, { timeoutMs: REVOKE_MS });
-  }
-
-  async #send(sending: Sending): Promise<Sent> {
-    // A signature is for one start of the daemon: after a restart the second try has its greeting.
-    for (let tries = 1; ; tries += 1) {
-      const error = this.#instance === undefined ? await this.#greet(sending.signal) : undefined;
-      if (error !== undefined) return { ok: false, error };
-      const sent = await this.#sendSigned(sending, this.#instance ?? '');
-      const isOfOtherStart = sent.ok && sent.response.status === 403 && sent.text.includes('"bad-signature"');
-      if (tries === 2 || !(isOfOtherStart || (!sent.ok && sent.error === NOT_PROVED))) return sent;
-      this.#instance = undefined;
-    }
-  }
-
-  async #sendSigned({ lastEventId, signal, ...sending }: Sending, instance: string): Promise<Sent> {
-    const [time, nonce] = [String(Date.now()), randomText()];
-    const signed = { ...sending, instance, after: '', time, nonce, body: hash('sha256', sending.body) };
-    const headers = {
-      'baton-version': VERSION,
-      authorization: `${PAGE_SCHEME} ${this.#id}`,
-      [PAGE_HEADERS.time]: time,
-      [PAGE_HEADERS.nonce]: nonce,
-      [PAGE_HEADERS.signature]: this.#sign(requestText(signed)),
-      ...(sending.project === '' ? {} : { 'baton-project-path': sending.project }),
-      ...(sending.key === '' ? {} : { 'idempotency-key': sending.key }),
-      ...(lastEventId === undefined ? {} : { accept: 'text/event-stream', 'last-event-id': String(lastEventId) }),
-    };
-    const { method, body } = sending;
-    const got = await this.#fetch(sending.path, { method, headers, ...(method === 'POST' ? { body } : {}) }, signal);
-    if (!got.ok) return got;
-    const { response, text } = got;
-    const proof = response.headers.get(PAGE_HEADERS.answer) ?? '';
-    if (this.#isOfDaemon(answerText(nonce, response.status, hash('sha256', text)), proof)) return got;
-    // The daemon signs for keys that it knows: it has just proved itself, so an unsigned refusal is about the key.
-    const isRefused = proof === '' && response.status === 401;
-    return { ok: false, error: isRefused && (await this.#greet(signal)) === undefined ? this.#lostKey() : NOT_PROVED };
-  }
-
-  /** Undefined if the server on the port is the daemon of the state folder. */
-  async #greet(signal?: AbortSignal): Promise<ApiError | undefined> {
-    const challenge = randomText();
-    const got = await this.#fetch(PAGE_PATHS.greeting, post({ challenge }), signal);
-    if (!got.ok) return got.error;
-    const { result } = fieldsInJson(got.text);
-    const [instance, signature] = [textOf(fieldsOf(result)['instance']), textOf(fieldsOf(result)['signature'])];
-    const text = greetingText({ origin: this.#origin, challenge, instance });
-    if (!this.#isOfDaemon(text, signature)) return NOT_PROVED;
-    this.#instance = instance;
-    return undefined;
-  }
-
-  async #register(code: string): Promise<ApiError | undefined> {
-    const publicKey = this.#keys.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url');
-    const text = keyRequestText({ origin: this.#origin, instance: this.#instance ?? '', code, publicKey });
-    const got = await this.#fetch(PAGE_PATHS.key, post({ code, public_key: publicKey, signature: this.#sign(text) }));
-    const answer = got.ok ? parseAnswer(got.text) : got;
-    if (!answer.ok) return answer.error;
-    const { key_id: id, name } = fieldsOf(answer.result);
-    [this.#id, this.#name] = [textOf(id), textOf(name)];
-    return undefined;
-  }
-
-  async #fetch(path: string, request: RequestInit, signal?: AbortSignal): Promise<Sent> {
-    try {
-      const response = await fetch(`${this.#origin}${path}`, {
-        ...request,
-        redirect: 'error',
-        ...(signal === undefined ? {} : { signal }),
-      });
-      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      return { ok: true, response, text: isStream ? '' : await response.text() };
-    } catch (error) {
-      if (signal?.aborted !== true) return { ok: false, error: DAEMON_AWAY };
-      const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
-      return { ok: false, error: noResponseError(isTimeout ? 'timeout' : 'aborted') };
-    }
-  }
-
-  #lostKey(): ApiError {
-    return {
-      code: 'bad-page-key',
-      message: `the key ${this.#name} was revoked, or its port has changed`,
-      hint: NEW_KEY,
-    };
-  }
-
-  #sign(text: string): string {
-    return sign(null, Buffer.from(text), this.#keys.privateKey).toString('base64url');
-  }
-
-  #isOfDaemon(text: string, signature: string): boolean {
-    return verify(null, Buffer.from(text), this.#daemon, Buffer.from(signature, 'base64url'));
+    await this.call('page_key_revoke', { name: this.#door.id }, { signal: AbortSignal.timeout(REVOKE_MS) });
   }
 }
-
-function post(body: object): RequestInit {
-  return { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-}
-
-function randomText(): string {
-  return randomBytes(16).toString('base64url');
-}
-
-const NEW_KEY = 'Start the agent again in the editor, or run baton acp again: it gets a new key.';
-
-const DAEMON_AWAY: ApiError = {
-  code: 'daemon-away',
-  message: 'no daemon answers for this state folder',
-  hint: 'Start it with: baton up',
-};
-
-const NOT_PROVED: ApiError = {
-  code: 'no-answer',
-  message: 'the server on the port of the daemon has not proved that it is the daemon',
-  hint: 'See whether the daemon runs: baton up',
-};
 
 /** The daemon may have received the call, or not. */
 const LOST_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer']);

@@ -22,7 +22,7 @@ export interface FollowViewOptions<V> {
 
 /** Reports after each change until `signal` aborts. Also polls: silence does not prove that nothing has changed. */
 export async function followView<V extends { readonly seq: number }>(
-  client: Client,
+  client: Pick<Client, 'events'>,
   { read, signal, unreached, after }: FollowViewOptions<V>,
   listener: ViewListener<V>,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function followView<V extends { readonly seq: number }>(
 /** Follows while the daemon answers; returns why it no longer does. */
 async function followFrom<V>(
   seq: number,
-  client: Client,
+  client: Pick<Client, 'events'>,
   { read, signal }: Pick<FollowViewOptions<V>, 'read' | 'signal'>,
   listener: ViewListener<V>,
 ): Promise<ApiError | undefined> {

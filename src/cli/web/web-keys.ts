@@ -7,7 +7,9 @@ export const webKeysCommand = operationCommand({
   operation: 'page_keys',
   input: () => ({ value: {} }),
   show: ({ keys }) =>
-    keys.length === 0 ? 'No page or editor has a key. Open a page: baton web\n' : renderTable([HEADINGS, ...keys.map(rowOf)]),
+    keys.length === 0
+      ? 'No page or editor has a key. Open a page: baton web\n'
+      : renderTable([HEADINGS, ...keys.map(rowOf)]),
 });
 
 const HEADINGS = ['KEY', 'CREATED', 'LAST USED', 'ORIGIN'];
@@ -26,5 +28,7 @@ export const webKeysRevokeCommand = operationCommand({
     return { value: name === undefined ? { all: true } : { name } };
   },
   show: ({ revoked }) =>
-    revoked.length === 0 ? 'No page or editor has a key.\n' : `Revoked: ${revoked.map(({ name }) => name).join(', ')}\n`,
+    revoked.length === 0
+      ? 'No page or editor has a key.\n'
+      : `Revoked: ${revoked.map(({ name }) => name).join(', ')}\n`,
 });

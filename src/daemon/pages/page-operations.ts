@@ -37,12 +37,18 @@ export async function revokePageKey(call: FolderCall): Promise<Answer<ResultOf<'
   if (!all && !call.door.pages.listKeys().some(isMeant))
     return refusal('no-such-page-key', `no page or editor has the key ${name}`, LIST);
   try {
-    const revoked = await call.door.ledgers.revoke(isMeant, 'revoked by the operator', call.caller);
+    const revoked = await call.door.ledgers.revoke(isMeant, reasonOf(call, all), call.caller);
     return { ok: true, result: { revoked: revoked.map(({ id: key_id, name: of }) => ({ key_id, name: of })) } };
   } catch (error) {
     if (!isFileFault(error)) throw error;
     return NOT_WRITTEN;
   }
+}
+
+/** An editor ends its own key when it is closed. */
+function reasonOf({ caller }: FolderCall, all: boolean): string {
+  const isOfKey = caller.kind === 'operator' && caller.via !== undefined;
+  return isOfKey && !all ? `revoked by ${caller.via}` : 'revoked by the operator';
 }
 
 const LIST = 'See them: baton web keys';

@@ -88,6 +88,13 @@ describe('what an agent has used', () => {
     expect(attended.takeReport()).toMatchObject({ input_tokens: 12 });
   });
 
+  it('is reported within a turn, also by a client that names no conversation', () => {
+    const meter = open();
+    expect(meter.takeReport()).toBeUndefined();
+    meter.add(said('turn', 10), false);
+    expect(meter.takeReport()).toMatchObject({ conversation_id: null, input_tokens: 10, turns: 0 });
+  });
+
   it('while it waited is counted apart', () => {
     const meter = open();
     meter.add(said('turn', 10), false);

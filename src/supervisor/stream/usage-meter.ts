@@ -106,7 +106,8 @@ export class UsageMeter {
   /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
   takeReport(isDue = false): UsageReport | undefined {
     const { turns, waiting, model, conversation, largest } = this.#kept;
-    if (turns === 0 && conversation === null) return undefined;
+    // An agent that cannot resume names no conversation, and uses tokens all the same.
+    if (turns === 0 && conversation === null && this.tokens === 0) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalUsage(this.#kept.tally);
     // If the client names no prices at all, Baton prices everything.
     const lasting = costMillicents === null ? NOTHING_USED : this.#kept.tally.unpriced;

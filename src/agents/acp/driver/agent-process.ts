@@ -20,8 +20,10 @@ export class AgentProcess {
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     const { stdin, stdout, stderr } = this.#child;
     stdin.on('error', () => {});
-    this.rpc = new RpcConnection({ ...handlers, write: (line) => void (stdin.writable && stdin.write(line)) });
+    this.rpc = new RpcConnection({ ...handlers, write: (line) => this.#write(line) });
     stdout.on('data', (chunk: Buffer) => this.rpc.push(chunk));
+    // No answer can follow, even if the process stays.
+    stdout.once('end', () => this.rpc.close());
     stderr.pipe(process.stderr);
     this.exited = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve({ code: 127, signal: null, error: error.message }));
@@ -32,6 +34,21 @@ export class AgentProcess {
       // Output that is still in the pipe is read first.
       setImmediate(() => this.rpc.close());
     });
+  }
+
+  /** The agent has not read much of what was sent to it. */
+  get isBehind(): boolean {
+    return this.#child.stdin.writableLength > MAX_UNREAD_BYTES;
+  }
+
+  /** Reads nothing from an agent that does not read: its requests would fill the memory with answers. */
+  #write(line: string): void {
+    const { stdin, stdout } = this.#child;
+    if (!stdin.writable) return;
+    stdin.write(line);
+    if (!this.isBehind || stdout.isPaused()) return;
+    stdout.pause();
+    stdin.once('drain', () => stdout.resume());
   }
 
   /** Closes its input, which ends most agents, then ends its process group. */
@@ -59,3 +76,4 @@ export class AgentProcess {
 }
 
 const GRACE_MS = 500;
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;

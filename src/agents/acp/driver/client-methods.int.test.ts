@@ -1,7 +1,10 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -75,6 +78,32 @@ describe('files for an agent', () => {
     await expect(methods.call('fs/write_text_file', { path: join(worktree, 'big'), content })).rejects.toThrow('bytes');
   });
 
+  it('are refused if writing to them would wait for somebody', async () => {
+    execFileSync('mkfifo', [join(worktree, 'pipe')]);
+    const path = join(worktree, 'pipe');
+    // Without a reader the pipe cannot even be opened.
+    await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow(/no file|ENXIO/);
+    await expect(methods.call('fs/read_text_file', { path })).rejects.toThrow('no file');
+  });
+
+  it('are not written behind a link that is put in their way meanwhile', async () => {
+    mkdirSync(join(folder, 'victim'));
+    const swap = `until test -e stop; do ln -sfn ${folder}/victim lnk; rm -f lnk; mkdir lnk; rmdir lnk; done 2>/dev/null`;
+    const race = spawn('sh', ['-c', swap], { cwd: worktree, stdio: 'ignore' });
+    for (let n = 0; n < 3000; n += 1)
+      await methods.call('fs/write_text_file', { path: join(worktree, `lnk/${n}`), content: 'x' }).catch(() => {});
+    writeFileSync(join(worktree, 'stop'), '');
+    await once(race, 'exit');
+    for (const name of readdirSync(join(folder, 'victim')))
+      expect(readFileSync(join(folder, 'victim', name), 'utf8')).toBe('');
+  });
+
+  it('may have a name that begins with dots', async () => {
+    const path = join(worktree, '..a.txt');
+    await methods.call('fs/write_text_file', { path, content: 'x' });
+    expect(readFileSync(path, 'utf8')).toBe('x');
+  });
+
   it('are declined if the runbook says so, like unknown methods', async () => {
     const none = new ClientMethods({ files: false, terminals: false }, worktree);
     expect(none.capabilities).toEqual({ fs: { readTextFile: false, writeTextFile: false }, terminal: false });
@@ -107,6 +136,26 @@ describe('a terminal for an agent', () => {
     const terminalId = await create({ command: 'printf "ääääääää"', outputByteLimit: 5 });
     await methods.call('terminal/wait_for_exit', { terminalId });
     expect(await methods.call('terminal/output', { terminalId })).toMatchObject({ output: 'ää', truncated: true });
+  });
+
+  it('keeps the end of an output of any size', async () => {
+    const terminalId = await create({ command: 'yes 0123456789abcde | head -c 20000000; echo the end' });
+    await methods.call('terminal/wait_for_exit', { terminalId });
+    const { output, truncated } = Object(await methods.call('terminal/output', { terminalId }));
+    expect(truncated).toBe(true);
+    expect(Buffer.byteLength(output)).toBe(1024 * 1024);
+    expect(output).toMatch(/abcde\nthe end\n$/);
+  });
+
+  it('is closed when it is released, even if a process that it left behind holds its output', async () => {
+    const open = (): number => readdirSync('/proc/self/fd').length;
+    const before = open();
+    for (let n = 0; n < 5; n += 1) {
+      const terminalId = await create({ command: 'sleep 2 &' });
+      await methods.call('terminal/wait_for_exit', { terminalId });
+      await methods.call('terminal/release', { terminalId });
+    }
+    await expect.poll(open).toBeLessThan(before + 5);
   });
 
   it('is ended with everything in it', async () => {

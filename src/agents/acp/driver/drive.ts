@@ -5,7 +5,7 @@ import { AgentProcess } from './agent-process.ts';
 import { ClientMethods } from './client-methods.ts';
 import { classifyError, findFailure, type PromptError, readRetry } from './errors.ts';
 import { openSession, OpenError, type OpenedSession } from './open-session.ts';
-import { answerPermission } from './permissions.ts';
+import { answerPermission, QuestionQueue } from './permissions.ts';
 import { printLine } from './print.ts';
 import type { DriverSettings } from './settings.ts';
 import { SupervisorHooks } from './supervisor-hooks.ts';
@@ -32,9 +32,11 @@ export class Drive {
   /** Aborts what waits for the supervisor when the turn is cancelled. */
   #turn = new AbortController();
   #session: OpenedSession | undefined;
-  #notes: string[] = [];
+  readonly #questions = new QuestionQueue();
+  readonly #notes: string[] = [];
   #isHeld = false;
-  #isEnding = false;
+  /** The supervisor ends the run. */
+  readonly #ending = new AbortController();
   /** In a row. */
   #invalidLines = 0;
   #shownInvalid = 0;
@@ -71,10 +73,15 @@ export class Drive {
   /** The supervisor ends the run: the agent is asked to cancel its turn, and has a moment to do so. */
   async cancel(): Promise<void> {
     if (this.#isEnding) return;
-    this.#isEnding = true;
+    const isInTurn = this.#session !== undefined && !this.#turn.signal.aborted;
     this.#cancelTurn();
-    await Promise.race([this.#agent.exited, delay(CANCEL_MS)]);
+    this.#ending.abort();
+    if (isInTurn) await Promise.race([this.#agent.exited, delay(CANCEL_MS)]);
     this.#agent.rpc.close();
+  }
+
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted;
   }
 
   async #open(): Promise<OpenedSession> {
@@ -88,6 +95,7 @@ export class Drive {
   /** Prompts until the supervisor lets the agent stop. */
   async #prompt(first: string): Promise<number> {
     for (let text = first; ;) {
+      if (this.#isEnding) return EXIT_CANCELLED;
       const ended = await this.#runTurn(text);
       if (this.#isEnding) return EXIT_CANCELLED;
       if (ended.kind === 'gone') return await this.#reportGone();
@@ -104,7 +112,7 @@ export class Drive {
     this.#log.onPrompt(text);
     const ended = await this.#request(text);
     this.#turn.abort();
-    this.#log.flush();
+    this.#log.onTurnEnd();
     const response = ended.kind === 'stopped' ? ended.response : {};
     const usage = this.#usage.onTurnEnd(response);
     const model = findModel(response);
@@ -146,7 +154,7 @@ export class Drive {
     const notes = this.#notes.splice(0).join('\n\n');
     if (notes !== '') return notes;
     const body = { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: this.#log.lastWords };
-    const answer = await this.#hooks.call('stop', body);
+    const answer = await this.#hooks.call('stop', body, this.#ending.signal);
     if (answer === undefined) throw new OpenError('the supervisor does not answer');
     return answer['decision'] === 'block' ? textOf(answer['reason']) || 'Continue.' : undefined;
   }
@@ -155,17 +163,26 @@ export class Drive {
     this.#invalidLines = 0;
     if (this.#session === undefined || params['sessionId'] !== this.#session.id)
       throw new RpcError(RPC.invalidParams, 'sessionId is not that of the open session');
-    if (method !== 'session/request_permission') return this.#methods.call(method, params);
+    if (method !== 'session/request_permission') return this.#callMethod(method, params);
     const context = {
       settings: this.#settings,
       hooks: this.#hooks,
+      questions: this.#questions,
+      turn: this.#turn.signal,
       print: printLine,
       onHeld: () => this.#hold(),
       onNote: (text: string) => void this.#notes.push(text),
     };
     // Some agents report a tool only by their request.
     this.#log.onUpdate({ ...fieldsOf(params['toolCall']), sessionUpdate: 'tool_call_update' });
-    return answerPermission(params, context, AbortSignal.any([signal, this.#turn.signal]));
+    return answerPermission(params, context, signal);
+  }
+
+  async #callMethod(method: string, params: Fields): Promise<object> {
+    // The answers to earlier requests are sent first.
+    await new Promise(setImmediate);
+    if (this.#agent.isBehind) throw new RpcError(RPC.internalError, 'earlier answers have not been read');
+    return this.#methods.call(method, params);
   }
 
   /** While a session is loaded, the agent repeats what was said before: that is in the log already. */
@@ -246,7 +263,8 @@ export class Drive {
 }
 
 function reportError({ error, message, resetAt }: PromptError): number {
-  printLine({ type: 'error', error, message, reset_at: resetAt, is_retrying: false });
+  const text = message.slice(0, MAX_MESSAGE);
+  printLine({ type: 'error', error, message: text, reset_at: resetAt, is_retrying: false });
   printLine({ type: 'end', failed: true });
   return 1;
 }
@@ -266,3 +284,4 @@ const CANCEL_MS = 3000;
 const SHOWN_INVALID = 5;
 const MAX_INVALID = 10_000;
 const MAX_SHOWN = 300;
+const MAX_MESSAGE = 4000;

@@ -1,4 +1,16 @@
-import { lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { RPC, RpcError } from '../../../acp/connection.ts';
 import { type Fields, numberOf, textOf } from '../../../protocol/shape/read-unknown.ts';
@@ -15,11 +27,10 @@ export class ClientFiles {
   }
 
   read({ path, line, limit }: Fields): { readonly content: string } {
-    const file = this.#resolve(path);
-    const found = attempt(() => statSync(file), path);
-    if (!found.isFile()) throw refusal(path, 'it is no file');
-    if (found.size > MAX_BYTES) throw refusal(path, `it has more than ${MAX_BYTES} bytes`);
-    const text = attempt(() => readFileSync(file, 'utf8'), path);
+    const text = this.#use(path, O_RDONLY, (file, size) => {
+      if (size > MAX_BYTES) throw refusal(path, `it has more than ${MAX_BYTES} bytes`);
+      return readFileSync(file, 'utf8');
+    });
     if (line === undefined && limit === undefined) return { content: text };
     const from = Math.max(numberOf(line), 1) - 1;
     const count = typeof limit === 'number' ? limit : Infinity;
@@ -34,12 +45,28 @@ export class ClientFiles {
   write({ path, content }: Fields): object {
     if (typeof content !== 'string') throw new RpcError(RPC.invalidParams, 'content must be a string');
     if (Buffer.byteLength(content) > MAX_BYTES) throw refusal(path, `the text has more than ${MAX_BYTES} bytes`);
-    const file = this.#resolve(path);
-    attempt(() => {
-      mkdirSync(dirname(file), { recursive: true });
+    attempt(() => mkdirSync(dirname(this.#resolve(path)), { recursive: true }), path);
+    this.#use(path, O_WRONLY | O_CREAT, (file) => {
+      ftruncateSync(file);
       writeFileSync(file, content);
-    }, path);
+    });
     return {};
+  }
+
+  /** Checks what was opened, and where it is: a link or a named pipe may have taken the place of the file meanwhile. */
+  #use<T>(path: unknown, flags: number, work: (file: number, size: number) => T): T {
+    return attempt(() => {
+      const file = openSync(this.#resolve(path), flags | O_NOFOLLOW | O_NONBLOCK);
+      try {
+        const opened = fstatSync(file);
+        const { dev, ino } = statSync(this.#resolve(path));
+        if (!opened.isFile()) throw refusal(path, 'it is no file');
+        if (opened.dev !== dev || opened.ino !== ino) throw refusal(path, 'it was replaced meanwhile');
+        return work(file, opened.size);
+      } finally {
+        closeSync(file);
+      }
+    }, path);
   }
 
   /** The real path. Of a file that does not exist, the nearest folder that does decides. */
@@ -48,7 +75,7 @@ export class ClientFiles {
       throw new RpcError(RPC.invalidParams, 'path must be an absolute path');
     const real = realPath(resolve(path));
     const inside = relative(this.#worktree, real);
-    if (inside === '' || inside.startsWith('..') || isAbsolute(inside))
+    if (inside === '' || inside === '..' || inside.startsWith('../'))
       throw refusal(path, 'it is outside of the worktree');
     return real;
   }
@@ -88,4 +115,5 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+const { O_RDONLY, O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 const MAX_BYTES = 10 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { isGone, RPC, type RpcConnection, RpcError } from '../../../acp/connection.ts';
 import { ACP_VERSION } from '../../../acp/messages.ts';
 import { VERSION } from '../../../api/version.ts';
-import { type Fields, fieldsOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
+import { type Fields, fieldsOf, numberOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
 import type { DriverSettings } from './settings.ts';
 
 export interface OpenedSession {
@@ -42,26 +42,29 @@ export async function openSession(
   const spoken = initialized['protocolVersion'];
   if (spoken !== ACP_VERSION)
     throw new OpenError(
-      `${settings.name} speaks version ${String(spoken)} of ACP; Baton speaks version ${ACP_VERSION}`,
+      `${settings.name} speaks version ${numberOf(spoken)} of ACP; Baton speaks version ${ACP_VERSION}`,
     );
   const can = fieldsOf(initialized['agentCapabilities']);
   const { isLoading, method, params } = sessionRequest(settings, can, place);
   const opened = fieldsOf(await openLoggedIn(rpc, settings, initialized, place, method, params));
   const id = settings.conversation !== undefined && isLoading ? settings.conversation : textOf(opened['sessionId']);
-  if (id === '') throw new OpenError(`${settings.name} opened no session: its answer has no sessionId`);
+  if (id === '' || id.length > MAX_NAME)
+    throw new OpenError(`${settings.name} opened no session: its answer has no valid sessionId`);
   const model = await adjust(rpc, settings, id, opened);
   const { name, version } = fieldsOf(initialized['agentInfo']);
   return {
     id,
-    agent: textOf(name) || settings.name,
-    version: textOf(version),
-    model,
+    agent: textOf(name).slice(0, MAX_NAME) || settings.name,
+    version: textOf(version).slice(0, MAX_NAME),
+    model: model?.slice(0, MAX_NAME) ?? null,
     resumable: settings.resumes !== false && findLoadMethod(can) !== undefined,
   };
 }
 
 const INITIALIZE_MS = 60_000;
 const SESSION_MS = 120_000;
+/** Names are part of every report of usage. */
+const MAX_NAME = 500;
 
 /** `session/load` also repeats the conversation as updates, which the driver ignores. */
 function findLoadMethod({ loadSession, sessionCapabilities }: Fields): string | undefined {

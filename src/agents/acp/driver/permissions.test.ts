@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../../protocol/shape/read-unknown.ts';
 import type { AcpLine } from '../../../streams/acp.ts';
-import { answerPermission } from './permissions.ts';
+import { answerPermission, QuestionQueue } from './permissions.ts';
 import type { HookName } from './supervisor-hooks.ts';
 
 const OPTIONS = [
@@ -11,14 +11,25 @@ const OPTIONS = [
 ];
 const CALL = { toolCallId: 'a', title: 'Run npm test', kind: 'execute', rawInput: { command: 'npm test' } };
 
+type Answers = Partial<Record<HookName, Fields | Promise<Fields | undefined>>>;
+
+interface Asked {
+  readonly permissions?: 'ask' | 'allow';
+  readonly options?: unknown;
+  readonly toolCall?: object;
+  readonly signal?: AbortSignal;
+  readonly questions?: QuestionQueue;
+}
+
 async function ask(
-  answers: Partial<Record<HookName, Fields>>,
-  { permissions = 'ask' as 'ask' | 'allow', options = OPTIONS as unknown, signal = new AbortController().signal } = {},
+  answers: Answers,
+  { permissions = 'ask', options = OPTIONS, toolCall = CALL, ...given }: Asked = {},
 ) {
+  const { signal = new AbortController().signal, questions = new QuestionQueue() } = given;
   const [lines, notes, calls]: [AcpLine[], string[], [HookName, object][]] = [[], [], []];
   let isHeld = false;
   const { outcome } = await answerPermission(
-    { toolCall: CALL, options },
+    { toolCall, options },
     {
       settings: { permissions },
       hooks: {
@@ -27,6 +38,8 @@ async function ask(
           return name in answers ? answers[name] : {};
         },
       },
+      questions,
+      turn: new AbortController().signal,
       print: (line) => void lines.push(line),
       onHeld: () => void (isHeld = true),
       onNote: (text) => void notes.push(text),
@@ -74,11 +87,34 @@ describe('a request for permission', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('is cancelled with its turn', async () => {
+  it('is cancelled with its turn, which is no reason to end the run', async () => {
     const signal = AbortSignal.abort();
-    expect((await ask({ 'permission-request': decided('allow') }, { signal })).outcome).toEqual({
-      outcome: 'cancelled',
-    });
+    const { outcome, isHeld } = await ask({ 'pre-tool-use': Promise.resolve(undefined) }, { signal });
+    expect(outcome).toEqual({ outcome: 'cancelled' });
+    expect(isHeld).toBe(false);
+  });
+
+  it('waits until the question before it is answered, even if that was withdrawn', async () => {
+    const questions = new QuestionQueue();
+    const person = Promise.withResolvers<Fields>();
+    const agent = new AbortController();
+    const first = ask({ 'permission-request': person.promise }, { questions, signal: agent.signal });
+    const second = ask({ 'permission-request': decided('deny') }, { questions });
+    const third = ask({ 'permission-request': decided('allow') }, { questions });
+    await new Promise(setImmediate);
+    agent.abort();
+    expect((await first).outcome).toEqual({ outcome: 'cancelled' });
+    const early = await Promise.race([second, third, new Promise((resolve) => setImmediate(resolve, 'none'))]);
+    expect(early).toBe('none');
+    person.resolve(decided('allow'));
+    expect((await second).outcome).toEqual({ outcome: 'selected', optionId: 'no' });
+    expect((await third).outcome).toEqual({ outcome: 'selected', optionId: 'once' });
+  });
+
+  it('is asked in few words, however long its input is', async () => {
+    const toolCall = { ...CALL, kind: 'none', title: 'x'.repeat(1e6), rawInput: { content: 'y'.repeat(1e6) } };
+    const { calls } = await ask({ 'permission-request': decided('allow') }, { toolCall });
+    expect(JSON.stringify(calls).length).toBeLessThan(100_000);
   });
 
   it.each([

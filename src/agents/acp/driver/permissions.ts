@@ -7,12 +7,16 @@ import {
 } from '../../../acp/messages.ts';
 import { type Fields, fieldsOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
 import type { PrintLine } from './print.ts';
+import { shortenUpdate } from './updates.ts';
 import type { DriverSettings } from './settings.ts';
 import type { SupervisorHooks } from './supervisor-hooks.ts';
 
 export interface PermissionContext {
   readonly settings: Pick<DriverSettings, 'permissions'>;
   readonly hooks: Pick<SupervisorHooks, 'call'>;
+  readonly questions: QuestionQueue;
+  /** Aborts when the turn has ended. */
+  readonly turn: AbortSignal;
   readonly print: PrintLine;
   /** A budget is exhausted, or the agent has no owner: the turn ends. */
   readonly onHeld: () => void;
@@ -20,18 +24,24 @@ export interface PermissionContext {
   readonly onNote: (text: string) => void;
 }
 
-/** Answers `session/request_permission`: waits for a budget, then allows, or asks the supervisor, which runs `on_prompt`. */
+/**
+ * Answers `session/request_permission`: waits for a budget, then allows, or asks the supervisor, which runs `on_prompt`.
+ * `withdrawn` aborts if the agent does not wait for the answer any more.
+ */
 export async function answerPermission(
   params: Fields,
-  { settings, hooks, print, onHeld, onNote }: PermissionContext,
-  signal: AbortSignal,
+  { settings, hooks, questions, turn, print, onHeld, onNote }: PermissionContext,
+  withdrawn: AbortSignal,
 ): Promise<{ readonly outcome: PermissionOutcome }> {
+  const signal = AbortSignal.any([withdrawn, turn]);
   const options = readOptions(params['options']);
   const call = fieldsOf(params['toolCall']);
-  const tool = TOOL_NAMES.get(textOf(call['kind'])) ?? (textOf(call['title']) || 'a tool');
+  const name = TOOL_NAMES.get(textOf(call['kind'])) ?? (textOf(call['title']) || 'a tool');
+  const tool = name.slice(0, MAX_CHARACTERS);
   const input = describeInput(call);
-  const about = { tool: tool.slice(0, MAX_CHARACTERS), what: JSON.stringify(input).slice(0, MAX_CHARACTERS) };
+  const about = { tool, what: JSON.stringify(input).slice(0, MAX_CHARACTERS) };
   const before = await hooks.call('pre-tool-use', { tool_name: tool }, signal);
+  if (signal.aborted) return { outcome: CANCELLED };
   if (before === undefined || before['continue'] === false) {
     onHeld();
     return { outcome: choose(options, 'reject') };
@@ -40,9 +50,13 @@ export async function answerPermission(
     print({ type: 'permission', ...about, outcome: 'allowed' });
     return { outcome: choose(options, 'allow') };
   }
-  print({ type: 'permission', ...about, outcome: 'asked' });
-  const answer = await hooks.call('permission-request', { tool_name: tool, tool_input: input }, signal);
-  if (signal.aborted) return { outcome: { outcome: 'cancelled' } };
+  const asked = questions.ask(async () => {
+    if (signal.aborted) return undefined;
+    print({ type: 'permission', ...about, outcome: 'asked' });
+    return hooks.call('permission-request', { tool_name: tool, tool_input: input }, turn);
+  });
+  const answer = await Promise.race([asked, aborted(signal)]);
+  if (signal.aborted) return { outcome: CANCELLED };
   if (answer?.['continue'] === false) onHeld();
   const { behavior, message } = fieldsOf(fieldsOf(answer?.['hookSpecificOutput'])['decision']);
   const isAllowed = behavior === 'allow';
@@ -51,21 +65,42 @@ export async function answerPermission(
   return { outcome: choose(options, isAllowed ? 'allow' : 'reject') };
 }
 
+/**
+ * One question at a time: the supervisor's answer counts for every question that waits there, and a person saw only the
+ * first. A question that the agent withdraws is still open for the person, so the next one waits for its answer too.
+ */
+export class QuestionQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  async ask(question: () => Promise<Fields | undefined>): Promise<Fields | undefined> {
+    const answer = this.#last.then(question);
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
 const MAX_CHARACTERS = 2000;
+const CANCELLED = { outcome: 'cancelled' } as const;
 
 /** Once, if the agent offers it: Baton decides about the next request again. */
 function choose(options: readonly PermissionOption[], wanted: 'allow' | 'reject'): PermissionOutcome {
   const found =
     options.find(({ kind }) => kind === `${wanted}_once`) ?? options.find(({ kind }) => kind === `${wanted}_always`);
-  return found === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: found.optionId };
+  return found === undefined ? CANCELLED : { outcome: 'selected', optionId: found.optionId };
 }
 
-/** What a person judges: the input with the files, or the agent's own words if there is no input. */
+/** What a person judges: the input with the files, or the agent's own words if there is no input. Long texts are cut. */
 function describeInput(call: Fields): Fields {
   const raw =
     Object.keys(fieldsOf(call['rawInput'])).length > 0 ? fieldsOf(call['rawInput']) : { title: call['title'] };
   const locations = objectsOf(call['locations']).map(({ path }) => textOf(path));
   const changed = readDiffs(call['content']).map(({ path }) => path);
   const paths = [...new Set([...changed, ...locations])].filter(Boolean);
-  return { ...raw, ...(paths.length === 0 ? {} : { paths }) };
+  return shortenUpdate({ ...raw, ...(paths.length === 0 ? {} : { paths }) });
 }

@@ -39,7 +39,9 @@ export class ClientTerminals {
   }
 
   output(params: Fields): object {
-    const { output, isTruncated, exit } = this.#require(params);
+    const terminal = this.#require(params);
+    cut(terminal);
+    const { output, isTruncated, exit } = terminal;
     return { output, truncated: isTruncated, ...(exit === null ? {} : { exitStatus: exit }) };
   }
 
@@ -53,7 +55,11 @@ export class ClientTerminals {
   }
 
   release(params: Fields): object {
-    killGroup(this.#require(params));
+    const terminal = this.#require(params);
+    killGroup(terminal);
+    // A process that was left behind may hold them open.
+    terminal.child.stdout.destroy();
+    terminal.child.stderr.destroy();
     this.#terminals.delete(textOf(params['terminalId']));
     return {};
   }
@@ -103,14 +109,16 @@ async function endOf(child: Terminal['child']): Promise<ExitStatus> {
   });
 }
 
-/** The end is kept, cut at a character. */
+/** Cut only now and then: a cut copies everything that is kept. */
 function append(terminal: Terminal, piece: string): void {
-  const whole = terminal.output + piece;
-  const bytes = Buffer.from(whole);
-  if (bytes.length <= terminal.limit) {
-    terminal.output = whole;
-    return;
-  }
+  terminal.output += piece;
+  if (terminal.output.length > 2 * MAX_OUTPUT_BYTES) cut(terminal);
+}
+
+/** The end is kept, cut at a character. */
+function cut(terminal: Terminal): void {
+  const bytes = Buffer.from(terminal.output);
+  if (bytes.length <= terminal.limit) return;
   terminal.isTruncated = true;
   let from = bytes.length - terminal.limit;
   while (from < bytes.length && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;

@@ -94,6 +94,32 @@ describe('what an agent reports', () => {
     expect(lines).toMatchObject([{ update: { sessionUpdate: 'tool_call', title: 'Late' } }]);
   });
 
+  it('begins another call if an id is used again after its end', () => {
+    const { log, lines } = open();
+    for (const title of ['One', 'Two']) {
+      expect(log.onUpdate({ ...CALL, title })).toBe(true);
+      log.onUpdate({ ...UPDATE, status: 'completed' });
+      log.onUpdate({ ...UPDATE, status: 'completed' });
+    }
+    expect(lines.map((line) => (line.type === 'update' ? line.update['sessionUpdate'] : line.type))).toEqual([
+      'tool_call',
+      'tool_call_update',
+      'tool_call',
+      'tool_call_update',
+    ]);
+  });
+
+  it('ends with the turn, also a call that the agent left open', () => {
+    const { log, lines } = open();
+    log.onUpdate(CALL);
+    log.onUpdate({ ...CALL, toolCallId: 'b' });
+    log.onUpdate({ ...UPDATE, status: 'completed' });
+    log.onTurnEnd();
+    log.onTurnEnd();
+    expect(lines).toHaveLength(4);
+    expect(lines.at(-1)).toMatchObject({ update: { toolCallId: 'b', status: 'failed' } });
+  });
+
   it('shows now and then that the agent is active', () => {
     const { log, lines, after } = open();
     log.onUpdate(CALL);
@@ -109,6 +135,10 @@ describe('what an agent reports', () => {
     for (let n = 0; n < 10_000; n += 1) says('x'.repeat(100));
     expect(log.lastWords.length).toBeLessThanOrEqual(131_072);
     expect(lines.every((line) => JSON.stringify(line).length < 10_000)).toBe(true);
+    says('y'.repeat(5_000_000));
+    log.flush();
+    expect(lines.every((line) => JSON.stringify(line).length < 40_000)).toBe(true);
+    expect(texts(lines).join('').replaceAll('\n', '').length).toBe(6_000_000);
   });
 });
 
@@ -120,5 +150,11 @@ describe('a long update', () => {
     const update = shortenUpdate({ text: 'x'.repeat(1_000_000), list: Array.from({ length: 10_000 }, () => 1), deep });
     expect(JSON.stringify(update).length).toBeLessThan(40_000);
     expect(update['text']).toContain('967232 characters were cut here');
+  });
+
+  it('keeps only its own fields if it is still too long', () => {
+    const texts = Array.from({ length: 100 }, () => ({ a: 'x'.repeat(30_000), b: 'y'.repeat(30_000) }));
+    const update = shortenUpdate({ ...CALL, rawInput: texts });
+    expect(update).toEqual(CALL);
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readText } from '../../../acp/messages.ts';
 import { type Fields, fieldsOf, isObject, textOf } from '../../../protocol/shape/read-unknown.ts';
 import type { PrintLine } from './print.ts';
@@ -13,7 +14,8 @@ export class UpdateLog {
   #printedMs = -Infinity;
   /** The agent's text since its last tool call or prompt: its last message, if it stops now. */
   #words = '';
-  readonly #tools = new Map<string, string>();
+  /** What is known about each tool call, as a hash: an input may be a whole file. */
+  readonly #tools = new Map<string, { readonly about: string; readonly isOver: boolean }>();
 
   constructor(print: PrintLine, now: () => number) {
     this.#print = print;
@@ -41,6 +43,17 @@ export class UpdateLog {
     return false;
   }
 
+  /** Ends the calls that the agent left open: the supervisor would measure them in the turns that follow. */
+  onTurnEnd(): void {
+    this.flush();
+    for (const [toolCallId, { isOver }] of this.#tools) {
+      if (isOver) continue;
+      const update = { sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' };
+      this.#printNow({ type: 'update', update });
+    }
+    this.#tools.clear();
+  }
+
   /** Ends a text that is not complete. */
   flush(): void {
     if (this.#text !== '') this.#printChunk(this.#text.endsWith('\n') ? this.#text : `${this.#text}\n`);
@@ -59,9 +72,12 @@ export class UpdateLog {
     else if (this.#text.length > MAX_PIECE) this.#printChunk(this.#text);
   }
 
-  #printChunk(text: string, rest = ''): void {
-    const chunk = this.#chunk ?? 'agent_message_chunk';
-    this.#printNow({ type: 'update', update: { sessionUpdate: chunk, content: { type: 'text', text } } });
+  #printChunk(whole: string, rest = ''): void {
+    const sessionUpdate = this.#chunk ?? 'agent_message_chunk';
+    for (let from = 0; from < whole.length; from += MAX_TEXT) {
+      const text = whole.slice(from, from + MAX_TEXT);
+      this.#printNow({ type: 'update', update: { sessionUpdate, content: { type: 'text', text } } });
+    }
     this.#text = rest;
   }
 
@@ -69,15 +85,17 @@ export class UpdateLog {
   #onTool(update: Fields): boolean {
     const id = textOf(update['toolCallId']).slice(0, MAX_ID);
     const status = textOf(update['status']);
-    const isFirst = !this.#tools.has(id);
+    const known = this.#tools.get(id);
     const isOver = status === 'completed' || status === 'failed';
-    const about = JSON.stringify([update['title'], update['kind'], update['rawInput'], isOver ? status : '']);
-    if (!isFirst && (about === this.#tools.get(id) || about === NOTHING_NEW)) {
+    const about = hashOf([update['title'], update['kind'], update['rawInput'], isOver ? status : '']);
+    // Some agents use an id again.
+    const isFirst = known === undefined || (known.isOver && update['sessionUpdate'] === 'tool_call');
+    if (known !== undefined && (about === known.about || about === NOTHING_NEW)) {
       this.#showActivity();
       return false;
     }
     if (this.#tools.size >= MAX_TOOLS) this.#tools.clear();
-    this.#tools.set(id, about);
+    this.#tools.set(id, { about, isOver: isOver || (known?.isOver === true && !isFirst) });
     this.#words = '';
     const sessionUpdate = isFirst ? 'tool_call' : 'tool_call_update';
     const { content: _, rawOutput: __, ...rest } = update;
@@ -101,7 +119,11 @@ export class UpdateLog {
   }
 }
 
-const NOTHING_NEW = JSON.stringify([undefined, undefined, undefined, '']);
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+}
+
+const NOTHING_NEW = hashOf([undefined, undefined, undefined, '']);
 const PIECE_MS = 200;
 const MAX_PIECE = 8192;
 const MAX_WORDS = 131_072;
@@ -111,7 +133,10 @@ const ACTIVITY_MS = 5000;
 
 /** The same with long texts cut: a diff contains whole files, and a line must stay below the supervisor's limit. */
 export function shortenUpdate(update: Fields): Fields {
-  return fieldsOf(shortenValue(update, 0));
+  const short = fieldsOf(shortenValue(update, 0));
+  if (JSON.stringify(short).length <= MAX_UPDATE) return short;
+  // Many long texts: those at the top say what it is.
+  return Object.fromEntries(Object.entries(short).filter(([, value]) => typeof value === 'string'));
 }
 
 function shortenValue(value: unknown, depth: number): unknown {
@@ -131,3 +156,4 @@ function shorten(text: string): string {
 const MAX_TEXT = 32_768;
 const MAX_FIELDS = 100;
 const MAX_DEPTH = 12;
+const MAX_UPDATE = 1_000_000;

@@ -54,7 +54,7 @@ export class AgentUsage {
 
   /** The cost of the whole conversation. Other currencies cannot be added to a budget in dollars. */
   #onCost({ amount, currency }: Fields): void {
-    if (currency === 'USD' && typeof amount === 'number' && amount >= 0) this.#cost = amount;
+    if (currency === 'USD' && typeof amount === 'number' && amount >= 0) this.#cost = Math.min(amount, MAX_DOLLARS);
   }
 
   #takeCost(): number | null {
@@ -66,12 +66,15 @@ export class AgentUsage {
 }
 
 const MILLICENTS = 100_000;
+/** The daemon refuses a report with a number that is no whole number or too large, and then nothing of it would count. */
+const MAX_TOKENS = 1_000_000_000_000;
+const MAX_DOLLARS = 1_000_000;
 
 /** The model that answered, if the agent names it. */
 export function findModel(response: Fields): string | undefined {
   const { modelId, quota } = fieldsOf(response['_meta']);
   const [first] = objectsOf(fieldsOf(quota)['model_usage']).map(({ model }) => textOf(model));
-  return textOf(modelId) || first || undefined;
+  return (textOf(modelId) || first || '').slice(0, 500) || undefined;
 }
 
 /**
@@ -81,7 +84,7 @@ export function findModel(response: Fields): string | undefined {
 function readTokens(value: unknown): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
   const count = (...names: readonly string[]): number =>
-    Math.max(0, numberOf(names.map((name) => value[name]).find((each) => typeof each === 'number')));
+    toCount(names.map((name) => value[name]).find((each) => typeof each === 'number'));
   const cacheRead = count('cachedReadTokens');
   const cacheWrite = count('cachedWriteTokens', 'cacheCreationTokens');
   const all = count('inputTokens', 'input_tokens');
@@ -89,6 +92,10 @@ function readTokens(value: unknown): TokenUsage | undefined {
   const hasCached = count('totalTokens') === all + output && all >= cacheRead + cacheWrite;
   const input = hasCached ? all - cacheRead - cacheWrite : all;
   return { input, output, cacheRead, cacheWrite, costMillicents: null };
+}
+
+function toCount(value: unknown): number {
+  return Math.ceil(Math.min(Math.max(0, numberOf(value)), MAX_TOKENS));
 }
 
 /** Where agents put their counts before ACP had a field for them. */

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import type { ApiError } from '../../api/answer.ts';
+import { belowSessionError, findSessionAbove } from '../../api/session-above.ts';
+import { findStateDir } from '../../api/state-folder.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { PROJECT_OPTION, reportError } from '../operation-command.ts';
+import { EditorAgent } from './editor-agent.ts';
+import { editorNameOf } from './editor-key.ts';
+
+export const acpCommand: CliCommand = {
+  examples: ['baton acp', 'baton acp --name zed', 'baton acp --project ~/src/shop'],
+  args: [],
+  options: [
+    PROJECT_OPTION,
+    { name: 'name', value: 'NAME', about: 'The name of its key (default: that of the editor)' },
+  ],
+  exitCodes: { 0: 'the editor has closed the connection', 1: 'it runs inside a session, and may not act for a person' },
+  async run(given, io) {
+    const refusal = findRefusal(io);
+    if (refusal !== undefined) return reportError(refusal, given, io);
+    const { stdin, stdout } = process;
+    if (isatty(0)) io.err('baton acp waits for an editor that speaks the Agent Client Protocol. See docs/acp.md.\n');
+    const [project, name] = [given.options.get('project'), given.options.get('name')];
+    const agent = new EditorAgent({
+      env: io.env,
+      project: project === undefined ? undefined : resolve(io.cwd, project),
+      name: name === undefined ? undefined : editorNameOf(name),
+      write: (line) => void stdout.write(line),
+    });
+    // An editor that has gone closes both; nobody reads what is still written.
+    stdout.on('error', () => stdin.destroy());
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stdin.destroy());
+    stdin.on('data', agent.push);
+    await Promise.race([once(stdin, 'end'), once(stdin, 'close')]);
+    await agent.close();
+    return EXIT.ok;
+  },
+};
+
+/** It acts for a person, so an agent must not start it: neither with its variables nor without them. */
+function findRefusal({ env }: Io): ApiError | undefined {
+  const above = findSessionAbove(findStateDir(env), env);
+  if (above !== undefined) return belowSessionError(above);
+  return /^[saw]\./.test(env['BATON_TOKEN'] ?? '') ? NOT_AN_OPERATOR : undefined;
+}
+
+const NOT_AN_OPERATOR: ApiError = {
+  code: 'forbidden',
+  message: "baton acp acts for the operator, and BATON_TOKEN is not an operator's",
+  hint: 'Start it outside the session, without BATON_TOKEN.',
+};

@@ -1,0 +1,77 @@
+import type { RpcConnection } from '../../acp/connection.ts';
+import {
+  type PermissionOption,
+  type PermissionOutcome,
+  type PlanEntry,
+  type SessionUpdate,
+  textBlock,
+  type ToolCallParts,
+} from '../../acp/messages.ts';
+import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
+import { messageLine } from './plain-text.ts';
+
+/** One session of the editor: what it is shown, and what its user is asked. What has not changed is not sent again. */
+export class Editor {
+  readonly #connection: RpcConnection;
+  readonly #sessionId: string;
+  readonly #calls = new Map<string, ToolCallParts>();
+  #plan = '';
+
+  constructor(connection: RpcConnection, sessionId: string) {
+    this.#connection = connection;
+    this.#sessionId = sessionId;
+  }
+
+  /** A line of the agent's message. Texts of agents and people in it are made safe. */
+  say(text: string): void {
+    this.markdown(`${messageLine(text)}\n\n`);
+  }
+
+  /** Only for texts of Baton's own. */
+  markdown(text: string): void {
+    this.update({ sessionUpdate: 'agent_message_chunk', content: textBlock(text) });
+  }
+
+  showPlan(entries: readonly PlanEntry[]): void {
+    const plan = JSON.stringify(entries);
+    if (plan === this.#plan || entries.length === 0) return;
+    this.#plan = plan;
+    this.update({ sessionUpdate: 'plan', entries });
+  }
+
+  showCall(call: ToolCallParts & { readonly title: string }): void {
+    const before = this.#calls.get(call.toolCallId);
+    this.#calls.set(call.toolCallId, { ...before, ...call });
+    if (before === undefined) return this.update({ sessionUpdate: 'tool_call', ...call });
+    const changed = Object.entries(call).filter(
+      ([field, value]) => JSON.stringify(value) !== JSON.stringify(fieldsOf(before)[field]),
+    );
+    if (changed.length === 0) return;
+    const { toolCallId } = call;
+    this.update({ sessionUpdate: 'tool_call_update', toolCallId, ...Object.fromEntries(changed) });
+  }
+
+  /** What was cancelled does not look as if it still runs. */
+  endCalls(): void {
+    for (const { toolCallId, title = '', status } of this.#calls.values())
+      if (status === 'in_progress' || status === 'pending') this.showCall({ toolCallId, title, status: 'failed' });
+  }
+
+  /** Rejects with `RpcError` when `signal` withdraws the question, or when the editor is gone. */
+  async ask(
+    toolCall: ToolCallParts,
+    options: readonly PermissionOption[],
+    signal: AbortSignal,
+  ): Promise<PermissionOutcome> {
+    const params = { sessionId: this.#sessionId, toolCall, options };
+    const { outcome } = fieldsOf(await this.#connection.request('session/request_permission', params, signal));
+    const { outcome: kind, optionId } = fieldsOf(outcome);
+    // An option that was not offered is no answer.
+    const chosen = options.find((option) => kind === 'selected' && option.optionId === optionId);
+    return chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId };
+  }
+
+  update(update: SessionUpdate): void {
+    this.#connection.notify('session/update', { sessionId: this.#sessionId, update });
+  }
+}

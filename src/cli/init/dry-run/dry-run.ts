@@ -1,0 +1,124 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../../api/client/client.ts';
+import { createClient } from '../../../api/client/connect.ts';
+import type { Environment } from '../../../protocol/environment.ts';
+import { ISSUE_WORKFLOW } from '../../../runbook/library.ts';
+import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
+import { judge, StageProgress, type Verdict } from './verdict.ts';
+
+export interface DryRunRequest {
+  readonly source: CopySource;
+  /** The runbook as it was written, whose plan must be valid. */
+  readonly runbook: string;
+  /** The same with scripts in place of models. */
+  readonly scripted: string;
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly onLine: (line: string) => void;
+}
+
+export interface DryRun extends Verdict {
+  readonly ms: number;
+}
+
+/**
+ * Takes a small change from a request to a merge in a copy of the repository, with a daemon of its own and scripts in
+ * place of models. Everything it made is gone afterwards.
+ */
+export async function runDry(request: DryRunRequest): Promise<DryRun> {
+  const began = performance.now();
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-init-')));
+  const project = join(folder, 'repository');
+  const client = createClient({ env: environmentIn(folder, request.env), projectPath: project, reachMs: 60_000 });
+  try {
+    const verdict = await prove(client, project, request, began + request.timeoutMs);
+    return { ...verdict, ms: Math.round(performance.now() - began) };
+  } finally {
+    await end(client);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+function environmentIn(folder: string, env: Environment): Record<string, string | undefined> {
+  return {
+    ...env,
+    // Its commits are not signed, and the user's hooks do not run for them.
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    BATON_STATE_DIR: join(folder, 'state'),
+    BATON_RESTART: 'off',
+    BATON_TOKEN: undefined,
+    BATON_URL: undefined,
+  };
+}
+
+const TITLE = 'Dry run of baton init';
+const INPUT = { name: ISSUE_WORKFLOW, args: [TITLE] };
+
+async function prove(client: Client, project: string, request: DryRunRequest, until: number): Promise<Verdict> {
+  const { signal } = request;
+  const scripted = `${request.scripted}${QUIET}`;
+  const copied = await copyRepository(request.source, project);
+  const committed = copied.ok ? await commitRunbook(project, scripted) : copied;
+  if (!committed.ok) return notStarted(committed.problem.message);
+  // The plan of what the user will run; the commit keeps the scripted one in force.
+  writeFileSync(join(project, 'baton.toml'), request.runbook);
+  const planned = await client.call('run_plan', INPUT, { signal });
+  writeFileSync(join(project, 'baton.toml'), scripted);
+  const started = planned.ok ? await client.call('run_start', INPUT, { signal }) : planned;
+  if (signal.aborted) return INTERRUPTED;
+  if (!started.ok) return notStarted(started.error.message);
+  return follow(client, started.result.id, request, until);
+}
+
+const INTERRUPTED: Verdict = { outcome: 'interrupted', detail: '' };
+
+/** Nobody is notified of a dry run. */
+const QUIET = '\n[notify]\ndesktop = false\nterminal = false\n';
+
+function notStarted(detail: string): Verdict {
+  return { outcome: 'not-started', detail };
+}
+
+async function follow(
+  client: Client,
+  taskId: string,
+  { signal, onLine, timeoutMs }: DryRunRequest,
+  until: number,
+): Promise<Verdict> {
+  const progress = new StageProgress();
+  let stage = '';
+  while (!signal.aborted && performance.now() < until) {
+    const view = await client.call('task_view', { task_id: taskId });
+    if (!view.ok) return { outcome: 'stopped', detail: view.error.message };
+    progress.linesOf(view.result).forEach(onLine);
+    stage = view.result.stages.find(({ status }) => status === 'now')?.name ?? stage;
+    const verdict = judge(view.result);
+    if (verdict !== undefined) return verdict;
+    await sleep(POLL_MS);
+  }
+  if (signal.aborted) return INTERRUPTED;
+  return { outcome: 'timeout', detail: `${stage} was not done after ${Math.round(timeoutMs / 60_000)} minutes` };
+}
+
+const POLL_MS = 200;
+
+/** Agents first: without a daemon, their supervisors would wait for one. */
+async function end(client: Client): Promise<void> {
+  const listed = await client.call('task_list', {});
+  for (const { id, phase } of listed.ok ? listed.result.tasks : [])
+    if (phase !== 'COMPLETED') await client.call('task_cancel', { task_id: id, reason: 'the dry run is over' });
+  for (let tries = 0; tries < END_TRIES; tries += 1) {
+    const status = await client.call('status_get', {});
+    if (!status.ok || status.result.agents.length === 0) break;
+    await sleep(POLL_MS);
+  }
+  await client.stop();
+  client.close();
+}
+
+const END_TRIES = 75;

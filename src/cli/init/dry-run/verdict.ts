@@ -1,0 +1,44 @@
+import type { TaskOverview } from '../../../api/operations/task-view.ts';
+
+/** How a dry run ended. */
+type DryRunOutcome = 'merged' | 'check-failed' | 'stopped' | 'timeout' | 'interrupted' | 'not-started';
+
+export interface Verdict {
+  readonly outcome: DryRunOutcome;
+  /** What a person needs to know; empty after a merge. */
+  readonly detail: string;
+  /** The check that failed, and the end of what it printed. */
+  readonly check?: { readonly name: string; readonly output: string };
+}
+
+/** Undefined while it runs. A script fixes nothing, so the first problem ends it. */
+export function judge(view: TaskOverview): Verdict | undefined {
+  if (view.activity === 'done') return { outcome: 'merged', detail: '' };
+  const failed = view.checks?.checks.find(({ outcome }) => outcome === 'failed');
+  if (failed !== undefined) {
+    const check = { name: failed.name, output: (failed.output ?? '').trim() };
+    return { outcome: 'check-failed', detail: `check ${failed.name} failed`, check };
+  }
+  const asked = view.decisions.find(({ result }) => result === null);
+  if (asked !== undefined)
+    return { outcome: 'stopped', detail: view.blocked_because ?? (asked.context || asked.title) };
+  if (view.activity === 'blocked' || view.activity === 'cancelled')
+    return { outcome: 'stopped', detail: view.blocked_because ?? 'the task was cancelled' };
+  return undefined;
+}
+
+/** Stages that have ended since the last look, a line each. */
+export class StageProgress {
+  readonly #shown = new Set<string>();
+
+  linesOf({ stages }: Pick<TaskOverview, 'stages'>): readonly string[] {
+    const ended = stages.filter(
+      ({ name, status }) => (status === 'done' || status === 'failed') && !this.#shown.has(name),
+    );
+    return ended.map((stage) => {
+      this.#shown.add(stage.name);
+      const ms = stage.queued_ms + stage.running_ms + stage.checks_ms + stage.merging_ms;
+      return `  ${stage.status === 'done' ? '✓' : '✗'} ${stage.name.padEnd(14)} ${(ms / 1000).toFixed(1)}s`;
+    });
+  }
+}

@@ -1,0 +1,1 @@
+import './init.int.test.ts';
