@@ -30,7 +30,7 @@ export function writeSite(folder: string): void {
 }
 
 /** The pages, the index of the search and the OpenAPI document, by path. */
-export function renderSite(): ReadonlyMap<string, string> {
+function renderSite(): ReadonlyMap<string, string> {
   const sources = [...globSync('docs/**/*.md', { cwd: root }).toSorted(), ...PROJECT_PAGES];
   const pages = new Map(sources.map((source) => [source, parsePage(source, readFileSync(join(root, source), 'utf8'))]));
   const files = findPictures(sources);

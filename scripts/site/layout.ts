@@ -63,5 +63,5 @@ ${content}
 `;
 }
 
-export const POLICY =
+const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
