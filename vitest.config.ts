@@ -6,8 +6,6 @@ import { usePackage } from './test/package/use-package.ts';
 const LONG = '**/*.long.test.ts';
 
 export default defineConfig({
-  resolve: { conditions: ['baton-source'] },
-  ssr: { resolve: { conditions: ['baton-source'] } },
   plugins: usePackage.plugins,
   test: {
     env: usePackage.test.env,

@@ -26,15 +26,21 @@ function runOnNewerNode() {
     });
     return;
   }
+  var isClone = fs.existsSync(__dirname + '/../src/cli/main.ts');
   process.stderr.write(
     'Error: Baton needs Node 24.11 or newer, and this is Node ' +
       process.versions.node +
-      '.\nInstall a current Node, or, in a clone of Baton, run `npm ci` and then `npx baton`, which brings its own.\n',
+      (isClone ? '. Get one for this clone: npm ci\n' : '. Get one: https://nodejs.org/en/download\n'),
   );
-  process.exitCode = 1;
+  process.exitCode = 2;
 }
 
 function runHere() {
+  // Scripts and shell prompts ask for it often, and loading the command takes as long as starting Node.
+  if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
+    require('node:fs').writeSync(1, require('../package.json').version + '\n');
+    return;
+  }
   // In a clone the working tree runs as it stands; a released package holds only the bundles.
   var inClone = require('node:fs').existsSync(__dirname + '/../src/cli/main.ts');
   // Clients wait for this one at every stop: it is a program of its own, and nothing else is loaded for it.

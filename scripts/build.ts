@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleCommand, bundlePrograms, ownFolders, shared } from './bundle-programs.ts';
-import { writeSite } from './site/build-site.ts';
+import { writeNotices } from './write-notices.ts';
 
 /** The release: a bundle for the command and each program beside it, one for each library that others import, and their types. */
 const root = join(import.meta.dirname, '..');
@@ -13,6 +13,7 @@ rmSync(join(root, outdir), { recursive: true, force: true });
 
 await bundleCommand(outdir);
 await bundlePrograms(outdir);
+await writeNotices(join(root, outdir, 'THIRD-PARTY.txt'));
 
 await build({
   ...shared,
@@ -30,7 +31,5 @@ await build({
   format: 'esm',
   platform: 'node',
 });
-
-writeSite(join(root, outdir, 'docs'));
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });

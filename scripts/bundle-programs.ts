@@ -30,6 +30,14 @@ const apart: Plugin = {
   },
 };
 
+/** `baton up --foreground` runs the daemon's own bundle: a second copy would double the size of the command, and its start. */
+const daemonApart: Plugin = {
+  name: 'daemon-apart',
+  setup: (bundle) => {
+    bundle.onResolve({ filter: /^\.\.\/\.\.\/daemon\/main\.ts$/ }, () => ({ path: './daemon.cjs', external: true }));
+  },
+};
+
 export const shared: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
@@ -46,14 +54,21 @@ export const program: BuildOptions = {
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
-  external: ['pg'],
+  // pg tries to load it and works without; nothing else is left to load, so an installed Baton has no dependencies.
+  external: ['pg-native'],
   plugins: [ownFolders('__dirname')],
 };
 
 /** The command and the daemon, with the files that they read at run time. */
 export async function bundleCommand(outdir: string): Promise<void> {
-  await build({ ...program, outdir, entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' } });
-  for (const folder of globSync('src/**/sql', { cwd: root })) {
+  const plugins = [ownFolders('__dirname'), daemonApart];
+  await build({
+    ...program,
+    plugins,
+    outdir,
+    entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' },
+  });
+  for (const folder of globSync(['src/**/sql', 'src/cli/docs/site/assets'], { cwd: root })) {
     cpSync(join(root, folder), resolve(root, outdir, relative('src', folder)), { recursive: true });
   }
   await writePage(resolve(root, outdir, 'web'));

@@ -175,7 +175,7 @@ function apply(diff: string, ...options: readonly string[]): void {
 
 function run(program: string): unknown {
   const print = 'function print(value) { console.log(JSON.stringify(value)); }';
-  const options = ['--conditions=baton-source', '--input-type=module', '--eval', `${program}\n${print}`];
+  const options = ['--input-type=module', '--eval', `${program}\n${print}`];
   return JSON.parse(execFileSync(process.execPath, options, { cwd: tree, encoding: 'utf8', stdio: 'pipe' }));
 }
 

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildSite } from '../scripts/site/build-site.ts';
+import { buildSite } from '../src/cli/docs/site/build-site.ts';
 
-/** The static site of `npm run docs`. */
+/** The static site of `baton docs` and `npm run docs`. */
 const site = buildSite();
 const textOf = (path: string): string => Buffer.from(site.get(path) ?? []).toString();
 const pages = [...site.keys()].filter((path) => path.endsWith('.html'));

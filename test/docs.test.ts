@@ -14,6 +14,7 @@ import { withoutSandbox } from './sandbox-words.ts';
  * their output, errors included. Ids and ages differ from run to run: an id in the documentation stands for the actual id in its place, also in
  * later commands.
  */
+const SOURCE_EXPORTS = join(ROOT, 'test/package/source-exports.ts');
 const blocks = PAGES.flatMap((page) => readBlocks(page));
 const programs = blocks.filter(({ language }) => language === 'ts');
 const sessions = PAGES.map((page) => ({
@@ -33,7 +34,7 @@ describe('the documentation', () => {
       const file = join(ROOT, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
       onTestFinished(() => rmSync(file));
       writeFileSync(file, text);
-      const { stdout, stderr } = await run(process.execPath, ['--conditions=baton-source', file], {
+      const { stdout, stderr } = await run(process.execPath, ['--import', SOURCE_EXPORTS, file], {
         env: { ...process.env, ...COMPILE_CACHE },
       });
       expect(stderr).toBe('');

@@ -86,7 +86,6 @@ async function bundleForBrowser(entry: string): Promise<{ source: string; import
     platform: 'browser',
     format: 'iife',
     globalName: 'baton',
-    conditions: ['baton-source'],
     external: ['node:*'],
     metafile: true,
     write: false,

@@ -41,6 +41,8 @@ export function stateFiles(stateDir: string) {
     restarts: file('restarts.json'),
     operatorToken: file('operator.token'),
     workerToken: file('worker.token'),
+    /** For programs that read metrics, and nothing else. */
+    metricsToken: file('metrics.token'),
     workers: file('workers'),
     sessionSecret: file('session.secret'),
     signingKey: file('key.pem'),

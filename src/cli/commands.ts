@@ -167,6 +167,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     upCommand: ['up', 'Start the daemon'],
     downCommand: ['down', 'Stop the daemon, and wait until it is down'],
   }),
+  ...listCommands(async () => import('./daemon/metrics.ts'), {
+    metricsCommand: ['metrics', 'Print what Prometheus needs to read the metrics of the daemon'],
+  }),
   ...listCommands(async () => import('./store/init.ts'), {
     storeInitCommand: ['store init', 'Prepare a PostgreSQL database: its schema, and the role of the daemons'],
   }),
@@ -222,6 +225,11 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./docs/docs.ts'), {
     docsCommand: ['docs', 'Open this documentation in your browser'],
   }),
+  {
+    name: 'demo',
+    summary: 'Show a request become a merge, with scripted agents in a temporary repository',
+    load: async () => (await import('./demo/demo.ts')).createDemoCommand(COMMANDS),
+  },
   {
     name: 'completion',
     summary: 'Print a shell completion script',

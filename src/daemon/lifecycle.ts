@@ -35,6 +35,8 @@ import { Rulebook } from './rules/rulebook.ts';
 import { RunbookWatch } from './rules/runbook-watch.ts';
 import { type DaemonSettings, readSettings } from './settings.ts';
 import { lockStateFolder, readOwnership } from './state-lock.ts';
+import { loadReporter } from './telemetry/load-reporter.ts';
+import { Telemetry } from './telemetry/telemetry.ts';
 import { AccessTokens } from './tokens.ts';
 
 export interface DaemonOptions {
@@ -111,8 +113,10 @@ async function openDaemon(
     drain: async () => delivery.drain(projectId),
     blockedMs: () => delivery.blockedMs(projectId),
   });
+  const telemetry = new Telemetry(log, await loadReporter(settings.telemetry, log));
   const projects = new Projects({
     stateDir,
+    telemetry,
     settings,
     signer: signer.value,
     log,
@@ -157,6 +161,7 @@ async function openDaemon(
     log,
     door,
     dispatch: async (call) => dispatchCall(call, shared),
+    metrics: () => telemetry.renderMetrics(),
     webhook: async (request, response) => handleWebhook(request, response, { stateDir, env, projects, log }),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).handle(exchange) : route(exchange, routeOptions)),
   });
@@ -166,6 +171,7 @@ async function openDaemon(
     await server.finishCalls();
     await delivery.stop();
     await projects.close();
+    await telemetry.close();
     clearInterval(watching);
     pages.close();
     loop[Symbol.dispose]();

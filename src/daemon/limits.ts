@@ -32,6 +32,8 @@ export const SERVER_LIMITS = {
   logBytes: 5 * 1024 * 1024,
   logLinesPerSecond: 100,
   statusMs: 3500,
+  /** How long the SDK of the operator may take to send what is left when the daemon stops. */
+  telemetryFlushMs: 3000,
   /** How long the repository of a path is cached before git is asked again. */
   repositoryMs: 30_000,
 } as const;

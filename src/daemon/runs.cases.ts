@@ -94,6 +94,16 @@ export class RunScene {
     return (await find())?.agent_id ?? '';
   }
 
+  async untilStep(pipelineId: string, step: string): Promise<void> {
+    const find = async () =>
+      (await this.ask('pipeline_show', { id: pipelineId })).steps.find(({ name }) => name === step);
+    await until(async () => (await find())?.status === 'running', `${step} runs`);
+  }
+
+  touch(file: string): void {
+    writeFileSync(join(this.repository, file), '');
+  }
+
   async untilRunning(agentId: string): Promise<Shown> {
     await until(async () => (await this.ask('agent_show', { id: agentId })).process === 'running', 'the agent runs');
     return this.ask('agent_show', { id: agentId });

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import type { ApiError, OrError } from '../api/answer.ts';
 import { LOCK_TIMES, scaleLockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
 import { findStoreUrlProblem } from '../protocol/store-url.ts';
@@ -12,6 +13,8 @@ export interface DaemonSettings {
   readonly exitFlag: string | undefined;
   /** The URL of the database of projects that are new and whose runbook names none. */
   readonly store: string | undefined;
+  /** The module that registers an OpenTelemetry SDK; undefined: nothing is exported. */
+  readonly telemetry: string | undefined;
 }
 
 export type ReadSettings = OrError<{ readonly settings: DaemonSettings }>;
@@ -31,10 +34,13 @@ export function readSettings(env: Environment): ReadSettings {
   const store = env['BATON_STORE'] || undefined;
   const wrong = store === undefined ? undefined : findStoreUrlProblem(store);
   if (wrong !== undefined) return { ok: false, error: { ...wrong, message: `BATON_STORE: ${wrong.message}` } };
+  const telemetry = env['BATON_TELEMETRY'] || undefined;
+  // The daemon's working folder is not the one in which the variable was set.
+  if (telemetry !== undefined && !isAbsolute(telemetry)) return { ok: false, error: NO_ABSOLUTE_PATH };
   const locks = lockMs === undefined ? LOCK_TIMES : scaleLockTimes(lockMs);
   return {
     ok: true,
-    settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'], store },
+    settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'], store, telemetry },
   };
 }
 
@@ -49,6 +55,12 @@ export function leaseTimesOf(
     tickMs: times.tickMs ?? 1000,
   };
 }
+
+const NO_ABSOLUTE_PATH: ApiError = {
+  code: 'bad-setting',
+  message: 'BATON_TELEMETRY must be the absolute path of a module',
+  hint: 'See docs/telemetry.md, or unset BATON_TELEMETRY.',
+};
 
 const NAMES = [
   ['expiryMs', 'BATON_CLAIM_EXPIRY_MS'],

@@ -25,18 +25,20 @@ export interface RunRef {
   readonly id: string;
 }
 
-/** Tokens of the operator and of unnamed workers are random, in files. All others name their bearer, with an HMAC. */
+/** Tokens of the operator, of unnamed workers and for metrics are random, in files. All others name their bearer, with an HMAC. */
 export class AccessTokens {
   readonly #operator: string;
   readonly #worker: string;
+  readonly #metrics: string;
   readonly #secret: KeyObject;
   readonly #operatorIdentity: { readonly caller: Extract<Caller, { kind: 'operator' }> };
   readonly #known = new Map<string, CallerIdentity>();
 
   constructor(stateDir: string) {
-    const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
+    const { operatorToken, workerToken, metricsToken, sessionSecret } = stateFiles(stateDir);
     this.#operator = readOrCreateSecret(operatorToken, 'o.');
     this.#worker = readOrCreateSecret(workerToken, 'w.');
+    this.#metrics = readOrCreateSecret(metricsToken, 'm.');
     this.#secret = createSecretKey(Buffer.from(readOrCreateSecret(sessionSecret, '')));
     this.#operatorIdentity = { caller: { kind: 'operator', name: operatorName() } };
   }
@@ -68,6 +70,11 @@ export class AccessTokens {
   /** For a principal that an operator names: its claims stay its own after a reconnect. */
   issueWorker(principal: string): string {
     return this.#issue('w', { n: principal });
+  }
+
+  /** The token of programs that read `/metrics`. It identifies no caller: every other request with it is refused. */
+  isForMetrics(token: string): boolean {
+    return isEqualSecret(token, this.#metrics);
   }
 
   identify(token: string): CallerIdentity | undefined {
@@ -157,8 +164,10 @@ function operatorName(): string {
 
 /** The secrets of this state folder that no pattern finds: the random part of tokens and the signing secret, as they are and in base64. */
 export function readOwnSecrets(stateDir: string): readonly string[] {
-  const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
-  return [operatorToken, workerToken, sessionSecret].flatMap((path) => secretForms(readFileIfPresent(path).trim()));
+  const { operatorToken, workerToken, metricsToken, sessionSecret } = stateFiles(stateDir);
+  return [operatorToken, workerToken, metricsToken, sessionSecret].flatMap((path) =>
+    secretForms(readFileIfPresent(path).trim()),
+  );
 }
 
 const MAX_CACHED_IDENTITIES = 10_000;

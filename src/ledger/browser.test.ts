@@ -7,7 +7,7 @@ import { makeTaskProof, verifyTaskProof } from './verify/task-proof.ts';
 import { nodeVerifier } from './writer/keys.ts';
 import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
 
-describe('baton/ledger in a browser', () => {
+describe('batonctl/ledger in a browser', () => {
   let source: string;
   let browser: object;
 

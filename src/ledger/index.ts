@@ -1,4 +1,4 @@
-/** `baton/ledger`: entries, proofs, exports and their checks. Pure and safe in a browser. */
+/** `batonctl/ledger`: entries, proofs, exports and their checks. Pure and safe in a browser. */
 export { parseBase64, parseHex, toBase64, toHex } from './format/bytes.ts';
 export { canonicalJson, type Json, type JsonObject } from './format/canonical-json.ts';
 export {

@@ -43,7 +43,7 @@ describe('a hint for an MCP client', () => {
     'Answer it: baton decision show 5d0e7b41',
     'Nothing is lost. Start the daemon with: baton up',
     'Add it; `baton schema` lists every field.',
-    'Use the baton command or baton/client.',
+    'Use the baton command or batonctl/client.',
     'Check it with: baton runbook check',
     'baton tasks',
     '',

@@ -1,4 +1,4 @@
-/** `baton/protocol`: every message that agents, people and Baton exchange. Pure, and safe in a browser. */
+/** `batonctl/protocol`: every message that agents, people and Baton exchange. Pure, and safe in a browser. */
 export type { AgentSessionCompleted, CompletionFacts } from './agent-session-completed.ts';
 export { createAgentSessionCompleted } from './agent-session-completed.ts';
 export type { AgentSignal } from './agent-signal.ts';

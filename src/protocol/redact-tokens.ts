@@ -1,4 +1,4 @@
-/** Tokens are `o.` or `w.` with 43 characters, or letter, payload and HMAC joined by dots; a dot may be escaped. Linear time. */
+/** Tokens are `m.`, `o.` or `w.` with 43 characters, or letter, payload and HMAC joined by dots; a dot may be escaped. Linear time. */
 const DOT = String.raw`(?:\.|%2[Ee]|\\u002[Ee])`;
 const WORD = '[A-Za-z0-9_-]';
 /** A payload is JSON, and `{"` is `eyJ` in base64. A payload that is cut off, or has no HMAC, matches too. */
@@ -6,8 +6,8 @@ const SIGNED = `[savw]${DOT}eyJ${WORD}{16,4096}(?:${DOT}${WORD}{0,128})?`;
 /** 43 random characters contain both cases; names of files, packages and branches of that length rarely do. */
 const RANDOM = `(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])${WORD}{43}(?!${WORD})`;
 const OTHER_PAYLOAD = `[savw]${DOT}${WORD}{1,4096}${DOT}${RANDOM}`;
-const PLAIN = `[ow]${DOT}${RANDOM}`;
-const CUT_OFF = `[ow]${DOT}(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])(?=[A-Za-z_-]{0,42}\\d)${WORD}{24,42}(?=…|$)`;
+const PLAIN = `[mow]${DOT}${RANDOM}`;
+const CUT_OFF = `[mow]${DOT}(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])(?=[A-Za-z_-]{0,42}\\d)${WORD}{24,42}(?=…|$)`;
 /** The token's letter does not follow a word character, except the end of an escape (`\n`, `\u003d`, `%3D`) or a terminal colour. */
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\[[\d;]{0,16}m))`;
 export const BATON_TOKEN = new RegExp(`${SIGNED}|${START}(?:${OTHER_PAYLOAD}|${PLAIN}|${CUT_OFF})`, 'g');
@@ -42,7 +42,7 @@ function base64Of(ascii: string): string[] {
 
 /** A cheap test before the patterns: they are slow in a supervisor, which runs without a JIT compiler. */
 function mayHold(text: string): boolean {
-  return SIGNS.some((sign) => text.includes(sign)) || hasBody(text, 'o.') || hasBody(text, 'w.');
+  return SIGNS.some((sign) => text.includes(sign)) || ['m.', 'o.', 'w.'].some((start) => hasBody(text, start));
 }
 
 const SIGNS = ['.eyJ', '%2E', '%2e', String.raw`\u002e`, String.raw`\u002E`];

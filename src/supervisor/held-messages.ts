@@ -52,20 +52,30 @@ export type Permission = 'allow' | 'deny';
 
 /** Permission questions of the client that wait for a person. Without an answer the permission is denied. */
 export class PermissionRequests {
-  readonly #waiting = new Set<(answer: object) => void>();
+  #answer: ((answer: object) => void) | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  async ask(): Promise<object> {
-    return new Promise((resolve) => {
-      this.#waiting.add(resolve);
+  /**
+   * One question at a time, each reported when its turn comes: clients ask for several tools at once, and a person who
+   * allows one of them has not seen the others.
+   */
+  async ask(report: () => Promise<unknown>): Promise<object> {
+    const answered = this.#turn.then(async () => {
+      const asked = Promise.withResolvers<object>();
+      this.#answer = asked.resolve;
+      await report();
+      return asked.promise;
     });
+    this.#turn = answered.catch(() => {});
+    return answered;
   }
 
+  /** Returns whether a question was open. */
   answer(permission: Permission, message: string): boolean {
-    const isAsked = this.#waiting.size > 0;
+    const answer = this.#answer;
+    this.#answer = undefined;
     const decision = permission === 'allow' ? { behavior: 'allow' } : { behavior: 'deny', message };
-    const answer = { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } };
-    for (const resolve of this.#waiting) resolve(answer);
-    this.#waiting.clear();
-    return isAsked;
+    answer?.({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } });
+    return answer !== undefined;
   }
 }

@@ -41,7 +41,7 @@ const ATTACKS: Readonly<Record<string, string>> = {
   'a program between the two': `timeout 20 nice ${BARE} perl -e 'setpgrp(0, 0); exec @ARGV' baton ${ADD}`,
   'a pipe and a subshell': `echo "${ADD}" | ( ${BARE} xargs baton )`,
   'MCP over HTTP with the worker’s token': `${BARE} curl -s http://127.0.0.1:$PORT/mcp ${WORKER} -H "content-type: application/json" -H "accept: application/json, text/event-stream" -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"0"}}}'`,
-  'a program with baton/client': `${BARE} '${process.execPath}' --disable-warning=ExperimentalWarning client.mjs`,
+  'a program with batonctl/client': `${BARE} '${process.execPath}' --disable-warning=ExperimentalWarning client.mjs`,
   'loopback with the operator’s token': `${BARE} curl -s http://127.0.0.1:$PORT/v1/task_create ${OPERATOR} ${CREATE}`,
   'loopback with the worker’s token': `curl -s http://127.0.0.1:$PORT/v1/task_list ${WORKER} -H "baton-project-path: $PWD" -d '{}'`,
   'the Unix socket with the operator’s token': `curl -s --unix-socket "$BATON_STATE_DIR/daemon.sock" http://localhost/v1/task_create ${OPERATOR} ${CREATE}`,

@@ -2,8 +2,6 @@ import { defineConfig } from 'vitest/config';
 import { usePackage } from '../package/use-package.ts';
 
 export default defineConfig({
-  resolve: { conditions: ['baton-source'] },
-  ssr: { resolve: { conditions: ['baton-source'] } },
   plugins: usePackage.plugins,
   test: {
     ...usePackage.test,

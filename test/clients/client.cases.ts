@@ -64,9 +64,7 @@ export type Limit =
   /** The end of a rate limit is known. */
   | 'limits'
   /** The usage of a turn covers all its requests. */
-  | 'wholeTurns'
-  /** Usage is reported while a turn runs. */
-  | 'usageInTurn';
+  | 'wholeTurns';
 
 /** Why a client cannot take part in a case, for its name; empty if it can. */
 export function unless({ cannot }: Pick<ClientCase, 'cannot'>, ...limits: readonly Limit[]): string {

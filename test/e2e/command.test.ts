@@ -59,9 +59,9 @@ describe.each([
 describe('the libraries of the package', () => {
   it('are imported by name, and have types', () => {
     const program = `
-      import { parseExitSignal } from 'baton/protocol';
-      import { canonicalJson, toHex, webVerifier } from 'baton/ledger';
-      import { createClient } from 'baton/client';
+      import { parseExitSignal } from 'batonctl/protocol';
+      import { canonicalJson, toHex, webVerifier } from 'batonctl/ledger';
+      import { createClient } from 'batonctl/client';
       const client = createClient({ stateDir: ${JSON.stringify(join(folder, 'state'))}, autostart: false, reachMs: 1 });
       const health = await client.health();
       console.log(parseExitSignal('').ok, canonicalJson({ b: 1, a: 2 }).value, toHex(webVerifier.sha256(new Uint8Array())).slice(0, 8));
@@ -98,17 +98,19 @@ describe('an old Node', () => {
 
   it.runIf(old !== undefined)('gets a sentence instead of a syntax error elsewhere', () => {
     const { status, stderr } = run(old ?? '', [join(folder, 'bin/baton.cjs'), 'validate', 'exit', sample]);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Error: Baton needs Node 24\.11 or newer, and this is Node \d+/);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^Error: Baton needs Node 24\.11 or newer, and this is Node [\d.]+\. Get one: http.*\n$/);
   });
 
   it('is recognised by the guard, whatever this machine has', () => {
     const guard = readFileSync(join(root, 'bin/baton.cjs'), 'utf8');
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '24.10.0' });`;
     const { status, stderr } = run(process.execPath, ['-e', pretend + guard.replace(/^#!.*/, '')]);
-    expect({ status, first: stderr.split('\n')[0] }).toEqual({
-      status: 1,
-      first: 'Error: Baton needs Node 24.11 or newer, and this is Node 24.10.0.',
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(
+        /^Error: Baton needs Node 24\.11 or newer, and this is Node 24\.10\.0\. Get one.*\n$/,
+      ),
     });
   });
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { COMPILE_CACHE } from '../package/where.ts';
+import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -44,6 +44,11 @@ describe('npm start', () => {
       // Nothing runs any more.
       expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
       expect(processesNaming(folder)).toEqual([]);
+      // The daemon's own state, which it saved at its end, is what the entries say.
+      const env = { PATH: process.env['PATH'], BATON_STATE_DIR: join(folder, 'state') };
+      const verify = [BATON, 'ledger', 'verify', '--json', '--project', join(folder, 'sample')];
+      const verified = spawnSync(process.execPath, verify, { env, encoding: 'utf8' });
+      expect(JSON.parse(verified.stdout)).toMatchObject({ verified: true, fold: { snapshot: 'matches' } });
       const ledger = join(folder, 'ledger.ndjson');
       const checked = verifyOutside(ledger, join(folder, 'sample'));
       expect(checked).toMatchObject({ status: 0, stderr: '' });
@@ -70,6 +75,20 @@ describe('npm start', () => {
       proveMerge(join(folder, 'sample'), story);
     },
   );
+});
+
+describe('baton demo', () => {
+  it('names what is missing if there is no git, and makes nothing', () => {
+    const place = makePlace();
+    const env = { PATH: place, HOME: place, TMPDIR: place };
+    const ran = spawnSync(process.execPath, [BATON, 'demo'], { encoding: 'utf8', env });
+    expect([ran.status, ran.stdout, ran.stderr]).toEqual([
+      1,
+      '',
+      'Error: the demo needs git, and there is none on the PATH\n  hint: Install git, then: baton demo\n',
+    ]);
+    expect(readdirSync(place).filter((name) => name.startsWith('baton-demo-'))).toEqual([]);
+  });
 });
 
 interface Entry {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleCommand, bundlePrograms, program } from '../../scripts/bundle-programs.ts';
@@ -18,10 +18,7 @@ export async function makePackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
-  for (const part of ['bin', 'runbooks', 'package.json'])
+  for (const part of ['bin', 'examples', 'runbooks', 'package.json'])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
-  const modules = join(folder, 'node_modules');
-  rmSync(modules, { force: true });
-  symlinkSync(join(ROOT, 'node_modules'), modules);
   await Promise.all([bundleCommand(dist), bundlePrograms(dist), build({ ...program, outdir: dist, entryPoints })]);
 }

@@ -3,8 +3,8 @@ import { type CliCommand, EXIT } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 import { untilInterrupted } from '../run/follow-entries.ts';
 import { openBrowser } from '../web/open-browser.ts';
-import { readSite } from './read-site.ts';
 import { serveSite } from './serve-site.ts';
+import { buildSite, hasPages } from './site/build-site.ts';
 
 export const docsCommand: CliCommand = {
   examples: ['baton docs', 'baton docs --port 8080 --no-open'],
@@ -17,10 +17,9 @@ export const docsCommand: CliCommand = {
   async run({ options }, io) {
     const port = Number(options.get('port') ?? 0);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return { usage: '--port takes a number from 1 to 65535' };
-    const site = await readSite();
-    if (site === undefined) return reportProblem(MISSING, io);
+    if (!hasPages()) return reportProblem(MISSING, io);
     using interrupt = untilInterrupted();
-    const served = await serveSite(site, port);
+    const served = await serveSite(buildSite(), port);
     if (!served.ok) return reportProblem(served.problem, io);
     await using _server = served.value;
     io.out(`${served.value.url}\n`);

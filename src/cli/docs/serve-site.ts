@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { extname } from 'node:path';
 import { isLoopbackHost } from '../../api/http/request.ts';
 import { describeError } from '../problems.ts';
-import type { Site } from './read-site.ts';
+import type { Site } from './site/build-site.ts';
 
 interface SiteServer extends AsyncDisposable {
   readonly url: string;

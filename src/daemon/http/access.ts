@@ -56,7 +56,7 @@ export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'
   return port !== undefined && isLoopbackHost(headers);
 }
 
-function isOwnOrigin(origin: string, port: number | undefined): boolean {
+export function isOwnOrigin(origin: string, port: number | undefined): boolean {
   return port !== undefined && ['127.0.0.1', 'localhost', '[::1]'].some((host) => origin === `http://${host}:${port}`);
 }
 
@@ -119,7 +119,7 @@ export class SessionGuard {
 const NO_PASS: ApiError = {
   code: 'no-pass',
   message: 'a call as operator or worker over the Unix socket needs a pass',
-  hint: 'Use the baton command or baton/client; other programs use the port in daemon.json. See docs/api.md.',
+  hint: 'Use the baton command or batonctl/client; other programs use the port in daemon.json. See docs/api.md.',
 };
 
 const BAD_PASS: ApiError = {

@@ -24,7 +24,15 @@ describe('the door of the daemon', () => {
   it('is for its user alone', () => {
     const mode = (name: string): number => statSync(join(scene.stateDir, name)).mode & 0o777;
     expect(statSync(scene.stateDir).mode & 0o777).toBe(0o700);
-    for (const name of ['daemon.sock', 'daemon.json', 'operator.token', 'worker.token', 'session.secret', 'key.pem']) {
+    for (const name of [
+      'daemon.sock',
+      'daemon.json',
+      'operator.token',
+      'worker.token',
+      'metrics.token',
+      'session.secret',
+      'key.pem',
+    ]) {
       expect([name, mode(name)]).toEqual([name, 0o600]);
     }
   });

@@ -36,7 +36,7 @@ function findPageAddress(
 ): string | undefined {
   const isOther =
     port !== undefined && [`localhost:${port}`, `[::1]:${port}`].includes(headers.host?.toLowerCase() ?? '');
-  return isOther && method === 'GET' && !/^\/(?:v1|mcp)(?:[/?]|$)/.test(url)
+  return isOther && method === 'GET' && !/^\/(?:v1|mcp|metrics)(?:[/?]|$)/.test(url)
     ? `http://127.0.0.1:${port}${url}`
     : undefined;
 }

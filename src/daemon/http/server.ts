@@ -19,6 +19,7 @@ import {
   slotLimits,
 } from './connections.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
+import { handleMetrics, isMetricsRequest } from './metrics.ts';
 import { listenAt, listenOnOwnPort, portOf } from './own-port.ts';
 import { type Listener, type PageCaller, prepareFinish, readSignedBody } from './page-caller.ts';
 import { handlePageRequest, isPageRequest, servePageAt } from './page-requests.ts';
@@ -33,6 +34,8 @@ export interface DaemonServerOptions {
   readonly dispatch: ChannelOptions['dispatch'];
   readonly door: PageDoor;
   readonly webhook: OpenHandler;
+  /** The metrics as Prometheus text. */
+  readonly metrics: () => string;
 }
 
 type OpenHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -201,9 +204,11 @@ export class DaemonServer {
     return readSignedBody(request, page, pages);
   }
 
-  /** The requests that need no token: their handlers check what they carry. */
+  /** The requests whose handlers check themselves what they carry. */
   #findOpenHandler(request: IncomingMessage, listener: Listener): OpenHandler | undefined {
-    const { webhook, door, tokens } = this.#options;
+    const { webhook, door, tokens, metrics, log } = this.#options;
+    if (isMetricsRequest(request))
+      return async (...both) => handleMetrics(...both, listener, { tokens, guard: this.#guard, metrics, log });
     const isWebhook = request.url === WEBHOOK_PATH && request.method === 'POST';
     if (isWebhook && isAddressedToDaemon(request, listener)) return webhook;
     const checks = { listener, guard: this.#guard, operator: tokens.operator };

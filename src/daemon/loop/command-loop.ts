@@ -237,7 +237,10 @@ export class CommandLoop {
         : await this.#options.ledger.append(drafts, batch.seqBefore);
     this.#options.clock.unpin();
     if (result.ok && isRecordedAsDecided(result.entries, drafts)) {
-      this.#announce(batch.steps.map(({ recorded }) => recorded));
+      this.#announce(
+        batch.steps.map(({ recorded }) => recorded),
+        true,
+      );
       answerAll(batch.decided);
       // Work that nobody waited for here may be wanted on another host.
       if (drafts.length > 0 && this.#speculative.hasWork) this.#options.ledger.store.wakeOthers?.();
@@ -246,7 +249,7 @@ export class CommandLoop {
     this.#speculative.rollBack(batch);
     if (result.ok) {
       // Durable, but with redacted data.
-      this.#announce(this.#speculative.fold(result.entries.map(({ entry }) => entry)));
+      this.#announce(this.#speculative.fold(result.entries.map(({ entry }) => entry)), true);
       answerAll(batch.decided);
       this.#waitList.wake(0);
     } else if ('problem' in result) {
@@ -278,15 +281,15 @@ export class CommandLoop {
     const entries = this.#foreign.splice(0).filter(({ seq }) => seq > this.#speculative.state.seq);
     if (entries.length === 0) return;
     const recorded = this.#speculative.fold(entries);
-    this.#announce(recorded);
+    this.#announce(recorded, false);
     this.#waitList.wake(this.#options.onForeign === undefined ? 0 : this.#options.onForeign(recorded));
   }
 
   /** The entries are durable even if a follower throws. */
-  #announce(recorded: readonly RecordedEvent[]): void {
+  #announce(recorded: readonly RecordedEvent[], isOwn: boolean): void {
     if (recorded.length === 0) return;
     try {
-      this.#options.onRecorded(recorded);
+      this.#options.onRecorded(recorded, isOwn);
     } catch (error) {
       this.#options.onInternalError(error);
     }

@@ -64,7 +64,7 @@ const DISCARD_REASONS = {
 } as const;
 
 /** Raised whenever the fold changes: snapshots of an older fold are then ignored, and all entries are folded. */
-export const SNAPSHOT_NAME = 'state-19';
+export const SNAPSHOT_NAME = 'state-20';
 
 function createTrackedState(): State {
   return emptyState(() => new TrackedMap());

@@ -63,8 +63,8 @@ export interface CommandLoopOptions {
   /** The name of this host in its fleet; missing on SQLite. */
   readonly here?: string | undefined;
   readonly clock: { readonly pin: () => string; readonly unpin: () => void; readonly read: () => Date };
-  /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
-  readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
+  /** Receives durable entries in order, from this loop (`isOwn`) or from elsewhere, before requests are answered. */
+  readonly onRecorded: (recorded: readonly RecordedEvent[], isOwn: boolean) => void;
   readonly onInternalError: (error: unknown) => void;
   /** What must happen before these entries of one request are recorded; undefined if nothing. Must not reject, or take long. */
   readonly holdBack?: (recorded: readonly RecordedEvent[]) => Promise<void> | undefined;

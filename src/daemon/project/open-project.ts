@@ -66,10 +66,11 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
   }
   const fences = new Fences(options);
   fences.writeAll(state);
-  const onRecorded = (recorded: readonly RecordedEvent[]): void => {
+  const onRecorded = (recorded: readonly RecordedEvent[], isOwn: boolean): void => {
     updateLeases(leases, recorded, { nowMs: options.monotonicMs(), isOwn: (host) => isHere({ host }, state, here) });
     fences.follow(recorded);
     project?.applyRecorded(recorded);
+    options.onRecorded?.(recorded, isOwn);
   };
   const { rules, messages, onMistake = () => {} } = options;
   let project: Project | undefined;

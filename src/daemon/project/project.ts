@@ -17,7 +17,7 @@ import type { State } from '../../state/state.ts';
 import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
-import { type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
+import { type CommandLoopOptions, type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
 import type { Adoptions } from '../rules/adoptions.ts';
 import type { Fences } from './fences.ts';
 import { closeFences } from '../fleet/await-lease.ts';
@@ -40,6 +40,7 @@ export interface ProjectOptions {
   readonly now: () => Date;
   readonly monotonicMs: () => number;
   readonly onEntries?: (entries: readonly Entry[]) => void;
+  readonly onRecorded?: CommandLoopOptions['onRecorded'];
   readonly onMistake?: (error: unknown) => void;
   readonly onImport?: (line: string) => void;
   /** A snapshot was discarded and all entries were folded instead. */

@@ -18,7 +18,7 @@ export type { FoundProject, OpenProject } from './start-project.ts';
 
 type EffectsFor = (project: Project, services: Services) => Effects;
 
-interface ProjectsOptions extends Pick<StartOptions, 'stateDir' | 'settings' | 'signer' | 'log' | 'env'> {
+interface ProjectsOptions extends Pick<StartOptions, 'stateDir' | 'settings' | 'signer' | 'log' | 'env' | 'telemetry'> {
   readonly servicesFor: (path: string) => Services;
   readonly messagesFor: (projectId: string) => KeptMessages;
   readonly onStoreBack?: () => void;

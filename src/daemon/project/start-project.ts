@@ -21,6 +21,7 @@ import { Adoptions } from '../rules/adoptions.ts';
 import { NO_RUNBOOK } from '../rules/rulebook.ts';
 import { configureWorkers } from '../rules/workers.ts';
 import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { readOwnSecrets } from '../tokens.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { logProgress } from './log-progress.ts';
@@ -48,6 +49,7 @@ export interface StartOptions {
   /** The daemon's own environment: it locates `gh` and its login. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly databases: Databases;
+  readonly telemetry: Telemetry;
   readonly services: Services;
   readonly messages: KeptMessages;
   readonly onStoreBack: () => void;
@@ -98,6 +100,7 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
     if (runbook.lastValid !== undefined) rulebook.follow(runbook.lastValid);
   };
   const feed = new EntryFeed(() => project?.ledger);
+  const measured = options.telemetry.follow(id);
   const opened = await openProject({
     id,
     path,
@@ -110,6 +113,7 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
       const lost = await rulebook.load(ledger, state);
       if (lost !== undefined) return lostRunbookProblem(lost);
       await rulebook.detectGithub();
+      measured.begin(ledger, state);
       return undefined;
     },
     now: services.now,
@@ -122,6 +126,7 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
         inBackground(afterSession());
       if (entries.some(movesMain)) inBackground(followMain());
     },
+    onRecorded: (recorded, isOwn) => measured.add(recorded, isOwn),
     onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
     onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
     onImport: logProgress(id, log),

@@ -90,11 +90,11 @@ export async function findAccessProblem(
   { folder }: { readonly folder: string },
   { stateDir, path }: Pick<EffectContext, 'stateDir' | 'path'>,
 ): Promise<string | undefined> {
-  const { operatorToken, workerToken, sessionSecret, signingKey, socket } = stateFiles(stateDir);
+  const { operatorToken, workerToken, metricsToken, sessionSecret, signingKey, socket } = stateFiles(stateDir);
   const problems = await checkAccess(user, {
     read: [process.execPath, programs.baton, ...(git?.objects ?? [])],
     write: [],
-    hidden: [stateDir, operatorToken, workerToken, sessionSecret, signingKey, socket],
+    hidden: [stateDir, operatorToken, workerToken, metricsToken, sessionSecret, signingKey, socket],
     kept: [
       ...(folder === path ? [] : [path]),
       ...(git === null ? [] : ['', 'config', 'hooks', 'refs', 'objects'].map((name) => join(git.commonDir, name))),

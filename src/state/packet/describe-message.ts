@@ -65,16 +65,24 @@ function describeItem(item: unknown, indent: string): string {
     .join(' ');
 }
 
+/** In the order of the ledger's bytes: a daemon folds a record as it was sent, a later one as it is stored, and the states must be equal. */
 export function describeRecord(record: ThoughtRecord): string {
   const { task_id: _, summary, blockers, notes, status, ...others } = record;
-  const blocking = blockers.map((blocker) => JSON.stringify(blocker));
+  const blocking = blockers.map((blocker) => JSON.stringify(blocker, sortFields));
   return describeFields([
     ['summary', summary],
     ['blockers', blocking],
     ['notes', notes],
     ['status', status],
-    ...Object.entries(others).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const),
+    ...Object.entries(others)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const),
   ]);
+}
+
+function sortFields(_name: string, value: unknown): unknown {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 
 export function oneLine(text: string): string {

@@ -86,9 +86,9 @@ async function askPermission(agent: HookedAgent, body: Buffer): Promise<object> 
   const refusal = await pending.track(budgetHold.holdQuestion());
   if (refusal !== undefined) return refusal;
   const event = parseHook('permission-request', body);
-  const answered = messages.permissions.ask();
-  if (event.kind === 'report') await pending.track(agent.report(event.report));
-  return answered;
+  return messages.permissions.ask(async () => {
+    if (event.kind === 'report') await pending.track(agent.report(event.report));
+  });
 }
 
 /** Work that must be finished before the supervisor exits. */

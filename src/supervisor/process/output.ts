@@ -143,7 +143,7 @@ function heldFrom(text: string): number {
 }
 
 /** A token's first letter with its dot, or the beginning of an encoded dot. */
-const MAY_BEGIN = /[osavw](?:\.|%2[Ee]|\\u002[Ee]|%2?$|\\(?:u0{0,2}2?)?$|$)/;
+const MAY_BEGIN = /[mosavw](?:\.|%2[Ee]|\\u002[Ee]|%2?$|\\(?:u0{0,2}2?)?$|$)/;
 /** Letters, digits, `-`, `_`, and the characters of an encoded dot. */
 const TOKEN_CODES = new Set(Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.%\\'));
 

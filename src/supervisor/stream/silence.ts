@@ -176,7 +176,9 @@ export class SilenceWatch {
 
   toolStarted(id: string, tool: string, nowMs: number): boolean {
     this.#isInTurn = true;
-    if (!this.#tools.has(id)) this.#tools.set(id, { tool, beganMs: nowMs, sinceMs: nowMs });
+    // An agent that never ends its calls must not fill the memory.
+    if (!this.#tools.has(id) && this.#tools.size < MAX_OPEN_TOOLS)
+      this.#tools.set(id, { tool, beganMs: nowMs, sinceMs: nowMs });
     return this.onActivity(nowMs);
   }
 
@@ -229,3 +231,5 @@ export class SilenceWatch {
 
 /** API limits are lifted within a week. */
 const LONGEST_RETRY_MS = 7 * 86_400_000;
+
+const MAX_OPEN_TOOLS = 1000;

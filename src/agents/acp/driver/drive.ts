@@ -3,6 +3,7 @@ import { delay } from '../../../api/client/http.ts';
 import { fieldsOf, type Fields, textOf } from '../../../protocol/shape/read-unknown.ts';
 import { AgentProcess } from './agent-process.ts';
 import { ClientMethods } from './client-methods.ts';
+import { keepCost, readCost } from './cost-file.ts';
 import { classifyError, findFailure, type PromptError, readRetry } from './errors.ts';
 import { openSession, OpenError, type OpenedSession } from './open-session.ts';
 import { answerPermission, QuestionQueue } from './permissions.ts';
@@ -46,7 +47,7 @@ export class Drive {
 
   constructor(settings: DriverSettings) {
     this.#settings = settings;
-    this.#usage = new AgentUsage(settings.usage);
+    this.#usage = new AgentUsage(settings.usage, readCost(OWN_FOLDER, settings.conversation));
     this.#methods = new ClientMethods(settings, process.cwd());
     this.#agent = new AgentProcess(settings.argv, {
       onRequest: async (method, params, signal) => this.#onRequest(method, params, signal),
@@ -115,6 +116,7 @@ export class Drive {
     this.#log.onTurnEnd();
     const response = ended.kind === 'stopped' ? ended.response : {};
     const usage = this.#usage.onTurnEnd(response);
+    keepCost(OWN_FOLDER, this.#session?.id ?? '', this.#usage.cost);
     const model = findModel(response);
     if (model !== undefined) printLine({ type: 'model', model });
     if (usage !== undefined) printLine({ type: 'usage', of: 'turn', usage });
@@ -278,6 +280,8 @@ function end(): number {
   return 0;
 }
 
+/** What the agent keeps over all its processes. */
+const OWN_FOLDER = process.env['BATON_AGENT_DIR'];
 /** As a shell reports SIGTERM. */
 const EXIT_CANCELLED = 143;
 const CANCEL_MS = 3000;

@@ -26,4 +26,13 @@ describe('the usage of an agent', () => {
     // A total that decreases is that of another conversation.
     expect(costs).toEqual([10_000, 20_000, 0, 20_000, 0, 100_000_000_000 - 20_000]);
   });
+
+  it.each([
+    ['the whole conversation', 0.5, 20_000],
+    ['this process alone', 0.2, 20_000],
+  ])('continues after a resume if the agent counts %s', (_, amount, millicents) => {
+    const usage = new AgentUsage('turn', 0.3);
+    usage.onUpdate(cost(amount));
+    expect(usage.onTurnEnd({})?.costMillicents).toBe(millicents);
+  });
 });

@@ -10,11 +10,13 @@ export class AgentUsage {
   #requests = 0;
   /** Running totals at the end of the last turn. */
   #total: TokenUsage = NOTHING_USED;
-  #costBefore = 0;
+  #costBefore: number;
   #cost: number | null = null;
 
-  constructor(covers: UsageReport) {
+  /** `costBefore`: the cost that an earlier process of the same conversation reported last. */
+  constructor(covers: UsageReport, costBefore = 0) {
     this.#covers = covers;
+    this.#costBefore = costBefore;
   }
 
   /** The usage of one request to the model, with its number; undefined if the update has none. */
@@ -57,6 +59,12 @@ export class AgentUsage {
     if (currency === 'USD' && typeof amount === 'number' && amount >= 0) this.#cost = Math.min(amount, MAX_DOLLARS);
   }
 
+  /** In dollars; null if the agent reports none. */
+  get cost(): number | null {
+    return this.#cost;
+  }
+
+  /** Some agents count the whole conversation, others only this process: then the cost is lower than before. */
   #takeCost(): number | null {
     if (this.#cost === null) return null;
     const since = this.#cost >= this.#costBefore ? this.#cost - this.#costBefore : this.#cost;

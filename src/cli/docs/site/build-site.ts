@@ -1,16 +1,20 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
-import { openApi } from '../../src/api/openapi.ts';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { openApi } from '../../../api/openapi.ts';
 import { readNavigation, renderLayout } from './layout.ts';
 import { parsePage, resolveIn, searchRows, type SitePage } from './page.ts';
 import { renderBlocks } from './render-blocks.ts';
 
-const root = join(import.meta.dirname, '../..');
+/** The repository, or the installed package: both have the Markdown files. */
+const root = join(import.meta.dirname, '../../../..');
 const INDEX = 'docs/README.md';
 const PROJECT_PAGES = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
-/** The static site by path: one page for each Markdown file, the pictures that they show, and an index for the search. */
-export function buildSite(): ReadonlyMap<string, Uint8Array> {
+/** The files of the site by path. */
+export type Site = ReadonlyMap<string, Uint8Array>;
+
+/** The static site: one page for each Markdown file, the pictures that they show, and an index for the search. */
+export function buildSite(): Site {
   const assets = ['site.css', 'search.js'].map(
     (name) => [name, readFileSync(join(import.meta.dirname, 'assets', name))] as const,
   );
@@ -21,12 +25,9 @@ export function buildSite(): ReadonlyMap<string, Uint8Array> {
   return new Map<string, Uint8Array>([...texts, ...assets, ...pictures]);
 }
 
-export function writeSite(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  for (const [path, content] of buildSite()) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
+/** False in an installation that lacks the Markdown files. */
+export function hasPages(): boolean {
+  return existsSync(join(root, INDEX));
 }
 
 /** The pages, the index of the search and the OpenAPI document, by path. */

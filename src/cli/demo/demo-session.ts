@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../api/client/client.ts';
+import { createClient } from '../../api/client/connect.ts';
+import { listLiving, readProcFile } from '../../api/processes.ts';
+import { readDaemonRecord } from '../../api/state-folder.ts';
+import { gitEnvironment } from '../../git/run-git.ts';
+import { EXIT, type Io, type ListedCommand } from '../command.ts';
+import { parseArgs } from '../parse-args.ts';
+import { type DemoPlace, removeDemoPlace } from './demo-place.ts';
+
+export interface DemoOptions {
+  readonly keep: boolean;
+  readonly slow: boolean;
+  readonly page: boolean;
+}
+
+export const TASK = 'W-00001';
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Long enough to read a command before its output appears. */
+const PAUSE_MS = 2500;
+
+/** Runs commands in the demo's folder, and ends the demo's agents and daemon however the demo ends. */
+export class DemoSession implements AsyncDisposable {
+  readonly place: DemoPlace;
+  readonly client: Client;
+  readonly io: Io;
+  readonly options: DemoOptions;
+  readonly #commands: readonly ListedCommand[];
+  readonly #onSignal = (): void => void this.#interrupt();
+  readonly #onExit = (): void => this.#killDaemon();
+  readonly #closed = Promise.withResolvers<void>();
+  #phase: 'walking' | 'looking' | 'leaving' = 'walking';
+
+  constructor(place: DemoPlace, io: Io, options: DemoOptions, commands: readonly ListedCommand[]) {
+    this.place = place;
+    this.io = io;
+    this.options = options;
+    this.#commands = commands;
+    this.client = createClient({ env: place.env, projectPath: place.repository, reachMs: 60_000 });
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+    // After a second Ctrl-C or a closed pipe there is only time to signal the daemon.
+    process.once('exit', this.#onExit);
+  }
+
+  /** Prints a command as a person would type it, and runs it in this process. */
+  async baton(...words: string[]): Promise<void> {
+    await this.#announce(`baton ${words.map((word) => (word.includes(' ') ? JSON.stringify(word) : word)).join(' ')}`);
+    const { env, repository } = this.place;
+    // An interrupted run would report that it continues, and the demo ends it.
+    const print = (text: string): void => {
+      if (this.#phase !== 'leaving') this.io.out(text);
+    };
+    const code = await this.#run(words, { ...this.io, env, cwd: repository, out: print, err: print });
+    await this.unlessLeaving();
+    if (code !== EXIT.ok) throw new Error(`baton ${words[0]} ended with exit code ${code}`);
+  }
+
+  async shell(command: string): Promise<void> {
+    await this.#announce(command);
+    const { repository: cwd, env } = this.place;
+    this.io.out(execFileSync('/bin/sh', ['-c', command], { cwd, encoding: 'utf8', env: gitEnvironment(env) }));
+  }
+
+  /** Never resolves once the demo is interrupted: any further call would start the daemon again. */
+  async unlessLeaving(): Promise<void> {
+    if (this.#phase === 'leaving') await new Promise(() => {});
+  }
+
+  /** Keeps the daemon and its page up until the first Ctrl-C. */
+  async look(): Promise<void> {
+    this.#phase = 'looking';
+    // A promise alone does not keep Node running.
+    const clock = setInterval(() => {}, 60_000);
+    await this.#closed.promise;
+    clearInterval(clock);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.stop();
+    this.client.close();
+    await this.#until(() => this.#nothingRuns());
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
+    process.off('exit', this.#onExit);
+  }
+
+  async #announce(command: string): Promise<void> {
+    await this.unlessLeaving();
+    this.io.out(`\n$ ${command}\n`);
+    if (this.options.slow) await sleep(PAUSE_MS);
+    await this.unlessLeaving();
+  }
+
+  async #run(words: readonly string[], io: Io): Promise<number> {
+    const listed = this.#commands
+      .filter(({ name }) => name.split(' ').every((word, i) => words[i] === word))
+      .toSorted((a, b) => b.name.length - a.name.length)[0];
+    const command = await listed?.load();
+    if (listed === undefined || command === undefined) return EXIT.usage;
+    const parsed = parseArgs(command, words.slice(listed.name.split(' ').length));
+    const done = parsed.kind === 'given' ? await command.run(parsed.given, io) : EXIT.usage;
+    return typeof done === 'number' ? done : EXIT.usage;
+  }
+
+  async #interrupt(): Promise<void> {
+    if (this.#phase === 'looking') return this.#closed.resolve();
+    if (this.#phase === 'leaving') process.exit(EXIT.interrupted);
+    this.#phase = 'leaving';
+    await this.client.call('task_cancel', { task_id: TASK, reason: 'the demo was interrupted' });
+    await this.#until(async () => this.#agentsEnded());
+    await this[Symbol.asyncDispose]();
+    if (!this.options.keep) removeDemoPlace(this.place);
+    const rest = this.options.keep ? `; what there was by then is in ${this.place.folder}` : ', and nothing is left';
+    this.io.out(`\nInterrupted. Nothing runs any more${rest}\n`);
+    // The walk waits for an answer that never comes.
+    process.exit(EXIT.interrupted);
+  }
+
+  async #agentsEnded(): Promise<boolean> {
+    const status = await this.client.call('status_get', {});
+    return !status.ok || status.result.agents.length === 0;
+  }
+
+  /** Supervisors end a moment after their agents, and write into the folder until then. */
+  #nothingRuns(): boolean {
+    const mark = `\0BATON_STATE_DIR=${this.place.stateDir}\0`;
+    return !listLiving().some(({ pid }) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(mark));
+  }
+
+  /** For at most ten seconds, because the user waits for the prompt. */
+  async #until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (let tries = 0; tries < 200 && !(await holds()); tries += 1) await sleep(50);
+  }
+
+  #killDaemon(): void {
+    const { pid } = readDaemonRecord(this.place.stateDir) ?? {};
+    if (pid !== undefined) process.kill(pid, 'SIGTERM');
+  }
+}

@@ -1,0 +1,63 @@
+import { type CliCommand, EXIT, type Io, type ListedCommand } from '../command.ts';
+import { reportProblem } from '../problems.ts';
+import { type DemoPlace, hasGit, LAUNCHER, makeDemoPlace, removeDemoPlace } from './demo-place.ts';
+import { type DemoOptions, DemoSession } from './demo-session.ts';
+import { walk } from './walk.ts';
+
+/**
+ * The whole workflow on a small real repository, with scripted agents in place of models. It needs git, and neither an
+ * account nor a network.
+ */
+export function createDemoCommand(commands: readonly ListedCommand[]): CliCommand {
+  return {
+    examples: ['baton demo', 'baton demo --slow --page', 'baton demo --keep'],
+    args: [],
+    options: [
+      { name: 'keep', about: 'Keep the repository and the record, and print where they are' },
+      { name: 'slow', about: 'Slow the agents down, and pause before each output' },
+      { name: 'page', about: 'Open the page first, and leave it up at the end until Ctrl-C' },
+    ],
+    exitCodes: { 0: 'merged and verified', 1: 'failed', 130: 'interrupted; everything it started has ended' },
+    run: async ({ options }, io) => {
+      if (!hasGit(io.env)) return reportProblem(NO_GIT, io);
+      const chosen = { keep: options.has('keep'), slow: options.has('slow'), page: options.has('page') };
+      return runDemo(chosen, commands, io);
+    },
+  };
+}
+
+const NO_GIT = {
+  message: 'the demo needs git, and there is none on the PATH',
+  hint: 'Install git, then: baton demo',
+} as const;
+
+async function runDemo(options: DemoOptions, commands: readonly ListedCommand[], io: Io): Promise<number> {
+  const began = performance.now();
+  const place = makeDemoPlace(io.env, options.slow);
+  try {
+    await using demo = new DemoSession(place, io, options, commands);
+    const purpose = options.keep ? 'A sample repository, and everything else that this leaves behind' : TEMPORARY;
+    io.out(`${purpose}: ${place.folder}\n`);
+    await walk(demo);
+    io.out(`\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. `);
+    if (options.page) {
+      io.out('The page stays up until you press Ctrl-C.\n');
+      await demo.look();
+    }
+    io.out(options.keep ? describeKept(place) : 'The daemon ends here, and the folder is removed.\n');
+  } catch (error) {
+    io.err(`The demo failed. Its files are kept: ${place.folder}\n`);
+    throw error;
+  }
+  if (!options.keep) removeDemoPlace(place);
+  return EXIT.ok;
+}
+
+const TEMPORARY = 'A sample repository in a temporary folder (--keep keeps it)';
+
+function describeKept({ folder, stateDir, repository }: DemoPlace): string {
+  return (
+    `The daemon ends here, and the page with it. To bring both back and look around, until you delete ${folder}:\n` +
+    `  export BATON_STATE_DIR=${stateDir}\n  cd ${repository}\n  node ${LAUNCHER} web\n`
+  );
+}

@@ -1,0 +1,15 @@
+/**
+ * Earlier states of the code whose ledgers must open today: the last commit before each change of the entries or of the
+ * tables that hold them. A release adds its own commit.
+ */
+export const VERSIONS: Readonly<Record<string, string>> = {
+  'before-runbooks': 'b75e47ea',
+  'before-budgets': 'b38b7e1e',
+  'before-gates': '594f141c',
+  'before-one-table-of-entries': '9fbb5a36',
+  'before-the-context-packet': 'b31c7778',
+  'before-the-sandbox': 'b458234c',
+  'before-the-fleet': '06d38094',
+  'before-the-page': 'affe15d7',
+  'before-acp': 'bc9d6ca2',
+};
