@@ -1,6 +1,6 @@
 import type { CliCommand, ListedCommand, Option } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { renderUsage } from '../../src/cli/help.ts';
+import { renderUsage } from '../../src/cli/help/render-help.ts';
 import { joinSections, renderTable } from './table.ts';
 
 /** Renders docs/reference/cli.md from the commands. */
@@ -12,7 +12,7 @@ export async function renderCliPage(): Promise<string> {
 const HEAD = `# Commands
 
 Every command with its arguments, options and exit codes. \`baton COMMAND --help\` shows the same in the terminal. This
-page is made from the commands by \`npm run pages\`.
+page is made from the commands by \`npm run pages\`; [The command line](../cli.md) explains what they have in common.
 
 All commands exit with 0 on success, 1 on failure and 2 on a usage error, unless their section says otherwise. With
 \`--json\` a command prints one JSON document, and errors as JSON too.`;

@@ -7,6 +7,7 @@ import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 import type { StatusView } from '../api/run-views.ts';
 import { findStateDir, readDaemonRecord } from '../api/state-folder.ts';
 import type { Io, ParsedArguments } from './command.ts';
+import { showElapsed } from './show-elapsed.ts';
 
 /** Calls an operation, and starts the daemon if none runs. */
 export async function callOperation<N extends OperationName>(
@@ -15,9 +16,10 @@ export async function callOperation<N extends OperationName>(
   given: ParsedArguments,
   io: Io,
 ): Promise<Answer<ResultOf<N>>> {
-  if (hasWait(input)) return callWithNotices(operation, input, given, io);
-  using _slow = reportWhenSlow(io);
-  using _copying = reportCopyingOf(given, io);
+  using elapsed = showElapsed(io);
+  if (hasWait(input)) return await callWithNotices(operation, input, given, elapsed.io);
+  using _slow = reportWhenSlow(elapsed.io);
+  using _copying = reportCopyingOf(given, elapsed.io);
   return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
 }
 
@@ -58,8 +60,20 @@ function hasWait(input: unknown): boolean {
 }
 
 export async function withClient<T>(given: ParsedArguments, io: Io, use: (client: Client) => Promise<T>): Promise<T> {
-  using client = closing(await connect(clientOptions(given, io)));
+  using client = suggesting(closing(await connect(clientOptions(given, io))));
   return await use(client);
+}
+
+/** Answers about unknown ids name the one that was probably meant. */
+function suggesting<C extends Client>(client: C): C {
+  const plain: Client['call'] = client.call.bind(client);
+  const call: Client['call'] = async (operation, input, options) => {
+    const answer = await plain(operation, input, options);
+    if (answer.ok || !answer.error.code.startsWith('no-such-')) return answer;
+    const { suggestId } = await import('./completion/suggest-id.ts');
+    return suggestId(answer, plain);
+  };
+  return Object.assign(client, { call });
 }
 
 /** Makes `using` close the client. */

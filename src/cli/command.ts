@@ -12,6 +12,8 @@ export interface CliCommand {
   readonly operation?: OperationName;
   /** Only if the command has more codes than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
+  /** Help that depends on the arguments before `--help`; undefined for the usual help. */
+  readonly helpOn?: (args: readonly string[], io: Io) => Promise<string | undefined>;
   /** Returns the exit code, or a usage error to print. */
   readonly run: (given: ParsedArguments, io: Io) => number | UsageError | Promise<number | UsageError>;
 }
@@ -44,6 +46,8 @@ export interface Option {
   readonly needed?: boolean;
   /** Takes several values, separated by commas or in several options. */
   readonly isList?: boolean;
+  /** Old spellings, with dashes. They are accepted for one release, with a note. */
+  readonly formerly?: readonly string[];
   readonly about: string;
 }
 
@@ -57,6 +61,10 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly isTerminal: boolean;
+  /** Whether `--json` was given: then errors are JSON on standard output too. */
+  readonly json?: boolean;
+  /** False after `--no-pager`. */
+  readonly pager?: boolean;
   out(text: string): void;
   err(text: string): void;
   /** All of standard input, cut off above the size limit of every message. */

@@ -1,5 +1,6 @@
 import { COST_KINDS, type Costs } from '../api/operations/project.ts';
 import { renderDollars } from '../protocol/price.ts';
+import { meantSuffix } from '../protocol/shape/problem.ts';
 import { renderElapsedTime } from '../protocol/text/text-format.ts';
 import { operationCommand } from './operation-command.ts';
 import { renderTable } from './table.ts';
@@ -72,7 +73,7 @@ export const costsCommand = operationCommand({
     const by = options.get('by');
     if (by === undefined) return { value: {} };
     if (COST_KINDS.some((kind) => kind === by)) return { value: { by } };
-    return { usage: `--by takes one of: ${COST_KINDS.join(', ')}` };
+    return { usage: `--by takes one of: ${COST_KINDS.join(', ')}${meantSuffix(by, COST_KINDS)}` };
   },
   show: renderCosts,
 });

@@ -18,18 +18,19 @@ import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
 import { compareVersion, describeVersion, findVersion, type Version } from './agents/client-version.ts';
+import { meantSuffix } from '../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
-import { printable, printableLines } from './text.ts';
+import { printable } from './text.ts';
 
 const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
 const SCOPE_OPTIONS = [
   { name: 'user', about: 'For all of your sessions (default)' },
-  { name: 'project', about: 'For your sessions in this repository' },
+  { name: 'repository', formerly: ['--project'], about: 'For your sessions in this repository' },
 ] as const;
 
 export const hooksInstallCommand: CliCommand = {
-  examples: ['baton hooks install claude', 'baton hooks install codex --project --claim'],
+  examples: ['baton hooks install claude', 'baton hooks install codex --repository --claim'],
   args: [CLIENT_ARGUMENT],
   options: [
     ...SCOPE_OPTIONS,
@@ -54,8 +55,11 @@ export const hooksInstallCommand: CliCommand = {
       .find((each) => each.scope.kind !== scope.kind);
     if (elsewhere !== undefined) {
       const where = elsewhere.scope.kind === 'user' ? 'all of your sessions' : elsewhere.scope.root;
-      const hint = `First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}`;
-      return reportProblem({ message: `already installed for ${where}: every hook would run twice`, hint }, io);
+      const hint = `First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind === 'user' ? 'user' : 'repository'}`;
+      return reportProblem(
+        { code: 'hooks-installed', message: `already installed for ${where}: every hook would run twice`, hint },
+        io,
+      );
     }
     const { principal } = asked.wanted.options;
     const done = installHooks(hooked, asked.wanted);
@@ -74,7 +78,7 @@ export const hooksInstallCommand: CliCommand = {
 };
 
 export const hooksUninstallCommand: CliCommand = {
-  examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
+  examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --repository'],
   args: [CLIENT_ARGUMENT],
   options: [...SCOPE_OPTIONS],
   run(given, io) {
@@ -121,21 +125,21 @@ function parseWanted(
 ): { name: ClientName; wanted: InstallRequest } | UsageError {
   const name = CLIENTS.find((each) => each === args[0]);
   if (name === undefined) return { usage: unknownClient(args[0] ?? '') };
-  if (options.has('user') && options.has('project')) return { usage: 'use either --user or --project' };
+  if (options.has('user') && options.has('repository')) return { usage: 'use either --user or --repository' };
   const onStop = options.get('on-stop') ?? 'signal';
   if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop must be signal or allow, not ${onStop}` };
   const principal = options.get('principal') ?? defaultPrincipal(name);
   if (!isPrincipalName(principal)) return { usage: `--principal: ${PRINCIPAL_EXPECTED}` };
-  const root = options.has('project') ? findRepositoryTop(io.cwd) : undefined;
-  if (options.has('project') && root === undefined)
-    return { usage: '--project needs a git repository, and this folder is in none' };
+  const root = options.has('repository') ? findRepositoryTop(io.cwd) : undefined;
+  if (options.has('repository') && root === undefined)
+    return { usage: '--repository needs a git repository, and this folder is in none' };
   const scope: Scope = root === undefined ? { kind: 'user' } : { kind: 'project', root };
   const wanted = { onStop, claim: options.has('claim'), principal } as const;
   return { name, wanted: { scope, options: wanted, machine: findMachine(io.env) } };
 }
 
 function unknownClient(name: string): string {
-  return `unknown client ${name}: use one of ${CLIENTS.join(', ')}`;
+  return `unknown client ${name}: use one of ${CLIENTS.join(', ')}${meantSuffix(name, CLIENTS)}`;
 }
 
 /** Includes the client, so that work done with one client may be reviewed with another. */
@@ -156,8 +160,7 @@ function clearLost(hooked: HookedClient, machine: HookMachine, io: Io): boolean 
 }
 
 function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
-  io.err(`Error: ${printableLines(done.what)}\n  hint: ${done.hint}\n`);
-  return EXIT.failed;
+  return reportProblem({ code: 'hooks-not-changed', message: done.what, hint: done.hint }, io);
 }
 
 export const hooksStatusCommand: CliCommand = {

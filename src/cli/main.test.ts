@@ -1,13 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../test/run-cli.ts';
 import { COMMANDS } from './commands.ts';
+import { HELP_GROUPS } from './help/help-groups.ts';
 
 describe('baton', () => {
   it.each([[[]], [['--help']], [['-h']], [['help']]])('shows the overview for %j', async (argv) => {
     const { code, out } = await runCli(argv);
     expect(code).toBe(0);
     expect(out.startsWith('  baton ')).toBe(true);
-    for (const { name, summary } of COMMANDS) expect(out).toMatch(new RegExp(`${name}\\s+${summary}`));
+    for (const { title } of HELP_GROUPS) expect(out).toContain(`\n${title}:\n`);
+    const words = new Set(COMMANDS.map(({ name }) => name.split(' ', 1)[0] ?? ''));
+    for (const word of words) expect(out).toMatch(new RegExp(`^ {2}${word}\\b`, 'm'));
+    expect(out.split('\n').length).toBeLessThan(80);
+  });
+
+  it('lists every command in the help of one group', async () => {
+    const groups = await Promise.all(HELP_GROUPS.map(async ({ name }) => runCli(['help', name])));
+    const isOnce = ({ name, summary }: (typeof COMMANDS)[number]): boolean => {
+      const row = new RegExp(`^ {2}${name} +${RegExp.escape(summary)}$`, 'm');
+      return groups.filter(({ out }) => row.test(out)).length === 1;
+    };
+    expect(COMMANDS.filter((each) => !isOnce(each)).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has no command with the name of a group', () => {
+    const names = new Set(COMMANDS.flatMap(({ name }) => name.split(' ', 1)));
+    expect(HELP_GROUPS.filter(({ name }) => names.has(name))).toEqual([]);
   });
 
   it('shows the same help of a command or group for `help X` and `X --help`', async () => {
@@ -25,7 +43,40 @@ describe('baton', () => {
   it('suggests the command that was probably meant, and exits 2', async () => {
     const { code, err } = await runCli(['valdate']);
     expect(code).toBe(2);
-    expect(err).toBe('Error: unknown command: valdate\nDid you mean: baton validate\nTry: baton --help\n');
+    expect(err).toBe('Error: unknown command: valdate [usage]\nDid you mean: baton validate\nTry: baton --help\n');
+  });
+
+  it.each([
+    ['tsk list', 'task list'],
+    ['task lst', 'task list'],
+    ['task xyz', 'task --help'],
+    ['tsak', 'task --help'],
+    ['agent clinets', 'agent clients'],
+    ['web kyes', 'web keys'],
+    ['help peple', 'help people'],
+    ['help task lst', 'task list'],
+  ])('baton %s suggests baton %s', async (typed, meant) => {
+    const { code, err } = await runCli(typed.split(' '));
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`Did you mean: baton ${meant}\n`) });
+  });
+
+  it.each([
+    [['tsk', 'list', '--json'], 'unknown command: tsk', 'Did you mean: baton task list'],
+    [
+      ['task', 'list', '--json', '--lmit', '1'],
+      'unknown option: --lmit (did you mean --limit?)',
+      'Try: baton task list --help',
+    ],
+    [['task', 'wait', '--json'], 'missing argument: ID', 'Try: baton task wait --help'],
+    [
+      ['ledger', 'log', '--json', '--limit', 'x'],
+      '--limit must be a whole number from 0',
+      'Try: baton ledger log --help',
+    ],
+  ])('%j gives its usage error as JSON', async (argv, message, hint) => {
+    const { code, out, err } = await runCli(argv);
+    expect({ code, err }).toEqual({ code: 2, err: '' });
+    expect(JSON.parse(out)).toEqual({ error: { code: 'usage', message, hint } });
   });
 });
 

@@ -12,11 +12,8 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   try {
     return await run(listed, argv, io);
   } catch (error) {
-    // A full disk, or a folder in place of a file: the user gets the reason without a stack trace.
-    const { printable } = await import('./text.ts');
-    const { describeError } = await import('./problems.ts');
-    io.err(`Error: ${printable(describeError(error))}\n`);
-    return EXIT.failed;
+    const { reportUnexpected } = await import('./help/report-usage.ts');
+    return reportUnexpected(error, argv, io);
   }
 }
 
@@ -24,51 +21,40 @@ async function run(listed: ListedCommand, argv: readonly string[], io: Io): Prom
   const command = await listed.load();
   const parsed = parseArgs(command, argv.slice(listed.name.split(' ').length));
   if (parsed.kind === 'given') {
-    const done = await command.run(parsed.given, io);
+    for (const note of parsed.notes) io.err(`Note: ${note}\n`);
+    const { given, pager = true } = parsed;
+    const done = await command.run(given, { ...io, json: given.options.has('json'), pager });
     if (typeof done === 'number') return done;
-    const { printable } = await import('./text.ts');
-    io.err(`Error: ${printable(done.usage)}\nTry: baton ${listed.name} --help\n`);
-    return EXIT.usage;
+    const { reportUsage } = await import('./help/report-usage.ts');
+    return reportUsage({ message: done.usage, help: listed.name }, argv, io);
   }
-  const { renderCommandHelp, renderUsage } = await import('./help.ts');
+  const { renderCommandHelp, renderUsage } = await import('./help/render-help.ts');
   if (parsed.kind === 'help') {
-    io.out(renderCommandHelp(listed, command));
+    const { printLong } = await import('./pager.ts');
+    printLong((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command), io);
     return EXIT.ok;
   }
-  io.err(`Error: ${parsed.problem}\nUsage: ${renderUsage(listed.name, command)}\nTry: baton ${listed.name} --help\n`);
-  return EXIT.usage;
+  const { findMeantBelow, reportUsage } = await import('./help/report-usage.ts');
+  const meant = findMeantBelow(listed.name, argv, COMMANDS);
+  const usage = renderUsage(listed.name, command);
+  return reportUsage({ message: parsed.problem, ...(meant && { meant }), usage, help: listed.name }, argv, io);
 }
 
 async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<number> {
-  const { renderOverviewHelp } = await import('./help.ts');
-  const [first = '--help', second = '--help'] = argv;
+  const [first = '--help'] = argv;
   if (first === '--version' || first === '-V') {
     const { VERSION } = await import('./version.ts');
     io.out(`${VERSION}\n`);
     return EXIT.ok;
   }
-  if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
-  const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${first} `));
-  if (isHelp(first) || (isGroup && isHelp(second))) {
-    io.out(renderOverviewHelp(COMMANDS, isGroup ? first : ''));
+  const { findOverview } = await import('./help/find-overview.ts');
+  const help = findOverview(argv, COMMANDS);
+  if (help !== undefined) {
+    const { printLong } = await import('./pager.ts');
+    printLong(help, io);
     return EXIT.ok;
   }
-  const { findNearest } = await import('../protocol/shape/problem.ts');
-  const typed = isGroup ? `${first} ${second}` : first;
-  const names = COMMANDS.map(({ name }) => name);
-  const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => `${name.split(' ', 1)[0]}`));
-  // Both words may be wrong, or only the first, which may be that of a group.
-  const nearest = [isHelp(second) ? first : `${first} ${second}`, first].flatMap(
-    (words) => findNearest(words, names) ?? [],
-  )[0];
-  const group = nearest === undefined ? findNearest(first, [...groups]) : undefined;
-  const meant = nearest ?? (group === undefined ? undefined : `${group} --help`);
-  const hint = meant === undefined ? '' : `Did you mean: baton ${meant}\n`;
-  const { printable } = await import('./text.ts');
-  io.err(`Error: unknown command: ${printable(typed)}\n${hint}Try: baton ${isGroup ? `${first} ` : ''}--help\n`);
-  return EXIT.usage;
-}
-
-function isHelp(word: string): boolean {
-  return word === '--help' || word === '-h' || word === 'help';
+  if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
+  const { describeUnknown, reportUsage } = await import('./help/report-usage.ts');
+  return reportUsage(describeUnknown(argv, COMMANDS), argv, io);
 }

@@ -3,6 +3,7 @@ import { didYouMean, type Parsed } from '../protocol/shape/problem.ts';
 import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { RUNBOOK_LIMITS } from '../runbook/shape/fields.ts';
 import { EXIT, type Io } from './command.ts';
+import { reportProblem } from './problems.ts';
 
 interface MessageKind {
   /** The extension of `file` decides how a runbook is parsed. */
@@ -76,9 +77,6 @@ export function findMessageKind(name: string): ListedMessageKind | undefined {
 }
 
 export function reportUnknownKind(name: string, io: Io): number {
-  const hint = didYouMean(name, MESSAGE_KIND_NAMES);
-  io.err(
-    `Error: unknown kind of message: ${name}\n${hint === undefined ? '' : `${hint}\n`}Kinds: ${MESSAGE_KIND_NAMES.join(', ')}\n`,
-  );
-  return EXIT.usage;
+  const hint = didYouMean(name, MESSAGE_KIND_NAMES) ?? `Kinds: ${MESSAGE_KIND_NAMES.join(', ')}`;
+  return reportProblem({ code: 'usage', message: `unknown kind of message: ${name}`, hint }, io, EXIT.usage);
 }

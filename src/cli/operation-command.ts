@@ -1,7 +1,8 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
 import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from './command.ts';
-import { renderProblem } from './problems.ts';
+import { printLong } from './pager.ts';
+import { renderErrorLine, renderProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
 export interface OperationCommandOptions<N extends OperationName>
@@ -64,8 +65,7 @@ export function operationCommand<const N extends OperationName>(options: Operati
       }
       const conflict = findConflict(given, io);
       if (conflict !== undefined) {
-        io.err(`Error: ${conflict}\n`);
-        return EXIT.usage;
+        return { usage: conflict };
       }
       const operation = operationFor(given);
       const { callOperation } = await import('./ask.ts');
@@ -109,7 +109,7 @@ function reportAnswer<N extends OperationName>(
   const { result, store } = answer;
   if (given.options.has('json'))
     io.out(`${JSON.stringify(store === undefined ? result : Object.assign({}, result, { store }))}\n`);
-  else io.out(show(result, given, io));
+  else printLong(show(result, given, io), io);
   if (store !== undefined && !given.options.has('json')) io.err(describeAge(store.away_since));
   return exitCode?.(answer.result) ?? EXIT.ok;
 }
@@ -127,8 +127,11 @@ export function reportError(error: ApiError, given: ParsedArguments, io: Io): nu
   const over = 'The claim of this BATON_TOKEN has ended; continue in a terminal outside the session';
   const hints = [hint, isOver ? over : ''].filter((text) => text !== '');
   if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
-  else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems));
-  else io.err(`Error: ${printableLines(message)}\n${hints.map((text) => `  hint: ${printable(text)}\n`).join('')}`);
+  else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems, io));
+  else {
+    const line = renderErrorLine({ code, message: printableLines(message) }, io);
+    io.err(`${line}\n${hints.map((text) => `  hint: ${printable(text)}\n`).join('')}`);
+  }
   return USAGE_CODES.has(code) ? EXIT.usage : EXIT.failed;
 }
 
@@ -142,8 +145,8 @@ function reportKept({ message, hint }: ApiError, given: ParsedArguments, io: Io)
   return EXIT.ok;
 }
 
-function describeProblems(problems: readonly FileProblem[]): string {
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => renderProblem(each, each.file, ''));
+function describeProblems(problems: readonly FileProblem[], io: Io): string {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => renderProblem(each, each.file, '', io));
   const left = problems.length - shown.length;
   return `${shown.join('')}${left > 0 ? `${left} more. ` : ''}See them in the files: baton runbook check\n`;
 }

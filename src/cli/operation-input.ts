@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { parseDuration } from '../runbook/shape/fields.ts';
 import { EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { findMessageKind } from './message-kinds.ts';
-import { type CommandInput, numberOption } from './operation-command.ts';
+import type { CommandInput } from './operation-command.ts';
 import { describeFileError, renderProblem } from './problems.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
@@ -32,11 +33,11 @@ export async function readDocumentArgument(
   const problems = parsed?.ok === false ? parsed.problems : [];
   const source = new TextDecoder().decode(read.bytes);
   const name = file === '-' ? 'standard input' : file;
-  return { invalid: problems.map((each) => renderProblem(each, name, source)).join('') };
+  return { invalid: problems.map((each) => renderProblem(each, name, source, io)).join('') };
 }
 
 export const WAIT_OPTIONS = [
-  { name: 'timeout', value: 'SECONDS', about: 'Wait no longer than this; the exit code is then 1' },
+  { name: 'timeout', value: 'TIME', about: 'Wait no longer: 90 (seconds), 10m, 2h; the exit code is then 1' },
 ] as const;
 
 export const WAIT_EXIT_CODES = {
@@ -49,10 +50,17 @@ export const WAIT_EXIT_CODES = {
 export const MAX_WAIT_MS = 86_400_000;
 
 export function parseWaitInput(given: ParsedArguments): CommandInput {
-  const timeout = numberOption(given, 'timeout');
-  if ('usage' in timeout) return timeout;
-  const waitMs = timeout.value === undefined ? MAX_WAIT_MS : Math.min(MAX_WAIT_MS, Math.ceil(timeout.value * 1000));
-  return { value: { id: given.args[0], wait_ms: Math.max(0, waitMs) } };
+  const timeoutMs = parseTimeout(given);
+  if (typeof timeoutMs !== 'number') return timeoutMs;
+  return { value: { id: given.args[0], wait_ms: Math.min(MAX_WAIT_MS, Math.ceil(timeoutMs)) } };
+}
+
+/** A plain number is seconds. */
+export function parseTimeout({ options }: ParsedArguments): number | UsageError {
+  const text = options.get('timeout');
+  if (text === undefined) return Infinity;
+  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : parseDuration(text);
+  return Number.isNaN(ms) ? { usage: `--timeout must be a time such as 90, 10m or 2h, not ${text}` } : ms;
 }
 
 export function exitCodeOfOutcome(run: { readonly status: string; readonly outcome?: string | null }): number {

@@ -19,6 +19,7 @@ const command: CliCommand = {
 const given = (args: string[], options: Record<string, string>) => ({
   kind: 'given',
   given: { args, options: new Map(Object.entries(options)) },
+  notes: [],
 });
 
 describe('what was typed', () => {
@@ -31,9 +32,10 @@ describe('what was typed', () => {
     [['T1', '--output=a=b'], given(['T1'], { output: 'a=b' })],
     [['T1', '--label', 'a,b', '--label=c'], given(['T1'], { label: 'a,b,c' })],
     [['T1', '-'], given(['T1', '-'], {})],
+    [['T1', '--no-pager'], { ...given(['T1'], {}), pager: false }],
     [['--', '--json', '-o'], given(['--json', '-o'], {})],
-    [['T1', '-h'], { kind: 'help' }],
-    [['--help'], { kind: 'help' }],
+    [['T1', '-h'], { kind: 'help', args: ['T1'] }],
+    [['--help'], { kind: 'help', args: [] }],
   ])('%j is understood', (argv, expected) => {
     expect(parseArgs(command, argv)).toEqual(expected);
   });
@@ -50,6 +52,28 @@ describe('what was typed', () => {
   });
 });
 
+describe('an option that was renamed', () => {
+  const renamed = {
+    ...command,
+    options: [{ name: 'reason', value: 'TEXT', formerly: ['--message', '-m'], about: 'why' }],
+  } as const;
+
+  it.each(['--message', '-m'])('is accepted as %s, with a note', (old) => {
+    expect(parseArgs(renamed, ['T1', old, 'why'])).toEqual({
+      ...given(['T1'], { reason: 'why' }),
+      notes: [`${old} is now --reason; the next release no longer accepts ${old} here`],
+    });
+  });
+
+  it('is suggested by its new name only', () => {
+    expect(parseArgs(renamed, ['T1', '--reson', 'why'])).toEqual({
+      kind: 'usage',
+      problem: 'unknown option: --reson (did you mean --reason?)',
+    });
+    expect(parseArgs(renamed, ['T1', '--reason', 'why'])).toEqual(given(['T1'], { reason: 'why' }));
+  });
+});
+
 describe('a command that passes arguments on', () => {
   const passing = {
     ...command,
@@ -62,7 +86,7 @@ describe('a command that passes arguments on', () => {
     [['ship', 'a', 'b', '--dry', '--tag=x', '-z', '1'], given(['ship', 'a', 'b', '--dry', '--tag=x', '-z', '1'], {})],
     [['ship', '--json', '--dry'], given(['ship', '--dry'], { json: '' })],
     [['ship', '--', '--json', '-h'], given(['ship', '--json', '-h'], {})],
-    [['ship', '-h'], { kind: 'help' }],
+    [['ship', '-h'], { kind: 'help', args: ['ship'] }],
   ])('%j is understood', (argv, expected) => {
     expect(parseArgs(passing, argv)).toEqual(expected);
   });

@@ -1,15 +1,24 @@
-import { findNearest } from '../protocol/shape/problem.ts';
+import { meantSuffix } from '../protocol/shape/problem.ts';
 import type { CliCommand, Option, ParsedArguments } from './command.ts';
 
 export type ParseResult =
-  | { readonly kind: 'given'; readonly given: ParsedArguments }
-  | { readonly kind: 'help' }
+  /** `notes` are about the command line, such as an old name of an option. `pager` is false after `--no-pager`. */
+  | {
+      readonly kind: 'given';
+      readonly given: ParsedArguments;
+      readonly notes: readonly string[];
+      readonly pager?: false;
+    }
+  /** `args` are those before `--help`. */
+  | { readonly kind: 'help'; readonly args: readonly string[] }
   | { readonly kind: 'usage'; readonly problem: string };
 
 /** `--` ends the options; `-` alone is an argument. */
 export function parseArgs(command: CliCommand, argv: readonly string[]): ParseResult {
   const args: string[] = [];
   const options = new Map<string, string>();
+  const notes = new Set<string>();
+  let pager: { pager?: false } = {};
   const queue = [...argv];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     if (word === '--') {
@@ -17,27 +26,33 @@ export function parseArgs(command: CliCommand, argv: readonly string[]): ParseRe
     } else if (word === '-' || !word.startsWith('-')) {
       args.push(word);
     } else if (word === '--help' || word === '-h') {
-      return { kind: 'help' };
+      return { kind: 'help', args };
+    } else if (word === '--no-pager') {
+      pager = { pager: false };
     } else if (command.rest?.options === true && args.length > 0 && findOption(command, word) === undefined) {
       args.push(word);
     } else {
-      const problem = parseOption(command, word, queue, options);
+      const problem = parseOption(command, word, queue, { options, notes });
       if (problem !== undefined) return { kind: 'usage', problem };
     }
   }
   const problem = checkCount(command, args);
-  return problem === undefined ? { kind: 'given', given: { args, options } } : { kind: 'usage', problem };
+  return problem === undefined
+    ? { kind: 'given', given: { args, options }, notes: [...notes], ...pager }
+    : { kind: 'usage', problem };
 }
 
 function parseOption(
   command: CliCommand,
   word: string,
   queue: string[],
-  options: Map<string, string>,
+  { options, notes }: { readonly options: Map<string, string>; readonly notes: Set<string> },
 ): string | undefined {
   const [typed = '', ...inline] = word.split('=');
   const option = findOption(command, word);
   if (option === undefined) return unknownOption(typed, command.options);
+  if (option.formerly?.includes(typed) === true)
+    notes.add(`${typed} is now --${option.name}; the next release no longer accepts ${typed} here`);
   if (option.value === undefined) {
     if (inline.length > 0) return `${typed} takes no value`;
     options.set(option.name, '');
@@ -53,16 +68,16 @@ function parseOption(
 function findOption(command: CliCommand, word: string): Option | undefined {
   const [typed] = word.split('=');
   return command.options.find(
-    ({ name, short }) => typed === `--${name}` || (short !== undefined && typed === `-${short}`),
+    ({ name, short, formerly }) =>
+      typed === `--${name}` ||
+      (short !== undefined && typed === `-${short}`) ||
+      formerly?.includes(typed ?? '') === true,
   );
 }
 
 function unknownOption(typed: string, known: readonly Option[]): string {
-  const nearest = findNearest(
-    typed,
-    known.map(({ name }) => `--${name}`),
-  );
-  return `unknown option: ${typed}${nearest === undefined ? '' : ` (did you mean ${nearest}?)`}`;
+  const names = known.map(({ name }) => `--${name}`);
+  return `unknown option: ${typed}${meantSuffix(typed, names)}`;
 }
 
 function checkCount(command: CliCommand, args: readonly string[]): string | undefined {

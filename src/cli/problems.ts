@@ -1,9 +1,11 @@
 import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
 import { EXIT, type Io } from './command.ts';
-import { printable } from './text.ts';
+import { colored, wantsColors } from './status/paint.ts';
+import { printable, printableLines } from './text.ts';
 
-export function renderProblem({ message, path, line, column, hint }: Problem, file: string, source: string): string {
-  const lines = [`Error: ${printable(message)}`];
+export function renderProblem(problem: Problem, file: string, source: string, io?: Look): string {
+  const { code, message, path, line, column, hint } = problem;
+  const lines = [renderErrorLine({ code, message: printable(message) }, io)];
   const inPath = path === '' ? '' : ` (${printable(path)})`;
   if (line === null || column === null) lines.push(`  in ${printable(file)}${inPath}`);
   else lines.push(`  at ${printable(file)}:${line}:${column}${inPath}`, ...excerpt(source, line, column));
@@ -21,12 +23,22 @@ function excerpt(source: string, line: number, column: number): string[] {
 }
 
 export function reportProblem(
-  { message, hint }: Pick<Problem, 'message' | 'hint'>,
+  { code, message, hint }: Pick<Problem, 'code' | 'message' | 'hint'>,
   io: Io,
-  code: number = EXIT.failed,
+  exitCode: number = EXIT.failed,
 ): number {
-  io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
-  return code;
+  if (io.json === true) io.out(`${JSON.stringify({ error: { code, message, hint } })}\n`);
+  else io.err(`${renderErrorLine({ code, message: printableLines(message) }, io)}\n  hint: ${printable(hint)}\n`);
+  return exitCode;
+}
+
+type Look = Pick<Io, 'env' | 'isTerminal'>;
+
+/** Ends the first line with the code, by which docs/errors.md and programs find the error. The message must be printable. */
+export function renderErrorLine({ code, message }: Pick<Problem, 'code' | 'message'>, io?: Look): string {
+  const [first = '', ...rest] = message.split('\n');
+  const mark = io !== undefined && wantsColors(io) ? colored(`[${code}]`, 'dim') : `[${code}]`;
+  return [`Error: ${first} ${mark}`, ...rest].join('\n');
 }
 
 /** Why a file cannot be read or written; the system's message if there is no plainer one. */

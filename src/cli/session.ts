@@ -118,13 +118,12 @@ export const thoughtListCommand = operationCommand({
   input: ({ args: [task_id] }) => ({ value: { task_id } }),
   show: ({ records }) => {
     if (records.length === 0) return 'No records.\n';
-    return records.map((record) => `${printable(describeThought(record))}\n`).join('');
+    return renderTable([['ID', 'COMMIT', 'SEE', 'NOTE'], ...records.map(thoughtRow)]);
   },
 });
 
-function describeThought({ id, seq, commitSha, reinstates }: ResultOf<'thought_list'>['records'][number]): string {
-  const at = `${shortId(id)}  ${commitSha.slice(0, 12)}  baton ledger show ${seq}`;
-  return reinstates ? `${at}  reinstates the task` : at;
+function thoughtRow({ id, seq, commitSha, reinstates }: ResultOf<'thought_list'>['records'][number]): string[] {
+  return [shortId(id), commitSha.slice(0, 12), `baton ledger show ${seq}`, reinstates ? 'reinstates the task' : ''];
 }
 
 export const mergeCommand = operationCommand({

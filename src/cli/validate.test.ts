@@ -28,7 +28,7 @@ describe('baton validate', () => {
     const { code, out, err } = await runCli(['validate', 'exit', file]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.split('\n')).toEqual([
-      "Error: unsupported version: expected '1.x', got '2.0.0'",
+      "Error: unsupported version: expected '1.x', got '2.0.0' [unsupported-version]",
       `  at ${file}:1:41 (version)`,
       `  1 | ${SIGNAL.replace('1.0.0', '2.0.0')}`,
       `    | ${' '.repeat(40)}^`,
@@ -82,7 +82,7 @@ describe('baton validate', () => {
   it('names a file that is not there, in both forms', async () => {
     const { code, err } = await runCli(['validate', 'exit', join(folder, 'none.json')]);
     expect(code).toBe(1);
-    expect(err).toMatch(/^Error: cannot read .*none\.json: no such file or folder\n/);
+    expect(err).toMatch(/^Error: cannot read .*none\.json: no such file or folder \[unreadable-file\]\n/);
     const { out } = await runCli(['validate', 'exit', folder, '--json']);
     expect(JSON.parse(out)).toMatchObject({ valid: false, problems: [{ code: 'unreadable-file' }] });
   });

@@ -52,7 +52,7 @@ function readAtMost(fd: number, most: number): Uint8Array {
 
 function printProblems(problems: readonly Problem[], file: string, input: Uint8Array | Problem, io: Io): void {
   const source = input instanceof Uint8Array ? new TextDecoder().decode(input) : '';
-  for (const each of problems) io.err(renderProblem(each, file === '-' ? '<stdin>' : file, source));
+  for (const each of problems) io.err(renderProblem(each, file === '-' ? '<stdin>' : file, source, io));
 }
 
 export const schemaCommand: CliCommand = {

@@ -1,12 +1,13 @@
 import type { WorktreeView } from '../api/operations/project.ts';
 import { operationCommand } from './operation-command.ts';
+import { renderTable } from './table.ts';
 import { printable } from './text.ts';
 
 export const worktreeListCommand = operationCommand({
   examples: ['baton worktree list'],
   operation: 'worktree_list',
   input: () => ({ value: {} }),
-  show: ({ worktrees }) => worktrees.map(renderWorktree).join('') || 'No worktrees.\n',
+  show: ({ worktrees }) => (worktrees.length === 0 ? 'No worktrees.\n' : renderWorktrees(worktrees)),
 });
 
 export const worktreePruneCommand = operationCommand({
@@ -17,14 +18,16 @@ export const worktreePruneCommand = operationCommand({
   show: ({ removed, kept, dry_run }) => {
     const paths = removed.map((path) => `${printable(path)}\n`).join('');
     const first = paths === '' ? 'Nothing to remove.\n' : `${dry_run ? 'Would remove' : 'Removed'}:\n${paths}`;
-    return kept.length === 0 ? first : `${first}Kept:\n${kept.map(renderWorktree).join('')}`;
+    return kept.length === 0 ? first : `${first}Kept:\n${renderWorktrees(kept)}`;
   },
 });
 
-function renderWorktree({ path, branch, needed, holds }: WorktreeView): string {
-  const why = [...(needed === null ? [] : [needed]), ...holds];
-  const words = why.length === 0 ? 'no unmerged work' : why.join(', ');
-  return `${printable(path)}  ${printable(branch ?? '(detached)')}  ${printable(words)}\n`;
+function renderWorktrees(worktrees: readonly WorktreeView[]): string {
+  const rows = worktrees.map(({ path, branch, needed, holds }) => {
+    const why = [...(needed === null ? [] : [needed]), ...holds];
+    return [path, branch ?? '(detached)', why.length === 0 ? 'no unmerged work' : why.join(', ')];
+  });
+  return renderTable([['PATH', 'BRANCH', 'WORK'], ...rows]);
 }
 
 export const reconcileCommand = operationCommand({

@@ -27,9 +27,9 @@ async function main(): Promise<void> {
   const started = await runDaemon({ ...(isInTerminal ? { echo } : {}), isRestart, beforeListening });
   if (!started.ok) {
     await leave();
-    const { message, hint } = started.error;
+    const { code, message, hint } = started.error;
     // A client adds its own hint; in a terminal the daemon prints its own, and uses the exit codes of commands.
-    report.send(isInTerminal ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
+    report.send(isInTerminal ? `Error: ${message} [${code}]\n  hint: ${hint}\n` : `${message}\n`);
     process.exit(started.isTaken && !isInTerminal ? EXIT_DAEMON_RUNNING : 1);
   }
   const { daemon } = started;

@@ -73,13 +73,17 @@ export async function findMainBranch(folder: string, configured?: string): Promi
 /** At the remote copy if it is ahead, after a merge elsewhere. Agents can write it: no gate or measure may use it. */
 export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   const main = await findMainBranch(folder, configured);
-  if (!main.ok) return main;
-  const { name, sha } = main.value;
+  return main.ok ? findNewerMain(folder, main.value) : main;
+}
+
+/** The same for a local main branch that is known. */
+export async function findNewerMain(folder: string, main: MainBranchHead): Promise<GitResult<MainBranchHead>> {
+  const { name, sha } = main;
   const theirs = await findSha(folder, remoteCopy(name));
-  if (theirs === null) return main;
+  if (theirs === null) return { ok: true, value: main };
   const behind = await git(['merge-base', '--is-ancestor', sha, theirs], { cwd: folder, answers: [1] });
   const isAhead = behind.ok && behind.value.code === 0;
-  return isAhead ? { ok: true, value: { name, sha: theirs, ref: remoteCopy(name) } } : main;
+  return { ok: true, value: isAhead ? { name, sha: theirs, ref: remoteCopy(name) } : main };
 }
 
 /** The full id of the commit that a name refers to; null if there is none. */

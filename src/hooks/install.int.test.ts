@@ -264,7 +264,7 @@ describe('a repository that has gone', () => {
       const env = { HOME: person.home, BATON_STATE_DIR: join(person.home, 'state') };
       const run = async (...args: string[]) =>
         runCli(['hooks', ...args], '', { env, cwd: existsSync(root) ? root : person.home });
-      expect(await run('install', client.name, '--project')).toMatchObject({ code: 0 });
+      expect(await run('install', client.name, '--repository')).toMatchObject({ code: 0 });
       rmSync(root, { recursive: true });
       expect(await run('install', client.name)).toMatchObject({
         code: 0,
@@ -283,6 +283,6 @@ describe('the command', () => {
       err: expect.stringContaining('claude, codex, gemini'),
     });
     expect(await runCli(['hooks', 'install', 'claude', '--on-stop', 'nudge'])).toMatchObject({ code: 2 });
-    expect(await runCli(['hooks', 'install', 'claude', '--user', '--project'])).toMatchObject({ code: 2 });
+    expect(await runCli(['hooks', 'install', 'claude', '--user', '--repository'])).toMatchObject({ code: 2 });
   });
 });

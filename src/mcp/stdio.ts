@@ -37,7 +37,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   if (principal !== undefined && !env['BATON_TOKEN']) {
     const failed = await ensureWorkerToken(principal, env, autostart);
     if (failed !== undefined) {
-      err(`Error: ${failed.message}\n  hint: ${failed.hint}\n`);
+      err(`Error: ${failed.message} [${failed.code}]\n  hint: ${failed.hint}\n`);
       return 1;
     }
   }

@@ -43,6 +43,9 @@ function isFolded(type: string): type is EventType {
 /** The entries that only the ledger reads. All other types are in `EVENTS`. */
 const LEDGER_TYPES: ReadonlySet<string> = new Set(['OutsideCheckpointMissing']);
 
+/** Every type that an entry of this version can have. */
+export const ENTRY_TYPES: readonly string[] = [...Object.keys(EVENTS), ...LEDGER_TYPES];
+
 /** The type of an entry that a later version wrote: a daemon that meets one must not decide, because it would decide on half a state. */
 export function findUnknownType({ type, data }: Pick<Entry, 'type' | 'data'>): string | undefined {
   const level = type === 'LevelRaised' ? Number(data['level']) : 0;

@@ -80,6 +80,21 @@ describe('a tool call that is held for a budget', () => {
     await until('its end is on record', () => existsSync(run.files.exit(1)));
   });
 
+  it('that runs already is denied at once, and a message that raises the budget starts the next process', async () => {
+    await using scene = new Scene(asked(HELD));
+    await scene.daemon.start();
+    const argv = ['/bin/sleep', '60'] as const;
+    const run = await scene.start({ argv, output: 'acp', input: 'once', prompt: 'Work.' });
+    await stand(run, HELD);
+    const denied = await run.post('/hook/pre-tool-use', { is_running: true });
+    expect(await denied.json()).toEqual(denyTool('acp').answer);
+    await stand(run, AT_WORK);
+    const raised = run.control({ kind: 'send', message_id: 'm1', text: 'Continue.' });
+    await run.control({ kind: 'kill', reason: 'it leaves' });
+    expect(await raised).toMatchObject({ ok: false });
+    expect(JSON.parse(readFileSync(run.files.held, 'utf8'))).toEqual([{ id: 'm1', text: 'Continue.' }]);
+  });
+
   it('does not wait for a daemon that is away', async () => {
     await using scene = new Scene(asked(HELD));
     const run = await scene.start(ECHO);

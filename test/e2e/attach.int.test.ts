@@ -181,7 +181,7 @@ describe('a person in front of an agent', () => {
       await using second = attach(id);
       await second.shows(/Error: agent .* is attached already: .*@.* \(\/dev\/pts\/\d+, process \d+\), since /);
       expect(await second.exit()).toBe(1);
-      await using looker = attach(id, '--lines');
+      await using looker = attach(id, '--chat');
       await looker.shows('Attached to coder');
       looker.type('\u0004');
       expect(await looker.exit()).toBe(0);

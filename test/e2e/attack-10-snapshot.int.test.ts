@@ -33,7 +33,7 @@ it('a forged snapshot that marks a task done is named by verify and discarded by
   replaceSnapshot(scene.ledgerFile, withDigest);
   const forged = await verify();
   expect(forged).toMatchObject({ code: 4, out: '' });
-  expect(forged.err).toContain(`Error: the snapshot ${SNAPSHOT_NAME} is forged: it is not signed\n`);
+  expect(forged.err).toContain(`Error: the snapshot ${SNAPSHOT_NAME} is forged: it is not signed [`);
   await scene.start();
   expect(await scene.ask('task_get', { task_id: 'T1' })).toMatchObject({ phase: 'IMPLEMENTATION', status: 'todo' });
   expect(readFileSync(join(scene.stateDir, 'daemon.log'), 'utf8')).toContain('a snapshot was discarded');

@@ -181,7 +181,9 @@ describe('an invalid signal is refused with the first thing that is wrong, and c
       env: { BATON_TOKEN: token },
     });
     expect(ran.code).toBe(1);
-    expect(ran.err.split('\n')[0]).toBe("Error: unsupported version: expected '1.x', got '2.0.0'");
+    expect(ran.err.split('\n')[0]).toBe(
+      "Error: unsupported version: expected '1.x', got '2.0.0' [unsupported-version]",
+    );
   });
 });
 
@@ -306,7 +308,7 @@ describe('with the flag off', () => {
       const typed = off.baton(['emit', 'exit', JSON.stringify(exitSignal('IMPLEMENTATION'))], {
         env: { BATON_TOKEN: tokenOf(await claimOf(off)), AGENT_EXIT_PROTOCOL_ENABLED: 'true' },
       });
-      expect(typed.err.split('\n')[0]).toBe(`Error: ${disabled}`);
+      expect(typed.err.split('\n')[0]).toBe(`Error: ${disabled} [exit-protocol-disabled]`);
       expect((await since(off, start)).filter(({ data }) => data['task_id'] === 'T1')).toEqual([]);
     },
   );

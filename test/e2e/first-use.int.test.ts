@@ -54,7 +54,7 @@ describe('a new user', () => {
     const nowhere = baton('ledger', 'prove', 'C', '-o', join(folder, 'none/proof.json'));
     expect(nowhere).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Error: cannot use .*: no such file or folder\n$/),
+      err: expect.stringMatching(/^Error: cannot use .*: no such file or folder \[unexpected\]\n$/),
     });
     expect(nowhere.err).not.toContain('    at ');
     const file = join(folder, 'plain');
@@ -99,7 +99,7 @@ describe('a new user', () => {
     expect(withToken('task', 'claim', 'C', '--as', 'ada').err).toContain('in a terminal outside the session');
     expect(withToken('task', 'list', '--project', folder)).toMatchObject({
       code: 2,
-      err: 'Error: the token of a claim names its own repository: leave --project out\n',
+      err: 'Error: the token of a claim names its own repository: leave --project out [usage]\nTry: baton task list --help\n',
     });
     expect(baton('task', 'list', '--token', token, '--project', folder).err).toContain(
       'leave --token or --project out',
@@ -162,13 +162,13 @@ describe('a new user', () => {
   it('who has forgotten the token of the claim hears where it goes', () => {
     baton('task', 'add', 'K', '--title', 'x');
     expect(baton('task', 'heartbeat', 'K').err).toContain('hint: It needs a claim: set BATON_TOKEN, or --token');
-    expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K\n/);
+    expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K \[[a-z-]+\]\n/);
   });
 
   it('sees that a list goes on', () => {
     const listed = baton('task', 'list', '--limit', '2').out.split('\n');
     expect(listed[0]).toMatch(/^ID +STATUS +PHASE +HOLDER +TITLE$/);
-    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after 2, or/);
+    expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after-number 2, or/);
     expect(baton('task', 'list').out).not.toContain('see the next');
     const [, third] = baton('task', 'list', '--after', '2', '--limit', '1').out.split('\n');
     expect(listed.slice(0, 3)).not.toContain(third);

@@ -24,7 +24,7 @@ it('a workflow that nothing would check is refused without a terminal, and asked
     code: 2,
     out: '',
     err:
-      'Error: nothing would be checked before a merge: the runbook does not set ci.required\n' +
+      'Error: nothing would be checked before a merge: the runbook does not set ci.required [no-checks]\n' +
       '  hint: List the checks as [[ci.required]] in baton.toml, or write ci.required = [] there to merge without any.\n',
   });
 

@@ -195,7 +195,7 @@ describe('baton run', () => {
     expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
     await using again = await terminal(['run', '--follow', id]);
     await again.shows('● work running');
-    expect((await baton('pipeline', 'cancel', id, '-m', 'enough')).code).toBe(0);
+    expect((await baton('pipeline', 'cancel', id, '--reason', 'enough')).code).toBe(0);
     expect(await again.exit()).toBe(1);
     await again.shows(/patient: cancelled: enough\n(.*\n)* {2}work: cancelled: enough\nslow cancelled: enough/);
     expect((await baton('pipeline', 'wait', id)).code).toBe(1);
@@ -216,7 +216,7 @@ describe('a runbook with mistakes', () => {
       // The same, without the lines of the file.
       const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
       expect(expected.match(/^Error: /gm)).toHaveLength(2);
-      expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
+      expect(err).toMatch(/^Error: .*modle\\u001b\[2J \[unknown-field\]$/m);
       expect(err).toBe(`${expected}See them in the files: baton runbook check\n`);
     },
   );
@@ -369,7 +369,7 @@ describe('baton agent', () => {
     shell.type('\u0004');
     expect(await shell.exit()).toBe(0);
     expect(shell.written).toContain('Detached; the agent continues.');
-    expect((await baton('agent', 'kill', id, '-m', 'enough')).code).toBe(0);
+    expect((await baton('agent', 'kill', id, '--reason', 'enough')).code).toBe(0);
     expect((await baton('agent', 'wait', id)).code).toBe(1);
   });
 

@@ -71,7 +71,7 @@ describe('the table of the built-in workflow', () => {
           ['reviewer', 'REVIEW', 'missing result, handoff'],
           ['validator', 'READY_FOR_MERGE', 'missing handoff'],
           ['closer', 'COMPLETED', 'missing handoff'],
-        ].map(([role, phase, missing]) => `${role} | ${phase} | Error: cannot complete: ${missing}`),
+        ].map(([role, phase, missing]) => `${role} | ${phase} | Error: cannot complete: ${missing} [missing]`),
       );
       // Each role has claimed it where the table says, and left it there.
       const story = await scene.story(id);

@@ -34,7 +34,7 @@ async function helpTexts(): Promise<Transcript[]> {
   const only = [...groups].filter((group) => !COMMANDS.some(({ name }) => name === group));
   for (const group of only) transcripts.push(human(`${group} --help`, await run(group, '--help')));
   transcripts.push(human('--help', await run('--help')), human('--version', await run('--version')));
-  for (const shell of ['bash', 'zsh', 'fish'])
+  for (const shell of ['bash', 'zsh', 'fish', 'powershell'])
     transcripts.push(human(`completion ${shell}`, await run('completion', shell)));
   return transcripts;
 }

@@ -37,7 +37,7 @@ export const QUESTIONS = {
     title: '`attach`',
     answers: {
       terminal: ['yes', "the client's interactive mode, in your terminal"],
-      lines: ['lines', 'only `baton agent attach --lines`'],
+      lines: ['lines', 'only `baton agent attach --chat`'],
     },
   },
   permissions: {

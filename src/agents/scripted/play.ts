@@ -12,10 +12,13 @@ import { parseScript, type Script } from './script.ts';
 
 export async function runScript(argv: readonly string[]): Promise<number> {
   const options = parsePlayOptions(argv);
-  if (typeof options === 'string') return fail(`Error: ${options}\n${USAGE}`, 2);
+  if (typeof options === 'string') return fail(`Error: ${options} [usage]\n${USAGE}`, 2);
   const text = readScriptFile(options.script);
   if (typeof text !== 'string')
-    return fail(`Error: ${text.problem}\n  hint: Name a script, as in: baton agent play script.yaml\n`, 2);
+    return fail(
+      `Error: ${text.problem} [unreadable-file]\n  hint: Name a script, as in: baton agent play script.yaml\n`,
+      2,
+    );
   const parsed = parseScript(text, options);
   if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
   if (options.isCheck) return 0;
@@ -68,11 +71,11 @@ function fail(message: string, code: number): number {
 function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
   const lines = text.split('\n');
   return problems
-    .map(({ message, line, column, hint }) => {
+    .map(({ code, message, line, column, hint }) => {
       const source = lines[(line ?? 1) - 1]?.trimEnd() ?? '';
       const number = String(line ?? 1);
       const caret = `${' '.repeat(number.length + 2 + (column ?? 1))}^`;
-      return `Error: ${message}\n  at ${file}:${line}:${column}\n${number} | ${source}\n${caret}\n  hint: ${hint}\n`;
+      return `Error: ${message} [${code}]\n  at ${file}:${line}:${column}\n${number} | ${source}\n${caret}\n  hint: ${hint}\n`;
     })
     .join('');
 }

@@ -202,7 +202,7 @@ describe('a scripted agent', () => {
     const { code, err } = await play('- say: Hello\n- comit: x\n');
     expect([code, err]).toEqual([
       2,
-      'Error: Unknown step: comit\n  at script.yaml:2:3\n2 | - comit: x\n      ^\n  hint: Did you mean `commit`?\n',
+      'Error: Unknown step: comit [invalid-script]\n  at script.yaml:2:3\n2 | - comit: x\n      ^\n  hint: Did you mean `commit`?\n',
     ]);
   });
 });

@@ -22,18 +22,19 @@ export const agentListCommand = operationCommand({
   show: ({ agents }) => {
     if (agents.length === 0) return 'No agents.\n';
     const now = Date.now();
-    return renderTable(
-      agents.map((agent) => [
-        shortId(agent.id),
-        agent.name,
-        agent.sandbox === null ? agent.status : `${agent.status} (${renderSandbox(agent.sandbox.kind)})`,
-        ...(agents.some(({ host }) => host !== undefined) ? [`on ${agent.host ?? '-'}`] : []),
-        agent.pipeline_id === null ? '-' : `${shortId(agent.pipeline_id)}:${agent.step ?? ''}`,
-        agent.task_id ?? '-',
-        renderAge(agent.requested_at, now),
-        agent.reason ?? '',
-      ]),
-    );
+    const isFleet = agents.some(({ host }) => host !== undefined);
+    const rows = agents.map((agent) => [
+      shortId(agent.id),
+      agent.name,
+      agent.sandbox === null ? agent.status : `${agent.status} (${renderSandbox(agent.sandbox.kind)})`,
+      ...(isFleet ? [agent.host ?? '-'] : []),
+      agent.pipeline_id === null ? '-' : `${shortId(agent.pipeline_id)}:${agent.step ?? ''}`,
+      agent.task_id ?? '-',
+      renderAge(agent.requested_at, now),
+      agent.reason ?? '',
+    ]);
+    const headings = ['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'PIPELINE', 'TASK', 'AGE', 'REASON'];
+    return renderTable([headings, ...rows]);
   },
 });
 
@@ -119,11 +120,11 @@ export const agentWaitCommand = operationCommand({
 });
 
 export const agentKillCommand = operationCommand({
-  examples: ['baton agent kill 5d0e7b41 -m "it loops"'],
+  examples: ['baton agent kill 5d0e7b41 --reason "it loops"'],
   args: [agentArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
+  options: [{ name: 'reason', value: 'TEXT', formerly: ['--message', '-m'], about: 'The reason, which is recorded' }],
   operation: 'agent_kill',
-  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
   show: ({ outcome }, { args: [id = ''] }) =>
     `Agent ${shortId(id)} ${outcome === undefined ? 'is being stopped' : `has already ended: ${outcome}`}.\n`,
 });

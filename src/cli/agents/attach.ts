@@ -21,10 +21,14 @@ import { findElsewhere, followLog, readAgent } from './logs.ts';
 import { openTerminalConnection, runInTerminal } from './terminal.ts';
 
 export const agentAttachCommand: CliCommand = {
-  examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
+  examples: ['baton agent attach 5d0e7b41', 'baton agent attach --chat 5d0e7b41'],
   args: [agentArgument],
   options: [
-    { name: 'lines', about: 'Do not interrupt the agent: show its output, and send each line that you type' },
+    {
+      name: 'chat',
+      formerly: ['--lines'],
+      about: 'Do not interrupt the agent: show its output, and send each line that you type',
+    },
     ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
   exitCodes: { 0: 'done, or detached', 1: 'failed or cancelled', 130: 'detached with Ctrl-C; the agent continues' },
@@ -35,7 +39,7 @@ export const agentAttachCommand: CliCommand = {
     const elsewhere = findElsewhere(agent);
     if (elsewhere !== undefined) return reportProblem(elsewhere, io);
     const isForTerminal = agent.interactive && agent.outcome === null && isatty(0) && isatty(1);
-    if (isForTerminal && !given.options.has('lines')) return attachTerminal(agent, given, io);
+    if (isForTerminal && !given.options.has('chat')) return attachTerminal(agent, given, io);
     io.err(
       `Attached to ${printable(agent.name)} ${shortId(agent.id)} (${printable(agent.status)}). Its output is shown here; each line ` +
         'that you type is sent to it as a message. Ctrl-D detaches; the agent continues.\n',

@@ -93,7 +93,7 @@ it('explains one client to people, and suggests a name', async () => {
   expect(out).not.toContain('`');
   const { code, err } = await runCli(['agent', 'clients', 'gork'], '', place);
   expect(code).toBe(1);
-  expect(err).toBe('Error: there is no client gork\n  hint: Did you mean `grok`?\n');
+  expect(err).toBe('Error: there is no client gork [no-such-client]\n  hint: Did you mean `grok`?\n');
 });
 
 it('lists them in a table', async () => {

@@ -37,7 +37,7 @@ export const agentClientsCommand: CliCommand = {
     if (named.length === 0) {
       const names = all.map(({ run }) => run);
       const hint = didYouMean(name ?? '', names) ?? `There are: ${names.join(', ')}.`;
-      return reportProblem({ message: `there is no client ${name}`, hint }, io);
+      return reportProblem({ code: 'no-such-client', message: `there is no client ${name}`, hint }, io);
     }
     const found = await findClients(named, io.env);
     if (options.has('json')) io.out(`${JSON.stringify({ clients: found.map(fieldsOf) })}\n`);

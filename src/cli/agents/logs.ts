@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Answer } from '../../api/answer.ts';
+import type { Answer, ApiError } from '../../api/answer.ts';
 import { FileChangeSignal } from '../../api/file-change-signal.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { AgentView } from '../../api/run-views.ts';
-import type { Problem } from '../../protocol/shape/problem.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from '../command.ts';
 import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
@@ -52,9 +51,10 @@ export const agentLogsCommand: CliCommand = {
 };
 
 /** Logs and conversations stay on the host of the agent. */
-export function findElsewhere({ id, host, process, folder }: AgentView): Pick<Problem, 'message' | 'hint'> | undefined {
+export function findElsewhere({ id, host, process, folder }: AgentView): ApiError | undefined {
   if (host === undefined || process === 'wanted' || existsSync(folder)) return undefined;
   return {
+    code: 'log-elsewhere',
     message: `agent ${shortId(id)} is on host ${host}`,
     hint: `Type the command there, or see: baton agent show ${shortId(id)}`,
   };

@@ -25,7 +25,7 @@ describe('the words that fit', () => {
   it('are the options of a command', async () => {
     expect(await words('run', 'ship', '--p')).toEqual(['--plan', '--project']);
     expect(await words('status', '--w')).toEqual(['--watch']);
-    expect(await words('pipeline', 'cancel', '-m', '')).toEqual([]);
+    expect(await words('pipeline', 'cancel', '--reason', '')).toEqual([]);
   });
 });
 
@@ -33,11 +33,11 @@ it('refuses a shell it does not know', async () => {
   expect(await runCli(['completion', 'bsh'])).toEqual({
     code: 2,
     out: '',
-    err: 'Error: unknown shell: bsh\n  hint: Did you mean bash?\n',
+    err: 'Error: unknown shell: bsh [usage]\n  hint: Did you mean `bash`?\n',
   });
 });
 
-it.each(['zsh', 'fish'])('has a script for %s', async (shell) => {
+it.each(['zsh', 'fish', 'powershell'])('has a script for %s', async (shell) => {
   expect((await runCli(['completion', shell])).out).toContain('baton completion --words');
 });
 

@@ -1,5 +1,6 @@
-import { findNearest } from '../../protocol/shape/problem.ts';
+import { didYouMean } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type ListedCommand } from '../command.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 /** The scripts call `baton completion --words`, so they do not depend on the commands. */
@@ -24,6 +25,17 @@ complete -o default -F _baton baton
 }
 compdef _baton baton
 `,
+  // The quotes keep PowerShell from taking `--` itself. Versions before 7.3 drop the empty word.
+  powershell: `Register-ArgumentCompleter -Native -CommandName baton -ScriptBlock {
+  param($word, $line, $position)
+  $typed = $line.Extent.Text.Substring(0, [Math]::Min($position, $line.Extent.Text.Length))
+  $words = @($typed -split ' +' | Where-Object { $_ -ne '' } | Select-Object -Skip 1)
+  if ($word -eq '') { $words += '' }
+  baton completion --words '--' @words 2>$null | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`,
   fish: `complete -c baton -f -a '(baton completion --words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,
 };
@@ -36,6 +48,7 @@ export function createCompletionCommand(commands: readonly ListedCommand[]): Cli
       'baton completion bash >> ~/.bashrc',
       'baton completion zsh >> ~/.zshrc',
       'baton completion fish > ~/.config/fish/completions/baton.fish',
+      'baton completion powershell >> $PROFILE',
     ],
     args: [{ name: 'SHELL', about: `One of: ${SHELLS.join(', ')}`, optional: true }],
     rest: { name: 'WORD', about: 'With --words: the words typed after baton; the last one may be incomplete' },
@@ -52,12 +65,9 @@ export function createCompletionCommand(commands: readonly ListedCommand[]): Cli
         io.out(script);
         return EXIT.ok;
       }
-      const nearest = findNearest(shell, SHELLS);
-      const hint = nearest === undefined ? `Shells: ${SHELLS.join(', ')}` : `Did you mean ${nearest}?`;
-      io.err(
-        `Error: ${shell === '' ? 'missing argument: SHELL' : `unknown shell: ${printable(shell)}`}\n  hint: ${hint}\n`,
-      );
-      return EXIT.usage;
+      const hint = didYouMean(shell, SHELLS) ?? `Shells: ${SHELLS.join(', ')}`;
+      const message = shell === '' ? 'missing argument: SHELL' : `unknown shell: ${shell}`;
+      return reportProblem({ code: 'usage', message, hint }, io, EXIT.usage);
     },
   };
 }

@@ -1,8 +1,6 @@
 import { createObserver } from '../ask.ts';
 import type { Io, ListedCommand } from '../command.ts';
-import type { Answer } from '../../api/answer.ts';
-import type { Client } from '../../api/client/client.ts';
-import { shortId } from '../text.ts';
+import { ID_KINDS, readKnownIds } from './known-ids.ts';
 
 export async function findWords(
   typed: readonly string[],
@@ -37,7 +35,7 @@ async function wordsOf(
   });
   // The value of an option is often a file: the shell completes it.
   if (valued !== undefined) return [];
-  if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help'];
+  if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help', '--no-pager'];
   const isFirst = given.every((each) => each.startsWith('-'));
   const argument = isFirst ? command.args[0] : command.rest;
   return argument?.name === 'ID' ? idsFor(commandName, io) : [];
@@ -45,24 +43,8 @@ async function wordsOf(
 
 /** Ids of what runs; none if the daemon does not answer quickly, since a user who presses Tab does not wait. */
 async function idsFor(command: string, io: Io): Promise<string[]> {
-  const list = LISTS[command.split(' ')[0] ?? ''];
-  if (list === undefined) return [];
+  const kind = ID_KINDS.find((each) => each === command.split(' ', 1)[0]);
+  if (kind === undefined) return [];
   using client = createObserver({ args: [], options: new Map() }, io);
-  return await list(client);
-}
-
-const AT_ONCE = { timeoutMs: 1000 } as const;
-
-const LISTS: Readonly<Record<string, (client: Client) => Promise<string[]>>> = {
-  pipeline: async (client) => shortIds(await client.call('pipeline_list', {}, AT_ONCE), (all) => all.pipelines),
-  agent: async (client) => shortIds(await client.call('agent_list', {}, AT_ONCE), (all) => all.agents),
-  decision: async (client) => shortIds(await client.call('decision_list', {}, AT_ONCE), (all) => all.decisions),
-  async task(client) {
-    const answer = await client.call('task_list', {}, AT_ONCE);
-    return answer.ok ? answer.result.tasks.map(({ id }) => id) : [];
-  },
-};
-
-function shortIds<R>(answer: Answer<R>, list: (result: R) => readonly { readonly id: string }[]): string[] {
-  return answer.ok ? list(answer.result).map(({ id }) => shortId(id)) : [];
+  return await readKnownIds(kind, client.call.bind(client));
 }

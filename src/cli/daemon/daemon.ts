@@ -53,6 +53,7 @@ async function isDaemonUp({ env }: Io): Promise<boolean> {
 }
 
 const ALREADY_UP = {
+  code: 'daemon-runs',
   message: 'a daemon already runs, and --store counts when one starts',
   hint: 'baton down, then the same command again',
 } as const;

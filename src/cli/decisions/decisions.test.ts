@@ -62,7 +62,8 @@ it('lists an answered decision with its answer', () => {
     effective_at: '2026-01-01T00:00:14.500Z',
   };
   expect(renderDecisions([{ ...decisionThatQuotes('x'), answer }], NOW)).toBe(
-    'd1  10s  Agent needs attention: worker: Agent escalated  (answered 2 (Cancel) by operator:ann, takes effect in 5s: Not · today)\n',
+    'ID  OPEN  DECISION\n' +
+      'd1  10s   Agent needs attention: worker: Agent escalated (answered 2 (Cancel) by operator:ann, takes effect in 5s: Not · today)\n',
   );
 });
 

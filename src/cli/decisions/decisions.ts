@@ -2,7 +2,7 @@ import type { ResultOf } from '../../api/operations/registry.ts';
 import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { lookOf, renderAge } from '../status/paint.ts';
-import { hangTo } from '../table.ts';
+import { hangTo, renderTable } from '../table.ts';
 import { oneLine, printable, shortId } from '../text.ts';
 import { renderEvidence } from './evidence.ts';
 import { describeAnswer, describeEffect } from './pending-answer.ts';
@@ -134,13 +134,14 @@ function resultOf({ id, result, answer }: DecisionView, now: Date): string {
 
 export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
   if (decisions.length === 0) return 'No open decisions.\n';
-  return decisions
-    .map(({ id, title, context, opened_at, answer, result }) => {
-      const [first = ''] = context.split('\n');
-      const settled = result === null ? renderAge(opened_at, now.getTime()) : result.kind;
-      const pending =
-        answer === null ? '' : `  (answered ${printable(oneLine(describeAnswer(answer, now.getTime())))})`;
-      return `${shortId(id)}  ${settled.padEnd(3)}  ${printable(title)}${first === '' ? '' : `: ${printable(first)}`}${pending}\n`;
-    })
-    .join('');
+  const rows = decisions.map(({ id, title, context, opened_at, answer, result }) => {
+    const [first = ''] = context.split('\n');
+    const pending = answer === null ? '' : ` (answered ${oneLine(describeAnswer(answer, now.getTime()))})`;
+    return [
+      shortId(id),
+      result === null ? renderAge(opened_at, now.getTime()) : result.kind,
+      `${title}${first === '' ? '' : `: ${first}`}${pending}`,
+    ];
+  });
+  return renderTable([['ID', 'OPEN', 'DECISION'], ...rows]);
 }

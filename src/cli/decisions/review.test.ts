@@ -22,7 +22,7 @@ describe('a question at the terminal', () => {
       { id: ID, option: 3 },
       { id: ID, option: 1 },
     ]);
-    expect(desk.out).toContain('Error: there is no agent nobody\n  hint: There are: reviewer.\n');
+    expect(desk.out).toContain('Error: there is no agent nobody [bad-request]\n  hint: There are: reviewer.\n');
     expect(desk.out).not.toContain('Say what must change');
     expect(desk.questions).toContain('What must change: ');
   });

@@ -5,6 +5,7 @@ import type { DecisionView } from '../../api/run-views.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
+import { renderErrorLine } from '../problems.ts';
 import { followEntries, readHeadSeq } from '../run/follow-entries.ts';
 import { lookOf } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
@@ -109,7 +110,7 @@ export async function askOne(
   const after = await readHeadSeq(client);
   const shown = await client.call('decision_show', { id });
   if (!shown.ok) {
-    io.out(`Error: ${printable(shown.error.message)}\n`);
+    io.out(`${renderErrorLine({ code: shown.error.code, message: printable(shown.error.message) }, io)}\n`);
     return 'skipped';
   }
   io.out(renderDecision(shown.result, new Date(), { isAsked: true, columns: lookOf(io).columns }));
@@ -129,7 +130,8 @@ export async function askOne(
       return 'answered';
     }
     const { code, message, hint } = answer.error;
-    io.out(`Error: ${printable(message)}\n${hint === '' || OBVIOUS.has(code) ? '' : `  hint: ${printable(hint)}\n`}`);
+    const line = renderErrorLine({ code, message: printable(message) }, io);
+    io.out(`${line}\n${hint === '' || OBVIOUS.has(code) ? '' : `  hint: ${printable(hint)}\n`}`);
     if (SETTLED.has(code)) return 'settled';
     // These refusals depend on what was typed, or on a daemon that comes back; any other would come again.
     if (!CORRECTABLE.has(code)) return 'skipped';

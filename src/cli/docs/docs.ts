@@ -34,4 +34,8 @@ export const docsCommand: CliCommand = {
   },
 };
 
-const MISSING = { message: 'the documentation is not in this installation', hint: 'Reinstall Baton.' };
+const MISSING = {
+  code: 'docs-missing',
+  message: 'the documentation is not in this installation',
+  hint: 'Reinstall Baton.',
+};

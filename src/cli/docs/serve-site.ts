@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { isLoopbackHost } from '../../api/http/request.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { describeError } from '../problems.ts';
 import type { Site } from './site/build-site.ts';
 
@@ -11,7 +12,7 @@ interface SiteServer extends AsyncDisposable {
 
 type Served =
   | { readonly ok: true; readonly value: SiteServer }
-  | { readonly ok: false; readonly problem: { readonly message: string; readonly hint: string } };
+  | { readonly ok: false; readonly problem: Pick<Problem, 'code' | 'message' | 'hint'> };
 
 /** Serves the site on loopback. Only the files of the site can be read, whatever the path. */
 export async function serveSite(site: Site, port: number): Promise<Served> {
@@ -21,7 +22,7 @@ export async function serveSite(site: Site, port: number): Promise<Served> {
     await once(server, 'listening');
   } catch (error) {
     const message = `cannot serve at port ${port}: ${describeError(error)}`;
-    return { ok: false, problem: { message, hint: 'Choose another port, or leave --port out.' } };
+    return { ok: false, problem: { code: 'docs-port', message, hint: 'Choose another port, or leave --port out.' } };
   }
   const address = server.address();
   const chosen = typeof address === 'object' && address !== null ? address.port : port;

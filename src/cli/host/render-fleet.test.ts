@@ -42,6 +42,7 @@ const FLEET: FleetView = {
 it('lists hosts, the database, and who asks to join', () => {
   expect(renderFleet(FLEET)).toBe(
     [
+      'HOST   STATE                       AGENTS         CLAIMS    LABELS     LAG          CLOCK                VERSION',
       'alpha  live, caretaker, this host  agents 1 of 4  claims 1  no labels  0 behind     clock +3 ms          2.0.0',
       'beta   silent for 42 s             agents 1 of 4  claims 1  gpu,linux  7 behind     clock 60 min behind  2.0.0',
       'gamma  has not reported            agents 1 of 4  claims 1  no labels  lag unknown  clock unknown',

@@ -27,8 +27,10 @@ export function renderFleet(fleet: FleetView): string {
     ['remote', remote ?? 'none on record: no second host can join'],
     ['level', String(level)],
   ];
-  return `${renderTable(fleet.hosts.map(hostRow))}${renderTable(facts)}${renderRequests(requests, joining)}`;
+  return `${renderTable([HEADINGS, ...fleet.hosts.map(hostRow)])}${renderTable(facts)}${renderRequests(requests, joining)}`;
 }
+
+const HEADINGS = ['HOST', 'STATE', 'AGENTS', 'CLAIMS', 'LABELS', 'LAG', 'CLOCK', 'VERSION'];
 
 function hostRow(host: HostView): readonly string[] {
   const { name, caretaker, here, labels, agents, claims, version, lag, offset_ms: offset } = host;

@@ -24,7 +24,7 @@ export const ledgerShowCommand: CliCommand = {
     const seq = Number(text);
     if (!/^[1-9][0-9]{0,15}$/.test(text)) {
       const hint = 'Numbers start at 1; `baton ledger log` shows them.';
-      return reportProblem({ message: `'${text}' is not the number of an entry`, hint }, io, EXIT.usage);
+      return reportProblem({ code: 'usage', message: `'${text}' is not the number of an entry`, hint }, io, EXIT.usage);
     }
     const show = async (store: Store): Promise<number> => {
       for await (const [stored] of store.entries({ from: seq, to: seq })) {
@@ -32,13 +32,16 @@ export const ledgerShowCommand: CliCommand = {
         const entry = parseEntry(stored.bytes);
         if (!entry.ok || !sameBytes(leafHash(nodeSha256, stored.bytes), stored.hash)) {
           const message = `entry ${seq} is not what was recorded`;
-          return reportProblem({ message, hint: 'Run: baton ledger verify' }, io, EXIT.notVerified);
+          return reportProblem({ ...ALTERED, message }, io, EXIT.notVerified);
         }
         printEntry({ entry: entry.value, hash: toHex(stored.hash) }, given, io);
         return EXIT.ok;
       }
       const { size } = await store.head();
-      return reportProblem({ message: `there is no entry ${seq}`, hint: `The newest entry is ${size}.` }, io);
+      return reportProblem(
+        { code: 'no-such-entry', message: `there is no entry ${seq}`, hint: `The newest entry is ${size}.` },
+        io,
+      );
     };
     return withStore(given, io, show, async () => {
       const answer = await callOperation('entry_get', { seq }, given, io);
@@ -48,6 +51,8 @@ export const ledgerShowCommand: CliCommand = {
     });
   },
 };
+
+const ALTERED = { code: 'ledger/altered', hint: 'Run: baton ledger verify' } as const;
 
 function printEntry(shown: object, given: ParsedArguments, io: Io): void {
   const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
@@ -67,15 +72,18 @@ export const ledgerBlobCommand: CliCommand = {
     const hash = parseHex(name.replace(/^sha256:/, ''));
     if (hash?.length !== 32) {
       const hint = 'It is `sha256:` and 64 hexadecimal digits; `baton ledger show SEQ` prints it.';
-      return reportProblem({ message: `'${name}' is not the name of a blob`, hint }, io, EXIT.usage);
+      return reportProblem({ code: 'usage', message: `'${name}' is not the name of a blob`, hint }, io, EXIT.usage);
     }
     return withStore(given, io, async (store) => {
       const bytes = await store.findBlob(hash);
       if (bytes === undefined)
-        return reportProblem({ message: `there is no blob ${name}`, hint: 'See the entries: baton ledger log' }, io);
+        return reportProblem(
+          { code: 'no-such-blob', message: `there is no blob ${name}`, hint: 'See the entries: baton ledger log' },
+          io,
+        );
       if (!sameBytes(nodeSha256(bytes), hash)) {
         const message = `the blob ${name} is not what was recorded`;
-        return reportProblem({ message, hint: 'Run: baton ledger verify' }, io, EXIT.notVerified);
+        return reportProblem({ ...ALTERED, message }, io, EXIT.notVerified);
       }
       const file = given.options.get('output');
       if (file === undefined) io.out(printableLines(new TextDecoder().decode(bytes)));
@@ -99,8 +107,8 @@ export const ledgerExportCommand: CliCommand = {
       const lines = exportLedger(store, nodeVerifier, project);
       const fault = file === undefined ? await printExport(lines, io) : await writeExport(lines, resolve(io.cwd, file));
       if (!fault) return EXIT.ok;
-      const { message, hint } = fault.problem;
-      return reportProblem({ message: `entry ${fault.seq}: ${message}`, hint }, io, EXIT.notVerified);
+      const { code, message, hint } = fault.problem;
+      return reportProblem({ code, message: `entry ${fault.seq}: ${message}`, hint }, io, EXIT.notVerified);
     });
   },
 };

@@ -70,19 +70,20 @@ describe('baton ledger', () => {
 
   it('log shows the newest entries, or all, for people and for programs', async () => {
     await recordTasks(60);
-    expect((await baton('ledger', 'log')).out.split('\n')).toHaveLength(51);
-    const all = (await baton('ledger', 'log', '--limit', '0')).out.trimEnd().split('\n');
+    expect((await baton('ledger', 'log')).out.split('\n')).toHaveLength(52);
+    const [header, ...all] = (await baton('ledger', 'log', '--limit', '0')).out.trimEnd().split('\n');
+    expect(header).toMatch(/^ {3}SEQ {2}TIME +TYPE +TASK +ACTOR +DATA$/);
     expect(all).toHaveLength(61);
-    expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated {2}T001 {2}session:s-1 {2}\{"notes":"Schritt 0/);
+    expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated +T001 +session:s-1 +\{"notes":"Schritt 0/);
     // What is about no task says so, so that columns stay where they are.
-    expect(all[0]).toMatch(/KeyAdded {2}- {2}system:ledger {2}/);
+    expect(all[0]).toMatch(/KeyAdded +- +system:ledger +\{/);
     const json = (await baton('ledger', 'log', '-n', '2', '--json')).out.trimEnd().split('\n');
     expect(json.map((line) => JSON.parse(line).seq)).toEqual([60, 61]);
     expect((await baton('ledger', 'log', '--limit', 'x')).code).toBe(2);
   });
 
   it('log shows the newest entries of a task, a type or an actor', async () => {
-    await recordTasks(60);
+    await recordTasks(60, progressDraft);
     const seqs = async (...options: string[]) => {
       const { out } = await baton('ledger', 'log', '--json', ...options);
       return out === ''
@@ -93,10 +94,14 @@ describe('baton ledger', () => {
             .map((line) => JSON.parse(line).seq);
     };
     expect(await seqs('--type', 'KeyAdded')).toEqual([1]);
-    expect(await seqs('--type', 'KeyAdded, TaskUpdated', '-n', '2')).toEqual([60, 61]);
+    expect(await seqs('--type', 'KeyAdded, TaskProgressed', '-n', '2')).toEqual([60, 61]);
     expect(await seqs('--actor', 'system', '--limit', '0')).toEqual([1]);
     expect(await seqs('--task', 'T001', '--limit', '0')).toHaveLength(60);
     expect(await seqs('--task', 'T002')).toEqual([]);
+    expect(await seqs('--since', '1h', '--limit', '0')).toHaveLength(61);
+    expect(await seqs('--since', '2999-01-01')).toEqual([]);
+    const { code, err } = await baton('ledger', 'log', '--type', 'TaskProgresed');
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('(did you mean TaskProgressed?) [usage]') });
   });
 
   it('log -f goes on with what comes', async () => {

@@ -1,20 +1,20 @@
-import { EntryFilter } from '../../ledger/entry-filter.ts';
-import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
-import { taskIdOf } from '../../ledger/verify/task-proof.ts';
-import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { PROJECT_OPTION } from '../operation-command.ts';
-import { printable } from '../text.ts';
+import { printLong } from '../pager.ts';
+import { LogFilter, parseLogQuery } from './log-query.ts';
+import { LOG_HEADER, renderLogLine } from './render-log.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_COUNT = 50;
-const MAX_SUMMARY_CHARACTERS = 120;
 
 export const ledgerLogCommand: CliCommand = {
   examples: [
     'baton ledger log',
     'baton ledger log -f',
     'baton ledger log --task T042 --type CheckFinished,MergeFinished',
+    'baton ledger log --since 2h',
     'baton ledger log --limit 0 --json',
   ],
   args: [],
@@ -24,19 +24,28 @@ export const ledgerLogCommand: CliCommand = {
     { name: 'task', value: 'ID', about: 'Only entries about this task, its agents, pipelines and decisions' },
     { name: 'type', value: 'TYPES', about: 'Only entries of these types, separated by commas' },
     { name: 'actor', value: 'ACTOR', about: 'Only entries of this actor, or of this kind: operator, session, system' },
+    { name: 'since', value: 'TIME', about: 'Only entries since then: 90m, 2h, 3d ago, or 2026-11-18T09:30Z' },
     { name: 'json', about: 'Print one JSON entry per line' },
     PROJECT_OPTION,
   ],
-  run(given, io) {
+  async run(given, io) {
     const limit = Number(given.options.get('limit') ?? DEFAULT_COUNT);
     if (!Number.isSafeInteger(limit) || limit < 0) return { usage: '--limit must be a whole number from 0' };
+    const entryTypes = given.options.has('type') ? await readEntryTypes() : [];
+    const query = parseLogQuery(given, { nowMs: Date.now(), entryTypes });
+    if ('usage' in query) return query;
     return withStore(given, io, async (store) => {
       const { size } = await store.head();
-      const filter = filterIn(given);
-      const log = { store, filter, show: given.options.has('json') ? renderJson : renderLine };
+      const filter = query.isAll ? undefined : new LogFilter(query);
+      const isJson = given.options.has('json');
+      const log = { store, filter, show: isJson ? renderJson : renderLogLine };
       // A filter learns from the beginning which agents and decisions belong to a task.
       const from = limit === 0 || filter !== undefined ? 1 : Math.max(1, size - limit + 1);
-      let next = await (limit === 0 ? printFrom(log, from, io) : printLast(log, from, limit, io));
+      const header = isJson || size === 0 ? '' : LOG_HEADER;
+      // A pager waits for the end of the text, which a followed log does not have.
+      const page = given.options.has('follow') ? { ...io, pager: false } : io;
+      if (limit === 0) io.out(header);
+      let next = await (limit === 0 ? printFrom(log, from, io) : printLast(log, { from, limit, header }, page));
       if (!given.options.has('follow')) return EXIT.ok;
       for (;;) {
         await waitForCommit(store, next - 1);
@@ -46,20 +55,15 @@ export const ledgerLogCommand: CliCommand = {
   },
 };
 
-interface Log {
-  readonly store: Store;
-  readonly filter: EntryFilter | undefined;
-  readonly show: (stored: StoredEntry) => string;
+/** Loaded only when needed: it is the whole state. */
+async function readEntryTypes(): Promise<readonly string[]> {
+  return (await import('../../daemon/loop/fold-state.ts')).ENTRY_TYPES;
 }
 
-function filterIn({ options }: ParsedArguments): EntryFilter | undefined {
-  const [task, types, actor] = [options.get('task'), options.get('type'), options.get('actor')];
-  if (task === undefined && types === undefined && actor === undefined) return undefined;
-  return new EntryFilter({
-    ...(task === undefined ? {} : { task_id: task }),
-    ...(types === undefined ? {} : { types: types.split(',').map((type) => type.trim()) }),
-    ...(actor === undefined ? {} : { actor }),
-  });
+interface Log {
+  readonly store: Store;
+  readonly filter: LogFilter | undefined;
+  readonly show: (stored: StoredEntry) => string;
 }
 
 /** Prints the entries from `from` on, and returns the number of the next one. */
@@ -73,14 +77,18 @@ async function printFrom(log: Log, from: number, io: Io): Promise<number> {
 }
 
 /** The same for the newest `limit` of them. */
-async function printLast(log: Log, from: number, limit: number, io: Io): Promise<number> {
+async function printLast(
+  log: Log,
+  { from, limit, header }: { readonly from: number; readonly limit: number; readonly header: string },
+  io: Io,
+): Promise<number> {
   let next = from;
   let newest: readonly string[] = [];
   for await (const { lines, last } of readLines(log, from)) {
     newest = [...newest, ...lines].slice(-limit);
     next = last + 1;
   }
-  io.out(newest.join(''));
+  printLong(`${header}${newest.join('')}`, io);
   return next;
 }
 
@@ -93,7 +101,7 @@ async function* readLines(
 }
 
 /** An entry that cannot be read is shown, whatever was asked for. */
-function isWanted(filter: EntryFilter | undefined, { bytes }: StoredEntry): boolean {
+function isWanted(filter: LogFilter | undefined, { bytes }: StoredEntry): boolean {
   if (filter === undefined) return true;
   const entry = parseEntry(bytes);
   return !entry.ok || filter.accepts(entry.value, () => decoder.decode(bytes));
@@ -117,17 +125,4 @@ async function waitForCommit(store: Store, size: number): Promise<void> {
 
 function renderJson({ bytes }: StoredEntry): string {
   return `${decoder.decode(bytes)}\n`;
-}
-
-function renderLine({ seq, bytes }: StoredEntry): string {
-  const entry = parseEntry(bytes);
-  if (!entry.ok) return `${String(seq).padStart(6)}  (${entry.problems[0].message})\n`;
-  const { at, actor, type, data } = entry.value;
-  const task = taskIdOf(data) ?? '-';
-  return `${String(seq).padStart(6)}  ${at}  ${type}  ${printable(task)}  ${printable(actor)}  ${printable(summaryOf(data))}\n`;
-}
-
-function summaryOf(data: Entry['data']): string {
-  const text = JSON.stringify(data);
-  return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
 }

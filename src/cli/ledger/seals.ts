@@ -59,6 +59,12 @@ function operatorName({ env }: Io): string {
   return name === '' ? 'unknown' : name.slice(0, 64);
 }
 
+const NEVER_SEALED = {
+  code: 'ledger/never-sealed',
+  message: 'the ledger was never sealed',
+  hint: 'Run: baton ledger seal',
+} as const;
+
 export const ledgerRootCommand: CliCommand = {
   examples: ['baton ledger root', 'baton ledger root --json'],
   args: [],
@@ -66,7 +72,7 @@ export const ledgerRootCommand: CliCommand = {
   run(given, io) {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
-      if (!last) return reportProblem({ message: 'the ledger was never sealed', hint: 'Run: baton ledger seal' }, io);
+      if (!last) return reportProblem(NEVER_SEALED, io);
       const text = `sealed: ${last.size} entries, by entry ${last.seq}\nroot: ${last.root}`;
       io.out(`${given.options.has('json') ? JSON.stringify(last) : text}\n`);
       return EXIT.ok;

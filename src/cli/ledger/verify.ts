@@ -12,7 +12,7 @@ import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { findKnownKey } from '../../ledger/writer/open.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
-import { reportProblem } from '../problems.ts';
+import { renderErrorLine, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { withStore } from './with-store.ts';
 
@@ -35,7 +35,8 @@ export const ledgerVerifyCommand: CliCommand = {
     } catch (error) {
       // SQLite itself cannot read the damaged file.
       const what = error instanceof Error ? error.message : String(error);
-      return reportProblem({ message: `the ledger cannot be read: ${what}`, hint: DO_NOT_WRITE }, io, EXIT.notVerified);
+      const message = `the ledger cannot be read: ${what}`;
+      return reportProblem({ code: 'ledger/unreadable', message, hint: DO_NOT_WRITE }, io, EXIT.notVerified);
     }
   },
 };
@@ -113,7 +114,8 @@ function renderResult(result: Checked, { project, ledger }: LedgerPlace, io: Io,
     return `verified: ${result.size} entries of ${project}\nroot: ${toHex(result.root)}\n${describeFold(result.fold)}\n${where}`;
   }
   for (const { seq, problem } of result.findings) {
-    io.err(`Error: ${seq === null ? '' : `entry ${seq}: `}${printable(problem.message)}\n  in ${ledger}\n`);
+    const message = `${seq === null ? '' : `entry ${seq}: `}${printable(problem.message)}`;
+    io.err(`${renderErrorLine({ code: problem.code, message }, io)}\n  in ${ledger}\n`);
   }
   io.err(`  hint: ${printable(result.findings[0].problem.hint)}\n`);
   return '';

@@ -30,6 +30,7 @@ export async function withStore(
 }
 
 const HIDDEN = {
+  code: 'ledger/hidden',
   message: 'the ledger is outside of this sandbox',
   hint: 'One entry: baton ledger show SEQ. The rest is for people, outside of the session.',
 } as const;

@@ -17,17 +17,17 @@ export const pipelineListCommand = operationCommand({
   show: ({ pipelines }) => {
     if (pipelines.length === 0) return 'No pipelines.\n';
     const now = Date.now();
-    return renderTable(
-      pipelines.map((pipeline) => [
-        shortId(pipeline.id),
-        pipeline.name,
-        pipeline.status,
-        ...(pipelines.some(({ host }) => host !== undefined) ? [`on ${pipeline.host ?? '-'}`] : []),
-        currentStep(pipeline),
-        renderAge(pipeline.started_at, now),
-        pipeline.reason ?? '',
-      ]),
-    );
+    const isFleet = pipelines.some(({ host }) => host !== undefined);
+    const rows = pipelines.map((pipeline) => [
+      shortId(pipeline.id),
+      pipeline.name,
+      pipeline.status,
+      ...(isFleet ? [pipeline.host ?? '-'] : []),
+      currentStep(pipeline),
+      renderAge(pipeline.started_at, now),
+      pipeline.reason ?? '',
+    ]);
+    return renderTable([['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'STEP', 'AGE', 'REASON'], ...rows]);
   },
 });
 
@@ -79,11 +79,11 @@ export const pipelineWaitCommand = operationCommand({
 });
 
 export const pipelineCancelCommand = operationCommand({
-  examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
+  examples: ['baton pipeline cancel 3f1c9a2e --reason "wrong branch"'],
   args: [pipelineArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
+  options: [{ name: 'reason', value: 'TEXT', formerly: ['--message', '-m'], about: 'The reason, which is recorded' }],
   operation: 'pipeline_cancel',
-  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
   show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
 });
 

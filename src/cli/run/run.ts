@@ -41,6 +41,11 @@ export const runStartCommand: CliCommand = {
   rest: { name: 'ARG', about: 'Arguments as the runbook defines them; after --, options too', options: true },
   options: [PLAN, DETACH, FOLLOW, FROM_GITHUB, ACCEPT_RULES, ...COMMON_OPTIONS],
   exitCodes: EXIT_CODES,
+  async helpOn([name], io) {
+    if (name === undefined) return undefined;
+    const { renderRunHelp } = await import('./run-help.ts');
+    return renderRunHelp(name, runStartCommand, io);
+  },
   run: async (given, io) => {
     const followed = given.options.get(FOLLOW.name);
     if (followed === undefined) return given.args.length === 0 ? { usage: NO_NAME } : startRun(given, io, {});

@@ -39,7 +39,7 @@ describe('baton runbook check', () => {
     const folder = repository({ 'baton.toml': 'project = "a"\nstore = "postgres://baton:hunter2@localhost/baton"\n' });
     const { code, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect(code).toBe(1);
-    expect(err).toContain('the URL of the store contains a password\n  at baton.toml:2:');
+    expect(err).toContain('the URL of the store contains a password [invalid-value]\n  at baton.toml:2:');
     expect(err).toContain('PGPASSFILE');
   });
 
@@ -73,7 +73,7 @@ describe('baton runbook check', () => {
     const { code, out, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.split('\n')).toEqual([
-      'Error: unknown variable: ${var.y} (no caller of agent a sets it)',
+      'Error: unknown variable: ${var.y} (no caller of agent a sets it) [runbook/unknown-variable]',
       '  at a.md:2:1 (agents.a.prompt_file)',
       '  2 | ${var.y} \\u001b[31m',
       '    | ^',
@@ -91,11 +91,11 @@ describe('baton runbook check', () => {
     expect(await runCli(['runbook', 'check', ...files, '--project', folder])).toMatchObject({ code: 0 });
     expect(await runCli(['runbook', 'check', files[1] ?? '', '--project', folder])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('Error: there is no agent a\n  at y.json:1:37 '),
+      err: expect.stringContaining('Error: there is no agent a [runbook/unknown-agent]\n  at y.json:1:37 '),
     });
     expect(await runCli(['runbook', 'check', join(folder, 'none.toml'), '--project', folder])).toMatchObject({
       code: 1,
-      err: 'Error: cannot read none.toml: there is no such file\n  in none.toml\n  hint: Check the path.\n',
+      err: 'Error: cannot read none.toml: there is no such file [unreadable-file]\n  in none.toml\n  hint: Check the path.\n',
     });
   });
 
@@ -168,7 +168,7 @@ describe('baton runbook list', () => {
     const { code, err } = await runCli(['runbook', 'list', '--project', repository({ 'baton.toml': '[agents.a]\n' })]);
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'Error: the runbook is not valid: baton.toml:1:1: Missing required field: agents.a.run\nSee everything: baton runbook check\n',
+      err: 'Error: the runbook is not valid: baton.toml:1:1: Missing required field: agents.a.run [missing-field]\n  hint: See everything: baton runbook check\n',
     });
   });
 });
@@ -190,7 +190,7 @@ describe('baton validate runbook', () => {
     const { code, err } = await runCli(['validate', 'runbook', '-'], '[agents.a]\nrun = 5\n');
     expect(code).toBe(1);
     expect(err).toContain(
-      'Error: Field agents.a.run must be a string\n  at <stdin>:2:7 (agents.a.run)\n  2 | run = 5\n',
+      'Error: Field agents.a.run must be a string [wrong-type]\n  at <stdin>:2:7 (agents.a.run)\n  2 | run = 5\n',
     );
   });
 });

@@ -15,7 +15,7 @@ import {
 } from '../../runbook/runbook.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
-import { renderProblem } from '../problems.ts';
+import { renderProblem, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 export const runbookCheckCommand: CliCommand = {
@@ -39,7 +39,7 @@ export const runbookCheckCommand: CliCommand = {
     }
     for (const problem of given.options.has('json') ? [] : problems) {
       const source = files.find(({ path }) => path === problem.file)?.text ?? '';
-      io.err(renderProblem(problem, problem.file, source));
+      io.err(renderProblem(problem, problem.file, source, io));
     }
     return problems.length === 0 ? EXIT.ok : EXIT.failed;
   },
@@ -52,12 +52,10 @@ export const runbookListCommand: CliCommand = {
   async run(given, io) {
     const { checked } = await readRunbook(await findProjectDir(given, io));
     if (!checked.ok) {
-      const [{ file, line, column, message }] = checked.problems;
+      const [{ code, file, line, column, message }] = checked.problems;
       const place = line === null ? file : `${file}:${line}:${column}`;
-      io.err(
-        `Error: the runbook is not valid: ${printable(`${place}: ${message}`)}\nSee everything: baton runbook check\n`,
-      );
-      return EXIT.failed;
+      const said = `the runbook is not valid: ${place}: ${message}`;
+      return reportProblem({ code, message: said, hint: 'See everything: baton runbook check' }, io);
     }
     if (given.options.has('json')) io.out(`${JSON.stringify(listRunbook(checked.value))}\n`);
     else io.out(renderRunbook(checked.value));

@@ -5,15 +5,26 @@ import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
 export const statusCommand: CliCommand = {
-  examples: ['baton status', 'baton status --watch', 'baton status --fleet'],
+  examples: ['baton status', 'baton status --watch', 'baton status --all', 'baton status --fleet'],
   args: [],
   options: [
     { name: 'watch', short: 'w', about: 'Keep showing changes; q quits' },
+    { name: 'all', short: 'a', about: 'Show every repository of the state folder' },
     { name: 'fleet', about: 'Show the hosts, too' },
     ...COMMON_OPTIONS,
   ],
-  exitCodes: { 0: 'shown', 1: 'the daemon does not run or answer', 130: 'interrupted with Ctrl-C' },
+  exitCodes: {
+    0: 'shown',
+    1: 'the daemon does not run or answer, or a repository cannot be read',
+    130: 'interrupted with Ctrl-C',
+  },
   async run(given, io) {
+    if (given.options.has('all')) {
+      const other = ['watch', 'fleet', 'project'].find((name) => given.options.has(name));
+      if (other !== undefined) return { usage: `--all does not go together with --${other}` };
+      const { showAllStatuses } = await import('./all-projects.ts');
+      return showAllStatuses(given, io);
+    }
     if (given.options.has('watch')) {
       const { watchStatus } = await import('./watch.ts');
       return watchStatus(given, io);

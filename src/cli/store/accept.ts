@@ -138,6 +138,7 @@ function renameLedger({ ledger, outside }: LedgerPlace): string {
 }
 
 const DAEMON_RUNS = {
+  code: 'daemon-runs',
   message: 'the daemon of this state folder runs',
   hint: 'Stop it: baton down. Its agents continue. Then the same command again.',
 } as const;
@@ -145,10 +146,11 @@ const DAEMON_RUNS = {
 function noFork(host: string, reports: readonly ForkReport[]) {
   const names = reports.map((report) => report.host).join(', ');
   const hint = names === '' ? 'No host reports a replica that differs.' : `Hosts whose replicas differ: ${names}.`;
-  return { message: `the replica of host ${host} does not keep anybody from writing`, hint };
+  return { code: 'store/no-fork', message: `the replica of host ${host} does not keep anybody from writing`, hint };
 }
 
 const OTHER_HEAD = {
+  code: 'store/other-head',
   message: 'the database does not have that entry, or it is before the first difference',
   hint: 'See what it has now: baton store accept',
 } as const;

@@ -60,6 +60,7 @@ export async function withBoth(
 }
 
 const ONE_LEDGER = {
+  code: 'store/one-ledger',
   message: 'this project is on one machine: there is nothing to compare its ledger with',
   hint: 'Check it by itself: baton ledger verify',
 } as const;

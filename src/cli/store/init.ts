@@ -5,14 +5,22 @@ import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 export const storeInitCommand: CliCommand = {
-  examples: ['baton store init postgres://postgres@db.example/baton', 'baton store init URL --role baton_shop'],
+  examples: [
+    'baton store init postgres://postgres@db.example/baton',
+    'baton store init URL --database-role baton_shop',
+  ],
   args: [{ name: 'URL', about: 'The database, as the role that owns it: postgres://OWNER@HOST:PORT/DATABASE' }],
   options: [
-    { name: 'role', value: 'NAME', about: 'The role of the daemons, which is made if it is missing (default: baton)' },
+    {
+      name: 'database-role',
+      formerly: ['--role'],
+      value: 'NAME',
+      about: 'The role of the daemons, which is made if it is missing (default: baton)',
+    },
     JSON_OPTION,
   ],
   async run({ args: [url = ''], options }, io) {
-    const made = await initStore(url, { role: options.get('role') ?? 'baton' });
+    const made = await initStore(url, { role: options.get('database-role') ?? 'baton' });
     if (!made.ok) return reportProblem(made.problem, io);
     if (options.has('json')) {
       io.out(`${JSON.stringify({ url: made.url, role_is_new: made.isRoleNew, next_steps: made.nextSteps })}\n`);

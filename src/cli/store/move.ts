@@ -188,11 +188,13 @@ function describeToFile(id: string, source: string, { ledger }: LedgerPlace, { h
 }
 
 const DAEMON_RUNS = {
+  code: 'daemon-runs',
   message: 'the daemon of this state folder runs, and would write meanwhile',
   hint: 'Stop it: baton down. Its agents continue, and the next baton up reconnects them.',
 } as const;
 
 const NOT_SAME = {
+  code: 'store/not-same',
   message: 'the copy does not have the same root as the ledger; nothing was switched',
   hint: 'Compare both: baton store compare. The ledger itself was not changed.',
 } as const;
@@ -203,10 +205,10 @@ function nothingToMove({ id }: FoundProject, target: string | undefined) {
     target === undefined
       ? 'Its first command begins one.'
       : `To begin there, write into baton.toml: project = "${id}" and store = "${target}". To join hosts that are there: baton host join ${target}`;
-  return { message, hint };
+  return { code: 'store/nothing-to-move', message, hint };
 }
 
 function otherHosts(names: readonly string[]) {
   const message = `other hosts use this ledger: ${names.join(', ')}`;
-  return { message, hint: 'Remove them first: baton host remove NAME --reason "…"' };
+  return { code: 'store/other-hosts', message, hint: 'Remove them first: baton host remove NAME --reason "…"' };
 }

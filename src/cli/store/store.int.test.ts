@@ -74,9 +74,9 @@ const listed = (): unknown => JSON.parse(readFileSync(join(stateDir, 'projects.j
 
 describe('baton store', () => {
   it('init makes the schema and a role, again without harm', async () => {
-    const first = await baton('store', 'init', url, '--role', 'baton_a');
+    const first = await baton('store', 'init', url, '--database-role', 'baton_a');
     expect(first).toMatchObject({ code: 0, out: expect.stringContaining('store = "postgres://baton_a@') });
-    expect(await baton('store', 'init', url, '--role', 'baton_a')).toMatchObject({ code: 0 });
+    expect(await baton('store', 'init', url, '--database-role', 'baton_a')).toMatchObject({ code: 0 });
     expect(await baton('store', 'init', 'postgres://x:secret@h/d')).toMatchObject({
       code: 1,
       err: expect.stringContaining('contains a password'),

@@ -12,6 +12,7 @@ import {
 } from '../operation-command.ts';
 import { readArgument, readDocumentArgument } from '../operation-input.ts';
 import { printable, shortId } from '../text.ts';
+import { noteUnknownRole } from './note-role.ts';
 
 export const taskAddCommand = operationCommand({
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
@@ -37,6 +38,7 @@ export const taskAddCommand = operationCommand({
     const described = await readDescription(given, io);
     if ('usage' in described) return described;
     if (!given.options.has('title')) return { usage: '--title TEXT is missing' };
+    await noteUnknownRole(given, io);
     const after = given.options
       .get('after')
       ?.split(',')

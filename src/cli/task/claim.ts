@@ -6,6 +6,7 @@ import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } 
 import { printable } from '../text.ts';
 import { MAX_WAIT_MS } from '../operation-input.ts';
 import { whyNobodyClaims } from './describe-task.ts';
+import { noteUnknownRole } from './note-role.ts';
 
 export const taskClaimCommand = operationCommand({
   examples: [
@@ -22,9 +23,10 @@ export const taskClaimCommand = operationCommand({
   ],
   before: (given) => selfApprovalCall(given.args[0], given),
   operation: 'task_claim',
-  input: (given) => {
+  input: async (given, io) => {
     const [task_id] = given.args;
     if (!given.options.has('as')) return { usage: '--as NAME is missing' };
+    await noteUnknownRole(given, io);
     const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
     const fields = { ...pickOptions(given, { as: 'as', role: 'role' }), ...wait };
     return { value: task_id === undefined ? fields : { task_id, ...fields } };

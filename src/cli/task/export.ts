@@ -32,7 +32,7 @@ export const taskExportCommand: CliCommand = {
     const obstacle = path === undefined ? undefined : findWriteObstacle(path);
     if (obstacle !== undefined) {
       const hint = 'Nothing was written. Allow it with chmod u+w, or name another file.';
-      return reportProblem({ message: `${output ?? ''}: ${obstacle}`, hint }, io);
+      return reportProblem({ code: 'cannot-write', message: `${output ?? ''}: ${obstacle}`, hint }, io);
     }
     const format = to.format ?? formatOf(path, existing.text);
     return writeTasks({ format, path, shown: output ?? '', existing: existing.text }, given, io);
@@ -100,6 +100,6 @@ function replaceFile(path: string, text: string): void {
 }
 
 function reportProblems(problems: readonly Problem[], shown: string, text: string, io: Io): number {
-  for (const each of problems) io.err(renderProblem(each, shown, text));
+  for (const each of problems) io.err(renderProblem(each, shown, text, io));
   return EXIT.failed;
 }

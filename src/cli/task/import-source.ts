@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { EXCHANGE_LIMITS, FORMAT_NAMES, type FormatName } from '../../exchange/task.ts';
 import { findProgram } from '../../notify/run-program.ts';
-import { didYouMean, problem, type Problem, tooLarge } from '../../protocol/shape/problem.ts';
+import { meantSuffix, problem, type Problem, tooLarge } from '../../protocol/shape/problem.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import type { Io, UsageError } from '../command.ts';
 import { describeFileError } from '../problems.ts';
@@ -107,9 +107,8 @@ export function formatOption(
 ): { readonly format: FormatName | undefined } | UsageError {
   const format = FORMAT_NAMES.find((each) => each === value);
   if (value === undefined || format !== undefined) return { format };
-  const meant = didYouMean(value, FORMAT_NAMES);
   return {
-    usage: `--${name} must be one of ${FORMAT_NAMES.join(', ')}, not ${value}${meant === undefined ? '' : `. ${meant}`}`,
+    usage: `--${name} must be one of ${FORMAT_NAMES.join(', ')}, not ${value}${meantSuffix(value, FORMAT_NAMES)}`,
   };
 }
 

@@ -138,7 +138,7 @@ function reportProblems(
 ): number {
   const [{ code, message, hint } = UNKNOWN_FORMAT] = problems;
   if (given.options.has('json')) io.out(`${JSON.stringify({ error: { code, message, hint }, problems })}\n`);
-  else for (const each of problems) io.err(renderProblem(each, name, text));
+  else for (const each of problems) io.err(renderProblem(each, name, text, io));
   return EXIT.failed;
 }
 

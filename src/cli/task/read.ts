@@ -6,6 +6,7 @@ import { lookOf } from '../status/paint.ts';
 import { printableLines } from '../text.ts';
 import { renderTaskView } from '../view/render-task-view.ts';
 import { toText } from './describe-task.ts';
+import { noteUnknownRole } from './note-role.ts';
 
 /** No text of a task is trusted. */
 export function renderTasks(
@@ -28,7 +29,7 @@ function rowOf({ id, status, phase, claim, title }: TaskView): string[] {
 /** The option that continues a cut list: no column has the serial numbers. */
 function renderRest(tasks: readonly TaskView[], total: number): string[] {
   if (total <= tasks.length) return [];
-  const next = `--after ${tasks.at(-1)?.n}`;
+  const next = `--after-number ${tasks.at(-1)?.n}`;
   return [
     '',
     `${tasks.length} of ${total} tasks; see the next with ${next}, or more at once with --limit N (at most 1000)`,
@@ -43,13 +44,13 @@ export const taskListCommand = operationCommand({
     { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked, done or cancelled' },
     { name: 'phase', value: 'PHASE', about: 'Only this phase' },
     { name: 'limit', value: 'N', about: 'At most this many (100)' },
-    { name: 'after', value: 'N', about: 'Only tasks with a larger number' },
+    { name: 'after-number', value: 'N', formerly: ['--after'], about: 'Only tasks with a larger number' },
   ],
   operation: 'task_list',
   input: (given) => {
     const limit = numberOption(given, 'limit');
     if ('usage' in limit) return limit;
-    const after = numberOption(given, 'after');
+    const after = numberOption(given, 'after-number');
     if ('usage' in after) return after;
     const chosen = pickOptions(given, { status: 'status', phase: 'phase' });
     return { value: { ...chosen, limit: limit.value, after_n: after.value } };
@@ -77,9 +78,10 @@ export const taskNextCommand = operationCommand({
     { name: 'wait', about: 'Wait until a task can be claimed' },
   ],
   operation: 'task_next_actions',
-  input: (given) => {
+  input: async (given, io) => {
     const limit = numberOption(given, 'limit');
     if ('usage' in limit) return limit;
+    await noteUnknownRole(given, io);
     const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
     return { value: { ...pickOptions(given, { role: 'role' }), limit: limit.value, ...wait } };
   },

@@ -25,6 +25,8 @@ it('names the decision of a task that waits', () => {
   expect(
     renderWaits([task, { ...task, task_id: 'T22', state: 'done', phase: 'COMPLETED', reason: null, decision_ids: [] }]),
   ).toBe(
-    'T1   waits for a person  REVIEW     Merge it?; baton decision show d1234567\nT22  done                COMPLETED\n',
+    'TASK  STATE               PHASE      NEXT\n' +
+      'T1    waits for a person  REVIEW     Merge it?; baton decision show d1234567\n' +
+      'T22   done                COMPLETED\n',
   );
 });

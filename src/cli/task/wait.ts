@@ -1,11 +1,10 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { TaskWait } from '../../api/operations/task-work.ts';
-import { parseDuration } from '../../runbook/shape/fields.ts';
 import { createObserver, reportWhenAway, withClient } from '../ask.ts';
-import { type CliCommand, EXIT, type ParsedArguments, type UsageError } from '../command.ts';
+import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { MAX_WAIT_MS } from '../operation-input.ts';
+import { MAX_WAIT_MS, parseTimeout, WAIT_OPTIONS } from '../operation-input.ts';
 import { untilInterrupted } from '../run/follow-entries.ts';
 import { renderTable } from '../table.ts';
 import { shortId } from '../text.ts';
@@ -21,7 +20,7 @@ export const taskWaitCommand: CliCommand = {
   options: [
     { name: 'any', about: 'Until one of the tasks is over or needs a person' },
     { name: 'all', about: 'Until each of them is; this is the default' },
-    { name: 'timeout', value: 'TIME', about: 'Wait no longer: 90 (seconds), 10m, 2h; the exit code is then 1' },
+    ...WAIT_OPTIONS,
     ...COMMON_OPTIONS,
   ],
   exitCodes: {
@@ -49,14 +48,6 @@ export const taskWaitCommand: CliCommand = {
     });
   },
 };
-
-/** A plain number is seconds, as in the other commands that wait. */
-function parseTimeout({ options }: ParsedArguments): number | UsageError {
-  const text = options.get('timeout');
-  if (text === undefined) return Infinity;
-  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : parseDuration(text);
-  return Number.isNaN(ms) ? { usage: `--timeout must be a time such as 90, 10m or 2h, not ${text}` } : ms;
-}
 
 type WaitEnd = { readonly tasks: readonly TaskWait[] } | { readonly error: ApiError };
 
@@ -136,7 +127,8 @@ export function exitCodeOf(tasks: readonly Pick<TaskWait, 'state'>[]): number {
 }
 
 export function renderWaits(tasks: readonly TaskWait[]): string {
-  return renderTable(tasks.map((task) => [task.task_id, STATES[task.state], task.phase, nextOf(task)]));
+  const rows = tasks.map((task) => [task.task_id, STATES[task.state], task.phase, nextOf(task)]);
+  return renderTable([['TASK', 'STATE', 'PHASE', 'NEXT'], ...rows]);
 }
 
 const STATES: Readonly<Record<TaskWait['state'], string>> = {

@@ -16,6 +16,7 @@ describe('the browser', () => {
   it.each([
     ['without a display', { ...desktop, env: { DISPLAY: '' } }, 'there is no display'],
     ['in CI', { ...desktop, env: { ...desktop.env, CI: 'true' } }, 'CI is set'],
+    ['over SSH', { ...desktop, env: { ...desktop.env, SSH_CONNECTION: 'a 1 b 22' } }, 'this is a session over SSH'],
     ['for a program that reads the address', { ...desktop, isTerminal: false }, 'the output is not a terminal'],
   ])('is not opened %s', (_when, io, reason) => {
     expect(planBrowser('linux', io)).toEqual({ ok: false, reason });

@@ -34,6 +34,8 @@ export function planBrowser(system: string, { env, isTerminal }: Pick<Io, 'env' 
   // A program that reads the address opens it itself, if it wants to.
   if (!isTerminal) return { ok: false, reason: 'the output is not a terminal' };
   if (isSet('CI')) return { ok: false, reason: 'CI is set' };
+  // The browser would open on the remote machine, or in a window that is forwarded slowly.
+  if (isSet('SSH_CONNECTION') || isSet('SSH_TTY')) return { ok: false, reason: 'this is a session over SSH' };
   if (system === 'darwin') return { ok: true, program: 'open', args: [] };
   // `start` would split the address at each `&`.
   if (system === 'win32') return { ok: true, program: 'rundll32', args: ['url.dll,FileProtocolHandler'] };

@@ -7,9 +7,11 @@ import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { LEDGER_LEVEL } from '../../protocol/fleet.ts';
 import { findFleet } from '../../state/fleet/fleet.ts';
 import { restoreState, toStateJson } from '../../state/json-form.ts';
-import { findUnknownType, UnreadableEntry } from '../../state/recorded-event.ts';
+import { ENTRY_TYPES, findUnknownType, UnreadableEntry } from '../../state/recorded-event.ts';
 import { emptyState, foldEntry, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
+
+export { ENTRY_TYPES };
 
 /** Folds the entries since the newest snapshot, which a key of this ledger must have signed. Throws `UnreadableEntry` if an entry does not fit its type. */
 export async function loadState(

@@ -1,27 +1,21 @@
-import { join, sep } from 'node:path';
 import { taskWorktree } from '../../api/operations/agents.ts';
 import * as operations from '../../api/operations/project.ts';
-import type { WorktreeView } from '../../api/operations/project.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { bringCommit, bringWork } from '../../effects/travel/bring-work.ts';
 import { restoreFiles } from '../../effects/travel/restore-files.ts';
-import { type Fence, readFence } from '../../git/fence/fence.ts';
 import { findFence, installFence } from '../../git/fence/install.ts';
-import { findRepository } from '../../git/repository.ts';
 import type { GitResult } from '../../git/run-git.ts';
-import { describeContent, readWorktreeContent, type WorktreeContentOptions } from '../../git/worktree/content.ts';
 import { branchName, createTakeoverWorktree, createWorktree } from '../../git/worktree/create.ts';
-import { WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
 import { recordOrigin } from '../../git/worktree/origin.ts';
 import { removeWorktree } from '../../git/worktree/remove.ts';
-import { findWorktree, listWorktrees, readWorktreeNote, type Worktree } from '../../git/worktree/worktree.ts';
+import { findWorktree, listWorktrees } from '../../git/worktree/worktree.ts';
 import { actorOf, checkClaim } from '../../state/caller.ts';
 import { refusal } from '../../state/outcome.ts';
 import type { State } from '../../state/state.ts';
-import { isCancelled } from '../../state/tasks/task.ts';
 import { decideNameBranch } from '../../state/workflow/session-place.ts';
 import { sessionSettingsOf } from '../project/effect-context.ts';
 import { type Call, handlerFor, problemAnswer, refusalOf } from './call.ts';
+import { viewWorktree, viewWorktrees, type WorktreeContext } from './worktree-views.ts';
 
 export const WORKTREE_HANDLERS = {
   worktree_list: handlerFor(operations.worktreeList, async (call) => {
@@ -74,58 +68,6 @@ function worktreeContextOf({ project, services }: Call): WorktreeContext {
       return settled.answer;
     },
   };
-}
-
-export interface WorktreeContext extends WorktreeContentOptions {
-  readonly path: string;
-  readonly read: <A>(look: (state: State) => A) => Promise<A>;
-}
-
-/** All worktrees below `.worktrees`; others do not belong to Baton. */
-async function viewWorktrees(context: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
-  const all = await listWorktrees(context.path);
-  if (!all.ok) return all;
-  const below = join(all.value[0]?.path ?? context.path, WORKTREES_FOLDER) + sep;
-  const own = all.value.filter(({ path, isMain }) => !isMain && path.startsWith(below));
-  const views: WorktreeView[] = [];
-  for (const worktree of own) views.push(await viewWorktree(worktree, context));
-  return { ok: true, value: views };
-}
-
-async function viewWorktree(worktree: Worktree, context: WorktreeContext): Promise<WorktreeView> {
-  const { path, branch, isMissing } = worktree;
-  const found = isMissing ? undefined : await findRepository(path);
-  const gitDir = found?.ok === true ? found.value.gitDir : undefined;
-  const fence = gitDir === undefined ? null : readFence(gitDir);
-  const needed = await context.read((state) => findNeedOf(state, path, branch, fence));
-  const content = isMissing ? undefined : await readWorktreeContent(path, context);
-  const unknown = isMissing ? ['its folder is gone'] : [];
-  return {
-    path,
-    branch,
-    task_id: fence?.taskId ?? null,
-    port: gitDir === undefined ? null : readWorktreeNote(gitDir).port,
-    needed,
-    holds: content === undefined ? unknown : content.ok ? describeContent(content.value) : [content.problem.message],
-  };
-}
-
-/** A worktree is free only if it is known to be Baton's and its work is over. */
-function findNeedOf(state: State, path: string, branch: string | null, fence: Fence | null): string | null {
-  const runs = [...state.pipelines.values()].filter(({ workspace }) => workspace?.path === path);
-  const open = runs.find(({ outcome }) => outcome === null);
-  if (open !== undefined) return `pipeline ${open.name} runs there`;
-  const agents = [...state.agents.values()].filter(
-    ({ task, process }) =>
-      process !== 'gone' && state.sessions.get(task?.session_id ?? '')?.prepared?.workspace === path,
-  );
-  if (agents.length > 0) return `agent ${agents[0]?.plan.name ?? ''} works there`;
-  if (fence === null) return runs.length > 0 ? null : 'it is not known whose it is';
-  const task = state.tasks.get(fence.taskId);
-  // Taken over: the task continues elsewhere. The present holder may have left the branch for a while.
-  if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;
-  if (task.claim !== null) return `${task.id} is claimed by ${task.claim.holder}`;
-  return task.phase === 'COMPLETED' || isCancelled(task) ? null : `${task.id} is ${task.phase}`;
 }
 
 /** Git refuses commits there once the claim is lost. An earlier claim's worktree is not reused: its holder may still write to it. */

@@ -21,7 +21,8 @@ export async function findLanding(
   return attempt(async () => {
     if (unwrap(await isAncestor(repository, sha, main))) return landingOfAncestor(repository, sha, main);
     const base = unwrap(await findMergeBase(repository, sha, main));
-    return base === null ? null : findCopy(repository, sha, main, base);
+    // Nothing came to the main branch since the work began.
+    return base === null || base === main ? null : findCopy(repository, sha, main, base);
   });
 }
 

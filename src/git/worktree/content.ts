@@ -2,11 +2,13 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { findLanding } from '../reconcile/landing.ts';
-import { findCurrentBranch, findMainBranch, findNewestMain, findRepository, findSha } from '../repository.ts';
-import { attempt, git, gitLines, type GitResult, gitText, unwrap } from '../run-git.ts';
+import { findCurrentBranch, findRepository, findSha, type Repository } from '../repository.ts';
+import { attempt, git, type GitResult, gitText, unwrap } from '../run-git.ts';
 import { readOrigin } from './origin.ts';
 import { pathExists, readDigest } from './read-inside.ts';
+import { createSharedFacts, type SharedFacts } from './shared-facts.ts';
 import { type UnhiddenFiles, type UnhiddenFilesOptions, withUnhiddenFiles } from './unhidden-files.ts';
+import type { Worktree } from './worktree.ts';
 
 /** Everything that would be lost if a worktree were removed. Of ignored files only the configured ones count. */
 export interface WorktreeContent {
@@ -31,24 +33,40 @@ export interface WorktreeContentOptions {
   readonly configured?: readonly string[];
 }
 
+/** Facts of a worktree that were read before. */
+export interface KnownWorktree extends Pick<Worktree, 'head' | 'branch'> {
+  readonly repository: Pick<Repository, 'gitDir' | 'commonDir' | 'mainTop'>;
+  readonly shared: SharedFacts;
+}
+
 /** Reads everything that exists only in a worktree. No setting in it can hide files. */
 export async function readWorktreeContent(
   path: string,
   guard: WorktreeContentOptions,
+  known?: KnownWorktree,
 ): Promise<GitResult<WorktreeContent>> {
   return attempt(async () => {
-    const branch = unwrap(await findCurrentBranch(path));
-    const head = await findSha(path, 'HEAD');
-    const main = head === null ? null : unwrap(await findMainBranch(path, guard.mainBranch));
-    const files = await readFiles(path, { stateDir: guard.stateDir, rulesAt: main?.sha ?? null }, head);
-    const stashes = branch === null ? 0 : await countStashes(path, branch);
-    // Work merged at the remote is not lost, even if the local main branch is behind.
-    const newest = head === null ? null : unwrap(await findNewestMain(path, guard.mainBranch));
-    const commits = head === null || newest === null ? NO_COMMITS : await countCommits(path, head, newest.sha);
-    const underway = await findUnderway(path);
-    const configured = await findChangedConfiguredFiles(path, guard);
+    const { head, branch, repository, shared } = known ?? (await readWorktree(path, guard));
+    const { gitDir, commonDir } = repository;
+    const format = unwrap(await shared.objectFormat());
+    const ignoreFiles = head === null ? [] : unwrap(await shared.ignoreFiles());
+    const place = { format, commonDir, gitDir, ignoreFiles };
+    const files = await readFiles(path, { stateDir: guard.stateDir, rulesAt: null, known: place }, head);
+    const stashes = branch === null ? 0 : countStashes(unwrap(await shared.stashMessages()), branch);
+    const commits = head === null ? NO_COMMITS : await countCommits(path, head, shared);
+    const underway = await findUnderway(gitDir);
+    const configured = await findChangedConfiguredFiles(path, repository, guard);
     return { branch, head, ...files, configured, ...commits, stashes, underway };
   });
+}
+
+async function readWorktree(path: string, { mainBranch }: WorktreeContentOptions): Promise<KnownWorktree> {
+  return {
+    branch: unwrap(await findCurrentBranch(path)),
+    head: await findSha(path, 'HEAD'),
+    repository: unwrap(await findRepository(path)),
+    shared: createSharedFacts(path, mainBranch),
+  };
 }
 
 export function describeContent(content: WorktreeContent): string[] {
@@ -93,25 +111,23 @@ async function findChangedSubmodules(path: string, stateDir: string, submodules:
   return changed;
 }
 
-/** Stashes belong to the repository; their messages name the branch. */
-async function countStashes(path: string, branch: string): Promise<number> {
-  if ((await findSha(path, 'refs/stash')) === null) return 0;
-  const args = ['log', '--walk-reflogs', '--format=%gs', '--no-show-signature', 'refs/stash', '--'];
-  const messages = unwrap(await gitLines(args, { cwd: path }));
+function countStashes(messages: readonly string[], branch: string): number {
   return messages.filter((message) => /^(?:WIP on|On) (.*?): /.exec(message)?.[1] === branch).length;
 }
 
-async function countCommits(path: string, head: string, main: string): Promise<typeof NO_COMMITS> {
+async function countCommits(path: string, head: string, shared: SharedFacts): Promise<typeof NO_COMMITS> {
+  // Work merged at the remote is not lost, even if the local main branch is behind.
+  const { sha: main } = unwrap(await shared.newestMain());
+  if (head === main) return NO_COMMITS;
   const count = async (...not: string[]): Promise<number> =>
     Number(unwrap(await gitText(['rev-list', '--count', head, '--not', main, ...not, '--'], { cwd: path })));
   const unmerged = await count();
   if (unmerged === 0 || unwrap(await findLanding(path, head, main)) !== null) return NO_COMMITS;
-  const remotes = unwrap(await gitLines(['remote'], { cwd: path }));
+  const remotes = unwrap(await shared.remotes());
   return { unpushed: remotes.length === 0 ? 0 : await count('--remotes'), unmerged };
 }
 
-async function findUnderway(path: string): Promise<string | null> {
-  const gitDir = unwrap(await gitText(['rev-parse', '--absolute-git-dir'], { cwd: path }));
+async function findUnderway(gitDir: string): Promise<string | null> {
   const marks: [string, string][] = [
     ['MERGE_HEAD', 'merge'],
     ['rebase-merge', 'rebase'],
@@ -129,9 +145,9 @@ async function findUnderway(path: string): Promise<string | null> {
 /** Files of `workspace.copy` and `workspace.link` that differ from the repository and from Baton's copy. */
 async function findChangedConfiguredFiles(
   worktree: string,
+  { mainTop, gitDir }: KnownWorktree['repository'],
   { stateDir, configured = [] }: WorktreeContentOptions,
 ): Promise<string[]> {
-  const { mainTop, gitDir } = unwrap(await findRepository(worktree));
   const { copied, linked } = readOrigin(stateDir, gitDir);
   const own: string[] = [];
   for (const path of new Set([...configured, ...Object.keys(copied), ...linked].filter(isRelativePath))) {

@@ -2,9 +2,16 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { withInspectionFolder } from '../own/inspection-folder.ts';
-import type { OwnRepository } from '../own/own-repository.ts';
+import type { ObjectFormat, OwnRepository } from '../own/own-repository.ts';
 import { attempt, gitFailure, gitFields, type GitResult, gitText, unwrap } from '../run-git.ts';
-import { joinIgnoreRules, literalPattern, readIgnoreFiles, SESSION_FOLDER, WORKTREES_FOLDER } from './ignore-rules.ts';
+import {
+  type IgnoreFile,
+  joinIgnoreRules,
+  literalPattern,
+  readIgnoreFiles,
+  SESSION_FOLDER,
+  WORKTREES_FOLDER,
+} from './ignore-rules.ts';
 import { readOrigin, type WorktreeOrigin } from './origin.ts';
 import { pathExists } from './read-inside.ts';
 
@@ -23,6 +30,14 @@ export interface UnhiddenFilesOptions {
   readonly rulesAt: string | null;
   /** Baton's repository to read commits from; the worktree's if omitted. */
   readonly own?: OwnRepository;
+  /** Facts of the worktree that were read before. */
+  readonly known?: KnownPlace & { readonly ignoreFiles: readonly IgnoreFile[] };
+}
+
+interface KnownPlace {
+  readonly format: ObjectFormat;
+  readonly commonDir: string;
+  readonly gitDir: string;
 }
 
 /**
@@ -33,17 +48,17 @@ export interface UnhiddenFilesOptions {
  */
 export async function withUnhiddenFiles<T>(
   worktree: string,
-  { stateDir, rulesAt, own }: UnhiddenFilesOptions,
+  { stateDir, rulesAt, own, known }: UnhiddenFilesOptions,
   use: (view: UnhiddenFiles) => Promise<GitResult<T>>,
 ): Promise<GitResult<T>> {
-  const command = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir', '--git-dir'];
-  const found = await gitText(command, { cwd: worktree });
+  const found = known === undefined ? await readPlace(worktree) : { ok: true as const, value: known };
   if (!found.ok) return found;
-  const [format, commonDir, gitDir] = found.value.split('\n');
-  if (commonDir === undefined || gitDir === undefined || (format !== 'sha1' && format !== 'sha256'))
-    return gitFailure('git/odd-path', `'${worktree}' has an invalid git folder`, 'Check its .git file.');
+  const { format, commonDir, gitDir } = found.value;
   const origin = readOrigin(stateDir, gitDir);
-  const rules = await readIgnoreFiles(own ?? worktree, rulesAt);
+  const rules =
+    known === undefined
+      ? await readIgnoreFiles(own ?? worktree, rulesAt)
+      : { ok: true as const, value: known.ignoreFiles };
   if (!rules.ok) return rules;
   const settings = [...SAFE_SETTINGS, ...conversionSettings(await readOperatorConfig(), 'all'), ...origin.settings];
   const objects = [...(own === undefined ? [] : [own.objects]), join(commonDir, 'objects')];
@@ -63,6 +78,16 @@ export async function withUnhiddenFiles<T>(
       submodules: cleared.value,
     });
   });
+}
+
+async function readPlace(worktree: string): Promise<GitResult<KnownPlace>> {
+  const command = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir', '--git-dir'];
+  const found = await gitText(command, { cwd: worktree });
+  if (!found.ok) return found;
+  const [format, commonDir, gitDir] = found.value.split('\n');
+  if (commonDir === undefined || gitDir === undefined || (format !== 'sha1' && format !== 'sha256'))
+    return gitFailure('git/odd-path', `'${worktree}' has an invalid git folder`, 'Check its .git file.');
+  return { ok: true, value: { format, commonDir, gitDir } };
 }
 
 type Run = (args: readonly string[], input?: string) => Promise<GitResult<string[]>>;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { rewriteFile } from '../fence/fence.ts';
 import { git, type GitResult } from '../run-git.ts';
 
@@ -70,6 +70,18 @@ async function withRebasedBranch(worktree: Worktree): Promise<Worktree> {
     if (branch !== undefined) return { ...worktree, branch };
   }
   return worktree;
+}
+
+/**
+ * The git folder of a worktree below `commonDir`, read from its files. Null if the two do not name each other: then the
+ * worktree may pretend to be another one.
+ */
+export async function readLinkedGitDir({ path }: Pick<Worktree, 'path'>, commonDir: string): Promise<string | null> {
+  const link = join(path, '.git');
+  const [, named] = /^gitdir: (.+)\n?$/.exec(await readOrEmpty(link)) ?? [];
+  const gitDir = resolve(path, named ?? '.');
+  if (named === undefined || dirname(gitDir) !== join(commonDir, 'worktrees')) return null;
+  return resolve(gitDir, (await readOrEmpty(join(gitDir, 'gitdir'))).trim()) === link ? gitDir : null;
 }
 
 async function readOrEmpty(path: string): Promise<string> {

@@ -94,7 +94,7 @@ const RIGHTS = `
 function ownsSchema(role: string): PostgresProblem {
   const message = `the role ${role} owns the schema baton or is a superuser, so it could change what was recorded`;
   return new PostgresProblem(
-    ledgerProblem('store/role', message, 'Name another role: baton store init URL --role NAME'),
+    ledgerProblem('store/role', message, 'Name another role: baton store init URL --database-role NAME'),
   );
 }
 

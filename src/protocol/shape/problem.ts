@@ -80,6 +80,12 @@ export function didYouMean(given: string, known: readonly string[]): string | un
   return nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`;
 }
 
+/** ` (did you mean X?)` for the end of a message; empty if nothing is near. */
+export function meantSuffix(given: string, known: readonly string[]): string {
+  const nearest = findNearest(given, known);
+  return nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+}
+
 const LONGEST = 40;
 
 export function findNearest(given: string, known: readonly string[]): string | undefined {

@@ -59,6 +59,8 @@ async function answerBeforeTool(agent: HookedAgent, body: Buffer): Promise<objec
   const isRunning = fieldsInJson(body.toString('utf8'))['is_running'] === true;
   if (isRunning ? budgetHold.checkRunningTool() : await budgetHold.holdTool()) return {};
   const { answer, endsProcess } = denyTool(launch.output);
+  // A message that raises the budget from now on starts the next process: a client with one turn per process leaves.
+  agent.messages.turnEnded();
   if (endsProcess) await agent.end();
   return answer;
 }
@@ -84,7 +86,10 @@ async function askPermission(agent: HookedAgent, body: Buffer): Promise<object> 
   const { budgetHold, messages, pending } = agent;
   // An agent that waits for a budget asks no other question.
   const refusal = await pending.track(budgetHold.holdQuestion());
-  if (refusal !== undefined) return refusal;
+  if (refusal !== undefined) {
+    messages.turnEnded();
+    return refusal;
+  }
   const event = parseHook('permission-request', body);
   return messages.permissions.ask(async () => {
     if (event.kind === 'report') await pending.track(agent.report(event.report));

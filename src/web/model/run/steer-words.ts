@@ -97,7 +97,7 @@ export function commandOf({ does, on: { kind, id } }: SteerStep, text: string): 
     case 'note':
       return `baton task note ${own} ${said}`;
     case 'stop':
-      return `baton agent kill ${own} -m ${said}`;
+      return `baton agent kill ${own} --reason ${said}`;
     case 'attach':
       return `baton agent attach ${own}`;
     case 'resume':
@@ -106,7 +106,9 @@ export function commandOf({ does, on: { kind, id } }: SteerStep, text: string): 
     case 'run_again':
       return `baton pipeline retry ${own}`;
     case 'cancel':
-      return kind === 'task' ? `baton task cancel ${own} --reason ${said}` : `baton pipeline cancel ${own} -m ${said}`;
+      return kind === 'task'
+        ? `baton task cancel ${own} --reason ${said}`
+        : `baton pipeline cancel ${own} --reason ${said}`;
     case 'unblock':
       return `baton task unblock ${own} --reason ${said}`;
     case 'reinstate':

@@ -1,0 +1,21 @@
+import type { ListedCommand } from '../command.ts';
+import { findHelpGroup } from './help-groups.ts';
+import { renderFamilyHelp, renderGroupHelp, renderOverviewHelp } from './render-help.ts';
+
+/** The help that no single command gives: of all commands, of a group, or of the commands with the same first word. */
+export function findOverview(argv: readonly string[], commands: readonly ListedCommand[]): string | undefined {
+  const words = argv.filter((word) => !isHelp(word));
+  const [first] = words;
+  const isAsked = words.length < argv.length;
+  if (first === undefined) return renderOverviewHelp(commands);
+  if (words.length > 1) return undefined;
+  const group = findHelpGroup(first);
+  if (isAsked && group !== undefined) return renderGroupHelp(group, commands);
+  const isFamily = commands.some(({ name }) => name.startsWith(`${first} `));
+  const isCommand = commands.some(({ name }) => name === first);
+  return isFamily && !isCommand ? renderFamilyHelp(first, commands) : undefined;
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h' || word === 'help';
+}

@@ -1,0 +1,29 @@
+import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
+import type { StoredEntry } from '../../ledger/store.ts';
+import { taskIdOf } from '../../ledger/verify/task-proof.ts';
+import { padTo } from '../table.ts';
+import { printable } from '../text.ts';
+
+/** Columns have fixed widths, because the log is printed while it is read. Longer cells move the rest of their line. */
+const WIDTHS = [6, 24, 22, 10, 16] as const;
+
+export const LOG_HEADER = renderColumns('SEQ', ['TIME', 'TYPE', 'TASK', 'ACTOR', 'DATA']);
+
+export function renderLogLine({ seq, bytes }: StoredEntry): string {
+  const entry = parseEntry(bytes);
+  if (!entry.ok) return renderColumns(String(seq), [`(${entry.problems[0].message})`]);
+  const { at, actor, type, data } = entry.value;
+  return renderColumns(String(seq), [at, type, taskIdOf(data) ?? '-', actor, summaryOf(data)].map(printable));
+}
+
+function renderColumns(seq: string, cells: readonly string[]): string {
+  const padded = cells.map((cell, i) => padTo(cell, WIDTHS[i + 1] ?? 0));
+  return `${[seq.padStart(WIDTHS[0]), ...padded].join('  ').trimEnd()}\n`;
+}
+
+function summaryOf(data: Entry['data']): string {
+  const text = JSON.stringify(data);
+  return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
+}
+
+const MAX_SUMMARY_CHARACTERS = 120;

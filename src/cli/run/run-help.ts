@@ -1,0 +1,80 @@
+import type { CommandArgs } from '../../runbook/command-args.ts';
+import { pipelineArgs } from '../../runbook/command-args.ts';
+import { isIssue, ISSUE_WORKFLOW, issueArgs } from '../../runbook/library.ts';
+import { readRunbook } from '../../runbook/read/read-runbook.ts';
+import type { Runbook } from '../../runbook/runbook.ts';
+import type { CliCommand, Io, Option } from '../command.ts';
+import { renderCommandHelp } from '../help/render-help.ts';
+import { findProjectDir } from '../runbook/runbook.ts';
+
+interface Runnable {
+  readonly summary: string;
+  readonly args: CommandArgs;
+}
+
+/** The help of one command of the runbook, with its own arguments before those of `baton run`; undefined if it has no such command. */
+export async function renderRunHelp(name: string, command: CliCommand, io: Io): Promise<string | undefined> {
+  const project = await findProjectDir({ args: [], options: new Map() }, io);
+  const { checked } = await readRunbook(project);
+  const found = checked.ok ? findRunnable(checked.value, name) : undefined;
+  if (found === undefined) return undefined;
+  const { rest: _, ...form } = command;
+  const examples = command.examples.filter((each) => each.startsWith(`baton run ${name} `));
+  return renderCommandHelp(
+    { name: `run ${name}`, summary: found.summary },
+    {
+      ...form,
+      examples: [`baton run ${name}${exampleOf(found.args)}`, ...examples.slice(name === ISSUE_WORKFLOW ? 1 : 0)],
+      args: found.args.positionals.map((each) => ({
+        name: each.name,
+        about: aboutOf(name, each.name) ?? 'Defined by the runbook',
+        optional: !each.required,
+      })),
+      options: [
+        ...found.args.options.map((each) => optionOf(name, each)),
+        ...command.options.filter((each) => isFor(name, each)),
+      ],
+    },
+  );
+}
+
+function findRunnable(runbook: Runbook, name: string): Runnable | undefined {
+  if (isIssue(runbook, name)) return { summary: 'Take a change from a request to a merge', args: issueArgs() };
+  const own = runbook.commands.get(name);
+  if (own !== undefined) return { summary: `Run the command ${name} of the runbook`, args: own.args };
+  const pipeline = runbook.pipelines.get(name);
+  if (pipeline === undefined) return undefined;
+  return { summary: `Run the pipeline ${name} of the runbook`, args: pipelineArgs(pipeline) };
+}
+
+function exampleOf({ positionals }: CommandArgs): string {
+  return positionals.map(({ name }) => (name === 'title' ? ' "Add a login page"' : ` <${name}>`)).join('');
+}
+
+function optionOf(command: string, { name, value, required, isList }: CommandArgs['options'][number]): Option {
+  return {
+    name,
+    ...(value === null ? {} : { value: value.toUpperCase() }),
+    ...(required ? { needed: true } : {}),
+    ...(isList === true ? { isList } : {}),
+    about: aboutOf(command, name) ?? 'Defined by the runbook',
+  };
+}
+
+/** `--follow` takes no name, and `--from-github` only `issue`. */
+function isFor(command: string, { name }: Option): boolean {
+  return name !== 'follow' && (name !== 'from-github' || command === ISSUE_WORKFLOW);
+}
+
+function aboutOf(command: string, name: string): string | undefined {
+  return command === ISSUE_WORKFLOW ? ISSUE_ABOUT[name] : undefined;
+}
+
+const ISSUE_ABOUT: Readonly<Record<string, string>> = {
+  title: 'What is to be done; makes a task of it',
+  task: 'Existing tasks instead of a new one, separated by commas',
+  mode: 'How often you are asked: autonomous (default), semi or supervised',
+  priority: 'Higher comes first (0)',
+  id: 'The id of the new task (default: the next free one)',
+  after: 'Tasks that must be done first, separated by commas',
+};

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Io } from './command.ts';
+import { showElapsed } from './show-elapsed.ts';
+
+let err = '';
+const io: Io = {
+  env: {},
+  cwd: '/',
+  isTerminal: true,
+  out: () => undefined,
+  err: (text) => {
+    err += text;
+  },
+  readInput: async () => new Uint8Array(),
+};
+
+beforeEach(() => {
+  err = '';
+  vi.useFakeTimers();
+});
+afterEach(() => void vi.useRealTimers());
+
+const CLEAR = '\r\u001B[K';
+
+it('counts the seconds in one line, and removes it', () => {
+  {
+    using _elapsed = showElapsed(io, { isShown: true });
+    vi.advanceTimersByTime(999);
+    expect(err).toBe('');
+    vi.advanceTimersByTime(1001);
+    expect(err).toBe(`${CLEAR}Waiting, 1 s${CLEAR}Waiting, 2 s`);
+  }
+  expect(err.endsWith(`2 s${CLEAR}`)).toBe(true);
+  const ended = err;
+  vi.advanceTimersByTime(5000);
+  expect(err).toBe(ended);
+});
+
+it('lets other messages begin on a line of their own', () => {
+  using elapsed = showElapsed(io, { isShown: true });
+  vi.advanceTimersByTime(1000);
+  elapsed.io.err('Copying the repository: 10%\n');
+  expect(err).toBe(`${CLEAR}Waiting, 1 s${CLEAR}Copying the repository: 10%\n`);
+});
+
+it.each([
+  ['the output is no terminal', { ...io, isTerminal: false }, true],
+  ['the errors go to a file', io, false],
+  ['the terminal is dumb', { ...io, env: { TERM: 'dumb' } }, true],
+])('prints nothing if %s', (_why, place, isShown) => {
+  {
+    using _elapsed = showElapsed(place, { isShown });
+    vi.advanceTimersByTime(5000);
+  }
+  expect(err).toBe('');
+});
