@@ -68,7 +68,7 @@ export async function bundleCommand(outdir: string): Promise<void> {
     outdir,
     entryPoints: { baton: 'src/cli/main.ts', daemon: 'src/daemon/main.ts' },
   });
-  for (const folder of globSync('src/**/sql', { cwd: root })) {
+  for (const folder of globSync(['src/**/sql', 'src/cli/docs/site/assets'], { cwd: root })) {
     cpSync(join(root, folder), resolve(root, outdir, relative('src', folder)), { recursive: true });
   }
   await writePage(resolve(root, outdir, 'web'));

@@ -1,8 +1,10 @@
 import { execFile, execFileSync, type ExecFileOptions } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { installStandIn } from './claude-stand-in/install-stand-in.ts';
+import { PAGES, readBlocks, ROOT, stepsOf } from './docs/blocks.ts';
 import { BATON, COMPILE_CACHE } from './package/where.ts';
 import { withoutSandbox } from './sandbox-words.ts';
 
@@ -12,17 +14,13 @@ import { withoutSandbox } from './sandbox-words.ts';
  * their output, errors included. Ids and ages differ from run to run: an id in the documentation stands for the actual id in its place, also in
  * later commands.
  */
-const root = join(import.meta.dirname, '..');
-const SOURCE_EXPORTS = join(root, 'test/package/source-exports.ts');
-const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: root });
-const blocks = pages.flatMap((page) => blocksOf(page));
+const SOURCE_EXPORTS = join(ROOT, 'test/package/source-exports.ts');
+const blocks = PAGES.flatMap((page) => readBlocks(page));
 const programs = blocks.filter(({ language }) => language === 'ts');
-const sessions = pages
-  .map((page) => ({
-    page,
-    steps: blocks.filter((block) => block.page === page && block.language === 'console').flatMap(stepsOf),
-  }))
-  .filter(({ steps }) => steps.length > 0);
+const sessions = PAGES.map((page) => ({
+  page,
+  steps: blocks.filter((block) => block.page === page).flatMap(stepsOf),
+})).filter(({ steps }) => steps.some((step) => 'command' in step));
 
 describe('the documentation', () => {
   it('has examples of both kinds', () => {
@@ -33,7 +31,7 @@ describe('the documentation', () => {
   it.concurrent.for(programs)(
     '$page:$line runs as a program',
     async ({ text, page, line }, { expect, onTestFinished }) => {
-      const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
+      const file = join(ROOT, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
       onTestFinished(() => rmSync(file));
       writeFileSync(file, text);
       const { stdout, stderr } = await run(process.execPath, ['--import', SOURCE_EXPORTS, file], {
@@ -44,25 +42,35 @@ describe('the documentation', () => {
     },
   );
 
-  it.concurrent.for(sessions)('$page runs as a session in a shell', async ({ steps }, { expect, onTestFinished }) => {
-    const { shell, remove } = newRepository();
-    onTestFinished(remove);
-    const ids = new Map<string, string>();
-    const withIds = (text: string): string => text.replaceAll(IDS, (id) => ids.get(id) ?? id);
-    for (const { command, output } of steps) {
-      // On a busy machine the first command waits for the daemon and prints a line about it.
-      const said = (await shell(withIds(command))).replace(/^Waiting for the daemon.*\n/m, '');
-      const found = said.match(IDS) ?? [];
-      for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
-      expect(`$ ${command}\n${portable(said)}`).toBe(`$ ${command}\n${portable(withIds(output))}`);
-    }
-  });
+  it.concurrent.for(sessions)(
+    '$page runs as a session in a shell',
+    async ({ page, steps }, { expect, onTestFinished }) => {
+      const { cwd, shell, remove } = page === 'docs/tutorial.md' ? newLibrary() : newRepository();
+      onTestFinished(remove);
+      const ids = new Map<string, string>();
+      const withIds = (text: string): string => text.replaceAll(IDS, (id) => ids.get(id) ?? id);
+      for (const step of steps) {
+        if ('file' in step) {
+          mkdirSync(join(cwd, dirname(step.file)), { recursive: true });
+          writeFileSync(join(cwd, step.file), step.text);
+          continue;
+        }
+        const { command, output } = step;
+        // On a busy machine the first command waits for the daemon and prints a line about it.
+        const said = (await shell(withIds(command))).replace(/^Waiting for the daemon.*\n/m, '');
+        if (output === undefined) continue;
+        const found = said.match(IDS) ?? [];
+        for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
+        expect(`$ ${command}\n${portable(said)}`).toBe(`$ ${command}\n${portable(withIds(output))}`);
+      }
+    },
+  );
 
   it('links only to files that exist', () => {
-    const broken = pages.flatMap((page) =>
-      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
+    const broken = PAGES.flatMap((page) =>
+      [...readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
         .map(([, target = '']) => join(page, '..', target))
-        .filter((target) => globSync(target.replace(/\/$/, ''), { cwd: root }).length === 0)
+        .filter((target) => globSync(target.replace(/\/$/, ''), { cwd: ROOT }).length === 0)
         .map((target) => `${page} → ${target}`),
     );
     expect(broken).toEqual([]);
@@ -73,7 +81,8 @@ describe('the documentation', () => {
 const IDS = /(?<![\w-])[0-9a-f]{8}(?![\w-])/g;
 
 function portable(text: string): string {
-  return withNarrowHeadings(ageless(withoutSandbox(text)));
+  const plain = withNarrowHeadings(ageless(withoutSandbox(text)));
+  return plain.replaceAll(/\b(?:[0-9a-f]{40}|[0-9a-f]{12})\b/g, 'COMMIT');
 }
 
 function ageless(text: string): string {
@@ -86,25 +95,39 @@ function withNarrowHeadings(text: string): string {
   return text.replaceAll(/^[A-Z]{2,}(?: {2,}[A-Z→ ]+)+$/gm, (line) => line.replaceAll(/ {2,}/g, '  '));
 }
 
-/** A repository with one commit and the examples, a Baton of its own, and a shell in it. */
-function newRepository(): {
+interface Repository {
+  readonly cwd: string;
   readonly shell: (command: string) => Promise<string>;
   readonly remove: () => Promise<void>;
-} {
+}
+
+/** A repository with one commit and the examples, a Baton of its own, and a shell in it. */
+function newRepository(): Repository {
   const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
+  cpSync(join(ROOT, 'examples'), join(folder, 'repository/examples'), { recursive: true });
+  return openRepository(folder, process.env['PATH'] ?? '');
+}
+
+/** For the tutorial: a small library without a runbook, and a `claude` that needs no model. */
+function newLibrary(): Repository {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
+  for (const part of ['package.json', 'src', 'test'])
+    cpSync(join(ROOT, 'examples/sample', part), join(folder, 'repository', part), { recursive: true });
+  return openRepository(folder, `${installStandIn(folder)}:${process.env['PATH']}`);
+}
+
+function openRepository(folder: string, path: string): Repository {
   const cwd = join(folder, 'repository');
   const env = {
     ...COMPILE_CACHE,
-    PATH: process.env['PATH'],
+    PATH: path,
     HOME: folder,
     BATON_STATE_DIR: join(folder, 'state'),
     BATON_RESTART: 'off',
     GIT_CONFIG_GLOBAL: '/dev/null',
+    ...AUTHOR,
   };
-  mkdirSync(cwd);
-  cpSync(join(root, 'examples'), join(cwd, 'examples'), { recursive: true });
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], { cwd, env });
+  const git = (...args: string[]) => execFileSync('git', args, { cwd, env });
   git('init', '--quiet', '--initial-branch=main');
   git('add', '.');
   git('commit', '--quiet', '--message=Begin');
@@ -116,8 +139,15 @@ function newRepository(): {
     await shell('baton down');
     rmSync(folder, { recursive: true });
   };
-  return { shell, remove };
+  return { cwd, shell, remove };
 }
+
+const AUTHOR = {
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.com',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.com',
+};
 
 /** Runs a program and returns its output, with any exit code. */
 async function run(command: string, args: readonly string[], options: ExecFileOptions = {}): Promise<Printed> {
@@ -134,33 +164,6 @@ interface Printed {
   readonly stderr: string;
 }
 
-interface Block {
-  readonly page: string;
-  readonly line: number;
-  readonly language: string;
-  readonly text: string;
-}
-
-function blocksOf(page: string): Block[] {
-  const source = readFileSync(join(root, page), 'utf8');
-  return [...source.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map((match) => ({
-    page,
-    line: source.slice(0, match.index).split('\n').length,
-    language: match[1] ?? '',
-    text: match[2] ?? '',
-  }));
-}
-
 function expectedOutput(text: string): string {
   return [...text.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1]).join('\n');
-}
-
-function stepsOf({ text }: Block): { command: string; output: string }[] {
-  return text
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => {
-      const [command = '', ...output] = part.split('\n');
-      return { command, output: output.join('\n').trimEnd() };
-    });
 }

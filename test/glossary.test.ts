@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['*.md', 'docs/**/*.md', 'runbooks/**/*.md'], { cwd: root });
 /** Rendered from the declarations in `src`. */
-const GENERATED = ['docs/operations.md', 'docs/entries.md'];
+const GENERATED = ['docs/operations.md', 'docs/entries.md', ...globSync('docs/reference/*.md', { cwd: root })];
 const MAX_COLUMNS = 120;
 
 interface Term {

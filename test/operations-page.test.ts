@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { renderClientTables } from '../scripts/render-clients.ts';
 import { renderEntriesPage } from '../scripts/render-entries.ts';
 import { renderOperations } from '../scripts/render-operations.ts';
+import { REFERENCE_PAGES } from '../scripts/render-reference.ts';
 import { renderSandboxTables } from '../scripts/render-sandbox-modes.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { OPERATIONS } from '../src/api/operations/registry.ts';
@@ -16,6 +17,11 @@ it('docs/operations.md matches the declarations', () => {
 it('docs/entries.md matches the table of entry types', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/entries.md'), 'utf8');
   expect(page, 'run: node scripts/render-entries.ts').toBe(renderEntriesPage());
+});
+
+it.each(Object.entries(REFERENCE_PAGES))('%s matches the code', async (path, render) => {
+  const page = readFileSync(join(import.meta.dirname, '..', path), 'utf8');
+  expect(page, 'run: npm run pages').toBe(await render());
 });
 
 it('docs/security.md has the tables of the sandbox', () => {

@@ -222,6 +222,9 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./ledger/verify-file.ts'), {
     verifyFileCommand: ['verify', 'Check a task proof or an export, offline'],
   }),
+  ...listCommands(async () => import('./docs/docs.ts'), {
+    docsCommand: ['docs', 'Open this documentation in your browser'],
+  }),
   {
     name: 'demo',
     summary: 'Show a request become a merge, with scripted agents in a temporary repository',

@@ -1,0 +1,53 @@
+import type { CliCommand, ListedCommand, Option } from '../../src/cli/command.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { renderUsage } from '../../src/cli/help/render-help.ts';
+import { joinSections, renderTable } from './table.ts';
+
+/** Renders docs/reference/cli.md from the commands. */
+export async function renderCliPage(): Promise<string> {
+  const sections = await Promise.all(COMMANDS.map(async (listed) => renderCommand(listed, await listed.load())));
+  return joinSections([HEAD, renderTable(['command', 'does'], COMMANDS.map(renderRow)), ...sections]);
+}
+
+const HEAD = `# Commands
+
+Every command with its arguments, options and exit codes. \`baton COMMAND --help\` shows the same in the terminal. This
+page is made from the commands by \`npm run pages\`; [The command line](../cli.md) explains what they have in common.
+
+All commands exit with 0 on success, 1 on failure and 2 on a usage error, unless their section says otherwise. With
+\`--json\` a command prints one JSON document, and errors as JSON too.`;
+
+function renderRow({ name, summary }: ListedCommand): readonly string[] {
+  return [`[\`baton ${name}\`](#baton-${anchorOf(name)})`, summary];
+}
+
+/** As GitHub makes it of the heading. */
+function anchorOf(name: string): string {
+  return name.replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-');
+}
+
+function renderCommand({ name, summary }: ListedCommand, command: CliCommand): string {
+  const rest = command.rest === undefined ? [] : [command.rest];
+  return joinSections([
+    `## baton ${name}`,
+    `${summary}.`,
+    [...command.examples, '', renderUsage(name, command)].map((line) => (line === '' ? '' : `    ${line}`)).join('\n'),
+    renderTable(
+      ['argument', 'meaning'],
+      [...command.args, ...rest].map((argument) => [`\`${argument.name}\``, argument.about]),
+    ),
+    renderTable(
+      ['option', 'meaning'],
+      command.options.map((option) => [renderOption(option), option.about]),
+    ),
+    renderTable(['exit code', 'meaning'], Object.entries(command.exitCodes ?? {})),
+  ]).trimEnd();
+}
+
+function renderOption({ name, short, value }: Option): string {
+  const names = [
+    ...(short === undefined ? [] : [`\`-${short}\``]),
+    `\`--${name}${value === undefined ? '' : ` ${value}`}\``,
+  ];
+  return names.join(', ');
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVER_LIMITS } from '../../src/daemon/limits.ts';
+import { PROTOCOL_LIMITS } from '../../src/protocol/limits.ts';
+import type { Shape } from '../../src/protocol/shape/shape.ts';
+import { limitsShape } from '../../src/runbook/shape/limits-shape.ts';
+import { joinSections, renderTable } from './table.ts';
+
+/** Renders docs/reference/limits.md from the constants, with the comments of their source. */
+export function renderLimitsPage(): string {
+  const runbook = Object.entries<Shape>(limitsShape.fields).map(([name, { about }]) => [
+    `\`limits.${name}\``,
+    about ?? '',
+  ]);
+  return joinSections([
+    HEAD,
+    '## Limits that you set',
+    'In the runbook, for a project:',
+    renderTable(['field', 'meaning'], runbook),
+    '## Limits of messages',
+    'What agents and people send. Sizes are UTF-8 bytes.',
+    renderTable(['limit', 'value', ''], rowsOf(PROTOCOL_LIMITS, 'src/protocol/limits.ts')),
+    '## Limits of the daemon',
+    'What its socket and its port accept. A request over a limit gets an error, and nothing is lost.',
+    renderTable(['limit', 'value', ''], rowsOf(SERVER_LIMITS, 'src/daemon/limits.ts')),
+  ]);
+}
+
+const HEAD = `# Limits
+
+Every limit, with its value. [Runbooks](../runbooks.md#limits) has those of a runbook file, and [the
+ledger](../ledger.md#what-is-stored) those of an entry. This page is made from the code by \`npm run pages\`.`;
+
+function rowsOf(limits: Readonly<Record<string, number>>, file: string): (readonly string[])[] {
+  const source = readFileSync(join(import.meta.dirname, '../..', file), 'utf8');
+  return Object.entries(limits).map(([name, value]) => {
+    const about = new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n\\s*${name}:`).exec(source)?.[1] ?? '';
+    return [wordsOf(name), renderValue(name, value), about];
+  });
+}
+
+/** `headersTimeoutMs` → `headers timeout`. The unit is with the value. */
+function wordsOf(name: string): string {
+  return name.replace(/(?:Ms|Bytes|Characters)$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function renderValue(name: string, value: number): string {
+  if (name.endsWith('Ms')) return value % 1000 === 0 ? `${value / 1000} s` : `${value} ms`;
+  const [, unit = ''] = /(Bytes|Characters)$/.exec(name) ?? [];
+  if (unit === 'Bytes' && value % 1024 === 0)
+    return value % (1024 * 1024) === 0 ? `${value / (1024 * 1024)} MiB` : `${value / 1024} KiB`;
+  return `${value.toLocaleString('en')}${unit === '' ? '' : ` ${unit.toLowerCase()}`}`;
+}
