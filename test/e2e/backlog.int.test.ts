@@ -31,7 +31,9 @@ it('imported tasks become workflows together, or none does; each reads what its 
 
   const refused = await baton(['run', 'issue', '--task', 'T1,T2,T3', '--task', 'T4,T5', '--detach']);
   expect(refused).toMatchObject({ code: 1, out: '' });
-  expect(refused.err).toContain('no workflow was started: 3 of 5 tasks cannot be taken\n  task T3 is completed.');
+  expect(refused.err).toContain(
+    'no workflow was started: 3 of 5 tasks cannot be taken [tasks-not-started]\n  task T3 is completed.',
+  );
   expect(refused.err).toContain('\n  task T4 is blocked: no key. First: baton task unblock T4 --reason "…"\n');
   expect(await scene.types()).not.toContain('WorkflowStarted');
   expect((await baton(['run', 'issue', '--task', 'T1,T2', '--plan'])).out).toMatch(

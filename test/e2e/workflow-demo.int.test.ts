@@ -85,7 +85,7 @@ describe('baton demo', () => {
     expect([ran.status, ran.stdout, ran.stderr]).toEqual([
       1,
       '',
-      'Error: the demo needs git, and there is none on the PATH\n  hint: Install git, then: baton demo\n',
+      'Error: the demo needs git, and there is none on the PATH [git/cannot-run]\n  hint: Install git, then: baton demo\n',
     ]);
     expect(readdirSync(place).filter((name) => name.startsWith('baton-demo-'))).toEqual([]);
   });

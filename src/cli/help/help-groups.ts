@@ -21,7 +21,7 @@ export const HELP_GROUPS: readonly HelpGroup[] = [
   {
     name: 'people',
     title: 'People (what needs you)',
-    commands: ['status', 'decision', 'web', 'project', 'costs'],
+    commands: ['status', 'decision', 'web', 'project', 'costs', 'metrics'],
   },
   {
     name: 'agents',

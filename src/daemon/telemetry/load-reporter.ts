@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { causeOf, type Log } from '../log.ts';
-import type { TelemetryReporter } from './telemetry.ts';
+import type { TelemetryReporter } from './reporter.ts';
 
 /**
  * Imports the module that registers an OpenTelemetry SDK. It is imported here and not by `--import`, because the daemon gets most of its

@@ -2,7 +2,7 @@ import { isSpanContextValid, metrics, ROOT_CONTEXT, type Span, SpanStatusCode, t
 import { VERSION } from '../../api/version.ts';
 import { INSTRUMENT_NAMES, instrumentOf, type InstrumentName, type Measurement } from '../../telemetry/instruments.ts';
 import type { FinishedTrace } from '../../telemetry/spans.ts';
-import type { TelemetryReporter } from './telemetry.ts';
+import type { TelemetryReporter } from './reporter.ts';
 
 /** Reports through the API of OpenTelemetry. What becomes of it is up to the SDK that the operator has registered. */
 export function createOtelReporter(close: () => Promise<void>): TelemetryReporter & { readonly isRegistered: boolean } {

@@ -8,7 +8,7 @@ import { TELEMETRY_LIMITS } from '../../telemetry/limits.ts';
 import { measureEntry, nothingUnderWay, type UnderWay } from '../../telemetry/measure-entry.ts';
 import { TraceFold } from '../../telemetry/trace-fold.ts';
 import { underWayIn } from '../../telemetry/under-way-in-state.ts';
-import type { TelemetryReporter } from './telemetry.ts';
+import type { TelemetryReporter } from './reporter.ts';
 
 export interface ProjectTelemetryOptions extends Pick<TelemetryReporter, 'measure'> {
   /** Undefined if nobody receives traces: then none are folded. */

@@ -1,19 +1,10 @@
 import { VERSION } from '../../api/version.ts';
-import type { Measurement } from '../../telemetry/instruments.ts';
 import { renderPrometheus } from '../../telemetry/render-prometheus.ts';
-import type { FinishedTrace } from '../../telemetry/spans.ts';
 import { Totals } from '../../telemetry/totals.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import { causeOf, type Log, ThrottledLog } from '../log.ts';
 import { ProjectTelemetry } from './project-telemetry.ts';
-
-/** Sends measurements and traces out of the daemon. */
-export interface TelemetryReporter {
-  readonly measure: (measurement: Measurement) => void;
-  readonly trace: (trace: FinishedTrace) => void;
-  /** Sends what is left. */
-  readonly close: () => Promise<void>;
-}
+import type { TelemetryReporter } from './reporter.ts';
 
 /** The metrics of all projects of a daemon, counted since it started. */
 export class Telemetry {

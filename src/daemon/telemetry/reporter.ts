@@ -1,0 +1,10 @@
+import type { Measurement } from '../../telemetry/instruments.ts';
+import type { FinishedTrace } from '../../telemetry/spans.ts';
+
+/** Sends measurements and traces out of the daemon. */
+export interface TelemetryReporter {
+  readonly measure: (measurement: Measurement) => void;
+  readonly trace: (trace: FinishedTrace) => void;
+  /** Sends what is left. */
+  readonly close: () => Promise<void>;
+}
