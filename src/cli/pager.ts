@@ -8,7 +8,8 @@ export function printLong(text: string, io: Io, rows: number = process.stdout.ro
   const { error, status } = spawnSync('sh', ['-c', pager], {
     input: text,
     stdio: ['pipe', 'inherit', 'inherit'],
-    env: { ...io.env, LESS: io.env['LESS'] ?? 'FRX' },
+    // The text is UTF-8 whatever the locale: without one, `less` would show the bytes of other letters.
+    env: { ...io.env, LESS: io.env['LESS'] ?? 'FRX', LESSCHARSET: io.env['LESSCHARSET'] ?? 'utf-8' },
   });
   // 126 and 127: there is no such pager. Leaving one early is no failure.
   if (error !== undefined && 'code' in error && error.code !== 'EPIPE') io.out(text);

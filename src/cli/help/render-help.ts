@@ -31,7 +31,7 @@ export function renderOverviewHelp(commands: readonly Named[]): string {
   }));
   const width = Math.max(...groups.flatMap(({ rows }) => rows.map(([words]) => words.length)));
   return joinSections([
-    '  baton run issue "Add a login page"\n  baton status --watch',
+    '  baton init\n  baton run issue "Add a login page"\n  baton status --watch',
     ABOUT,
     'Usage: baton COMMAND [arguments] [options]',
     ...groups.map(({ title, rows }) => renderColumns(title, rows, width)),
