@@ -35,9 +35,9 @@ export function lookForWork(world: EngineContext): readonly Event[] {
 
 /**
  * On free room or new work: steps that wait for room start first, oldest first; then workers claim tasks. Only the room of the host that
- * decides is filled: another host may be busy with what this one cannot see.
+ * decides is filled: another host may be busy with what this one cannot see. `isBarred`: tasks that nobody may claim yet.
  */
-export function fillCapacity(world: EngineContext): Event[] {
+export function fillCapacity(world: EngineContext, isBarred: (task: Task) => boolean = () => false): Event[] {
   const { state, rules, here } = world;
   const starting: AgentPlan[] = [];
   const started: Event[] = [];
@@ -46,7 +46,7 @@ export function fillCapacity(world: EngineContext): Event[] {
     starting.push(plan);
     started.push(...requestAgent(world, run, run.step.name, plan));
   }
-  return [...started, ...dispatchWorkers(world, starting)];
+  return [...started, ...dispatchWorkers(world, starting, isBarred)];
 }
 
 function queuedSteps({ state, here }: EngineContext): { readonly run: PipelineRun; readonly plan: AgentPlan }[] {
@@ -67,7 +67,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Workers claim ready tasks that fit them, most urgent first, up to their concurrency. */
-function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
+function dispatchWorkers(world: EngineContext, starting: AgentPlan[], isBarred: (task: Task) => boolean): Event[] {
   const { state } = world;
   const host = world.here === undefined ? undefined : findHost(state, world.here);
   if (world.here !== undefined && (host === undefined || host.draining)) return [];
@@ -80,18 +80,19 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   const begun = new Map<string, number>();
   const events: Event[] = [];
   const gate = budgetGate(world);
+  const mayBegin = (task: Task): boolean => !isBarred(task);
   const mayStartWorkflows = findWorkflowObstacle(state, world.rules) === undefined;
   const freeOf = (worker: WorkerPlan): number =>
     worker.plan.kind === 'workflow' && !mayStartWorkflows
       ? 0
       : worker.concurrency - countRuns(state, worker) - (begun.get(worker.name) ?? 0);
   if (gate.isDaySpent) {
-    const isWanted = workers.some((each) => findWork(world, each, taken, freeOf(each.worker)).length > 0);
+    const isWanted = workers.some((each) => findWork(world, each, taken, freeOf(each.worker), mayBegin).length > 0);
     return isWanted ? gate.askForDay() : [];
   }
   for (const each of workers) {
     const { worker } = each;
-    for (const task of findWork(world, each, taken, freeOf(worker), gate.mayTake)) {
+    for (const task of findWork(world, each, taken, freeOf(worker), (task) => mayBegin(task) && gate.mayTake(task))) {
       const agent = agentFor(worker, task);
       if (agent !== undefined && !hasCapacity(state, agent, world.rules, starting, world.here)) break;
       const started = beginWork(world, worker, task);
@@ -120,15 +121,12 @@ function findWork(
   worker: PinnedWorker,
   taken: ReadonlySet<string>,
   free: number,
-  isAffordable: (task: Task) => boolean = () => true,
+  mayTake: (task: Task) => boolean,
 ): readonly Task[] {
   if (free <= 0) return [];
   const { state, ready, rules, here } = world;
   const fit = (task: Task): boolean =>
-    !taken.has(task.id) &&
-    fitsWorker(state, worker, task, rules) &&
-    mayWorkHere(state, task, here) &&
-    isAffordable(task);
+    !taken.has(task.id) && fitsWorker(state, worker, task, rules) && mayWorkHere(state, task, here) && mayTake(task);
   const closing = ready.closing(state, MAX_CLOSING_TASKS).filter(fit).slice(0, free);
   if (closing.length === free) return closing;
   return [...closing, ...findFittingTasks(ready, state, free - closing.length, fit)];

@@ -77,7 +77,14 @@ export function react(state: State, recorded: RecordedEvent, tools: EngineInputs
   // The task's move is recorded with this entry. The move decides whether the task is held, and makes room.
   if (isYetToMove(world, recorded)) return followed;
   // A run that ends with its claim makes room when it has ended; until then its worker must not get more work.
-  return HOW_CLAIM_ENDED.has(recorded.type) && followed.length > 0 ? followed : [...followed, ...fillCapacity(world)];
+  if (HOW_CLAIM_ENDED.has(recorded.type) && followed.length > 0) return followed;
+  return [...followed, ...fillCapacity(world, (task) => isBeforeCheckpoint(task, recorded, followed))];
+}
+
+/** The rule of a move that is yet to come may ask a person first, and makes room itself: until then nobody claims the task. */
+function isBeforeCheckpoint({ id, flow }: Task, { seq }: RecordedEvent, followed: readonly Event[]): boolean {
+  if (flow.mode === null || flow.mode === 'autonomous') return false;
+  return flow.movedAt > seq || followed.some(({ type, data }) => type === 'PhaseMoved' && data.task_id === id);
 }
 
 function afterProcess(world: EngineContext, agent: AgentRun): Event[] {

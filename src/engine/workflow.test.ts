@@ -517,6 +517,15 @@ describe('checkpoints', () => {
     expect(play.task.claim?.role).toBe('implementer');
   });
 
+  it('come before any claim if no checks are required, too', () => {
+    const play = new WorkflowPlay({ ciGate: false, checks: [] }, 'semi').order(
+      runs.configure([worker('implementer'), worker('reviewer')]),
+    );
+    play.turn('issue-manager').turn('prep').resolve(1).workersTurn('implementer');
+    expect([play.task.flow.held?.stage, play.task.claim]).toEqual(['ready for review', null]);
+    expect(play.resolve(1).task.claim?.role).toBe('reviewer');
+  });
+
   it('do not hold a task that a person moved', () => {
     const play = new WorkflowPlay({}, 'semi').turn('issue-manager').turn('prep');
     play
