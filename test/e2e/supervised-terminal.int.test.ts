@@ -1,12 +1,10 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { isLongLane } from '../lanes.ts';
 import { BATON } from '../package/where.ts';
-import { Terminal } from '../processes/terminal.ts';
-import { until } from '../processes/until.ts';
+import { ASKED, ENDED, Shell } from '../processes/shell.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
 
 const WORDS = {
@@ -99,14 +97,14 @@ interface Checkpoint {
 it('a person decides every checkpoint of a supervised workflow from the terminal alone', async () => {
   scene = supervised();
   await scene.start();
-  await using person = await Person.in(scene);
+  await using person = await openShell(scene);
   let seen = await person.types('baton run issue "Read durations back" --mode supervised', ASKED);
   for (const checkpoint of [...WALK, ...(isLongLane ? LONG_WALK : [])]) seen = await decide(person, checkpoint, seen);
   expect(seen).toMatch(isLongLane ? /\n\[0\] \$ $/ : /\n\[1\] \$ $/);
 }, 150_000);
 
 /** Judges the question on the screen and answers it. Returns what the terminal shows next. */
-async function decide(person: Person, checkpoint: Checkpoint, seen: string): Promise<string> {
+async function decide(person: Shell, checkpoint: Checkpoint, seen: string): Promise<string> {
   const { stage, shows, hides = [], by = 'the run', choose, note = '' } = checkpoint;
   const asked = [...seen.matchAll(/^([0-9a-f]{8}) {2}Task needs attention: W-00001 .*? {2}\(/gm)].at(-1);
   const screen = seen.slice(asked?.index);
@@ -131,7 +129,7 @@ async function decide(person: Person, checkpoint: Checkpoint, seen: string): Pro
   return person.types('baton run --follow W-00001', ASKED);
 }
 
-async function answer(person: Person, option: string, note: string, waitsFor = ENDED): Promise<string> {
+async function answer(person: Shell, option: string, note: string, waitsFor = ENDED): Promise<string> {
   const question = await person.types(option, /: $/);
   if (question.includes('What must change')) {
     // It is asked for again.
@@ -163,44 +161,10 @@ function supervised(): WorkflowScene {
   return made;
 }
 
-/** Somebody at a shell, who knows nothing but what is printed there. */
-class Person implements AsyncDisposable {
-  readonly #terminal: Terminal;
-  #mark = 0;
-
-  private constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  static async in({ repository: cwd, scene: { folder, env } }: WorkflowScene): Promise<Person> {
-    const bin = join(folder, 'bin');
-    mkdirSync(bin);
-    writeFileSync(join(bin, 'baton'), `#!/bin/sh\nexec '${process.execPath}' '${BATON}' "$@"\n`, { mode: 0o755 });
-    const settings = { ...env, PS1: PROMPT, PATH: `${bin}:${env['PATH'] ?? ''}` };
-    const person = new Person(new Terminal(['/bin/sh', '-i'], { cwd, env: settings, columns: 200, rows: 60 }));
-    await until('the shell is ready', () => ENDED.test(person.#seen));
-    return person;
-  }
-
-  /** Types a line, and reads until the terminal shows this. */
-  async types(line: string, waitsFor = ENDED): Promise<string> {
-    this.#mark = this.#terminal.written.length;
-    this.#terminal.type(`${line}\n`);
-    return until(`the terminal shows ${String(waitsFor)} after ${line}`, () => waitsFor.test(this.#seen) && this.#seen);
-  }
-
-  get #seen(): string {
-    return stripVTControlCharacters(this.#terminal.written.slice(this.#mark)).replaceAll('\r', '');
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#terminal.hangUp();
-    await this.#terminal[Symbol.asyncDispose]();
-  }
+/** With `baton` on the PATH. */
+async function openShell({ repository: cwd, scene: { folder, env } }: WorkflowScene): Promise<Shell> {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'baton'), `#!/bin/sh\nexec '${process.execPath}' '${BATON}' "$@"\n`, { mode: 0o755 });
+  return Shell.open({ cwd, env: { ...env, PATH: `${bin}:${env['PATH'] ?? ''}` } });
 }
-
-const PROMPT = '[$?] $ ';
-/** The shell asks for the next command. */
-const ENDED = /^\[\d+\] \$ $/m;
-/** Baton asks for an answer, or the command has ended. */
-const ASKED = /, s to skip, q to quit: $|^\[\d+\] \$ $/m;
