@@ -51,7 +51,9 @@ export class DemoSession implements AsyncDisposable {
     const print = (text: string): void => {
       if (this.#phase !== 'leaving') this.io.out(text);
     };
-    const code = await this.#run(words, { ...this.io, env, cwd: repository, out: print, err: print });
+    // The demo does not stop in the middle for somebody to leave a pager.
+    const io: Io = { ...this.io, env, cwd: repository, pager: false, out: print, err: print };
+    const code = await this.#run(words, io);
     await this.unlessLeaving();
     if (code !== EXIT.ok) throw new Error(`baton ${words[0]} ended with exit code ${code}`);
   }
