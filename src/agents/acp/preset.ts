@@ -18,9 +18,9 @@ export interface AcpPreset {
   readonly clientMeta?: object;
   /** The method for `authenticate`, called if `session/new` asks for a login and the variable is set. */
   readonly authenticate?: { readonly method: string; readonly variable: string };
-  /** How it is told to ask before it uses a tool: a request that Baton allows is where a budget can hold the tool. */
+  /** The setting that makes it ask before it uses a tool: at a request that Baton allows, a budget can hold the tool. */
   readonly asking: PermissionSetting;
-  /** It uses its tools without asking, whatever it is told. */
+  /** No setting makes it ask before it uses a tool. */
   readonly neverAsks?: true;
   /** Whether it may run commands in terminals of the driver; absent: yes. */
   readonly terminals?: false;

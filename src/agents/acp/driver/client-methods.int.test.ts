@@ -78,7 +78,7 @@ describe('files for an agent', () => {
     await expect(methods.call('fs/write_text_file', { path: join(worktree, 'big'), content })).rejects.toThrow('bytes');
   });
 
-  it('are refused if writing to them would wait for somebody', async () => {
+  it('are refused if a write would wait for a reader', async () => {
     execFileSync('mkfifo', [join(worktree, 'pipe')]);
     const path = join(worktree, 'pipe');
     // Without a reader the pipe cannot even be opened.

@@ -10,7 +10,7 @@ export interface DriverSettings {
   readonly name: string;
   readonly argv: readonly [string, ...string[]];
   readonly permissions: AcpPermissions;
-  /** How the agent is told how often to ask. */
+  /** The setting that makes the agent ask for permission. */
   readonly permissionSetting?: PermissionSetting;
   readonly files: boolean;
   readonly terminals: boolean;
