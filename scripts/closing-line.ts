@@ -29,7 +29,13 @@ class ClosingLine implements Reporter {
 
 function nameFlaky(test: TestCase): void {
   console.log(`PASSED AT THE SECOND TRY: ${test.module.relativeModuleId} > ${test.fullName}`);
-  for (const { message } of test.result().errors ?? []) console.log(message);
+  for (const error of test.result().errors ?? []) {
+    console.log(error.message);
+    // A property that fails has the reason in its cause.
+    const { cause } = error;
+    if (cause instanceof Error || (typeof cause === 'object' && cause !== null && 'message' in cause))
+      console.log(`Caused by: ${String(cause.message)}`);
+  }
 }
 
 /** A process that a test left behind keeps its output open, and so this run; a time limit ends that. */

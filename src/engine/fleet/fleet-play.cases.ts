@@ -54,7 +54,9 @@ class SimHost extends Play {
     const after = this.entries.length;
     if (after < this.#shared.chain.length) {
       const { state, rules, at } = this;
-      const stale = rehearse({ state, rules, at, newId: () => 'stale', here: this.name }, [command], caller);
+      let ids = 0;
+      const newId = (): string => `stale${(ids += 1)}`;
+      const stale = rehearse({ state, rules, at, newId, here: this.name }, [command], caller);
       if (
         stale.ok &&
         this.#shared.append(
