@@ -10,7 +10,9 @@ import { join } from 'node:path';
  * lane. `BATON_TEST_STORE=postgres npm test` is the part on PostgreSQL alone; with names (`… npm test -- test/e2e`), those files.
  */
 const args = process.argv.slice(2);
-const isAll = args[0] === '--all';
+/** Names of files, or other arguments for vitest: only what they choose runs, with `--all` too. */
+const chosen = args[0] === '--all' ? args.slice(1) : args;
+const isAll = args[0] === '--all' && chosen.length === 0;
 /** Everything above the store: command loop, engine, effects, workflows, the command, its API. */
 const ON_POSTGRES = [
   'src/daemon',
@@ -27,11 +29,11 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const env = { ...process.env, BATON_TEST_COUNTS: join(folder, 'counts') };
 const running = new Set<ChildProcess>();
 
-if (args.length === 0 && process.env['BATON_TEST_STORE'] === 'postgres') await runOnPostgres();
-else if (isAll || args.length === 0) {
+if (chosen.length === 0 && process.env['BATON_TEST_STORE'] === 'postgres') await runOnPostgres();
+else if (chosen.length === 0) {
   // Tests wait for other processes now and then: the static checks have the processor meanwhile.
   await Promise.all([check(), run('vitest', ['run', ...(isAll ? [] : ['--project', 'pure', '--project', 'int'])])]);
-} else await run('vitest', ['run', ...args]);
+} else await run('vitest', ['run', ...chosen]);
 if (isAll) await runOnPostgres();
 if (isAll) for (const lane of ['test:attacks', 'test:clients']) await run('npm', ['run', '--silent', lane]);
 
