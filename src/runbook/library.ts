@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type CommandArgs, parseArgsDefinition } from './command-args.ts';
 import { readRunbookFiles } from './read/read-runbook.ts';
-import type { Runbook } from './runbook.ts';
+import { ISSUE_WORKFLOW, type Runbook } from './runbook.ts';
 
 export const LIBRARY_FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
 
@@ -31,9 +31,6 @@ export function resolvePromptPath(projectDir: string, promptFile: string): strin
     ? join(LIBRARY_FOLDER, promptFile.slice(PREFIX.length))
     : join(projectDir, promptFile);
 }
-
-/** The built-in workflow: `baton run issue "TITLE"`, or `--task ID` for existing tasks. */
-export const ISSUE_WORKFLOW = 'issue';
 
 export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
   return (

@@ -89,6 +89,9 @@ describe('baton run NAME', () => {
     expect(wrong('biuld')).toBe(
       'runbook/unknown-name: there is no command, pipeline or agent biuld | Did you mean `build`?',
     );
+    expect(planRun({ ...RUNBOOK, commands: new Map() }, 'isue', ['x'])).toMatchObject({
+      problems: [{ hint: 'Did you mean `issue`?' }],
+    });
     expect(wrong('constructor')).toBe(
       'runbook/unknown-name: there is no command, pipeline or agent constructor | List the names: baton runbook list',
     );

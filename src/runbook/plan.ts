@@ -15,7 +15,7 @@ import { utf8Length } from '../protocol/text/text-format.ts';
 import type { Path } from './check/subject.ts';
 import { argumentNames, NO_ARGS, pipelineArgs } from './command-args.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
-import type { CommandDefinition, Runbook, Runnable, WorkerRun } from './runbook.ts';
+import { type CommandDefinition, ISSUE_WORKFLOW, type Runbook, type Runnable, type WorkerRun } from './runbook.ts';
 import { RUNBOOK_LIMITS } from './shape/fields.ts';
 
 export interface PlannedRun {
@@ -157,7 +157,7 @@ export function sizeProblem(plan: Plan, vars: Readonly<Record<string, string>>, 
 export const PROMPTS_IN_FILES = 'Move long prompts into files and name them in `prompt_file`.';
 
 function unknownName(runbook: Runbook, name: string): Problem {
-  const names = [...runbook.commands.keys(), ...runbook.pipelines.keys(), ...runbook.agents.keys()];
+  const names = [...runbook.commands.keys(), ...runbook.pipelines.keys(), ...runbook.agents.keys(), ISSUE_WORKFLOW];
   const hint = didYouMean(name, names) ?? 'List the names: baton runbook list';
   return problem('runbook/unknown-name', `there is no command, pipeline or agent ${quote(name)}`, hint);
 }

@@ -171,3 +171,6 @@ export function describeSelection({
   const where = labels === undefined ? '' : `, on hosts with ${labels.join(', ')}`;
   return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once${where}`;
 }
+
+/** The built-in workflow: `baton run issue "TITLE"`, or `--task ID` for existing tasks. */
+export const ISSUE_WORKFLOW = 'issue';

@@ -5,7 +5,7 @@ import type { ProjectCalls } from '../../api/client/signed-client.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
 import { isOver } from '../../protocol/phase.ts';
 import type { WorkflowMode } from '../../protocol/run-plan.ts';
-import { ISSUE_WORKFLOW } from '../../runbook/library.ts';
+import { ISSUE_WORKFLOW } from '../../runbook/runbook.ts';
 import type { Editor } from './editor.ts';
 import { type EditorCommand, parsePrompt } from './parse-prompt.ts';
 import { toRpcError } from './rpc-errors.ts';

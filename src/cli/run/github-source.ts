@@ -5,7 +5,7 @@ import type { ExchangedTask } from '../../exchange/task.ts';
 import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { quote } from '../../protocol/shape/problem.ts';
 import { utf8Length } from '../../protocol/text/text-format.ts';
-import { ISSUE_WORKFLOW } from '../../runbook/library.ts';
+import { ISSUE_WORKFLOW } from '../../runbook/runbook.ts';
 import { withClient } from '../ask.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 import { importInput } from '../task/import.ts';

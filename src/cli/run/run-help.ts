@@ -1,8 +1,8 @@
 import type { CommandArgs } from '../../runbook/command-args.ts';
 import { pipelineArgs } from '../../runbook/command-args.ts';
-import { isIssue, ISSUE_WORKFLOW, issueArgs } from '../../runbook/library.ts';
+import { isIssue, issueArgs } from '../../runbook/library.ts';
 import { readRunbook } from '../../runbook/read/read-runbook.ts';
-import type { Runbook } from '../../runbook/runbook.ts';
+import { ISSUE_WORKFLOW, type Runbook } from '../../runbook/runbook.ts';
 import type { CliCommand, Io, Option } from '../command.ts';
 import { renderCommandHelp } from '../help/render-help.ts';
 import { findProjectDir } from '../runbook/runbook.ts';

@@ -3,13 +3,14 @@ import { findRepository } from '../../git/repository.ts';
 import { checkPromptFiles } from '../../runbook/check/check-files.ts';
 import { pipelineArgs } from '../../runbook/command-args.ts';
 import { describeSecrets } from '../../runbook/describe-secrets.ts';
-import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/library.ts';
+import { isIssue, issueArgs, issueRolePlayers } from '../../runbook/library.ts';
 import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
 import { readRunbook, type ReadRunbook, readRunbookFiles } from '../../runbook/read/read-runbook.ts';
 import {
   checksAnswerOf,
   describeChecks,
   describeSelection,
+  ISSUE_WORKFLOW,
   type Runbook,
   type WorkerRun,
 } from '../../runbook/runbook.ts';

@@ -8,9 +8,9 @@ import { canonicalJson, type JsonObject } from '../../ledger/format/canonical-js
 import { mayHoldCredential, redactJson } from '../../ledger/redact.ts';
 import type { Plan } from '../../protocol/run-plan.ts';
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
-import { isIssue, ISSUE_WORKFLOW } from '../../runbook/library.ts';
+import { isIssue } from '../../runbook/library.ts';
 import { planAgentRun, type PlannedRun, planRun } from '../../runbook/plan.ts';
-import type { Runbook } from '../../runbook/runbook.ts';
+import { ISSUE_WORKFLOW, type Runbook } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
 import { type Command, decide } from '../../state/decide.ts';
 import { pipelineOfShell } from '../../state/runs/steer-pipeline.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
-import { ISSUE_WORKFLOW } from '../../../runbook/library.ts';
+import { ISSUE_WORKFLOW } from '../../../runbook/runbook.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
 import { judge, StageProgress, type Verdict } from './verdict.ts';
 
