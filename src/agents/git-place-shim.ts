@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PrivateGit } from '../protocol/sandbox.ts';
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
-import { MARKER } from './git-shim.ts';
+import { FIND_REAL_GIT, MARKER } from './git-shim.ts';
 
 /**
  * `git` for the PATH of a session that has a private git directory but no mounts: in the worktree it is named, and
@@ -20,16 +20,7 @@ export function gitPlaceShim(bin: string, { folder, worktree }: PrivateGit): rea
 
 const SCRIPT = `#!/bin/sh
 # Written by Baton. Runs git with this session's own git directory; docs/containers.md says more.
-real= old_ifs=$IFS
-IFS=:
-set -f
-for dir in $PATH; do
-  dir=\${dir:-.}
-  [ -x "$dir/git" ] && [ -f "$dir/git" ] && ! [ -e "$dir/${MARKER}" ] && real=$dir/git && break
-done
-set +f
-IFS=$old_ifs
-[ -n "$real" ] || { echo 'baton: git is not on the PATH' >&2; exit 127; }
+${FIND_REAL_GIT}
 [ -z "\${GIT_DIR-}" ] || exec "$real" "$@"
 top=WORKTREE
 at=$(pwd -P) next=

@@ -19,15 +19,8 @@ export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFil
 /** Marks a folder whose `git` is a shim, so that no shim starts another one. */
 export const MARKER = '.baton-shims';
 
-/**
- * Command-line settings override variables, and the last one wins; so ours goes after all of git's own options,
- * directly before the command's name. Without such options nothing is parsed. Arguments are never copied one by one:
- * there may be thousands.
- */
-const SCRIPT = `#!/bin/sh
-# Written by Baton. Runs git with the hooks of this session's fence; docs/git.md says more.
-fence=core.hooksPath=HOOKS
-real= old_ifs=$IFS
+/** Shell: sets `real` to the first git on the PATH that is no shim. */
+export const FIND_REAL_GIT = `real= old_ifs=$IFS
 IFS=:
 set -f
 for dir in $PATH; do
@@ -36,7 +29,17 @@ for dir in $PATH; do
 done
 set +f
 IFS=$old_ifs
-[ -n "$real" ] || { echo 'baton: git is not on the PATH' >&2; exit 127; }
+[ -n "$real" ] || { echo 'baton: git is not on the PATH' >&2; exit 127; }`;
+
+/**
+ * Command-line settings override variables, and the last one wins; so ours goes after all of git's own options,
+ * directly before the command's name. Without such options nothing is parsed. Arguments are never copied one by one:
+ * there may be thousands.
+ */
+const SCRIPT = `#!/bin/sh
+# Written by Baton. Runs git with the hooks of this session's fence; docs/git.md says more.
+fence=core.hooksPath=HOOKS
+${FIND_REAL_GIT}
 case \${1-} in
   '') exec "$real" "$@" ;;
   -*) ;;
