@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { installStandIn } from './claude-stand-in/install-stand-in.ts';
 import { PAGES, readBlocks, ROOT, stepsOf } from './docs/blocks.ts';
+import { brokenLinks } from './docs/broken-links.ts';
 import { BATON, COMPILE_CACHE } from './package/where.ts';
 import { withoutSandbox } from './sandbox-words.ts';
 
@@ -66,14 +67,14 @@ describe('the documentation', () => {
     },
   );
 
-  it('links only to files that exist', () => {
-    const broken = PAGES.flatMap((page) =>
-      [...readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
-        .map(([, target = '']) => join(page, '..', target))
-        .filter((target) => globSync(target.replace(/\/$/, ''), { cwd: ROOT }).length === 0)
-        .map((target) => `${page} → ${target}`),
-    );
-    expect(broken).toEqual([]);
+  it('links only to files that are in the package too', () => {
+    const { files }: { files: string[] } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const packed = globSync(['README.md', 'LICENSE', ...files.flatMap((name) => [name, `${name}/**`])], { cwd: ROOT });
+    const folders = packed.map((path) => dirname(path));
+    const targets = new Set([...packed, ...folders]);
+    const pages = packed.filter((path) => path.endsWith('.md'));
+    expect(pages).toEqual(expect.arrayContaining([...PAGES, 'SECURITY.md']));
+    expect(pages.flatMap((page) => brokenLinks(page, (path) => targets.has(path), ROOT))).toEqual([]);
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { brokenLinks } from '../docs/broken-links.ts';
 import { findProcesses } from '../processes/find-processes.ts';
 import { findNode } from './find-node.ts';
 import { type Installed, installPackage } from './install-package.ts';
@@ -36,7 +37,15 @@ describe('the packed package', () => {
     const { dependencies, scripts }: Record<string, Record<string, string> | undefined> = readPackageJson();
     expect(dependencies).toBeUndefined();
     expect(Object.keys(scripts ?? {}).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([]);
-    expect(statSync(installed.tarball).size).toBeLessThan(MAX_TARBALL_BYTES);
+  });
+
+  it.each(['README.md', 'docs/dependencies.md'])('has the size that %s states', (page) => {
+    const stated = [...readPackaged(page).matchAll(/\b([\d.]+) MB/g)].map(([, megabytes]) => Number(megabytes));
+    const [packed = Number.NaN, unpacked = unpackedMb()] = stated;
+    const bytes = statSync(installed.tarball).size;
+    expect(bytes).toBeLessThan(MAX_TARBALL_BYTES);
+    expect(Math.abs(bytes / 1e6 - packed)).toBeLessThan(0.1);
+    expect(Math.abs(unpackedMb() - unpacked)).toBeLessThan(0.3);
   });
 
   it('has every file that its exports and its documentation name', () => {
@@ -44,9 +53,10 @@ describe('the packed package', () => {
     const targets = [...JSON.stringify(exports).matchAll(/"(\.\/[^"]*\.[jt]s(?:on)?)"/g)].map(([, path = '']) => path);
     expect(targets.length).toBeGreaterThan(6);
     expect(targets.filter((path) => !existsSync(join(installed.packageFolder, path)))).toEqual([]);
-    const pages = globSync(['*.md', 'docs/*.md'], { cwd: installed.packageFolder });
-    expect(pages.length).toBeGreaterThan(30);
-    expect(pages.flatMap(brokenLinks)).toEqual([]);
+    const isThere = (path: string): boolean => existsSync(join(installed.packageFolder, path));
+    const pages = globSync('**/*.md', { cwd: installed.packageFolder });
+    expect(pages.length).toBeGreaterThan(60);
+    expect(pages.flatMap((page) => brokenLinks(page, isThere, installed.packageFolder))).toEqual([]);
   });
 
   it.each(['nodenext', 'bundler'])('has types for a program that resolves modules as %s', (resolution) => {
@@ -66,6 +76,17 @@ describe('the packed package', () => {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'program.ts'), PROGRAM);
     expect(run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder]).stdout).toBe('');
+  });
+
+  it.each(['import', 'require'] as const)('is loaded by %s', (how) => {
+    const names = ['protocol', 'ledger', 'client', 'package.json'].map((name) => `batonctl/${name}`);
+    const loads = names.map((name) => {
+      const attributes = name.endsWith('.json') ? ", { with: { type: 'json' } }" : '';
+      return how === 'require' ? `require('${name}')` : `await import('${name}'${attributes})`;
+    });
+    const file = join(installed.folder, how === 'require' ? 'program.cjs' : 'program.mjs');
+    writeFileSync(file, `for (const part of [${loads.join(', ')}]) console.log(Object.keys(part).length > 0);`);
+    expect(run(process.execPath, [file])).toEqual({ status: 0, stdout: 'true\n'.repeat(names.length), stderr: '' });
   });
 
   it('starts by its name and by that of its command', () => {
@@ -135,16 +156,19 @@ function baton(): string {
 }
 
 function readPackageJson() {
-  return JSON.parse(readFileSync(join(installed.packageFolder, 'package.json'), 'utf8'));
+  return JSON.parse(readPackaged('package.json'));
 }
 
-/** Pages may show the source, and pictures but the one of the README stay out: they would double the package. */
-function brokenLinks(page: string): string[] {
-  return [...readFileSync(join(installed.packageFolder, page), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
-    .map(([, target = '']) => join(page, '..', target))
-    .filter((target) => page === 'README.md' || !/^(?:docs\/pictures|src|test)\//.test(target))
-    .filter((target) => !existsSync(join(installed.packageFolder, target)))
-    .map((target) => `${page} → ${target}`);
+function readPackaged(path: string): string {
+  return readFileSync(join(installed.packageFolder, path), 'utf8');
+}
+
+function unpackedMb(): number {
+  const files = globSync('**', { cwd: installed.packageFolder }).map((path) => join(installed.packageFolder, path));
+  return files
+    .map((file) => statSync(file))
+    .filter((stat) => stat.isFile())
+    .reduce((sum, { size }) => sum + size / 1e6, 0);
 }
 
 function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
