@@ -14,9 +14,11 @@ export function renderOperations(): string {
 
 const INTRODUCTION = `# Operations
 
-Every operation of the daemon, made from its declaration by \`node scripts/render-operations.ts\`. \`POST /v1/NAME\` calls one over
-[HTTP](api.md), \`client.call('NAME', input)\` from a program; those marked as tools are tools of the [MCP server](mcp.md). The same
-declarations as an OpenAPI document: \`GET /v1/openapi.json\`. A field with \`?\` may be left out; \`[]\` is a list of objects.
+Every operation of the daemon, with its input and its result. Over [HTTP](api.md), call one with \`POST /v1/NAME\`; from a
+program, with \`client.call('NAME', input)\`. Operations marked as tools are also tools of the [MCP server](mcp.md). The
+same as an OpenAPI document: [openapi.json](reference/openapi.json).
+
+A field with \`?\` may be left out. \`[]\` is a list of objects. This page is made from the declarations by \`npm run pages\`.
 `;
 
 function sectionOf({ name, about, access, kind, tool, input, result }: Operation, seen: Map<object, string>): string {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { renderCliPage } from './reference/cli.ts';
 import { renderLimitsPage } from './reference/limits.ts';
 import { renderMcpPage } from './reference/mcp.ts';
+import { renderOpenApi } from './reference/openapi.ts';
 import { renderRunbookPage } from './reference/runbook.ts';
 
 /** The pages of docs/reference, by path; `node scripts/render-reference.ts` writes them. */
@@ -10,6 +11,7 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string | Promise<str
   'docs/reference/cli.md': renderCliPage,
   'docs/reference/limits.md': renderLimitsPage,
   'docs/reference/mcp.md': renderMcpPage,
+  'docs/reference/openapi.json': renderOpenApi,
   'docs/reference/runbook.md': renderRunbookPage,
 };
 

@@ -1,9 +1,13 @@
 import { defineMessage } from '../protocol/shape/message.ts';
 import { parseJsonDocument } from '../protocol/text/json.ts';
 import type { Answer } from './answer.ts';
+import { requireDocumented } from './openapi/read-document.cases.ts';
 import { OPERATIONS } from './operations/registry.ts';
 
-/** Throws if a result is not what its operation declares: handlers are typed, but a type does not see additional fields. */
+/**
+ * Throws if a result is not what its operation declares, or not what the OpenAPI document says: handlers are typed, but a type does not see
+ * additional fields.
+ */
 export function requireResult(name: string, answer: Answer): void {
   const operation = OPERATIONS.get(name);
   if (!answer.ok || operation === undefined) return;
@@ -12,4 +16,5 @@ export function requireResult(name: string, answer: Answer): void {
   const sent: unknown = JSON.parse(JSON.stringify(answer.result));
   const problems = defineMessage({ title: name, shape: operation.result, read: parseJsonDocument }).validate(sent);
   if (problems.length > 0) throw new Error(`the result of ${name} is not as declared: ${problems.join('; ')}`);
+  requireDocumented(`/v1/${name}`, 'post', { ok: true, result: sent });
 }

@@ -13,21 +13,30 @@ import * as tasks from './tasks.ts';
 import * as workflow from './workflow.ts';
 import * as writeback from './writeback.ts';
 
+/** The declarations by subject, which is how the OpenAPI document groups them. */
+const GROUPS = {
+  tasks: { ...tasks, ...taskView, ...taskWork, ...imports },
+  records: writeback,
+  agents: { ...agents, ...agentLogs },
+  runs,
+  project,
+  pages,
+  workflow,
+  fleet,
+  ledger,
+};
+
 /** Every export that declares an operation; the others are shapes that results share. */
 const EXPORTS = {
-  ...tasks,
-  ...taskView,
-  ...taskWork,
-  ...imports,
-  ...writeback,
-  ...agents,
-  ...agentLogs,
-  ...runs,
-  ...project,
-  ...pages,
-  ...workflow,
-  ...fleet,
-  ...ledger,
+  ...GROUPS.tasks,
+  ...GROUPS.records,
+  ...GROUPS.agents,
+  ...GROUPS.runs,
+  ...GROUPS.project,
+  ...GROUPS.pages,
+  ...GROUPS.workflow,
+  ...GROUPS.fleet,
+  ...GROUPS.ledger,
 };
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
 type Operations = { readonly [O in Declared as O['name']]: O };
@@ -46,4 +55,10 @@ export const OPERATIONS: ReadonlyMap<string, Operation<OperationName>> = new Map
 
 export function isOfProject(operation: Operation<OperationName>): operation is Operation<ProjectOperationName> {
   return operation.scope === undefined;
+}
+
+/** The subject of an operation: `tasks`, `runs`, … */
+export function groupOf(operation: Operation): string {
+  const found = Object.entries(GROUPS).find(([, group]) => Object.values<unknown>(group).includes(operation));
+  return found?.[0] ?? operation.name;
 }

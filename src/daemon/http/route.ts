@@ -131,7 +131,7 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
 }
 
 async function showOpenApi({ response }: HttpExchange): Promise<void> {
-  const { openApi } = await import('../../api/openapi.ts');
+  const { openApi } = await import('../../api/openapi/document.ts');
   sendJson(response, 200, openApi());
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { openApi } from '../../../api/openapi.ts';
+import { openApi } from '../../../api/openapi/document.ts';
 import { readNavigation, renderLayout } from './layout.ts';
 import { parsePage, resolveIn, searchRows, type SitePage } from './page.ts';
 import { renderBlocks } from './render-blocks.ts';
@@ -8,6 +8,7 @@ import { renderBlocks } from './render-blocks.ts';
 /** The repository, or the installed package: both have the Markdown files. */
 const root = join(import.meta.dirname, '../../../..');
 const INDEX = 'docs/README.md';
+const OPENAPI = 'reference/openapi.json';
 const PROJECT_PAGES = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 /** The files of the site by path. */
@@ -34,7 +35,7 @@ export function hasPages(): boolean {
 function renderSite(): ReadonlyMap<string, string> {
   const sources = [...globSync('docs/**/*.md', { cwd: root }).toSorted(), ...PROJECT_PAGES];
   const pages = new Map(sources.map((source) => [source, parsePage(source, readFileSync(join(root, source), 'utf8'))]));
-  const files = findPictures(sources);
+  const files = new Set([...findPictures(sources), `docs/${OPENAPI}`]);
   const index = pages.get(INDEX);
   if (index === undefined) throw new Error(`${INDEX} is missing`);
   const navigation = readNavigation(index, resolveIn(index, pages, files));
@@ -45,7 +46,7 @@ function renderSite(): ReadonlyMap<string, string> {
   return new Map([
     ...[...pages.values()].map(render),
     ['search-index.json', JSON.stringify([...pages.values()].flatMap(searchRows))],
-    ['reference/openapi.json', JSON.stringify(openApi())],
+    [OPENAPI, JSON.stringify(openApi())],
   ]);
 }
 
