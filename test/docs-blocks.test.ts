@@ -4,44 +4,67 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScript } from '../src/agents/scripted/script.ts';
 import { parseRunbook } from '../src/runbook/check/check-runbook.ts';
-import { type Block, PAGES, readBlocks, ROOT } from './docs/blocks.ts';
+import { parseHandoff } from '../src/protocol/handoff/index.ts';
+import type { Parsed } from '../src/protocol/shape/problem.ts';
+import { ALL_PAGES, type Block, countFences, findIndentedBlocks, PAGES, readBlocks, ROOT } from './docs/blocks.ts';
 
 /** Each fenced block of the documentation runs, is checked as a file, or says why it does neither. */
-const blocks = PAGES.filter((page) => page !== 'README.md').flatMap((page) => readBlocks(page));
+const blocks = ALL_PAGES.flatMap((page) => readBlocks(page));
 
-/** How a block of a language is tested; a block of any other language needs a reason. */
-const CHECKS: Readonly<Record<string, (block: Block) => unknown>> = {
-  // Run by docs.test.ts.
-  console: () => undefined,
-  ts: () => undefined,
+/** Returns what is wrong with a block of the language. A block of any other language needs a reason. */
+const CHECKS: Readonly<Record<string, (block: Block) => string | undefined>> = {
+  console: isRun,
+  sh: isRun,
+  ts: isRun,
+  // Applied by contributing.int.test.ts.
+  diff: ({ page }) => (page === 'CONTRIBUTING.md' ? undefined : 'nothing applies it'),
   // Run by outside/outside.int.test.ts.
-  python: ({ page }) => expect(page).toBe('docs/ledger.md'),
-  json: ({ text }) => JSON.parse(text),
+  python: ({ page }) => (page === 'docs/ledger.md' ? undefined : 'nothing runs it'),
+  json: ({ text }) => (JSON.parse(text) === undefined ? 'no JSON' : undefined),
   yaml: checkFile,
   toml: checkFile,
+  xml: ({ text }) => problemIn(parseHandoff(text)),
 };
 
+/** By docs.test.ts. */
+function isRun({ page }: Block): string | undefined {
+  return PAGES.includes(page) ? undefined : 'no test runs the blocks of this page';
+}
+
 /** A runbook, or the script of an agent. */
-function checkFile({ language, text }: Block): void {
+function checkFile({ language, text }: Block): string | undefined {
   const isScript = text.startsWith('# agents/');
-  const parsed = isScript ? parseScript(text) : parseRunbook(text, `baton.${language}`);
-  expect(parsed).toMatchObject({ ok: true });
+  return problemIn(isScript ? parseScript(text) : parseRunbook(text, `baton.${language}`));
+}
+
+function problemIn(parsed: Parsed<unknown>): string | undefined {
+  return parsed.ok ? undefined : parsed.problems[0].message;
+}
+
+function checkBlock(block: Block): string | undefined {
+  const { reason, runAs, sameAs, language, text } = block;
+  if (sameAs !== undefined) return text === readFileSync(join(ROOT, sameAs), 'utf8') ? undefined : `not as ${sameAs}`;
+  if (reason !== undefined) return reason.includes(' ') ? undefined : 'a reason has a few words';
+  if (runAs !== undefined) return text.includes(runAs.split(' ', 2).join(' ')) ? undefined : `does not show ${runAs}`;
+  const check = CHECKS[language];
+  return check === undefined ? 'write `not run: REASON` after the language' : check(block);
 }
 
 describe('the blocks of the documentation', () => {
   it('are all found', () => {
-    const fences = PAGES.map((page) => readFileSync(join(ROOT, page), 'utf8')).flatMap(
-      (text) => text.match(/^```/gm) ?? [],
-    );
-    expect(PAGES.flatMap((page) => readBlocks(page))).toHaveLength(fences.length / 2);
+    expect(ALL_PAGES.filter((page) => readBlocks(page).length * 2 !== countFences(page))).toEqual([]);
+  });
+
+  it('are fenced, so that each says what it is', () => {
+    // The generated page has the usage of each command: a test compares it with the code.
+    const written = PAGES.filter((page) => page !== 'docs/reference/cli.md');
+    expect(written.flatMap((page) => findIndentedBlocks(page).map((line) => `${page}: ${line}`))).toEqual([]);
   });
 
   it.each(blocks.map((block) => ({ ...block, where: `${block.page}:${block.line}` })))(
     '$where runs, or says why not',
     (block) => {
-      if (block.reason !== undefined || block.runAs !== undefined) return;
-      expect(Object.keys(CHECKS), 'write `not run: REASON` after the language').toContain(block.language);
-      CHECKS[block.language]?.(block);
+      expect(checkBlock(block)).toBeUndefined();
     },
   );
 

@@ -1,8 +1,8 @@
 import { execFile, execFileSync, type ExecFileOptions } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installStandIn } from './claude-stand-in/install-stand-in.ts';
 import { PAGES, readBlocks, ROOT, stepsOf } from './docs/blocks.ts';
 import { brokenLinks } from './docs/broken-links.ts';
@@ -11,9 +11,9 @@ import { withoutSandbox } from './sandbox-words.ts';
 
 /**
  * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that text.
- * The `console` blocks of a page are one session in a new repository: lines with `$ ` are commands, the lines below are
- * their output, errors included. Ids and ages differ from run to run: an id in the documentation stands for the actual id in its place, also in
- * later commands.
+ * The other blocks of a page are one session in a new repository. In a `console` block lines with `$ ` are commands, and the lines below are
+ * their output, errors included; an `sh` block is a script that must succeed. Ids and ages differ from run to run: an id in the
+ * documentation stands for the actual id in its place, also in later commands.
  */
 const SOURCE_EXPORTS = join(ROOT, 'test/package/source-exports.ts');
 const blocks = PAGES.flatMap((page) => readBlocks(page));
@@ -21,7 +21,16 @@ const programs = blocks.filter(({ language }) => language === 'ts');
 const sessions = PAGES.map((page) => ({
   page,
   steps: blocks.filter((block) => block.page === page).flatMap(stepsOf),
-})).filter(({ steps }) => steps.some((step) => 'command' in step));
+})).filter(({ steps }) => steps.some((step) => !('file' in step)));
+
+/** A repository with one commit, which has the examples; each page gets a copy. */
+let withExamples: string;
+beforeAll(() => {
+  withExamples = mkdtempSync(join(tmpdir(), 'baton-docs-'));
+  cpSync(join(ROOT, 'examples'), join(withExamples, 'examples'), { recursive: true });
+  commitAll(withExamples);
+});
+afterAll(() => rmSync(withExamples, { recursive: true }));
 
 describe('the documentation', () => {
   it('has examples of both kinds', () => {
@@ -56,10 +65,13 @@ describe('the documentation', () => {
           writeFileSync(join(cwd, step.file), step.text);
           continue;
         }
+        if ('script' in step) {
+          expect(await shell(`set -e\n${withIds(step.script)}\necho\necho succeeded`)).toMatch(/^succeeded$/m);
+          continue;
+        }
         const { command, output } = step;
         // On a busy machine the first command waits for the daemon and prints a line about it.
         const said = (await shell(withIds(command))).replace(/^Waiting for the daemon.*\n/m, '');
-        if (output === undefined) continue;
         const found = said.match(IDS) ?? [];
         for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
         expect(`$ ${command}\n${portable(said)}`).toBe(`$ ${command}\n${portable(withIds(output))}`);
@@ -105,7 +117,7 @@ interface Repository {
 /** A repository with one commit and the examples, a Baton of its own, and a shell in it. */
 function newRepository(): Repository {
   const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
-  cpSync(join(ROOT, 'examples'), join(folder, 'repository/examples'), { recursive: true });
+  cpSync(withExamples, join(folder, 'repository'), { recursive: true });
   return openRepository(folder, process.env['PATH'] ?? '');
 }
 
@@ -114,6 +126,7 @@ function newLibrary(): Repository {
   const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
   for (const part of ['package.json', 'src', 'test'])
     cpSync(join(ROOT, 'examples/sample', part), join(folder, 'repository', part), { recursive: true });
+  commitAll(join(folder, 'repository'));
   return openRepository(folder, `${installStandIn(folder)}:${process.env['PATH']}`);
 }
 
@@ -123,24 +136,27 @@ function openRepository(folder: string, path: string): Repository {
     ...COMPILE_CACHE,
     PATH: path,
     HOME: folder,
-    BATON_STATE_DIR: join(folder, 'state'),
     BATON_RESTART: 'off',
     GIT_CONFIG_GLOBAL: '/dev/null',
     ...AUTHOR,
   };
-  const git = (...args: string[]) => execFileSync('git', args, { cwd, env });
-  git('init', '--quiet', '--initial-branch=main');
-  git('add', '.');
-  git('commit', '--quiet', '--message=Begin');
   const shell = async (command: string): Promise<string> => {
     const script = `baton() { "${process.execPath}" "${BATON}" "$@"; }\n(${command}) 2>&1`;
     return (await run('bash', ['-c', script], { cwd, env })).stdout.trimEnd();
   };
   const remove = async (): Promise<void> => {
-    await shell('baton down');
+    if (existsSync(join(folder, '.local/state/baton'))) await shell('baton down');
     rmSync(folder, { recursive: true });
   };
   return { cwd, shell, remove };
+}
+
+function commitAll(cwd: string): void {
+  const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', ...AUTHOR };
+  const git = (...args: string[]) => execFileSync('git', args, { cwd, env });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('commit', '--quiet', '--message=Begin');
 }
 
 const AUTHOR = {

@@ -3,7 +3,17 @@ import { join } from 'node:path';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
 
-export const PAGES: readonly string[] = globSync(['README.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted();
+/** The pages for users. */
+export const PAGES: readonly string[] = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted();
+
+/** The pages for users, and the README of each folder. */
+export const ALL_PAGES: readonly string[] = [
+  ...PAGES,
+  ...globSync('{bench,examples,runbooks,scripts,src,test}/**/*.md', {
+    cwd: ROOT,
+    exclude: (path) => path.includes('test/fixtures') || path.includes('node_modules'),
+  }).toSorted(),
+];
 
 /** A fenced block. */
 export interface Block {
@@ -14,32 +24,60 @@ export interface Block {
   readonly reason: string | undefined;
   /** From `run as: COMMAND`: the command that the test runs in place of the block, whose output depends on the machine. */
   readonly runAs: string | undefined;
+  /** From `same as: FILE`: a file of the repository with exactly this text. */
+  readonly sameAs: string | undefined;
   readonly text: string;
 }
 
 export function readBlocks(page: string): Block[] {
   const source = readFileSync(join(ROOT, page), 'utf8');
-  return [...source.matchAll(/^```(\w*)(?: not run: ([^\n]+)| run as: ([^\n]+))?\n([^]*?)^```$/gm)].map((match) => ({
+  return [
+    ...source.matchAll(/^```(\w*)(?: not run: ([^\n]+)| run as: ([^\n]+)| same as: ([^\n]+))?\n([^]*?)^```$/gm),
+  ].map((match) => ({
     page,
     line: source.slice(0, match.index).split('\n').length,
     language: match[1] ?? '',
     reason: match[2],
     runAs: match[3],
-    text: match[4] ?? '',
+    sameAs: match[4],
+    text: match[5] ?? '',
   }));
 }
 
-/** What a page does in its repository: a command with its expected output, or a file to write. */
+/** Every line that begins a block: one that `readBlocks` does not know is a mistake. */
+export function countFences(page: string): number {
+  return (readFileSync(join(ROOT, page), 'utf8').match(/^ *```/gm) ?? []).length;
+}
+
+/** The first line of each block that is made by indenting: it has no language, so nothing says how it is tested. */
+export function findIndentedBlocks(page: string): string[] {
+  const source = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[^]*?^```$/gm, '');
+  const lines = source.split('\n');
+  let isInList = false;
+  return lines.filter((line, i) => {
+    if (/^ *(?:[-*]|\d+\.) /.test(line)) isInList = true;
+    else if (/^\S/.test(line)) isInList = false;
+    return !isInList && line.startsWith('    ') && lines[i - 1] === '';
+  });
+}
+
+/** What a page does in its repository. */
 export type Step =
-  | { readonly command: string; readonly output: string | undefined }
+  | { readonly command: string; readonly output: string }
+  /** It must succeed, with any output. */
+  | { readonly script: string }
   | { readonly file: string; readonly text: string };
 
-/** `console` blocks are commands. A block whose first line is a comment with a path, such as `# baton.toml`, is that file. */
-export function stepsOf({ language, reason, runAs, text }: Block): Step[] {
-  if (reason !== undefined) return [];
-  if (runAs !== undefined) return [{ command: runAs, output: undefined }];
+/**
+ * `console` blocks are commands with their output, `sh` blocks scripts that must succeed. A block whose first line is a comment with a path,
+ * such as `# baton.toml`, is that file.
+ */
+export function stepsOf({ language, reason, runAs, sameAs, text }: Block): Step[] {
+  if (reason !== undefined || sameAs !== undefined) return [];
+  if (runAs !== undefined) return [{ script: runAs }];
   const file = /^# ([\w./-]+\.(?:toml|yaml))\n/.exec(text)?.[1];
   if (file !== undefined) return [{ file, text }];
+  if (language === 'sh') return [{ script: text }];
   if (language !== 'console') return [];
   return text
     .split(/^\$ /m)
