@@ -13,3 +13,10 @@ export const VERSIONS: Readonly<Record<string, string>> = {
   'before-the-page': 'affe15d7',
   'before-acp': 'bc9d6ca2',
 };
+
+/**
+ * The entry types of this version, as a hash. A change of them asks for one more row above: add the last commit with the
+ * old entries, run `node scripts/record-upgrades.ts NAME`, and then write the new hash here. A second change for the same
+ * release only needs the new hash.
+ */
+export const ENTRIES_SINCE_LAST_VERSION = 'dff1589943107a5e';
