@@ -53,6 +53,7 @@ export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'no-such-agent': 404,
   'no-such-pipeline': 404,
   'no-such-decision': 404,
+  'no-such-run': 404,
   'no-such-host': 404,
   'no-such-page-key': 404,
   'no-such-operation': 404,

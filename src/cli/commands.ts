@@ -24,7 +24,8 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./task/log.ts'), {
     taskLogCommand: ['task log', 'Show what the sessions and checks of a task printed'],
   }),
-  ...listCommands(async () => import('./task/wait.ts'), {
+  ...listCommands(async () => import('./wait/wait.ts'), {
+    waitCommand: ['wait', 'Wait until tasks, pipelines and agents are over or need a person'],
     taskWaitCommand: ['task wait', 'Wait until tasks are over or need a person'],
   }),
   ...listCommands(async () => import('./task/claim.ts'), {
@@ -78,7 +79,11 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./run/pipelines.ts'), {
     pipelineListCommand: ['pipeline list', 'List the running pipelines, oldest first'],
     pipelineShowCommand: ['pipeline show', 'Show one pipeline with its steps'],
-    pipelineWaitCommand: ['pipeline wait', 'Wait until a pipeline has ended or needs a person'],
+  }),
+  ...listCommands(async () => import('./wait/wait.ts'), {
+    pipelineWaitCommand: ['pipeline wait', 'Wait until pipelines are over or need a person'],
+  }),
+  ...listCommands(async () => import('./run/pipelines.ts'), {
     pipelineCancelCommand: ['pipeline cancel', 'Cancel a pipeline and everything that runs in it'],
     pipelineResumeCommand: ['pipeline resume', 'Resume a waiting pipeline in the same conversation'],
     pipelineRetryCommand: ['pipeline retry', 'Restart the step at which a pipeline waits, or a pipeline that failed'],
@@ -105,8 +110,10 @@ export const COMMANDS: readonly ListedCommand[] = [
       'Take the conversation of an agent into your terminal; Baton continues it when you leave',
     ],
   }),
+  ...listCommands(async () => import('./wait/wait.ts'), {
+    agentWaitCommand: ['agent wait', 'Wait until agents are over or need a person'],
+  }),
   ...listCommands(async () => import('./agents/agents.ts'), {
-    agentWaitCommand: ['agent wait', 'Wait until an agent is done or needs a person'],
     agentKillCommand: ['agent kill', 'Stop an agent and every process that it started'],
   }),
   ...listCommands(async () => import('./decisions/decisions.ts'), {

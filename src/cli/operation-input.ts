@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { parseDuration } from '../runbook/shape/fields.ts';
 import { EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { findMessageKind } from './message-kinds.ts';
-import type { CommandInput } from './operation-command.ts';
 import { describeFileError, renderProblem } from './problems.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
@@ -40,20 +39,8 @@ export const WAIT_OPTIONS = [
   { name: 'timeout', value: 'TIME', about: 'Wait no longer: 90 (seconds), 10m, 2h; the exit code is then 1' },
 ] as const;
 
-export const WAIT_EXIT_CODES = {
-  0: 'done',
-  1: 'failed, cancelled, or still running',
-  3: 'waiting for a person',
-} as const;
-
 /** A day: the daemon waits no longer. */
 export const MAX_WAIT_MS = 86_400_000;
-
-export function parseWaitInput(given: ParsedArguments): CommandInput {
-  const timeoutMs = parseTimeout(given);
-  if (typeof timeoutMs !== 'number') return timeoutMs;
-  return { value: { id: given.args[0], wait_ms: Math.min(MAX_WAIT_MS, Math.ceil(timeoutMs)) } };
-}
 
 /** A plain number is seconds. */
 export function parseTimeout({ options }: ParsedArguments): number | UsageError {

@@ -45,7 +45,8 @@ import { costsHandler, statusHandler } from './operations/status.ts';
 import { READ_HANDLERS } from './operations/reads/handlers.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
-import { waitHandler } from './operations/task-wait.ts';
+import { runWaitHandler } from './operations/reads/run-wait.ts';
+import { waitHandler } from './operations/reads/task-wait.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
@@ -246,6 +247,7 @@ export const OPERATION_HANDLERS: Handlers = {
   task_brief: briefHandler,
   task_diff: diffHandler,
   task_wait: waitHandler,
+  run_wait: runWaitHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,

@@ -6,6 +6,7 @@ import * as ledger from './ledger.ts';
 import type { Operation } from './operation.ts';
 import * as pages from './pages.ts';
 import * as project from './project.ts';
+import * as runWaits from './run-wait.ts';
 import * as runs from './runs.ts';
 import * as taskView from './task-view.ts';
 import * as taskWork from './task-work.ts';
@@ -19,6 +20,7 @@ const GROUPS = {
   records: writeback,
   agents: { ...agents, ...agentLogs },
   runs,
+  waits: runWaits,
   project,
   pages,
   workflow,
@@ -32,6 +34,7 @@ const EXPORTS = {
   ...GROUPS.records,
   ...GROUPS.agents,
   ...GROUPS.runs,
+  ...GROUPS.waits,
   ...GROUPS.project,
   ...GROUPS.pages,
   ...GROUPS.workflow,

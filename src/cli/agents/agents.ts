@@ -1,13 +1,7 @@
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import { renderSandbox } from '../../protocol/sandbox.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import {
-  exitCodeOfOutcome,
-  parseWaitInput,
-  readTextArgument,
-  WAIT_EXIT_CODES,
-  WAIT_OPTIONS,
-} from '../operation-input.ts';
+import { readTextArgument } from '../operation-input.ts';
 import { renderAge } from '../status/paint.ts';
 import { renderFacts, renderTable } from '../table.ts';
 import { printable, shortId } from '../text.ts';
@@ -106,17 +100,6 @@ export const agentSendCommand = operationCommand({
     return { value: { id, text } };
   },
   show: (_, { args: [id = ''] }) => `Sent to agent ${shortId(id)}.\n`,
-});
-
-export const agentWaitCommand = operationCommand({
-  examples: ['baton agent wait 5d0e7b41', 'baton agent wait 5d0e7b41 --timeout 600'],
-  args: [agentArgument],
-  options: WAIT_OPTIONS,
-  operation: 'agent_show',
-  input: parseWaitInput,
-  show: renderAgent,
-  exitCode: exitCodeOfOutcome,
-  exitCodes: WAIT_EXIT_CODES,
 });
 
 export const agentKillCommand = operationCommand({

@@ -1,6 +1,6 @@
 import { createObserver } from '../ask.ts';
 import type { Io, ListedCommand } from '../command.ts';
-import { ID_KINDS, readKnownIds } from './known-ids.ts';
+import { ID_KINDS, type IdKind, readKnownIds } from './known-ids.ts';
 
 export async function findWords(
   typed: readonly string[],
@@ -43,8 +43,11 @@ async function wordsOf(
 
 /** Ids of what runs; none if the daemon does not answer quickly, since a user who presses Tab does not wait. */
 async function idsFor(command: string, io: Io): Promise<string[]> {
-  const kind = ID_KINDS.find((each) => each === command.split(' ', 1)[0]);
-  if (kind === undefined) return [];
+  const kinds = command === 'wait' ? WAITED_KINDS : ID_KINDS.filter((each) => each === command.split(' ', 1)[0]);
+  if (kinds.length === 0) return [];
   using client = createObserver({ args: [], options: new Map() }, io);
-  return await readKnownIds(kind, client.call.bind(client));
+  const ids = await Promise.all(kinds.map(async (kind) => readKnownIds(kind, client.call.bind(client))));
+  return ids.flat();
 }
+
+const WAITED_KINDS: readonly IdKind[] = ['task', 'pipeline', 'agent'];

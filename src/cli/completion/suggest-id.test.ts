@@ -18,6 +18,9 @@ it.each([
   [{ kind: 'pipeline', id: '5d0e7b41-aaaa' }, 'It is an agent: baton agent show 5d0e7b41-aaaa.'],
   [{ kind: 'decision', id: 'W-00012' }, 'It is a task: baton task show W-00012.'],
   [{ kind: 'decision', id: '9b' }, undefined],
+  [{ kind: 'run', id: 'W-0012' }, 'Did you mean W-00012?'],
+  [{ kind: 'run', id: '9b2d4c01' }, 'Did you mean 9b2d4c10?'],
+  [{ kind: 'run', id: 'nonsense' }, undefined],
 ] as const)('%j is answered with %s', (missing, suggestion) => {
   expect(findSuggestion(missing, known)).toBe(suggestion);
 });

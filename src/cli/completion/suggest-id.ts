@@ -4,7 +4,7 @@ import { findNearest } from '../../protocol/shape/problem.ts';
 import { ID_KINDS, type IdKind, readKnownIds } from './known-ids.ts';
 
 /** Adds to "there is no task T9" the id that was probably meant, or the kind of thing that has this id. */
-export async function suggestId<R>(answer: Answer<R>, call: Client['call']): Promise<Answer<R>> {
+export async function suggestId<A extends Answer>(answer: A, call: Client['call']): Promise<A | Refused> {
   const missing = answer.ok ? undefined : parseMissing(answer.error);
   if (answer.ok || missing === undefined) return answer;
   const known = await Promise.all(
@@ -15,14 +15,17 @@ export async function suggestId<R>(answer: Answer<R>, call: Client['call']): Pro
   return { ok: false, error: { ...answer.error, hint: `${suggestion} ${answer.error.hint}`.trim() } };
 }
 
+type Refused = Extract<Answer, { ok: false }>;
+
 interface MissingId {
-  readonly kind: IdKind;
+  /** `run`: a task, a pipeline or an agent. */
+  readonly kind: IdKind | 'run';
   readonly id: string;
 }
 
 function parseMissing({ code, message }: ApiError): MissingId | undefined {
-  const [, id] = /^there is no \w+ (\S+)$/.exec(message) ?? [];
-  const kind = ID_KINDS.find((each) => code === `no-such-${each}`);
+  const [, id] = /^there is no (?:\w+|task, pipeline or agent) (\S+)$/.exec(message) ?? [];
+  const kind = ([...ID_KINDS, 'run'] as const).find((each) => code === `no-such-${each}`);
   return kind === undefined || id === undefined ? undefined : { kind, id };
 }
 
@@ -36,10 +39,8 @@ export function findSuggestion(
     const article = other.kind === 'agent' ? 'an' : 'a';
     return `It is ${article} ${other.kind}: baton ${other.kind} show ${id}.`;
   }
-  const nearest = findNearest(
-    kind === 'task' ? id : id.slice(0, 8),
-    known.find((each) => each.kind === kind)?.ids ?? [],
-  );
+  const fitting = known.filter((each) => each.kind === kind || (kind === 'run' && each.kind !== 'decision'));
+  const [nearest] = fitting.flatMap((each) => findNearest(each.kind === 'task' ? id : id.slice(0, 8), each.ids) ?? []);
   return nearest === undefined ? undefined : `Did you mean ${nearest}?`;
 }
 

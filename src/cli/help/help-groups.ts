@@ -16,7 +16,7 @@ export const HELP_GROUPS: readonly HelpGroup[] = [
   {
     name: 'work',
     title: 'Work (tasks and runs)',
-    commands: ['run', 'task', 'pipeline', 'merge', 'worktree', 'reconcile'],
+    commands: ['run', 'task', 'pipeline', 'wait', 'merge', 'worktree', 'reconcile'],
   },
   {
     name: 'people',

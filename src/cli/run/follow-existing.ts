@@ -2,6 +2,7 @@ import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentView, PipelineView } from '../../api/run-views.ts';
 import { withClient } from '../ask.ts';
+import { suggestId } from '../completion/suggest-id.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { exitCodeOfOutcome } from '../operation-input.ts';
 import { reportError } from '../operation-command.ts';
@@ -23,6 +24,8 @@ export async function followExisting(id: string, given: ParsedArguments, io: Io)
   return exitCode ?? followRun(run, given, io);
 }
 
+type Refused = { readonly ok: false; readonly error: ApiError };
+
 interface Found {
   readonly ok: true;
   readonly run: FollowedRun;
@@ -32,7 +35,7 @@ interface Found {
   readonly exitCode?: number;
 }
 
-async function findRun(id: string, client: Client): Promise<Found | { readonly ok: false; readonly error: ApiError }> {
+async function findRun(id: string, client: Client): Promise<Found | Refused> {
   // Read first, so that no entry after the views is missed.
   const after = await readHeadSeq(client);
   const task = await client.call('task_view', { task_id: id });
@@ -47,7 +50,9 @@ async function findRun(id: string, client: Client): Promise<Found | { readonly o
   if (!UNKNOWN.has(pipeline.error.code)) return pipeline;
   const agent = await client.call('agent_show', { id });
   if (agent.ok) return foundAgent(agent.result, after);
-  return UNKNOWN.has(agent.error.code) ? { ok: false, error: noSuchRun(id) } : agent;
+  if (!UNKNOWN.has(agent.error.code)) return agent;
+  const refused: Refused = { ok: false, error: noSuchRun(id) };
+  return suggestId(refused, client.call.bind(client));
 }
 
 /** The id does not fit, or nothing has it. */

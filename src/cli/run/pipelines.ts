@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { PipelineView, StepView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { exitCodeOfOutcome, parseWaitInput, WAIT_EXIT_CODES, WAIT_OPTIONS } from '../operation-input.ts';
 import { paint, renderAge } from '../status/paint.ts';
 import { stepPieces } from '../status/pipeline-item.ts';
 import { renderFacts, renderTable } from '../table.ts';
@@ -66,17 +65,6 @@ function outputBelow({ output, log, agent_id }: StepView): string[] {
 function currentStep({ steps }: PipelineView): string {
   return steps.find(({ status }) => status === 'running' || status === 'waiting')?.name ?? '-';
 }
-
-export const pipelineWaitCommand = operationCommand({
-  examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
-  args: [pipelineArgument],
-  options: WAIT_OPTIONS,
-  operation: 'pipeline_show',
-  input: parseWaitInput,
-  show: renderPipeline,
-  exitCode: exitCodeOfOutcome,
-  exitCodes: WAIT_EXIT_CODES,
-});
 
 export const pipelineCancelCommand = operationCommand({
   examples: ['baton pipeline cancel 3f1c9a2e --reason "wrong branch"'],

@@ -1,9 +1,9 @@
-import { taskWait } from '../../api/operations/task-work.ts';
-import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
-import { taskOutlook } from '../../state/timeline/task-outlook.ts';
-import { taskStatus } from '../../state/tasks/task.ts';
-import { handlerFor } from './call.ts';
-import { waitForRun } from './runs.ts';
+import { taskWait } from '../../../api/operations/task-work.ts';
+import { refuseUnknownTask } from '../../../state/tasks/create-task.ts';
+import { taskOutlook } from '../../../state/timeline/task-outlook.ts';
+import { taskStatus } from '../../../state/tasks/task.ts';
+import { handlerFor } from '../call.ts';
+import { waitForRun } from '../runs.ts';
 
 export const waitHandler = handlerFor(taskWait, async (call) =>
   waitForRun(call, call.input.wait_ms ?? 0, (state) => {
