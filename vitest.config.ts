@@ -15,7 +15,7 @@ export default defineConfig({
         // Pure functions share nothing between files: a worker for each file would only cost its start.
         test: {
           name: 'pure',
-          include: ['src/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...configDefaults.exclude, LONG, '**/*.int.test.ts'],
           isolate: false,
         },

@@ -12,6 +12,11 @@ export interface TerminalOptions {
   readonly rows?: number;
 }
 
+export interface TerminalChunk {
+  readonly atMs: number;
+  readonly text: string;
+}
+
 /**
  * A program in a real pseudo-terminal (made by `script`), with somebody who reads the screen and types. What is written is kept as it
  * came, and as the picture that a terminal makes of it.
@@ -20,6 +25,7 @@ export class Terminal implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'baton-terminal-'));
   readonly #child: ChildProcess;
   readonly #exit: Promise<number | null>;
+  readonly #chunks: TerminalChunk[] = [];
   #written = '';
 
   constructor(argv: readonly string[], { cwd, env, columns = 80, rows = 24 }: TerminalOptions) {
@@ -32,6 +38,7 @@ export class Terminal implements AsyncDisposable {
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#written += text;
+      this.#chunks.push({ atMs: performance.now(), text });
     });
     // Whoever types while the program leaves is heard by nobody; that it has left, they see.
     this.#child.stdin?.on('error', () => {});
@@ -44,6 +51,11 @@ export class Terminal implements AsyncDisposable {
 
   get written(): string {
     return this.#written;
+  }
+
+  /** What was written, in the parts in which it came. */
+  get chunks(): readonly TerminalChunk[] {
+    return this.#chunks;
   }
 
   /** The lines of the screen, as far as what was written moves about on it. */
