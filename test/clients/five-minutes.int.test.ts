@@ -40,7 +40,7 @@ async function follow(user: World): Promise<void> {
     expect(made).toContain('Claude Code plays the roles, 1 check before a merge. Nothing was committed.\n');
     expect(made).toMatch(/\nDry run: passed in \d+ s\..*\n/);
     expect(user.model.asked).toEqual([]);
-    await type('git add baton.toml && git commit --quiet -m "chore: add the runbook of Baton"');
+    await type('git add baton.toml && git commit --quiet -m "chore: add the runbook of Baton" -- baton.toml');
 
     const plan = await type('baton run issue "Read durations back" --plan');
     expect(plan).toMatch(/\n {2}implementer: agent implementer \(claude; /);

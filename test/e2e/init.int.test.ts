@@ -95,7 +95,7 @@ describe('baton init', () => {
 Wrote baton.toml: Codex plays the roles, 1 check before a merge. Nothing was committed.
 
 Next:
-  git add baton.toml && git commit -m "chore: add the runbook of Baton"
+  git add baton.toml && git commit -m "chore: add the runbook of Baton" -- baton.toml
   baton run issue "TITLE" --plan
   baton run issue "TITLE"
 Undo: baton init --undo
@@ -112,6 +112,29 @@ Undo: baton init --undo
       err: 'Error: this repository has a runbook already: .baton/runbooks/own.toml [init/has-runbook]\n  hint: Check it: baton runbook check\n',
     });
     expect(existsSync(join(repository, 'baton.toml'))).toBe(false);
+  });
+
+  it('names what is in the way before it asks, and leaves nothing half written', async () => {
+    mkdirSync(join(repository, 'baton.toml'));
+    expect(await baton('init')).toMatchObject({ code: 1, out: '', err: expect.stringContaining('[init/has-runbook]') });
+    rmSync(join(repository, 'baton.toml'), { recursive: true });
+    writeFileSync(join(folder, 'state'), 'a file where the state folder would be');
+    expect(await baton('init', '--yes', '--no-dry-run')).toMatchObject({
+      code: 1,
+      err: `Error: cannot write ${join(repository, 'baton.toml')}: a part of the path is not a folder [init/cannot-write]
+  hint: Correct that, then run baton init again.\n`,
+    });
+    expect(readdirSync(repository)).toEqual(['.git']);
+  });
+
+  it('says what a person must know about the branch, and prints a command that works', async () => {
+    commit({ ...NODE, '.gitignore': '*.toml\n' });
+    git('checkout', '--quiet', '-b', 'feature');
+    const { out } = await baton('init', '--yes', '--no-dry-run');
+    expect(out).toContain(
+      'note: The branch that is checked out is feature. Bring baton.toml to main, so that it stays in force.\n',
+    );
+    expect(out).toContain('  git add --force baton.toml && git commit -m ');
   });
 
   it('needs a git repository', async () => {

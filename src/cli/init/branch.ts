@@ -1,16 +1,40 @@
-import { findCurrentBranch, findMainBranch, findSha } from '../../git/repository.ts';
+import { join } from 'node:path';
+import { readCloneKind } from '../../git/own/own-repository.ts';
+import { findCurrentBranch, findMainBranch, findSha, type Repository } from '../../git/repository.ts';
 
 export interface MainBranch {
   readonly name: string;
   /** Null before the first commit. */
   readonly sha: string | null;
+  /** What a person should know about it, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 /** The branch that work is merged into: the usual one, else the one that is checked out. */
-export async function findBranch(top: string): Promise<MainBranch> {
+export async function findBranch({ top, commonDir }: Repository): Promise<MainBranch> {
   const main = await findMainBranch(top);
-  if (main.ok) return { name: main.value.name, sha: main.value.sha };
-  const current = await findCurrentBranch(top);
-  const name = (current.ok ? current.value : null) ?? 'main';
-  return { name, sha: await findSha(top, `refs/heads/${name}`) };
+  const found = await findCurrentBranch(top);
+  const current = found.ok ? found.value : null;
+  const name = main.ok ? main.value.name : (current ?? 'main');
+  const sha = main.ok ? main.value.sha : await findSha(top, `refs/heads/${name}`);
+  return {
+    name,
+    sha,
+    notes: [
+      ...(current === name
+        ? []
+        : [`${describeCheckout(current)}. Bring baton.toml to ${name}, so that it stays in force.`]),
+      ...(isShallow({ top, commonDir }) ? [SHALLOW] : []),
+    ],
+  };
 }
+
+export function isShallow({ top, commonDir }: Pick<Repository, 'top' | 'commonDir'>): boolean {
+  return readCloneKind({ path: top, commonDir, objects: join(commonDir, 'objects') }) === 'shallow';
+}
+
+function describeCheckout(current: string | null): string {
+  return current === null ? 'No branch is checked out' : `The branch that is checked out is ${current}`;
+}
+
+const SHALLOW = 'This is a shallow clone, and Baton needs the whole history: git fetch --unshallow';

@@ -1,21 +1,22 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { findStateDir } from '../../api/state-folder.ts';
-import { findRepository } from '../../git/repository.ts';
+import { git } from '../../git/run-git.ts';
+import { findRepository, type Repository } from '../../git/repository.ts';
 import { listClients } from '../../agents/capabilities/clients.ts';
 import { didYouMean } from '../../protocol/shape/problem.ts';
 import { checkRunbook } from '../../runbook/check/check-runbook.ts';
-import { readRunbook } from '../../runbook/read/read-runbook.ts';
 import { surveySandboxes } from '../../sandbox/survey.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION, reportError } from '../operation-command.ts';
-import { untilInterrupted } from '../run/follow-entries.ts';
+import { describeFileError } from '../problems.ts';
 import { findChoice, findInstalledAgents, SCRIPTED } from './agents.ts';
 import { chooseAnswers } from './answers.ts';
 import { findBranch } from './branch.ts';
 import { findProject } from './detect/project.ts';
 import { type DryRun, runDry } from './dry-run/dry-run.ts';
+import { findExisting } from './existing.ts';
 import { readListing } from './listing.ts';
-import { InitRecord, pathFrom } from './record.ts';
+import { InitRecord, pathFrom, ROOT_FILE, type WrittenFile } from './record.ts';
 import { renderRunbook, type RunbookSettings } from './render-runbook.ts';
 import {
   describeUnready,
@@ -29,7 +30,6 @@ import {
 } from './report.ts';
 import { undoInit } from './undo.ts';
 
-const ROOT_FILE = 'baton.toml';
 const DRY_RUN_MS = 300_000;
 
 export const initCommand: CliCommand = {
@@ -66,7 +66,7 @@ export const initCommand: CliCommand = {
       return reportError({ code: 'init/no-files', message: `'${top}' is a bare repository`, hint }, given, io);
     }
     const record = new InitRecord(top, findStateDir(io.env));
-    return given.options.has('undo') ? undoInit(record, top, given, io) : setUp(top, record, given, io);
+    return given.options.has('undo') ? undoInit(record, top, given, io) : setUp(repository.value, record, given, io);
   },
 };
 
@@ -79,17 +79,11 @@ function findWrongOption({ options }: ParsedArguments): UsageError | undefined {
   return { usage: `there is no client ${agent}. ${didYouMean(agent, names) ?? `There are: ${names.join(', ')}.`}` };
 }
 
-async function setUp(top: string, record: InitRecord, given: ParsedArguments, io: Io): Promise<number> {
-  const [existing] = (await readRunbook(top)).files;
-  if (existing !== undefined) {
-    const isOurs = record.files().some(({ path }) => path === existing.path);
-    const hint = isOurs
-      ? 'Check it: baton runbook check. Start over: baton init --undo'
-      : 'Check it: baton runbook check';
-    const message = `this repository has a runbook already: ${existing.path}`;
-    return reportError({ code: 'init/has-runbook', message, hint }, given, io);
-  }
-  const found = await findAll(top, io);
+async function setUp(repository: Repository, record: InitRecord, given: ParsedArguments, io: Io): Promise<number> {
+  const { top } = repository;
+  const existing = await findExisting(top, record);
+  if (existing !== undefined) return reportError({ code: 'init/has-runbook', ...existing }, given, io);
+  const found = await findAll(repository, io);
   const isJson = given.options.has('json');
   if (!isJson) io.out(renderFound(found));
   const chosen = await chooseAnswers(found, given, io);
@@ -101,35 +95,62 @@ async function setUp(top: string, record: InitRecord, given: ParsedArguments, io
   const text = renderRunbook(settings);
   const checked = checkRunbook([{ path: ROOT_FILE, text }]);
   if (!checked.ok) throw new Error(`the new runbook has an error: ${checked.problems[0].message}`);
-  const written = record.write(ROOT_FILE, text);
+  const written = writeRunbook(record, top, text);
+  if ('code' in written) return reportError(written, given, io);
   const project = given.options.get('project');
   const shown = pathFrom(resolve(io.cwd, project ?? '.'), top, ROOT_FILE);
-  const next = nextCommands(shown, project);
+  const next = nextCommands(shown, await isIgnored(top), project);
   const unready = describeUnready(chosen.agent, found.agents);
   if (!isJson) {
     io.out(renderWritten(shown, chosen.agent, chosen.checks.length));
     if (unready !== undefined) io.out(`note: ${unready}\n`);
   }
-  const dryRun = given.options.has('no-dry-run') ? undefined : await prove(top, found, settings, text, isJson, io);
+  const dryRun = given.options.has('no-dry-run')
+    ? undefined
+    : await prove(repository, found, settings, text, isJson, io);
   if (isJson) io.out(`${JSON.stringify(resultOf({ found, settings, written, dryRun, unready, next }))}\n`);
   else io.out(`${dryRun === undefined ? '' : renderDryRun(dryRun)}${renderNext(next)}`);
   if (dryRun?.outcome === 'interrupted') return EXIT.interrupted;
   return dryRun === undefined || dryRun.outcome === 'merged' ? EXIT.ok : EXIT.failed;
 }
 
-async function findAll(top: string, io: Io): Promise<Found> {
+function writeRunbook(record: InitRecord, top: string, text: string): WrittenFile | WriteProblem {
+  try {
+    return record.write(ROOT_FILE, text);
+  } catch (error) {
+    const message = `cannot write ${join(top, ROOT_FILE)}: ${describeFileError(error)}`;
+    return { code: 'init/cannot-write', message, hint: 'Correct that, then run baton init again.' };
+  }
+}
+
+interface WriteProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The user may keep the file for themselves. */
+async function isIgnored(top: string): Promise<boolean> {
+  const asked = await git(['check-ignore', '--quiet', '--', ROOT_FILE], { cwd: top, answers: [1] });
+  return asked.ok && asked.value.code === 0;
+}
+
+async function findAll(repository: Repository, io: Io): Promise<Found> {
+  const { top } = repository;
   const [branch, listing, agents, sandboxes] = await Promise.all([
-    findBranch(top),
+    findBranch(repository),
     readListing(top),
     findInstalledAgents(io.env, top),
     surveySandboxes(io.env, false),
   ]);
   const sandbox = (['bubblewrap', 'user', 'sandbox-exec'] as const).find((kind) => sandboxes[kind].works);
-  return { branch, project: findProject(listing), agents, sandbox: sandbox ?? null };
+  const project = findProject(listing);
+  const notes = [...branch.notes, ...project.notes];
+  return { branch, project: { ...project, notes }, agents, sandbox: sandbox ?? null };
 }
 
 async function prove(
-  top: string,
+  { top, commonDir }: Repository,
   { branch }: Found,
   settings: RunbookSettings,
   runbook: string,
@@ -138,13 +159,11 @@ async function prove(
 ): Promise<DryRun> {
   const print = (line: string): void => (isJson ? undefined : io.out(`${line}\n`));
   print('\nDry run: scripts take a change to a merge in a copy of this repository. Ctrl-C skips it.');
-  using interrupt = untilInterrupted();
-  return await runDry({
-    source: { top, branch: branch.name, sha: branch.sha },
+  return runDry({
+    source: { top, commonDir, branch: branch.name, sha: branch.sha },
     runbook,
     scripted: renderRunbook({ ...settings, agent: SCRIPTED }),
     env: io.env,
-    signal: interrupt.signal,
     timeoutMs: DRY_RUN_MS,
     onLine: print,
   });

@@ -1,14 +1,26 @@
+import { readSync } from 'node:fs';
 import { join } from 'node:path';
-import { readFileIfPresent } from '../../api/files.ts';
 import { gitFields } from '../../git/run-git.ts';
+import { readRegular } from '../../streams/file-lines.ts';
 import type { Listing } from './detect/toolchain.ts';
 
-/** Everything that git does not ignore, committed or not. */
+/** Everything that git does not ignore, committed or not. A pipe or a huge file in the place of one is empty. */
 export async function readListing(top: string): Promise<Listing> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const listed = await gitFields(args, { cwd: top, maxBytes: MAX_BYTES });
+  const listed = await gitFields(args, { cwd: top, maxBytes: MAX_LIST_BYTES });
   const paths = new Set(listed.ok ? listed.value : []);
-  return { paths, read: (path) => (paths.has(path) ? readFileIfPresent(join(top, path)) : '') };
+  return { paths, read: (path) => (paths.has(path) ? readText(join(top, path)) : '') };
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
+function readText(path: string): string {
+  const text = readRegular(path, (file, size) => {
+    if (size > MAX_FILE_BYTES) return '';
+    const bytes = Buffer.alloc(size);
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, size, 0));
+  });
+  // Editors on Windows begin a file with a mark that no parser wants.
+  return (text ?? '').replace(/^\u{FEFF}/u, '');
+}
+
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;

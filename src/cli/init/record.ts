@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
-import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, readSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import { makeFolder, stateFiles } from '../../api/state-folder.ts';
 import { fieldsInJson, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import { readRegular } from '../../streams/file-lines.ts';
+
+export const ROOT_FILE = 'baton.toml';
 
 export interface WrittenFile {
   /** Relative to the root of the repository. */
@@ -32,20 +35,17 @@ export class InitRecord {
     return join(this.#folder, `${sha256(this.#top).slice(0, 16)}.json`);
   }
 
-  /** Writes a new file; throws if there is one. The record comes first: after a crash, undo finds the file missing. */
+  /** Writes a new file, or throws and leaves nothing. The record comes first: after a crash, undo finds the file missing. */
   write(path: string, text: string): WrittenFile {
     const written = { path, sha256: sha256(text) };
+    const before = this.files().filter((file) => file.path !== path);
     makeFolder(this.#folder);
-    const files = [...this.files().filter((file) => file.path !== path), written];
-    writeFileAtomically(this.#file, `${JSON.stringify({ v: 1, top: this.#top, files })}\n`);
-    const full = join(this.#top, path);
-    const draft = `${full}.draft-${process.pid}`;
-    writeFileSync(draft, text, { flag: 'wx', flush: true });
+    this.#save([...before, written]);
     try {
-      // Unlike a rename, a link never replaces a file.
-      linkSync(draft, full);
-    } finally {
-      rmSync(draft);
+      createFile(join(this.#top, path), text);
+    } catch (error) {
+      this.#save(before);
+      throw error;
     }
     return written;
   }
@@ -55,27 +55,64 @@ export class InitRecord {
     return objectsOf(files).map(({ path, sha256: hash }) => ({ path: textOf(path), sha256: textOf(hash) }));
   }
 
+  /** Whether init wrote this file and nobody has edited it. */
+  isUnchanged(path: string): boolean {
+    return this.files().some((file) => file.path === path && this.#stateOf(file) === 'removed');
+  }
+
   /** Removes the files that are as they were written. Forgets everything but the edited ones. */
   undo(): Undone {
     const byState = Map.groupBy(this.files(), (file) => this.#stateOf(file));
     const pathsOf = (state: FileState): readonly string[] => (byState.get(state) ?? []).map(({ path }) => path);
     for (const path of pathsOf('removed')) rmSync(join(this.#top, path));
-    const edited = byState.get('edited') ?? [];
-    if (edited.length === 0) rmSync(this.#file, { force: true });
-    else writeFileAtomically(this.#file, `${JSON.stringify({ v: 1, top: this.#top, files: edited })}\n`);
+    this.#save(byState.get('edited') ?? []);
     return { removed: pathsOf('removed'), edited: pathsOf('edited'), missing: pathsOf('missing') };
   }
 
+  #save(files: readonly WrittenFile[]): void {
+    if (files.length === 0) rmSync(this.#file, { force: true });
+    else writeFileAtomically(this.#file, `${JSON.stringify({ v: 1, top: this.#top, files })}\n`);
+  }
+
+  /** Line ends do not count: git may have checked the file out with other ones. */
   #stateOf({ path, sha256: hash }: WrittenFile): FileState {
-    try {
-      return sha256(readFileSync(join(this.#top, path))) === hash ? 'removed' : 'edited';
-    } catch {
-      return 'missing';
-    }
+    const content = readRegular(join(this.#top, path), readWhole);
+    if (content === undefined) return 'missing';
+    const isAsWritten = [content, content.replaceAll('\r\n', '\n')].some((text) => sha256(text) === hash);
+    return isAsWritten ? 'removed' : 'edited';
   }
 }
 
 type FileState = keyof Undone;
+
+/** Never replaces a file, and no reader sees a part of the text. */
+function createFile(path: string, text: string): void {
+  const draft = `${path}.draft-${process.pid}`;
+  try {
+    writeFileSync(draft, text, { flag: 'wx', flush: true });
+    linkOrCopy(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Unlike a rename, neither replaces a file. Some file systems have no links. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!NO_LINKS.has(code)) throw error;
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
+  }
+}
+
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+function readWhole(file: number, size: number): string {
+  const bytes = Buffer.alloc(size);
+  return bytes.toString('utf8', 0, readSync(file, bytes, 0, size, 0));
+}
 
 /** As a person types it in the current folder. */
 export function pathFrom(cwd: string, top: string, path: string): string {

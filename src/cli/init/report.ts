@@ -83,10 +83,12 @@ function tailOf(output: string): string {
 const TAIL_LINES = 12;
 
 /** The commands to type after `baton init`, in the folder of the repository. */
-export function nextCommands(path: string, folder?: string): readonly string[] {
+export function nextCommands(path: string, isIgnored: boolean, folder?: string): readonly string[] {
   const enter = folder === undefined ? '' : `cd ${shellWord(folder)} && `;
+  const add = `git add ${isIgnored ? '--force ' : ''}${shellWord(path)}`;
   return [
-    `${enter}git add ${shellWord(path)} && git commit -m "chore: add the runbook of Baton"`,
+    // Other changes that are staged stay out of the commit.
+    `${enter}${add} && git commit -m "chore: add the runbook of Baton" -- ${shellWord(path)}`,
     'baton run issue "TITLE" --plan',
     'baton run issue "TITLE"',
   ];

@@ -1,17 +1,23 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { git } from '../../git/run-git.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { reportError } from '../operation-command.ts';
+import { describeFileError } from '../problems.ts';
 import { printable } from '../text.ts';
 import { type InitRecord, pathFrom } from './record.ts';
 
 /** `baton init --undo`: removes what init wrote, unless it was edited since. */
 export async function undoInit(record: InitRecord, top: string, given: ParsedArguments, io: Io): Promise<number> {
   if (record.files().length === 0) {
-    const hint = 'The record of baton init is in the state folder. Delete baton.toml yourself: git rm or rm baton.toml';
+    const hint = existsSync(join(top, 'baton.toml'))
+      ? 'To delete baton.toml, which is not in the record of the state folder: git rm or rm baton.toml'
+      : 'There is no baton.toml. To write one: baton init';
     return reportError({ code: 'init/nothing-to-undo', message: 'baton init wrote nothing here', hint }, given, io);
   }
-  const undone = record.undo();
+  const undone = undoOrProblem(record, top);
+  if ('code' in undone) return reportError(undone, given, io);
   const tracked: string[] = [];
   for (const path of undone.removed) if (await isTracked(top, path)) tracked.push(path);
   const code = undone.edited.length === 0 ? EXIT.ok : EXIT.failed;
@@ -29,6 +35,15 @@ export async function undoInit(record: InitRecord, top: string, given: ParsedArg
       `It was committed. To commit its removal: git commit -m "chore: remove Baton" -- ${shellWord(shown(path))}\n`,
     );
   return code;
+}
+
+function undoOrProblem(record: InitRecord, top: string) {
+  try {
+    return record.undo();
+  } catch (error) {
+    const message = `cannot remove the files of baton init in ${top}: ${describeFileError(error)}`;
+    return { code: 'init/cannot-write', message, hint: 'Correct that, then: baton init --undo' } as const;
+  }
 }
 
 async function isTracked(top: string, path: string): Promise<boolean> {

@@ -5,12 +5,18 @@ const detectDeno: Detector = (files) => {
   const from = firstOf(files, 'deno.json', 'deno.jsonc');
   // A Node project may have the file for its editor only.
   if (from === undefined || files.paths.has('package.json')) return undefined;
-  return {
-    id: 'deno',
-    title: 'Deno',
-    from,
-    commands: { install: 'deno install', lint: 'deno lint', test: 'deno test' },
-  };
+  // It is JSON with comments, of which only the names of the tasks are of interest.
+  const task = (name: string): string | undefined =>
+    new RegExp(`"tasks"\\s*:\\s*\\{[^}]*"${name}"\\s*:`).test(files.read(from)) ? `deno task ${name}` : undefined;
+  const hasTests = hasMatch(files, /(?:^|[/_.])test\.(?:[cm]?[jt]s|[jt]sx)$/);
+  const commands = commandsOf({
+    install: 'deno install',
+    build: task('build'),
+    lint: task('lint') ?? 'deno lint',
+    // Without any test, `deno test` fails.
+    test: task('test') ?? (hasTests ? 'deno test' : undefined),
+  });
+  return { id: 'deno', title: 'Deno', from, commands };
 };
 
 const detectRust: Detector = (files) => {
@@ -28,14 +34,24 @@ const detectGo: Detector = (files) => {
   const from = firstOf(files, 'go.mod', 'go.work');
   if (from === undefined) return undefined;
   const lints = hasMatch(files, /^\.golangci\.(?:ya?ml|toml|json)$/);
+  const packages = findGoPackages(files);
   const commands = {
     install: 'go mod download',
-    build: 'go build ./...',
-    lint: lints ? 'golangci-lint run' : 'go vet ./...',
-    test: 'go test ./...',
+    build: `go build ${packages}`,
+    lint: lints ? 'golangci-lint run' : `go vet ${packages}`,
+    test: `go test ${packages}`,
   };
   return { id: 'go', title: 'Go', from, commands };
 };
+
+/** In a workspace, the packages of each module: `./...` fails if the root is none of them. */
+function findGoPackages(files: Listing): string {
+  const uses = [...files.read('go.work').matchAll(/^(?:use\s+|\s+)(\.[\w./-]*)\s*$/gm)].map(
+    ([, folder = '']) => folder,
+  );
+  if (uses.length === 0 || files.paths.has('go.mod')) return './...';
+  return uses.map((folder) => `${folder.replace(/\/$/, '')}/...`).join(' ');
+}
 
 const detectMaven: Detector = (files) => {
   if (!files.paths.has('pom.xml')) return undefined;
@@ -91,6 +107,17 @@ function hasTestProject(files: Listing): boolean {
   return hasMatch(files, /tests?\.(?:cs|fs|vb)proj$/i);
 }
 
+const detectElixir: Detector = (files) => {
+  if (!files.paths.has('mix.exs')) return undefined;
+  const commands = commandsOf({
+    install: 'mix local.hex --force --if-missing && mix deps.get',
+    build: 'mix compile',
+    lint: files.paths.has('.formatter.exs') ? 'mix format --check-formatted' : undefined,
+    test: hasMatch(files, /^(?:apps\/[^/]+\/)?test\/.*_test\.exs$/) ? 'mix test' : undefined,
+  });
+  return { id: 'elixir', title: 'Elixir (Mix)', from: 'mix.exs', commands, fills: 'deps' };
+};
+
 export const LANGUAGES: readonly Detector[] = [
   detectDeno,
   detectRust,
@@ -100,4 +127,5 @@ export const LANGUAGES: readonly Detector[] = [
   detectRuby,
   detectPhp,
   detectDotnet,
+  detectElixir,
 ];

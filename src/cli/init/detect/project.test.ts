@@ -110,6 +110,16 @@ describe('the commands of a repository', () => {
       { 'go.mod': '' },
       { install: 'go mod download', build: 'go build ./...', lint: 'go vet ./...', test: 'go test ./...' },
     ],
+    [
+      'a workspace of Go',
+      { 'go.work': 'go 1.24\nuse (\n\t./server\n\t./lib/\n)\n' },
+      {
+        install: 'go mod download',
+        build: 'go build ./server/... ./lib/...',
+        lint: 'go vet ./server/... ./lib/...',
+        test: 'go test ./server/... ./lib/...',
+      },
+    ],
     ['Maven', { 'pom.xml': '', mvnw: '' }, { test: './mvnw --batch-mode verify' }],
     ['Gradle', { 'build.gradle.kts': '', gradlew: '' }, { test: './gradlew check' }],
     [
@@ -131,7 +141,27 @@ describe('the commands of a repository', () => {
       { 'App.sln': '', 'App.Tests/App.Tests.csproj': '' },
       { install: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' },
     ],
-    ['Deno', { 'deno.json': '{}' }, { install: 'deno install', lint: 'deno lint', test: 'deno test' }],
+    ['Deno without tests', { 'deno.json': '{}' }, { install: 'deno install', lint: 'deno lint' }],
+    [
+      'Deno',
+      { 'deno.json': '{}', 'src/sum_test.ts': '' },
+      { install: 'deno install', lint: 'deno lint', test: 'deno test' },
+    ],
+    [
+      'Deno with tasks',
+      { 'deno.jsonc': '{ // ours\n"tasks": { "test": "deno test -A" } }' },
+      { install: 'deno install', lint: 'deno lint', test: 'deno task test' },
+    ],
+    [
+      'Elixir',
+      { 'mix.exs': '', '.formatter.exs': '', 'test/sum_test.exs': '' },
+      {
+        install: 'mix local.hex --force --if-missing && mix deps.get',
+        build: 'mix compile',
+        lint: 'mix format --check-formatted',
+        test: 'mix test',
+      },
+    ],
     [
       'Make',
       { Makefile: 'CC := gcc\ntest := no\nbuild lint: x\n\techo\ncheck:\n\ttrue\n' },
@@ -139,7 +169,7 @@ describe('the commands of a repository', () => {
     ],
     [
       'just',
-      { justfile: 'x := "1"\ntest *args: build\n  cargo test\n@lint:\n  x\n' },
+      { justfile: 'x := "1"\ntest mode="all": build\n  cargo test\n@lint:\n  x\n' },
       { lint: 'just lint', test: 'just test' },
     ],
     [

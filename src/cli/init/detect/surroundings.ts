@@ -45,7 +45,7 @@ export function findWorkspaceFile(files: Listing): string | undefined {
 }
 
 const NESTED =
-  /^(?!(?:.*\/)?(?:node_modules|vendor|examples?|fixtures?|testdata)\/)[^/]+\/(?:[^/]+\/)?(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|Gemfile|composer\.json|build\.gradle(?:\.kts)?|[^/]+\.csproj)$/;
+  /^(?!(?:.*\/)?(?:node_modules|vendor|examples?|fixtures?|testdata)\/)[^/]+\/(?:[^/]+\/)?(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|Gemfile|composer\.json|mix\.exs|build\.gradle(?:\.kts)?|[^/]+\.csproj)$/;
 
 /** A project below the root, whose commands are not looked for. */
 export function findNestedProject(files: Listing): string | undefined {

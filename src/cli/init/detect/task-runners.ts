@@ -23,7 +23,7 @@ const detectMake: Detector = (files) => {
 const detectJust: Detector = (files) => {
   const from = firstOf(files, 'justfile', 'Justfile', '.justfile');
   if (from === undefined) return undefined;
-  const recipes = [...files.read(from).matchAll(/^@?([A-Za-z][\w-]*)(?: [^:=]*)?:(?!=)/gm)];
+  const recipes = [...files.read(from).matchAll(/^@?([A-Za-z][\w-]*)(?: [^:\n]*)?:(?!=)/gm)];
   return {
     id: 'just',
     title: 'just',

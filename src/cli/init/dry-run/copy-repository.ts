@@ -1,23 +1,33 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt, git, type GitResult, unwrap } from '../../../git/run-git.ts';
+import { attempt, git, gitFailure, type GitResult, gitText, unwrap } from '../../../git/run-git.ts';
+import { isShallow } from '../branch.ts';
 
 export interface CopySource {
   readonly top: string;
+  /** The git folder shared by all worktrees. */
+  readonly commonDir: string;
   readonly branch: string;
   /** The newest commit of that branch; null if it has none. */
   readonly sha: string | null;
 }
 
 /** Copies the main branch, without remotes: nothing that happens to the copy reaches the repository or its remotes. */
-export async function copyRepository({ top, branch, sha }: CopySource, to: string): Promise<GitResult<void>> {
+export async function copyRepository(source: CopySource, to: string): Promise<GitResult<void>> {
+  const { top, commonDir, branch, sha } = source;
   return attempt(async () => {
+    if (isShallow(source)) unwrap(gitFailure('git/shallow-repository', `'${top}' is a shallow clone`, UNSHALLOW));
     mkdirSync(to);
-    unwrap(await git(['init', '--quiet', `--initial-branch=${branch}`], { cwd: to }));
+    const format = unwrap(await gitText(['rev-parse', '--show-object-format'], { cwd: top }));
+    const init = ['init', '--quiet', '--template=', `--object-format=${format}`, `--initial-branch=${branch}`];
+    unwrap(await git(init, { cwd: to }));
     if (sha === null) return;
     const fetch = ['fetch', '--quiet', '--no-tags', top, `${sha}:refs/heads/${branch}`, '--update-head-ok'];
     unwrap(await git(fetch, { cwd: to, timeoutMs: COPY_MS }));
     unwrap(await git(['reset', '--quiet', '--hard'], { cwd: to, timeoutMs: COPY_MS }));
+    // Checkouts of submodules read the clones there, and write nothing.
+    const modules = join(commonDir, 'modules');
+    if (existsSync(modules)) symlinkSync(modules, join(to, '.git', 'modules'));
   });
 }
 
@@ -30,4 +40,5 @@ export async function commitRunbook(folder: string, text: string): Promise<GitRe
   });
 }
 
+const UNSHALLOW = 'Baton needs the whole history: git fetch --unshallow';
 const COPY_MS = 300_000;

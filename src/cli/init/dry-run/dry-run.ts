@@ -6,6 +6,7 @@ import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
 import { ISSUE_WORKFLOW } from '../../../runbook/runbook.ts';
+import { describeFileError } from '../../problems.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
 import { judge, StageProgress, type Verdict } from './verdict.ts';
 
@@ -16,7 +17,6 @@ export interface DryRunRequest {
   /** The same with scripts in place of models. */
   readonly scripted: string;
   readonly env: Environment;
-  readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onLine: (line: string) => void;
 }
@@ -31,17 +31,41 @@ export interface DryRun extends Verdict {
  */
 export async function runDry(request: DryRunRequest): Promise<DryRun> {
   const began = performance.now();
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-init-')));
+  const folder = makeTemporaryFolder();
+  if (typeof folder !== 'string') return { ...folder, ms: 0 };
   const project = join(folder, 'repository');
   const client = createClient({ env: environmentIn(folder, request.env), projectPath: project, reachMs: 60_000 });
+  using interrupt = untilSignalled();
   try {
-    const verdict = await prove(client, project, request, began + request.timeoutMs);
+    const verdict = await prove(client, project, { ...request, signal: interrupt.signal }, began + request.timeoutMs);
     return { ...verdict, ms: Math.round(performance.now() - began) };
   } finally {
     await end(client);
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
+
+function makeTemporaryFolder(): string | Verdict {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), 'baton-init-')));
+  } catch (error) {
+    return notStarted(`cannot make a folder in ${tmpdir()}: ${describeFileError(error)}. TMPDIR names another one.`);
+  }
+}
+
+/** Also a second signal waits until everything has ended: a daemon that stays would be found by nobody. */
+function untilSignalled(): { readonly signal: AbortSignal; readonly [Symbol.dispose]: () => void } {
+  const controller = new AbortController();
+  const onSignal = (): void => controller.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  const dispose = (): void => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  return { signal: controller.signal, [Symbol.dispose]: dispose };
+}
+
+type Interruptible = DryRunRequest & { readonly signal: AbortSignal };
 
 function environmentIn(folder: string, env: Environment): Record<string, string | undefined> {
   return {
@@ -59,19 +83,19 @@ function environmentIn(folder: string, env: Environment): Record<string, string 
 const TITLE = 'Dry run of baton init';
 const INPUT = { name: ISSUE_WORKFLOW, args: [TITLE] };
 
-async function prove(client: Client, project: string, request: DryRunRequest, until: number): Promise<Verdict> {
+async function prove(client: Client, project: string, request: Interruptible, until: number): Promise<Verdict> {
   const { signal } = request;
   const scripted = `${request.scripted}${QUIET}`;
   const copied = await copyRepository(request.source, project);
   const committed = copied.ok ? await commitRunbook(project, scripted) : copied;
-  if (!committed.ok) return notStarted(committed.problem.message);
+  if (!committed.ok) return notStarted(committed.problem.message, committed.problem.hint);
   // The plan of what the user will run; the commit keeps the scripted one in force.
   writeFileSync(join(project, 'baton.toml'), request.runbook);
   const planned = await client.call('run_plan', INPUT, { signal });
   writeFileSync(join(project, 'baton.toml'), scripted);
   const started = planned.ok ? await client.call('run_start', INPUT, { signal }) : planned;
   if (signal.aborted) return INTERRUPTED;
-  if (!started.ok) return notStarted(started.error.message);
+  if (!started.ok) return notStarted(started.error.message, started.error.hint);
   return follow(client, started.result.id, request, until);
 }
 
@@ -80,14 +104,14 @@ const INTERRUPTED: Verdict = { outcome: 'interrupted', detail: '' };
 /** Nobody is notified of a dry run. */
 const QUIET = '\n[notify]\ndesktop = false\nterminal = false\n';
 
-function notStarted(detail: string): Verdict {
-  return { outcome: 'not-started', detail };
+function notStarted(message: string, hint?: string): Verdict {
+  return { outcome: 'not-started', detail: hint === undefined ? message : `${message}\n  hint: ${hint}` };
 }
 
 async function follow(
   client: Client,
   taskId: string,
-  { signal, onLine, timeoutMs }: DryRunRequest,
+  { signal, onLine, timeoutMs }: Interruptible,
   until: number,
 ): Promise<Verdict> {
   const progress = new StageProgress();
