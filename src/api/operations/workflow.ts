@@ -248,6 +248,12 @@ export const decisionUndo = operation({
   name: 'decision_undo',
   about: 'Withdraw an answer that is not in effect yet: the decision waits for a person again.',
   command: 'undo-answer',
-  input: object({ id: decisionId }),
+  input: object({
+    id: decisionId,
+    effective_at: optional(
+      text,
+      'The `effective_at` of the answer that is meant: another answer, given since, stays as it is.',
+    ),
+  }),
   result: object({ id: text, option: whole, action: text }),
 });

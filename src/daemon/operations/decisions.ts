@@ -78,8 +78,8 @@ export const DECISION_HANDLERS = {
   decision_undo: steers(
     operations.decisionUndo,
     find,
-    () =>
-      ({ id }) => ({ id }),
+    ({ effective_at: effectiveAt }) =>
+      ({ id }) => ({ id, ...(effectiveAt === undefined ? {} : { effectiveAt }) }),
     (answer) => answer,
   ),
 };

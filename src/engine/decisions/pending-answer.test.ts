@@ -132,6 +132,17 @@ describe('an answer that is withdrawn before it takes effect', () => {
     expect(takeEffect(play).decision().result).toMatchObject({ kind: 'resolved', option: 2 });
   });
 
+  it('can be named by its time: a late click does not withdraw the answer that somebody gave since', () => {
+    const play = answer(asked());
+    const { id, answer: first } = play.decision();
+    const late = runs.undo(id, first?.effectiveAt);
+    play.order(runs.undo(id)).wait(1000);
+    answer(play, 2);
+    expect(play.refuse(late).code).toBe('answer-pending');
+    play.order(runs.undo(id, play.decision().answer?.effectiveAt));
+    expect(play.types()).toEqual(['DecisionAnswerWithdrawn']);
+  });
+
   it('cannot be withdrawn any more once it is in effect: the refusal says what was done', () => {
     const play = takeEffect(answer(asked()));
     const { id } = play.decision();

@@ -9,12 +9,19 @@ interface UndoneAnswer {
   readonly action: DecisionAction;
 }
 
+interface UndoAnswer {
+  readonly id: string;
+  /** When the answer that is meant takes effect: a late undo does not withdraw the answer that somebody else gave since. */
+  readonly effectiveAt?: string;
+}
+
 /** Withdraws an answer that is not in effect yet: the decision waits for a person again. */
-export function decideUndoAnswer(state: State, { id }: { readonly id: string }): Outcome<UndoneAnswer> {
+export function decideUndoAnswer(state: State, { id, effectiveAt }: UndoAnswer): Outcome<UndoneAnswer> {
   const decision = state.decisions.get(id);
   if (decision === undefined) return refuseUnknownDecision(id);
   const { answer, result } = decision;
   if (answer !== undefined) {
+    if (effectiveAt !== undefined && effectiveAt !== answer.effectiveAt) return refuseAnswered(decision, answer);
     const { option, action } = answer;
     return decided([event('DecisionAnswerWithdrawn', { decision_id: id, reason: null })], { id, option, action });
   }

@@ -20,7 +20,7 @@ export function PendingAnswer({
   readonly undone?: () => void;
 }) {
   const undo = async () => {
-    const answer = await call('decision_undo', { id });
+    const answer = await call('decision_undo', { id, effective_at });
     if (!answer.ok) return answer;
     // The note can be changed and sent again.
     if (message !== null && draftOf(id) === '') setDraft(id, message);
