@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { renderClientTables } from '../scripts/render-clients.ts';
+import { renderDoctorFindings } from '../scripts/render-doctor.ts';
 import { renderEntriesPage } from '../scripts/render-entries.ts';
 import { renderOperations } from '../scripts/render-operations.ts';
 import { REFERENCE_PAGES } from '../scripts/render-reference.ts';
@@ -30,6 +31,11 @@ it('docs/security.md has the tables of the sandbox', () => {
 it('docs/agents.md has the tables of the clients', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/agents.md'), 'utf8');
   expect(page, 'run: node scripts/render-clients.ts').toBe(renderClientTables(page));
+});
+
+it('docs/doctor.md has every finding', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/doctor.md'), 'utf8');
+  expect(page, 'run: node scripts/render-doctor.ts').toBe(renderDoctorFindings(page));
 });
 
 /** The beginnings of the lines that differ: a line of the OpenAPI document is long. */

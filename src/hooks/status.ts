@@ -7,6 +7,9 @@ export interface FileStatus {
   readonly path: string;
   readonly parts: readonly string[];
   readonly problems: readonly string[];
+  /** Baton, as the hooks start it. */
+  readonly programs: readonly string[];
+  /** What they start and does not exist: Baton, or its Node. */
   readonly missing: readonly string[];
 }
 
@@ -17,11 +20,21 @@ export function readHooksStatus(client: HookedClient, scope: Scope, machine: Hoo
     const read = readFileText(file.path);
     const text = read.ok ? (read.file.text ?? '') : '';
     const found = read.ok ? file.find(text) : { parts: [], problems: [read.what] };
-    const missing = found.parts.length === 0 ? [] : programsIn(text).filter((program) => !existsSync(program));
-    return { scope: scope.kind, path: file.path, ...found, missing };
+    const programs = found.parts.length === 0 ? [] : programsIn(text);
+    const started = found.parts.length === 0 ? [] : [...nodesIn(text), ...programs];
+    const missing = started.filter((program) => !existsSync(program));
+    return { scope: scope.kind, path: file.path, ...found, programs, missing };
   });
 }
 
+/** The programs of Baton that hooks and MCP servers name, quoted for a shell or as a JSON string. */
 function programsIn(text: string): readonly string[] {
-  return [...new Set([...text.matchAll(/[^'"\s]*baton\.cjs(?=['"\s])/g)].map(([program]) => program))];
+  const named = text.matchAll(/'([^'\n]*baton\.cjs)'|"([^"\n]*baton\.cjs)"|([^'"\s]*baton\.cjs)(?=['"\s])/g);
+  return [...new Set([...named].map(([, quoted, json, plain]) => quoted ?? json ?? plain ?? ''))];
+}
+
+/** The Node that each hook command starts. */
+function nodesIn(text: string): readonly string[] {
+  const named = text.matchAll(/(?:'([^'\n]*)'|([^'"\s]+)) (?:'[^'\n]*baton\.cjs'|[^'"\s]*baton\.cjs) hooks run /g);
+  return [...new Set([...named].map(([, quoted, plain]) => quoted ?? plain ?? ''))];
 }

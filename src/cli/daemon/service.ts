@@ -9,7 +9,7 @@ import { EXIT, type Io } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 
 export async function changeService(what: 'install' | 'uninstall', io: Io): Promise<number> {
-  const host: ServiceHost = { platform: process.platform, node: process.execPath, baton: BATON, env: io.env };
+  const host = serviceHost(io.env);
   const done = what === 'install' ? installService(host) : uninstallService(host);
   if (!done.ok) return reportProblem(done.error, io);
   const { path, enable, disable } = done.file;
@@ -43,7 +43,12 @@ function describeChange(path: string, enable: string, disable: string, isRunning
 /** The same path in a clone and in a release. */
 const BATON = join(import.meta.dirname, '..', '..', '..', 'bin', 'baton.cjs');
 
-interface ServiceHost {
+/** How this program would be installed as a service. */
+export function serviceHost(env: ServiceHost['env']): ServiceHost {
+  return { platform: process.platform, node: process.execPath, baton: BATON, env };
+}
+
+export interface ServiceHost {
   readonly platform: NodeJS.Platform;
   readonly node: string;
   readonly baton: string;
@@ -55,7 +60,7 @@ type ServiceResult =
   | { readonly ok: false; readonly error: ApiError };
 
 /** A file that Baton did not write is kept. */
-function installService(host: ServiceHost): ServiceResult {
+export function installService(host: ServiceHost): ServiceResult {
   const found = findService(host);
   if (!found.ok) return found;
   const { file, before } = found;
@@ -87,7 +92,7 @@ type FoundService =
   | { readonly ok: true; readonly file: ServiceFile; readonly before: string | undefined }
   | { readonly ok: false; readonly error: ApiError };
 
-function findService({ platform, node, baton, env }: ServiceHost): FoundService {
+export function findService({ platform, node, baton, env }: ServiceHost): FoundService {
   const stateDir = findStateDir(env);
   const isDefault = stateDir === findStateDir({ HOME: env['HOME'] });
   const facts = { node, baton, stateDir, downFile: stateFiles(stateDir).down, path: env['PATH'] ?? '/usr/bin:/bin' };
@@ -214,6 +219,27 @@ ${words.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n')}
 </plist>
 `;
   return { path, content, enable: `launchctl load -w ${path}`, disable: `launchctl unload -w ${path}` };
+}
+
+/** The Node and the Baton that a service file of Baton starts; empty if they cannot be found in it. */
+export function findServicePrograms(content: string): readonly string[] {
+  const systemd = /^ExecStart=("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*") up --foreground$/m.exec(content);
+  if (systemd !== null) return systemd.slice(1).map(unquoteSystemd);
+  const launchd = [...content.matchAll(/<string>([^<]*)<\/string>/g)].map(([, text = '']) => unescapeXml(text));
+  const name = launchd.indexOf('baton');
+  return name < 0 ? [] : launchd.slice(name + 2, name + 4);
+}
+
+function unquoteSystemd(text: string): string {
+  return text
+    .slice(1, -1)
+    .replaceAll('$$', '$')
+    .replaceAll(/\\(["\\])/g, '$1')
+    .replaceAll('%%', '%');
+}
+
+function unescapeXml(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
 function hashOf(stateDir: string): string {

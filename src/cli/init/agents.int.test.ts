@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findInstalledAgents, findLogin } from './agents.ts';
+import { findLogin } from '../agents/find-login.ts';
+import { findInstalledAgents } from './agents.ts';
 
 let home: string;
 beforeEach(() => {

@@ -62,7 +62,7 @@ export async function viewWorktree(
   const found = isMissing || known !== undefined ? undefined : await findRepository(path);
   const gitDir = known?.repository.gitDir ?? (found?.ok === true ? found.value.gitDir : undefined);
   const fence = gitDir === undefined ? null : readFence(gitDir);
-  const needed = await context.read((state) => findNeedOf(state, path, branch, fence));
+  const needed = await context.read((state) => findWorktreeNeed(state, path, branch, fence));
   const content = isMissing ? undefined : await readWorktreeContent(path, context, known);
   const unknown = isMissing ? ['its folder is gone'] : [];
   return {
@@ -75,8 +75,13 @@ export async function viewWorktree(
   };
 }
 
-/** A worktree is free only if it is known to be Baton's and its work is over. */
-function findNeedOf(state: State, path: string, branch: string | null, fence: Fence | null): string | null {
+/** Why a worktree stays. It is free, and the result null, only if it is known to be Baton's and its work is over. */
+export function findWorktreeNeed(
+  state: State,
+  path: string,
+  branch: string | null,
+  fence: Fence | null,
+): string | null {
   const runs = [...state.pipelines.values()].filter(({ workspace }) => workspace?.path === path);
   const open = runs.find(({ outcome }) => outcome === null);
   if (open !== undefined) return `pipeline ${open.name} runs there`;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { type Failure, storeProblemOf } from '../store.ts';
@@ -62,7 +63,8 @@ function openReader(path: string, options: SqliteStoreOptions): OpenedSqliteStor
 function openFile(path: string, options: SqliteStoreOptions, release: (() => void) | undefined): OpenedSqliteStore {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { readOnly: release === undefined, timeout: NO_WAIT });
+    const file = options.isAtRest === true ? `${pathToFileURL(path).href}?immutable=1` : path;
+    db = new DatabaseSync(file, { readOnly: release === undefined, timeout: NO_WAIT });
     const problem = release === undefined ? findForeignFile(db, path) : prepareWriter(db, path, options);
     if (!problem) return { ok: true, store: makeSqliteStore(path, db, release, options) };
     db.close();

@@ -16,6 +16,11 @@ export interface SqliteStoreOptions {
   readonly lockTimes?: LockTimes;
   /** Nothing waits for the disk until the file is closed: for a replica, whose entries are durable elsewhere. */
   readonly isUnsynced?: boolean;
+  /**
+   * For a reader that must not create a file: a plain reader leaves an empty WAL and its index behind. Only while no
+   * process writes, since the reader neither locks the file nor sees changes.
+   */
+  readonly isAtRest?: boolean;
 }
 
 /** Also copies the file, as it is at some moment during the call, while writing continues. */

@@ -1,0 +1,59 @@
+import { lstatSync } from 'node:fs';
+import { createClient } from '../../../api/client/connect.ts';
+import { findDaemon, isOwnSocket } from '../../../api/client/reach.ts';
+import { readProcFile, readProcStat, isLiving } from '../../../api/processes.ts';
+import { hasDownIntent, readDaemonRecord, stateFiles } from '../../../api/state-folder.ts';
+import { readRestarts } from '../../../watchdog/restart-record.ts';
+import { VERSION } from '../../version.ts';
+import type { DaemonFacts } from '../checks/daemon.ts';
+import type { Place } from '../place.ts';
+
+/** Starts no daemon. A daemon that answers removes the pass that the question leaves in the state folder. */
+export async function readDaemonFacts({ stateDir, env }: Place): Promise<DaemonFacts> {
+  const files = stateFiles(stateDir);
+  const record = readDaemonRecord(stateDir);
+  return {
+    version: VERSION,
+    record,
+    socket: readSocket(record?.socket ?? files.socket, stateDir),
+    answer: await ask(stateDir, env),
+    isAlive: record !== undefined && isDaemon(record.pid),
+    isDown: hasDownIntent(stateDir),
+    crashes: readRestarts(stateDir),
+    log: files.log,
+  };
+}
+
+function readSocket(path: string, stateDir: string): DaemonFacts['socket'] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  return { path, isSocket: stat.isSocket(), isOwn: isOwnSocket(path, stateDir), mode: stat.mode };
+}
+
+async function ask(stateDir: string, env: Place['env']): Promise<DaemonFacts['answer']> {
+  const connection = await findDaemon(stateDir);
+  if (connection === undefined) return { kind: 'none' };
+  connection.close();
+  const client = createClient({ env, stateDir, autostart: false, reachMs: ANSWER_MS, answerMs: ANSWER_MS });
+  try {
+    const health = await client.health({ timeoutMs: ANSWER_MS });
+    if (health.ok) return { kind: 'health', health: health.result };
+    const { message, hint } = health.error;
+    return { kind: 'error', message, hint };
+  } finally {
+    client.close();
+  }
+}
+
+/** A process of another program may have the number by now. Outside of Linux the number alone counts. */
+function isDaemon(pid: number): boolean {
+  const stat = readProcStat(pid);
+  if (stat !== undefined) return isLiving(stat) && /daemon|up\0--foreground/.test(readProcFile(pid, 'cmdline'));
+  try {
+    return process.platform !== 'linux' && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const ANSWER_MS = 3000;

@@ -1,0 +1,98 @@
+import type { ClientName, Scope } from '../../hooks/client.ts';
+
+type FindingStatus = 'ok' | 'warning' | 'problem';
+
+/** One thing that `baton doctor` found. */
+export interface Finding {
+  /** Stable, and listed in docs/doctor.md: the check, a dot, and what it found. */
+  readonly code: string;
+  /** What it is about: the check, or one client, sandbox or hook of it. */
+  readonly name: string;
+  readonly status: FindingStatus;
+  readonly detail: string;
+  /** A command or a sentence. Null only if the status is `ok`. */
+  readonly fix: string | null;
+}
+
+/** What `baton doctor --json` prints. */
+export interface DoctorReport {
+  /** False if a finding is a problem, or the proof failed. */
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+  /** What `--fix` did, in order; empty without it. */
+  readonly fixed: readonly FixedFinding[];
+}
+
+export interface FixedFinding {
+  readonly code: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** A finding that `--fix` can correct. */
+export interface Diagnosis extends Finding {
+  readonly repair?: Repair;
+}
+
+/** A safe correction, as data: `repair.ts` makes it. */
+export type Repair =
+  | { readonly kind: 'make-private'; readonly path: string; readonly mode: number }
+  | { readonly kind: 'remove-stale-daemon' }
+  | { readonly kind: 'install-hooks'; readonly client: ClientName; readonly scope: Scope }
+  | { readonly kind: 'remove-hooks-of-deleted'; readonly client: ClientName }
+  | { readonly kind: 'restore-hooks' }
+  | { readonly kind: 'set-up-agent-user' }
+  | { readonly kind: 'forget-worktree'; readonly path: string }
+  | { readonly kind: 'write-service' };
+
+interface FindingKind {
+  readonly status: FindingStatus;
+  /** What it means, for docs/doctor.md. */
+  readonly means: string;
+  /** What `--fix` does about it, for docs/doctor.md. */
+  readonly repaired?: string;
+}
+
+type Kinds = Readonly<Record<string, FindingKind>>;
+
+type Details<K extends FindingKind> = K['status'] extends 'ok'
+  ? { readonly detail: string; readonly name?: string }
+  : { readonly detail: string; readonly name?: string; readonly fix: string; readonly repair?: Repair | undefined };
+
+/** A check, with everything that it can find. */
+export interface Check<K extends Kinds = Kinds> {
+  readonly name: string;
+  readonly about: string;
+  readonly kinds: K;
+  /** Only findings of status `ok` are without a fix. */
+  readonly found: <C extends keyof K & string>(code: C, details: Details<K[C]>) => Diagnosis;
+}
+
+export function defineCheck<const K extends Kinds>(name: string, about: string, kinds: K): Check<K> {
+  const found = <C extends keyof K & string>(code: C, details: Details<K[C]>): Diagnosis => {
+    const { fix, repair, detail, name: subject }: LooseDetails = details;
+    const status = kinds[code]?.status ?? 'problem';
+    const finding: Finding = { code: `${name}.${code}`, name: subject ?? name, status, detail, fix: fix ?? null };
+    return repair === undefined ? finding : { ...finding, repair };
+  };
+  return { name, about, kinds, found };
+}
+
+interface LooseDetails {
+  readonly detail: string;
+  readonly name?: string;
+  readonly fix?: string;
+  readonly repair?: Repair | undefined;
+}
+
+export function warning<const M extends string>(means: M, repaired?: string) {
+  return { status: 'warning', means, ...(repaired === undefined ? {} : { repaired }) } as const;
+}
+
+export function problem<const M extends string>(means: M, repaired?: string) {
+  return { status: 'problem', means, ...(repaired === undefined ? {} : { repaired }) } as const;
+}
+
+export function ok<const M extends string>(means: M) {
+  return { status: 'ok', means } as const;
+}

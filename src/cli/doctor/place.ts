@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { findStateDir } from '../../api/state-folder.ts';
+import { findRepository, type Repository } from '../../git/repository.ts';
+import type { GitResult } from '../../git/run-git.ts';
+import type { Environment } from '../../protocol/environment.ts';
+import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
+import { readRunbook, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
+import type { Io, ParsedArguments } from '../command.ts';
+
+/** Where a check looks. Everything in it was found without an error. */
+export interface Place {
+  readonly env: Environment;
+  /** What the user named, or the current folder. */
+  readonly folder: string;
+  readonly isNamed: boolean;
+  readonly stateDir: string;
+  readonly repository: GitResult<Repository>;
+  /** Undefined outside of a repository. */
+  readonly read: ReadRunbook | undefined;
+  /** Undefined if there is no runbook, or it has errors. */
+  readonly runbook: Runbook | undefined;
+  readonly runbookProblems: readonly RunbookProblem[];
+}
+
+export async function findPlace({ options }: ParsedArguments, io: Io): Promise<Place> {
+  const named = options.get('project');
+  const folder = resolve(io.cwd, named ?? '.');
+  const repository = await findRepository(folder);
+  const read = repository.ok ? await readRunbook(repository.value.mainTop).catch(() => undefined) : undefined;
+  const hasFiles = read !== undefined && (read.files.length > 0 || !read.checked.ok);
+  return {
+    env: io.env,
+    folder,
+    isNamed: named !== undefined,
+    stateDir: findStateDir(io.env),
+    repository,
+    read: hasFiles ? read : undefined,
+    runbook: hasFiles && read.checked.ok ? read.checked.value : undefined,
+    runbookProblems: hasFiles && !read.checked.ok ? read.checked.problems : [],
+  };
+}

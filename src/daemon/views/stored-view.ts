@@ -1,0 +1,63 @@
+import { parseEntry } from '../../ledger/format/entry.ts';
+import { findSnapshot, type SnapshotTrust } from '../../ledger/snapshots-and-blobs.ts';
+import type { Store } from '../../ledger/store.ts';
+import { findFleet } from '../../state/fleet/fleet.ts';
+import { emptyState, findUnknownEntry, foldEntry, type State } from '../../state/state.ts';
+import type { Fence } from '../../git/fence/fence.ts';
+import { findWorktreeNeed } from '../operations/worktree-views.ts';
+import { parseState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
+
+/** What the entries of a ledger say, read without a daemon. */
+export interface StoredView {
+  /** The level of its entries; null if the project was never on PostgreSQL. */
+  readonly level: number | null;
+  /** The first entry of a type that this version does not know. */
+  readonly unknown: { readonly type: string; readonly seq: number } | undefined;
+  readonly ownerOf: (worktree: StoredWorktree) => WorktreeOwnership;
+}
+
+interface StoredWorktree {
+  readonly path: string;
+  readonly branch: string | null;
+  readonly fence: Fence | null;
+}
+
+interface WorktreeOwnership {
+  /** Why it stays; null if its work is over. */
+  readonly needed: string | null;
+  /** Whether the ledger has the task that it was made for. */
+  readonly hasTask: boolean;
+}
+
+/**
+ * Folds the newest snapshot and what follows, or everything without one. Undefined if that is more than `mostEntries`.
+ * Writes nothing.
+ */
+export async function readStoredView(
+  store: Store,
+  trust: SnapshotTrust,
+  mostEntries: number,
+): Promise<StoredView | undefined> {
+  const { size } = await store.head();
+  const found = await findSnapshot(store, trust, SNAPSHOT_NAME);
+  const saved = found?.ok === true && found.head.size <= size ? parseState(found.state) : undefined;
+  const state = saved ?? emptyState();
+  if (size - state.seq > mostEntries) return undefined;
+  for await (const batch of store.entries({ from: state.seq + 1, to: size })) {
+    for (const { bytes, seq } of batch) {
+      const entry = parseEntry(bytes);
+      if (entry.ok) foldEntry(state, entry.value);
+      state.seq = seq;
+    }
+  }
+  return {
+    level: findFleet(state)?.level ?? null,
+    unknown: findUnknownEntry(state),
+    ownerOf: (worktree) => findOwner(state, worktree),
+  };
+}
+
+function findOwner(state: State, { path, branch, fence }: StoredWorktree): WorktreeOwnership {
+  const hasTask = fence !== null && state.tasks.has(fence.taskId);
+  return { needed: findWorktreeNeed(state, path, branch, fence), hasTask };
+}
