@@ -526,24 +526,26 @@ describe('the findings of baton doctor', () => {
 
   it('are all in the table above', () => {
     const declared = CHECKS.flatMap(({ name, kinds }) => Object.keys(kinds).map((code) => `${name}.${code}`));
-    const shown = CASES.map(([code]) => code);
-    expect(declared.filter((code) => !shown.includes(code))).toEqual(['doctor.unchecked']);
+    const shown = new Set(CASES.map(([code]) => code));
+    expect(declared.filter((code) => !shown.has(code))).toEqual(['doctor.unchecked']);
   });
 
-  it('have a fix unless they are ok, and the status that their check declares', () => {
-    for (const { code, status, fix } of CASES.flatMap(([, found]) => found)) {
-      const [name, kind = ''] = code.split('.');
-      expect(CHECKS.find((check) => check.name === name)?.kinds[kind]?.status, code).toBe(status);
-      expect(fix === null, code).toBe(status === 'ok');
-    }
+  const kindOf = (code: string) => {
+    const [name, kind = ''] = code.split('.');
+    return CHECKS.find((check) => check.name === name)?.kinds[kind];
+  };
+  const all = CASES.flatMap(([, found]) => found);
+
+  it('have the status that their check declares', () => {
+    expect(all.filter(({ code, status }) => kindOf(code)?.status !== status)).toEqual([]);
   });
 
-  it('name a correction of --fix where their check declares one, and nowhere else', () => {
-    for (const { code, repair } of CASES.flatMap(([, found]) => found)) {
-      const [name, kind = ''] = code.split('.');
-      const declared = CHECKS.find((check) => check.name === name)?.kinds[kind]?.repaired;
-      if (repair !== undefined) expect(declared, code).toBeDefined();
-    }
+  it('have a fix unless they are ok', () => {
+    expect(all.filter(({ status, fix }) => (fix === null) !== (status === 'ok'))).toEqual([]);
+  });
+
+  it('name a correction of --fix only where their check declares one', () => {
+    expect(all.filter(({ code, repair }) => repair !== undefined && kindOf(code)?.repaired === undefined)).toEqual([]);
   });
 });
 
