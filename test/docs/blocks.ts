@@ -55,7 +55,7 @@ export function findIndentedBlocks(page: string): string[] {
   const lines = source.split('\n');
   let isInList = false;
   return lines.filter((line, i) => {
-    if (/^ *(?:[-*]|\d+\.) /.test(line)) isInList = true;
+    if (/^ {0,3}(?:[-*]|\d+\.) /.test(line)) isInList = true;
     else if (/^\S/.test(line)) isInList = false;
     return !isInList && line.startsWith('    ') && lines[i - 1] === '';
   });
