@@ -3,7 +3,16 @@ import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isGitRef } from '../protocol/text/text-format.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
-import { attempt, git, gitFailure, type GitLocation, type GitResult, gitText, unwrap } from './run-git.ts';
+import {
+  attempt,
+  git,
+  gitFailure,
+  type GitLocation,
+  type GitOptions,
+  type GitResult,
+  gitText,
+  unwrap,
+} from './run-git.ts';
 
 /** The folders of a repository, from any of its worktrees. */
 export interface Repository {
@@ -16,10 +25,13 @@ export interface Repository {
   readonly mainTop: string;
 }
 
-export async function findRepository(folder: string): Promise<GitResult<Repository>> {
+export async function findRepository(
+  folder: string,
+  options: Pick<GitOptions, 'timeoutMs'> = {},
+): Promise<GitResult<Repository>> {
   const args = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
   return attempt(async () => {
-    const [bare, gitDir, commonDir] = unwrap(await gitText(args, { cwd: folder })).split('\n');
+    const [bare, gitDir, commonDir] = unwrap(await gitText(args, { ...options, cwd: folder })).split('\n');
     if (gitDir === undefined || commonDir === undefined) return oddPath(folder);
     if (bare === 'true') return { top: gitDir, gitDir, commonDir, mainTop: commonDir };
     const top = unwrap(await gitText(['rev-parse', '--path-format=absolute', '--show-toplevel'], { cwd: folder }));

@@ -4,7 +4,7 @@ import { showElapsed } from '../show-elapsed.ts';
 import { renderTable } from '../table.ts';
 import { printable } from '../text.ts';
 import type { Diagnosis, DoctorReport, Finding, FixedFinding } from './finding.ts';
-import { look } from './look.ts';
+import { hasLateWork, look } from './look.ts';
 import { findPlace } from './place.ts';
 import { repairAll } from './repair.ts';
 
@@ -27,9 +27,13 @@ export const doctorCommand: CliCommand = {
     elapsed[Symbol.dispose]();
     const report = reportOf(found, fixed);
     io.out(isJson ? `${JSON.stringify(report)}\n` : renderReport(report));
+    if (hasLateWork(found, place)) setTimeout(() => process.exit(), EXIT_MS).unref();
     return report.ok ? EXIT.ok : EXIT.failed;
   },
 };
+
+/** For programs that do not answer: the process ends without them. */
+const EXIT_MS = 1000;
 
 export function reportOf(found: readonly Diagnosis[], fixed: readonly FixedFinding[]): DoctorReport {
   const findings = found.map(({ code, name, status, detail, fix }): Finding => ({ code, name, status, detail, fix }));

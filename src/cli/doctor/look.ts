@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { statSync } from 'node:fs';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { agentsCheck, diagnoseAgents } from './checks/agents.ts';
@@ -33,11 +33,12 @@ import { readTelemetryFacts } from './facts/telemetry.ts';
 import { readVersionFacts } from './facts/versions.ts';
 import { readWorktreeFacts } from './facts/worktrees.ts';
 import { type Check, defineCheck, type Diagnosis, warning } from './finding.ts';
-import type { Place } from './place.ts';
+import { type Place, TookTooLongError, withLimit } from './place.ts';
 
-/** A check that could not be made: it threw, or took too long. The others go on. */
+/** A check that could not be made. The others go on. */
 const doctorCheck = defineCheck('doctor', 'The checks themselves', {
-  unchecked: warning('A check failed by itself, or took too long'),
+  failed: warning('A check failed by itself'),
+  late: warning('A check took too long'),
 });
 
 /** Facts that several checks use, each read at most once. */
@@ -126,13 +127,18 @@ function shareFacts(place: Place): Shared {
     daemon: once(async () => readDaemonFacts(place)),
     ledger: once(async () => {
       const found = await identity();
-      return found === undefined ? null : readLedger(ledgerPlace(place.stateDir, found.id));
+      return found === undefined || isFile(place.stateDir) ? null : readLedger(ledgerPlace(place.stateDir, found.id));
     }),
     database: once(async () => {
       const found = await identity();
       return found?.store === undefined ? null : readDatabase(found.store, found.id);
     }),
   };
+}
+
+/** A finding of the state folder: nothing else can be said about what is in it. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {
@@ -146,23 +152,21 @@ export async function guard(
   check: () => Promise<readonly Diagnosis[]>,
   limitMs: number,
 ): Promise<readonly Diagnosis[]> {
-  const over = new AbortController();
-  const late = delay(limitMs, undefined, { signal: over.signal }).then(() => [
-    unchecked(name, `took more than ${limitMs / 1000} s`),
-  ]);
   try {
-    return await Promise.race([check(), late]);
+    return await withLimit(check(), limitMs);
   } catch (error) {
-    return [unchecked(name, error instanceof Error ? error.message : String(error))];
-  } finally {
-    over.abort();
-    late.catch(noFacts);
+    const detail = `could not be checked: ${error instanceof Error ? error.message : String(error)}`;
+    const code = error instanceof TookTooLongError ? 'late' : 'failed';
+    return [doctorCheck.found(code, { name, detail, fix: AGAIN })];
   }
 }
 
-function unchecked(name: string, why: string): Diagnosis {
-  const fix = 'Correct what it names, and run baton doctor again. Otherwise it is an error of Baton: report it.';
-  return doctorCheck.found('unchecked', { name, detail: `could not be checked: ${why}`, fix });
+const AGAIN = 'Correct what it names, and run baton doctor again. Otherwise it is an error of Baton: report it.';
+
+/** Work that was given up may keep the process alive. */
+export function hasLateWork(found: readonly Diagnosis[], { repository }: Place): boolean {
+  const isGitLate = !repository.ok && repository.problem.code === 'git/timeout';
+  return isGitLate || found.some(({ code }) => code === 'doctor.late');
 }
 
 const noFacts = (): undefined => undefined;

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { findStateDir } from '../../api/state-folder.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { findRepository, type Repository } from '../../git/repository.ts';
-import type { GitResult } from '../../git/run-git.ts';
+import { gitFailure, type GitResult } from '../../git/run-git.ts';
 import type { Environment } from '../../protocol/environment.ts';
 import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { readRunbook, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
@@ -25,7 +26,7 @@ export interface Place {
 export async function findPlace({ options }: ParsedArguments, io: Io): Promise<Place> {
   const named = options.get('project');
   const folder = resolve(io.cwd, named ?? '.');
-  const repository = await findRepository(folder);
+  const repository = await withLimit(findRepository(folder, { timeoutMs: GIT_MS }), 2 * GIT_MS).catch(gitSilent);
   const read = repository.ok ? await readRunbook(repository.value.mainTop).catch(() => undefined) : undefined;
   const hasFiles = read !== undefined && (read.files.length > 0 || !read.checked.ok);
   return {
@@ -39,3 +40,26 @@ export async function findPlace({ options }: ParsedArguments, io: Io): Promise<P
     runbookProblems: hasFiles && !read.checked.ok ? read.checked.problems : [],
   };
 }
+
+const GIT_MS = 5000;
+
+function gitSilent(error: unknown): GitResult<Repository> {
+  const message = `git does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  return gitFailure('git/timeout', message, 'Find out what it waits for: git rev-parse --show-toplevel');
+}
+
+/** Rejects if the work takes longer. The work itself goes on. */
+export async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const over = new AbortController();
+  const late = async (): Promise<never> => {
+    await delay(limitMs, undefined, { signal: over.signal });
+    throw new TookTooLongError(`took more than ${limitMs / 1000} s`);
+  };
+  try {
+    return await Promise.race([work, late()]);
+  } finally {
+    over.abort();
+  }
+}
+
+export class TookTooLongError extends Error {}

@@ -13,7 +13,7 @@ export function diagnoseChain(ledger: LedgerFacts | null): readonly Diagnosis[] 
   const { entries, chain } = inside;
   const [first, ...more] = chain.findings;
   if (first !== undefined) {
-    const place = first.seq === null ? '' : `entry ${first.seq}: `;
+    const place = first.seq === null || first.message.startsWith('entr') ? '' : `entry ${first.seq}: `;
     const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
     const fix = `${first.hint} See everything: baton ledger verify`;
     return [chainCheck.found('broken', { detail: `${place}${first.message}${others}`, fix })];

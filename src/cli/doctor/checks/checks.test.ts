@@ -25,7 +25,7 @@ import { diagnoseWorktrees, type WorktreeFact, type WorktreeFacts } from './work
 /** Every finding: from which facts it is made, what it says, and its fix. Each `expected` is `detail | fix`. */
 type Case = readonly [code: string, found: readonly Diagnosis[], expected: string];
 
-const TROUBLE = { message: 'it does not work', hint: 'Make it work.' } as const;
+const TROUBLE = { code: 'x', message: 'it does not work', hint: 'Make it work.' } as const;
 
 const git = (more: Partial<GitFacts>, inside: Partial<NonNullable<GitFacts['repository']>> = {}) =>
   diagnoseGit({
@@ -110,6 +110,7 @@ const SOCKET = { path: '/s/daemon.sock', isSocket: true, isOwn: true, mode: 0o14
 const daemon = (more: Partial<DaemonFacts>) =>
   diagnoseDaemon({
     version: '1.0.0',
+    pid: 7,
     record: RECORD,
     socket: SOCKET,
     answer: { kind: 'none' },
@@ -207,7 +208,7 @@ const CASES: readonly Case[] = [
   [
     'git.missing',
     git({ version: null, trouble: TROUBLE, repository: null }),
-    'it does not work | Install git 2.38 or newer: https://git-scm.com/downloads',
+    'it does not work; the project is not checked | Install git 2.38 or newer: https://git-scm.com/downloads',
   ],
   [
     'git.old',
@@ -216,14 +217,15 @@ const CASES: readonly Case[] = [
   ],
   [
     'git.no-repository',
-    git({ repository: null, trouble: TROUBLE }),
-    'git 2.47.1; /work is in no repository: it does not work | Make it work.',
+    git({ repository: null, trouble: { ...TROUBLE, code: 'git/no-repository' } }),
+    'git 2.47.1; /work is in no repository, so no project is checked | Change to a repository, or name one: --project DIR',
   ],
   [
     'git.not-a-repository',
-    git({ repository: null, trouble: TROUBLE, isNamed: true }),
-    'git 2.47.1; /work is in no repository: it does not work | Make it work.',
+    git({ repository: null, trouble: { ...TROUBLE, code: 'git/no-repository' }, isNamed: true }),
+    'git 2.47.1; /work is in no repository, so no project is checked | Change to a repository, or name one: --project DIR',
   ],
+  ['git.refuses', git({ repository: null, trouble: TROUBLE }), 'git 2.47.1: it does not work | Make it work.'],
   ['git.bare', git({}, { isBare: true }), '/work is a bare repository | Clone it, and work in the clone.'],
   ['git.no-main-branch', git({}, { main: null, mainTrouble: TROUBLE }), 'it does not work | Make it work.'],
   [
@@ -527,7 +529,7 @@ describe('the findings of baton doctor', () => {
   it('are all in the table above', () => {
     const declared = CHECKS.flatMap(({ name, kinds }) => Object.keys(kinds).map((code) => `${name}.${code}`));
     const shown = new Set(CASES.map(([code]) => code));
-    expect(declared.filter((code) => !shown.has(code))).toEqual(['doctor.unchecked']);
+    expect(declared.filter((code) => !shown.has(code))).toEqual(['doctor.failed', 'doctor.late']);
   });
 
   const kindOf = (code: string) => {
@@ -555,13 +557,13 @@ describe('a check that cannot be made', () => {
       throw new Error('EIO: i/o error');
     };
     expect(await guard('disk', failing, 1000)).toMatchObject([
-      { code: 'doctor.unchecked', name: 'disk', status: 'warning', detail: 'could not be checked: EIO: i/o error' },
+      { code: 'doctor.failed', name: 'disk', status: 'warning', detail: 'could not be checked: EIO: i/o error' },
     ]);
   });
 
   it('is a finding if it does not end', async () => {
     const [only] = await guard('disk', async () => new Promise(() => undefined), 10);
-    expect(only?.detail).toBe('could not be checked: took more than 0.01 s');
+    expect([only?.code, only?.detail]).toEqual(['doctor.late', 'could not be checked: took more than 0.01 s']);
   });
 
   it('is its own findings otherwise', async () => {

@@ -5,7 +5,9 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 
 export interface DaemonFacts {
   readonly version: string;
-  /** What the last daemon left; undefined if there is no such file, or it cannot be read. */
+  /** The last daemon; undefined if unknown. */
+  readonly pid: number | undefined;
+  /** What it left; undefined if there is no such file, or it cannot be read. */
   readonly record: DaemonRecord | undefined;
   readonly socket: SocketFacts | null;
   readonly answer:
@@ -13,7 +15,7 @@ export interface DaemonFacts {
     | { readonly kind: 'health'; readonly health: Pick<Health, 'version' | 'pid' | 'started'> }
     /** It accepts connections, and does not answer, or refuses. */
     | { readonly kind: 'error'; readonly message: string; readonly hint: string };
-  /** Whether the process on record is a daemon that runs. */
+  /** Whether that process is a daemon that runs. */
   readonly isAlive: boolean;
   readonly isDown: boolean;
   readonly crashes: Pick<RestartRecord, 'in_row' | 'at' | 'reason' | 'gave_up'> | undefined;
@@ -31,7 +33,7 @@ export const daemonCheck = defineCheck('daemon', 'Whether it answers on its sock
   answers: ok('A daemon answers'),
   none: ok('No daemon runs: a command that needs one starts it, or `baton down` is in force'),
   stale: warning('The socket or the record of a daemon that no longer runs', 'removes them'),
-  unreachable: problem('The process of the daemon runs, and its socket accepts no connection'),
+  unreachable: problem('The process of the daemon runs, and cannot be reached by its socket'),
   silent: problem('The daemon accepts connections, and does not answer'),
   'foreign-socket': problem('The socket belongs to another user: no command connects to it'),
   'not-a-socket': problem('There is another file in place of the socket'),
@@ -72,22 +74,32 @@ function diagnoseSocket({ socket }: DaemonFacts): readonly Diagnosis[] {
   ];
 }
 
-function diagnoseAnswer({ version, record, socket, answer, isAlive, isDown, log }: DaemonFacts): Diagnosis | undefined {
+function diagnoseAnswer({
+  version,
+  pid,
+  record,
+  socket,
+  answer,
+  isAlive,
+  isDown,
+  log,
+}: DaemonFacts): Diagnosis | undefined {
   if (answer.kind === 'health') {
-    const { version: theirs, pid, started } = answer.health;
+    const { version: theirs, pid: process, started } = answer.health;
     if (theirs === version)
-      return daemonCheck.found('answers', { detail: `Baton ${theirs}, process ${pid}, since ${started}` });
-    const detail = `the daemon is Baton ${theirs} (process ${pid}), and this command is ${version}`;
+      return daemonCheck.found('answers', { detail: `Baton ${theirs}, process ${process}, since ${started}` });
+    const detail = `the daemon is Baton ${theirs} (process ${process}), and this command is ${version}`;
     return daemonCheck.found('other-version', { detail, fix: 'baton down && baton up. Agents keep running.' });
   }
   if (answer.kind === 'error') {
     return daemonCheck.found('silent', { detail: answer.message, fix: answer.hint });
   }
   if (socket?.isOwn === false || socket?.isSocket === false) return undefined;
-  const known = record === undefined ? '' : ` (process ${record.pid})`;
+  const known = pid === undefined ? '' : ` (process ${pid})`;
   if (isAlive) {
-    const fix = `See ${log}. To replace it: kill ${record?.pid ?? 'PID'}, then: baton up`;
-    return daemonCheck.found('unreachable', { detail: `the daemon runs${known}, and its socket does not accept`, fix });
+    const why = record === undefined ? 'its record cannot be read' : 'its socket does not accept';
+    const fix = `See ${log}. To replace it: kill ${pid ?? 'PID'}, then: baton up`;
+    return daemonCheck.found('unreachable', { detail: `the daemon runs${known}, and ${why}`, fix });
   }
   if (record !== undefined || socket !== null) {
     const what = record === undefined ? 'a socket' : socket === null ? 'a record' : 'a record and a socket';

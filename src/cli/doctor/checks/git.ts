@@ -5,7 +5,7 @@ export interface GitFacts {
   /** Null if git cannot be run. */
   readonly version: string | null;
   /** Why git cannot be run, or why the folder is no repository; null if it is one. */
-  readonly trouble: { readonly message: string; readonly hint: string } | null;
+  readonly trouble: { readonly code: string; readonly message: string; readonly hint: string } | null;
   readonly folder: string;
   /** Whether `--project` names the folder. */
   readonly isNamed: boolean;
@@ -30,6 +30,7 @@ export const gitCheck = defineCheck('git', 'Its version, the repository, its mai
   old: problem('git is older than Baton needs'),
   'no-repository': warning('The folder is in no git repository: what belongs to a project is not checked'),
   'not-a-repository': problem('The folder of `--project` is in no git repository'),
+  refuses: problem('git finds a repository and cannot use it: it does not trust its owner, or does not answer'),
   bare: warning('The repository has no files: agents cannot work in it'),
   'no-main-branch': problem('The repository has no main branch with a commit, so nothing can be merged into it'),
   'no-identity': warning('git knows no name or email address, so commits of agents fail'),
@@ -38,8 +39,9 @@ export const gitCheck = defineCheck('git', 'Its version, the repository, its mai
 export function diagnoseGit(facts: GitFacts): readonly Diagnosis[] {
   const { version, trouble, folder, isNamed, repository } = facts;
   if (version === null) {
-    const detail = trouble?.message ?? 'git cannot be run';
-    return [gitCheck.found('missing', { detail, fix: 'Install git 2.38 or newer: https://git-scm.com/downloads' })];
+    const detail = `${trouble?.message ?? 'git cannot be run'}; the project is not checked`;
+    const fix = 'Install git 2.38 or newer: https://git-scm.com/downloads';
+    return [gitCheck.found('missing', { detail, fix: trouble?.code === 'git/timeout' ? trouble.hint : fix })];
   }
   const found: Diagnosis[] = [];
   if (!isAtLeast(version, OLDEST_GIT)) {
@@ -47,8 +49,10 @@ export function diagnoseGit(facts: GitFacts): readonly Diagnosis[] {
     found.push(gitCheck.found('old', { detail, fix: 'Install a newer one: https://git-scm.com/downloads' }));
   }
   if (repository === null) {
-    const detail = `git ${version}; ${folder} is in no repository: ${trouble?.message ?? ''}`;
-    const fix = trouble?.hint ?? 'Change to a repository, or name one: --project DIR';
+    if (trouble !== null && trouble.code !== 'git/no-repository')
+      return [...found, gitCheck.found('refuses', { detail: `git ${version}: ${trouble.message}`, fix: trouble.hint })];
+    const detail = `git ${version}; ${folder} is in no repository, so no project is checked`;
+    const fix = 'Change to a repository, or name one: --project DIR';
     return [...found, gitCheck.found(isNamed ? 'not-a-repository' : 'no-repository', { detail, fix })];
   }
   found.push(...diagnoseRepository(repository));

@@ -1,9 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { createClient } from '../../../api/client/connect.ts';
+import { readFileIfPresent } from '../../../api/files.ts';
 import { findDaemon, isOwnSocket } from '../../../api/client/reach.ts';
 import { readProcFile, readProcStat, isLiving } from '../../../api/processes.ts';
 import { hasDownIntent, readDaemonRecord, stateFiles } from '../../../api/state-folder.ts';
+import { fieldsInJson } from '../../../protocol/shape/read-unknown.ts';
 import { readRestarts } from '../../../watchdog/restart-record.ts';
+import { statusTimeoutMs } from '../../ask.ts';
 import { VERSION } from '../../version.ts';
 import type { DaemonFacts } from '../checks/daemon.ts';
 import type { Place } from '../place.ts';
@@ -12,12 +15,14 @@ import type { Place } from '../place.ts';
 export async function readDaemonFacts({ stateDir, env }: Place): Promise<DaemonFacts> {
   const files = stateFiles(stateDir);
   const record = readDaemonRecord(stateDir);
+  const pid = record?.pid ?? readLockHolder(files.lock);
   return {
     version: VERSION,
+    pid,
     record,
     socket: readSocket(record?.socket ?? files.socket, stateDir),
     answer: await ask(stateDir, env),
-    isAlive: record !== undefined && isDaemon(record.pid),
+    isAlive: pid !== undefined && isDaemon(pid),
     isDown: hasDownIntent(stateDir),
     crashes: readRestarts(stateDir),
     log: files.log,
@@ -25,18 +30,28 @@ export async function readDaemonFacts({ stateDir, env }: Place): Promise<DaemonF
 }
 
 function readSocket(path: string, stateDir: string): DaemonFacts['socket'] {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return null;
-  return { path, isSocket: stat.isSocket(), isOwn: isOwnSocket(path, stateDir), mode: stat.mode };
+  try {
+    const stat = lstatSync(path);
+    return { path, isSocket: stat.isSocket(), isOwn: isOwnSocket(path, stateDir), mode: stat.mode };
+  } catch {
+    return null;
+  }
+}
+
+/** The process that locked the state folder last; the record of a daemon may be damaged. */
+function readLockHolder(lock: string): number | undefined {
+  const { pid } = fieldsInJson(readFileIfPresent(`${lock}.writer`));
+  return typeof pid === 'number' ? pid : undefined;
 }
 
 async function ask(stateDir: string, env: Place['env']): Promise<DaemonFacts['answer']> {
   const connection = await findDaemon(stateDir);
   if (connection === undefined) return { kind: 'none' };
   connection.close();
-  const client = createClient({ env, stateDir, autostart: false, reachMs: ANSWER_MS, answerMs: ANSWER_MS });
+  const answerMs = statusTimeoutMs({ env });
+  const client = createClient({ env, stateDir, autostart: false, reachMs: answerMs, answerMs });
   try {
-    const health = await client.health({ timeoutMs: ANSWER_MS });
+    const health = await client.health();
     if (health.ok) return { kind: 'health', health: health.result };
     const { message, hint } = health.error;
     return { kind: 'error', message, hint };
@@ -55,5 +70,3 @@ function isDaemon(pid: number): boolean {
     return false;
   }
 }
-
-const ANSWER_MS = 3000;

@@ -63,9 +63,14 @@ async function readLedgerOnce(place: LedgerPlace, atRest: boolean): Promise<Read
 
 const UNREADABLE_HINT = 'See: baton ledger verify. Restore it from a backup, and write nothing to it before that.';
 
-function keyProblemOf({ key }: LedgerPlace): FoundProblem | null {
+/** A key that others can read is a finding of the state folder. */
+function keyProblemOf({ key, ledger }: LedgerPlace): FoundProblem | null {
+  if (((statSync(key, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0) return null;
   const read = readKeyFile(key);
-  return read === undefined || read.ok ? null : read.problems[0];
+  if (read !== undefined) return read.ok ? null : read.problems[0];
+  if (!existsSync(ledger)) return null;
+  const hint = 'Restore the key from a backup; a new key is not trusted.';
+  return { message: `the signing key ${key} is missing, and the ledger has entries`, hint };
 }
 
 async function readInside(
