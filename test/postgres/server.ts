@@ -1,11 +1,11 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findAccount, findOpenTemp, requireBinaries, type Account } from './binaries.ts';
+import { copyCluster } from './cluster.ts';
 import { findChildren, isAlive } from './processes.ts';
 
 const START_DEADLINE_MS = 30_000;
@@ -39,7 +39,7 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
   const folder = await makeFolder(account);
   const guard = startGuard(folder);
   try {
-    await initialise(native, folder, account);
+    await copyCluster(native, join(folder, 'data'), account);
     return await run(native, folder, account, guard, options);
   } catch (error) {
     guard.stdin?.end();
@@ -110,14 +110,6 @@ function startGuard(folder: string): ChildProcess {
   return guard;
 }
 
-async function initialise(native: string, folder: string, account: Account | undefined): Promise<void> {
-  const args = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
-  await promisify(execFile)(join(native, 'bin', 'initdb'), [...args, '--no-sync', '--no-instructions'], {
-    ...account,
-    cwd: folder,
-  });
-}
-
 async function startPostmaster(
   native: string,
   folder: string,
@@ -128,6 +120,8 @@ async function startPostmaster(
     unix_socket_directories: folder,
     listen_addresses: '',
     max_connections: '64',
+    // The default starts three processes to read for the others.
+    io_method: 'sync',
     ...durability(options.fsync ?? false),
     ...options.settings,
   };
