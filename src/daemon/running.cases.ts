@@ -1,10 +1,11 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { newRepository } from '../../test/package/new-repository.ts';
 import { COMPILE_CACHE, DAEMON } from '../../test/package/where.ts';
 import { until as waitUntil } from '../../test/processes/until.ts';
 import { readLedger } from '../../test/processes/ledger.ts';
@@ -35,9 +36,7 @@ export class Scene {
   /** A git repository with one commit. */
   makeRepository(name = 'repo'): string {
     const path = join(this.folder, name);
-    const git = (...args: string[]): void => void execFileSync('git', ['-c', 'init.defaultBranch=main', ...args]);
-    git('init', '-q', path);
-    git('-C', path, '-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-q', '--allow-empty', '-m', 'first');
+    newRepository(path, 'empty');
     return path;
   }
 

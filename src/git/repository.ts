@@ -6,6 +6,7 @@ import { DAMAGED_HINT } from './own/transfer-pack.ts';
 import {
   attempt,
   git,
+  type GitFailure,
   gitFailure,
   type GitLocation,
   type GitOptions,
@@ -29,15 +30,31 @@ export async function findRepository(
   folder: string,
   options: Pick<GitOptions, 'timeoutMs'> = {},
 ): Promise<GitResult<Repository>> {
-  const args = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
+  const places = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir', '--show-toplevel'];
   return attempt(async () => {
-    const [bare, gitDir, commonDir] = unwrap(await gitText(args, { ...options, cwd: folder })).split('\n');
-    if (gitDir === undefined || commonDir === undefined) return oddPath(folder);
-    if (bare === 'true') return { top: gitDir, gitDir, commonDir, mainTop: commonDir };
-    const top = unwrap(await gitText(['rev-parse', '--path-format=absolute', '--show-toplevel'], { cwd: folder }));
-    if (top.includes('\n')) return oddPath(folder);
-    return { top, gitDir, commonDir, mainTop: (await findMainTop(folder)) ?? commonDir };
+    const found = await gitText(places, { ...options, cwd: folder });
+    if (!found.ok && NO_WORKTREE.test(found.problem.message)) return findBareRepository(folder, found);
+    const [gitDir, commonDir, top, ...more] = unwrap(found).split('\n');
+    if (gitDir === undefined || commonDir === undefined || top === undefined || more.length > 0) return oddPath(folder);
+    const mainTop = gitDir === commonDir ? topOf(commonDir) : await findMainTop(folder);
+    return { top, gitDir, commonDir, mainTop: mainTop ?? commonDir };
   });
+}
+
+const NO_WORKTREE = /must be run in a work tree/;
+
+async function findBareRepository(folder: string, noWorktree: GitFailure): Promise<Repository> {
+  const places = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
+  const [bare, gitDir, commonDir, ...more] = unwrap(await gitText(places, { cwd: folder })).split('\n');
+  // The folder is the git folder of a repository that has worktrees.
+  if (bare !== 'true') return unwrap(noWorktree);
+  if (gitDir === undefined || commonDir === undefined || more.length > 0) return oddPath(folder);
+  return { top: gitDir, gitDir, commonDir, mainTop: commonDir };
+}
+
+/** As git derives it. */
+function topOf(commonDir: string): string {
+  return commonDir.replace(/\/\.git$/, '');
 }
 
 /** The checked-out branch, even without a commit; null if HEAD is detached. */

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { newRepository } from '../../test/package/new-repository.ts';
 
 /** A folder with repositories of its own, untouched by the configuration of whoever runs the tests. */
 export class Scratch {
@@ -22,8 +23,8 @@ export class Scratch {
 
   /** A repository with one commit on main. */
   repository(name = 'repo'): string {
-    const path = this.empty(name);
-    this.commit(path, { 'README.md': 'hello\n' }, 'first');
+    const path = join(this.folder, name);
+    newRepository(path, 'readme');
     return path;
   }
 

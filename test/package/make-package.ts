@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { makeRepositories } from './new-repository.ts';
 import { bundleCommand, bundlePrograms, program } from '../../scripts/bundle-programs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -13,12 +14,14 @@ const entryPoints = Object.fromEntries(
   ]),
 );
 
-/** Builds the working tree into a folder with the layout of an installed package, which runs its bundles instead of the source. */
+/** Builds the working tree into a folder with the layout of an installed package, which runs its bundles instead of the source; and what tests copy. */
 export async function makePackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   for (const part of ['bin', 'examples', 'runbooks', 'package.json'])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  rmSync(join(folder, 'repositories'), { recursive: true, force: true });
+  makeRepositories(join(folder, 'repositories'));
   await Promise.all([bundleCommand(dist), bundlePrograms(dist), build({ ...program, outdir: dist, entryPoints })]);
 }

@@ -19,3 +19,6 @@ export function testProgram(path: string): string {
 /** What Node compiled, for every process of this run. */
 export const COMPILE_CACHE: Readonly<Record<string, string>> =
   BUILT === undefined ? {} : { NODE_COMPILE_CACHE: join(BUILT, 'compiled') };
+
+/** Repositories with one commit, to be copied. */
+export const REPOSITORIES: string | undefined = BUILT === undefined ? undefined : join(BUILT, 'repositories');

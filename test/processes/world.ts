@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Client } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { readDaemonRecord, readToken } from '../../src/api/state-folder.ts';
+import { newRepository } from '../package/new-repository.ts';
 import { BATON, COMPILE_CACHE, DAEMON, testProgram } from '../package/where.ts';
 import { STORE } from '../stores/chosen.ts';
 import { findChild } from '../fleet/process-namespace.ts';
@@ -70,8 +71,7 @@ export class World implements AsyncDisposable {
       this.git(this.folder, 'clone', '--quiet', origin, this.repository);
       return;
     }
-    this.git(this.folder, 'init', '--quiet', '--initial-branch=main', this.repository);
-    this.commit(this.repository, { 'README.md': 'hello\n' }, 'first');
+    newRepository(this.repository, 'readme');
   }
 
   /** A world whose daemon runs. */
