@@ -1,18 +1,20 @@
-import { type CliCommand, EXIT } from '../command.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { showElapsed } from '../show-elapsed.ts';
 import { renderTable } from '../table.ts';
 import { printable } from '../text.ts';
+import { diagnoseProof } from './checks/proof.ts';
 import type { Diagnosis, DoctorReport, Finding, FixedFinding } from './finding.ts';
 import { hasLateWork, look } from './look.ts';
-import { findPlace } from './place.ts';
+import { findPlace, type Place } from './place.ts';
 import { repairAll } from './repair.ts';
 
 export const doctorCommand: CliCommand = {
-  examples: ['baton doctor', 'baton doctor --fix', 'baton doctor --json'],
+  examples: ['baton doctor', 'baton doctor --fix', 'baton doctor --prove'],
   args: [],
   options: [
     { name: 'fix', about: 'Correct what can be corrected safely, print each correction, and check again' },
+    { name: 'prove', about: 'Also play the runbook with scripts in a copy, from a request to a merge' },
     PROJECT_OPTION,
     JSON_OPTION,
   ],
@@ -23,14 +25,24 @@ export const doctorCommand: CliCommand = {
     const place = await findPlace(given, io);
     const before = await look(place);
     const fixed = given.options.has('fix') ? await repairAll(before, place) : [];
-    const found = fixed.length === 0 ? before : await look(await findPlace(given, io));
+    const looked = fixed.length === 0 ? before : await look(await findPlace(given, io));
     elapsed[Symbol.dispose]();
+    const found = given.options.has('prove') ? [...looked, ...(await readProof(place, isJson, io))] : looked;
     const report = reportOf(found, fixed);
     io.out(isJson ? `${JSON.stringify(report)}\n` : renderReport(report));
     if (hasLateWork(found, place)) setTimeout(() => process.exit(), EXIT_MS).unref();
     return report.ok ? EXIT.ok : EXIT.failed;
   },
 };
+
+async function readProof(place: Place, isJson: boolean, io: Io): Promise<readonly Diagnosis[]> {
+  const print = (line: string): void => (isJson ? undefined : io.out(`${line}\n`));
+  print('Proof: scripts take a change to a merge in a copy of this repository. Ctrl-C skips it.');
+  const { prove } = await import('./proof/prove.ts');
+  const found = diagnoseProof(await prove(place, print));
+  print('');
+  return found;
+}
 
 /** For programs that do not answer: the process ends without them. */
 const EXIT_MS = 1000;

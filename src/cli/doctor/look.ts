@@ -9,6 +9,7 @@ import { diagnoseDisk, diskCheck } from './checks/disk.ts';
 import { diagnoseGit, gitCheck } from './checks/git.ts';
 import { diagnoseHooks, hooksCheck } from './checks/hooks.ts';
 import { diagnoseNode, nodeCheck } from './checks/node.ts';
+import { proofCheck } from './checks/proof.ts';
 import { diagnoseRunbook, runbookCheck } from './checks/runbook.ts';
 import { diagnoseSandbox, sandboxCheck } from './checks/sandbox.ts';
 import { diagnoseService, serviceCheck } from './checks/service.ts';
@@ -107,7 +108,7 @@ const ROWS: readonly Row[] = [
 ];
 
 /** For docs/doctor.md. */
-export const CHECKS: readonly Check[] = [...ROWS.map(({ check }) => check), doctorCheck];
+export const CHECKS: readonly Check[] = [...ROWS.map(({ check }) => check), proofCheck, doctorCheck];
 
 /** Makes every check, and waits at most `limitMs` for each. */
 export async function look(place: Place, limitMs: number = LIMIT_MS): Promise<readonly Diagnosis[]> {

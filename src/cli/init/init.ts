@@ -114,6 +114,9 @@ async function setUp(repository: Repository, record: InitRecord, given: ParsedAr
   return dryRun === undefined || dryRun.outcome === 'merged' ? EXIT.ok : EXIT.failed;
 }
 
+/** Nobody is notified of a dry run. */
+const QUIET = '\n[notify]\ndesktop = false\nterminal = false\n';
+
 function writeRunbook(record: InitRecord, top: string, text: string): WrittenFile | WriteProblem {
   try {
     return record.write(ROOT_FILE, text);
@@ -161,8 +164,9 @@ async function prove(
   print('\nDry run: scripts take a change to a merge in a copy of this repository. Ctrl-C skips it.');
   return runDry({
     source: { top, commonDir, branch: branch.name, sha: branch.sha },
-    runbook,
-    scripted: renderRunbook({ ...settings, agent: SCRIPTED }),
+    runbook: { path: ROOT_FILE, text: runbook },
+    scripted: { path: ROOT_FILE, text: `${renderRunbook({ ...settings, agent: SCRIPTED })}${QUIET}` },
+    title: 'Dry run of baton init',
     env: io.env,
     timeoutMs: DRY_RUN_MS,
     onLine: print,

@@ -12,6 +12,7 @@ import { diagnoseGit, type GitFacts } from './git.ts';
 import { diagnoseHooks, type HookFacts, type HookFileFacts } from './hooks.ts';
 import type { ChainFacts, LedgerFacts, SnapshotFacts } from './ledger-facts.ts';
 import { diagnoseNode } from './node.ts';
+import { diagnoseProof, type ProofFacts } from './proof.ts';
 import { diagnoseRunbook, type RunbookFacts } from './runbook.ts';
 import { diagnoseSandbox, type SandboxFacts } from './sandbox.ts';
 import { diagnoseService, type ServiceFacts } from './service.ts';
@@ -196,6 +197,18 @@ const service = (more: Partial<NonNullable<ServiceFacts['file']>>) =>
 
 const telemetry = (more: Partial<TelemetryFacts>) =>
   diagnoseTelemetry({ module: '/o/otel.mjs', isReadable: true, logged: null, ...more });
+
+const proof = (more: Partial<Extract<ProofFacts, { kind: 'ran' }>>) =>
+  diagnoseProof({
+    kind: 'ran',
+    outcome: 'merged',
+    detail: 'it does not work',
+    lastLine: '',
+    ms: 9400,
+    sandboxes: ['bubblewrap, network full'],
+    escapes: [],
+    ...more,
+  });
 
 const CASES: readonly Case[] = [
   ['node.fits', diagnoseNode({ version: '24.11.0', needs: '>=24.11', program: '/n' }), 'Node 24.11.0, /n'],
@@ -516,6 +529,36 @@ const CASES: readonly Case[] = [
     'telemetry.failed',
     telemetry({ logged: { isError: true, text: 'the telemetry module has registered no tracer' } }),
     '/o/otel.mjs: the telemetry module has registered no tracer | Correct the module (docs/telemetry.md), then: baton down && baton up',
+  ],
+  [
+    'proof.merged',
+    proof({}),
+    'a scripted change was checked and merged in a copy, in 9 s; sandbox of the sessions: bubblewrap, network full',
+  ],
+  ['proof.contained', proof({}), 'a session could not write to the main checkout, and saw neither the key nor a token'],
+  [
+    'proof.open',
+    proof({ sandboxes: ['no sandbox'], escapes: ['could x', 'could y'] }),
+    'a session could x, could y | Make a sandbox work: see above, and docs/guides/sandbox.md',
+  ],
+  [
+    'proof.escaped',
+    proof({ escapes: ['could x'] }),
+    'a session could x | Start no agents here, and report it: SECURITY.md',
+  ],
+  [
+    'proof.check-failed',
+    proof({ outcome: 'check-failed', detail: 'check test failed', lastLine: '1 of 2 failed' }),
+    'check test failed in a clean checkout: 1 of 2 failed | Run it in a fresh clone until it passes there. Until then Baton merges nothing.',
+  ],
+  ['proof.stopped', proof({ outcome: 'stopped' }), 'it does not work | Correct it, then: baton doctor --prove'],
+  ['proof.late', proof({ outcome: 'timeout' }), 'it does not work | Correct it, then: baton doctor --prove'],
+  ['proof.not-started', proof({ outcome: 'not-started' }), 'it does not work | Correct it, then: baton doctor --prove'],
+  ['proof.interrupted', proof({ outcome: 'interrupted' }), 'interrupted | Run it again: baton doctor --prove'],
+  [
+    'proof.skipped',
+    diagnoseProof({ kind: 'skipped', reason: 'there is no valid runbook', hint: 'Write one: baton init' }),
+    'there is no valid runbook | Write one: baton init',
   ],
 ];
 

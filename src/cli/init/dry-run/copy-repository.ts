@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { attempt, git, gitFailure, type GitResult, gitText, unwrap } from '../../../git/run-git.ts';
+import { RUNBOOK_PATHS } from '../../../runbook/read/read-runbook.ts';
+import type { RunbookFile } from '../../../runbook/runbook.ts';
 import { isShallow } from '../branch.ts';
 
 export interface CopySource {
@@ -31,10 +33,13 @@ export async function copyRepository(source: CopySource, to: string): Promise<Gi
   });
 }
 
-export async function commitRunbook(folder: string, text: string): Promise<GitResult<void>> {
+/** Puts one file in the place of every runbook that the commit has. */
+export async function commitRunbook(folder: string, { path, text }: RunbookFile): Promise<GitResult<void>> {
   return attempt(async () => {
-    writeFileSync(join(folder, 'baton.toml'), text);
-    unwrap(await git(['add', '--force', 'baton.toml'], { cwd: folder }));
+    unwrap(await git(['rm', '-r', '--quiet', '--ignore-unmatch', '--', ...RUNBOOK_PATHS], { cwd: folder }));
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    unwrap(await git(['add', '--force', path], { cwd: folder }));
     const author = ['-c', 'user.name=baton', '-c', 'user.email=baton@localhost', '-c', 'commit.gpgSign=false'];
     unwrap(await git([...author, 'commit', '--quiet', '--message=The runbook of the dry run'], { cwd: folder }));
   });

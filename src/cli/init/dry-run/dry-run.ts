@@ -2,10 +2,11 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TaskOverview } from '../../../api/operations/task-view.ts';
 import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
-import { ISSUE_WORKFLOW } from '../../../runbook/runbook.ts';
+import { ISSUE_WORKFLOW, type RunbookFile } from '../../../runbook/runbook.ts';
 import { describeFileError } from '../../problems.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
 import { judge, StageProgress, type Verdict } from './verdict.ts';
@@ -13,12 +14,15 @@ import { judge, StageProgress, type Verdict } from './verdict.ts';
 export interface DryRunRequest {
   readonly source: CopySource;
   /** The runbook as it was written, whose plan must be valid. */
-  readonly runbook: string;
-  /** The same with scripts in place of models. */
-  readonly scripted: string;
+  readonly runbook: RunbookFile;
+  /** The same at the same path, with scripts in place of models, and without notifications. */
+  readonly scripted: RunbookFile;
+  readonly title: string;
   readonly env: Environment;
   readonly timeoutMs: number;
   readonly onLine: (line: string) => void;
+  /** Called after a merge, before everything is removed. */
+  readonly onMerged?: (project: string, view: TaskOverview) => Promise<void>;
 }
 
 export interface DryRun extends Verdict {
@@ -75,34 +79,31 @@ function environmentIn(folder: string, env: Environment): Record<string, string 
     GIT_CONFIG_NOSYSTEM: '1',
     BATON_STATE_DIR: join(folder, 'state'),
     BATON_RESTART: 'off',
+    // Its ledger and its measures are nobody else's.
+    BATON_STORE: undefined,
+    BATON_TELEMETRY: undefined,
     BATON_TOKEN: undefined,
     BATON_URL: undefined,
   };
 }
 
-const TITLE = 'Dry run of baton init';
-const INPUT = { name: ISSUE_WORKFLOW, args: [TITLE] };
-
 async function prove(client: Client, project: string, request: Interruptible, until: number): Promise<Verdict> {
-  const { signal } = request;
-  const scripted = `${request.scripted}${QUIET}`;
+  const { signal, scripted, runbook, title } = request;
+  const input = { name: ISSUE_WORKFLOW, args: [title] };
   const copied = await copyRepository(request.source, project);
   const committed = copied.ok ? await commitRunbook(project, scripted) : copied;
   if (!committed.ok) return notStarted(committed.problem.message, committed.problem.hint);
   // The plan of what the user will run; the commit keeps the scripted one in force.
-  writeFileSync(join(project, 'baton.toml'), request.runbook);
-  const planned = await client.call('run_plan', INPUT, { signal });
-  writeFileSync(join(project, 'baton.toml'), scripted);
-  const started = planned.ok ? await client.call('run_start', INPUT, { signal }) : planned;
+  writeFileSync(join(project, runbook.path), runbook.text);
+  const planned = await client.call('run_plan', input, { signal });
+  writeFileSync(join(project, scripted.path), scripted.text);
+  const started = planned.ok ? await client.call('run_start', input, { signal }) : planned;
   if (signal.aborted) return INTERRUPTED;
   if (!started.ok) return notStarted(started.error.message, started.error.hint);
-  return follow(client, started.result.id, request, until);
+  return follow(client, project, started.result.id, { ...request, until });
 }
 
 const INTERRUPTED: Verdict = { outcome: 'interrupted', detail: '' };
-
-/** Nobody is notified of a dry run. */
-const QUIET = '\n[notify]\ndesktop = false\nterminal = false\n';
 
 function notStarted(message: string, hint?: string): Verdict {
   return { outcome: 'not-started', detail: hint === undefined ? message : `${message}\n  hint: ${hint}` };
@@ -110,9 +111,9 @@ function notStarted(message: string, hint?: string): Verdict {
 
 async function follow(
   client: Client,
+  project: string,
   taskId: string,
-  { signal, onLine, timeoutMs }: Interruptible,
-  until: number,
+  { signal, onLine, onMerged, timeoutMs, until }: Interruptible & { readonly until: number },
 ): Promise<Verdict> {
   const progress = new StageProgress();
   let stage = '';
@@ -122,6 +123,7 @@ async function follow(
     progress.linesOf(view.result).forEach(onLine);
     stage = view.result.stages.find(({ status }) => status === 'now')?.name ?? stage;
     const verdict = judge(view.result);
+    if (verdict?.outcome === 'merged') await onMerged?.(project, view.result);
     if (verdict !== undefined) return verdict;
     await sleep(POLL_MS);
   }

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runCli } from '../../../../test/run-cli.ts';
+import { Scene } from '../../../daemon/running.cases.ts';
+import type { DoctorReport, Finding } from '../finding.ts';
+
+let scene: Scene;
+let repository: string;
+beforeEach(() => {
+  scene = new Scene();
+  repository = realpathSync(scene.makeRepository());
+});
+afterEach(async () => scene.end());
+
+async function prove(runbook: string): Promise<readonly Finding[]> {
+  writeFileSync(join(repository, 'baton.toml'), runbook);
+  const PATH = `${dirname(process.execPath)}:${scene.env['PATH']}`;
+  const { out } = await runCli(['doctor', '--prove', '--json'], '', { env: { ...scene.env, PATH }, cwd: repository });
+  const report = JSON.parse(out) as DoctorReport; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return report.findings.filter(({ code }) => code.startsWith('proof.'));
+}
+
+const MODELS = `
+sandbox = "none"
+[workflow]
+mode = "supervised"
+[agents.coder]
+run = "claude"
+role = "implementer"
+prompt = "Write code."
+[workers.implementers]
+roles = ["implementer"]
+workflow = true
+run = { agent = "coder" }
+`;
+const checkOf = (run: string): string => `${MODELS}[[ci.required]]\nname = "test"\nrun = "${run}"\n`;
+
+it('merges a scripted change by the working runbook, in a copy, and finds what no sandbox holds', async () => {
+  const found = await prove(checkOf('test -e baton-scripted.txt'));
+  expect(found.map(({ code, detail }) => [code, detail])).toEqual([
+    ['proof.merged', expect.stringMatching(/^a scripted change was checked and merged in a copy, .*: no sandbox/)],
+    [
+      'proof.open',
+      "a session could read the signing key, could read the operator's token, could write to the main checkout",
+    ],
+  ]);
+  expect(execFileSync('git', ['-C', repository, 'status', '--porcelain'], { encoding: 'utf8' })).toBe(
+    '?? baton.toml\n',
+  );
+  expect(existsSync(scene.stateDir)).toBe(false);
+  expect(readdirSync(repository).toSorted()).toEqual(['.git', 'baton.toml']);
+});
+
+it('names the check that fails in a clean checkout', async () => {
+  expect(await prove(checkOf('echo missing: node_modules; false'))).toMatchObject([
+    { code: 'proof.check-failed', detail: 'check test failed in a clean checkout: missing: node_modules' },
+  ]);
+});
+
+it('says that there is nothing to play', async () => {
+  expect(await prove('[agents.a]')).toMatchObject([{ code: 'proof.skipped', fix: 'Write one: baton init' }]);
+});

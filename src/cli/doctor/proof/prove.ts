@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import type { TaskOverview } from '../../../api/operations/task-view.ts';
+import { findMainBranch } from '../../../git/repository.ts';
+import { gitText } from '../../../git/run-git.ts';
+import { resolvePromptPath } from '../../../runbook/library.ts';
+import { runDry } from '../../init/dry-run/dry-run.ts';
+import type { ProofFacts } from '../checks/proof.ts';
+import type { Place } from '../place.ts';
+import { findEscapes, findUnplayable, scriptedRunbook, standAloneRunbook, withEscapes } from './scripted-runbook.ts';
+
+/**
+ * Takes a scripted change from a request to a merge by the working runbook, in a copy of the repository with a daemon
+ * of its own. The repository and its state folder are only read.
+ */
+export async function prove(place: Place, onLine: (line: string) => void): Promise<ProofFacts> {
+  const { repository, runbook, read, env } = place;
+  if (!repository.ok || runbook === undefined || read === undefined)
+    return { kind: 'skipped', reason: 'there is no valid runbook', hint: 'Write one: baton init' };
+  const unplayable = findUnplayable(runbook);
+  if (unplayable !== undefined) {
+    const hint = 'Try it with an agent of run = "scripted" in its place: docs/runbooks.md';
+    return { kind: 'skipped', reason: `scripts cannot play the workflow: ${unplayable}`, hint };
+  }
+  const { top, commonDir } = repository.value;
+  const main = await findMainBranch(top, runbook.merge?.into);
+  if (!main.ok) return { kind: 'skipped', reason: main.problem.message, hint: main.problem.hint };
+  const { name: branch, sha } = main.value;
+  let sandboxes: readonly string[] = [];
+  let escapes: readonly string[] = [];
+  const { value } = read.subject;
+  const done = await runDry({
+    source: { top, commonDir, branch, sha },
+    runbook: standAloneRunbook(value),
+    scripted: scriptedRunbook(value, runbook, readScript),
+    title: 'Proof of baton doctor',
+    env,
+    timeoutMs: PROOF_MS,
+    onLine,
+    onMerged: async (project, view) => {
+      const shown = await gitText(['show', `refs/heads/${branch}:baton-scripted.txt`], { cwd: project });
+      escapes = findEscapes(shown.ok ? shown.value : '');
+      sandboxes = sandboxesOf(view);
+    },
+  });
+  const { outcome, detail, check, ms } = done;
+  const lastLine = check?.output.split('\n').findLast((line) => line.trim() !== '') ?? '';
+  return { kind: 'ran', outcome, detail, lastLine, ms, sandboxes, escapes };
+}
+
+function sandboxesOf({ sessions }: TaskOverview): readonly string[] {
+  const scripted = sessions.filter(({ run }) => run === 'scripted');
+  return [...new Set(scripted.flatMap(({ sandbox }) => (sandbox === null ? [] : [sandbox])))];
+}
+
+const PROOF_MS = 600_000;
+
+function readScript(role: string): string {
+  const script = readFileSync(resolvePromptPath('', `baton:scripted/${role}.yaml`), 'utf8');
+  return role === 'implementer' ? withEscapes(script) : script;
+}

@@ -1,0 +1,70 @@
+import { issueRolePlayers } from '../../../runbook/library.ts';
+import type { Runbook, RunbookFile } from '../../../runbook/runbook.ts';
+import type { AgentValue, RunbookValue } from '../../../runbook/shape/runbook-shape.ts';
+
+/** Later files of a project come after it, but a copy has no others. */
+const PATH = '.baton/runbooks/proof.json';
+
+const SCRIPTED_ROLES = ['issue-manager', 'implementer', 'reviewer', 'fixer'] as const;
+
+/** The rules of a project as one file of a copy: without what reaches the database or people. */
+export function standAloneRunbook(value: RunbookValue): RunbookFile {
+  return { path: PATH, text: JSON.stringify(standAlone(value)) };
+}
+
+function standAlone({ store: _store, project: _project, notify: _notify, ...value }: RunbookValue): RunbookValue {
+  return { ...value, notify: { desktop: false, terminal: false } };
+}
+
+/** The first role that scripts cannot play; undefined if they can play all. */
+export function findUnplayable(runbook: Runbook): string | undefined {
+  const scripted: readonly string[] = SCRIPTED_ROLES;
+  const player = issueRolePlayers(runbook).find(
+    ({ role, run }) => !scripted.includes(role) && !run.startsWith('builtin:'),
+  );
+  return player === undefined ? undefined : `the role ${player.role} is played by ${player.run}`;
+}
+
+/**
+ * The same rules with scripts in place of models. Each role has the sandbox, network and limits of the agent that plays
+ * it; nothing else of the project's agents, pipelines and workers can start a model.
+ */
+export function scriptedRunbook(
+  value: RunbookValue,
+  runbook: Runbook,
+  scriptOf: (role: string) => string,
+): RunbookFile {
+  const players = new Map(issueRolePlayers(runbook).map(({ role, agent }) => [role, agent]));
+  const agents = SCRIPTED_ROLES.map((role): [string, AgentValue] => {
+    const own = value.agents?.[players.get(role) ?? role] ?? {};
+    const kept = Object.fromEntries(KEPT.flatMap((field) => (own[field] === undefined ? [] : [[field, own[field]]])));
+    return [role, { ...kept, run: 'scripted', prompt: scriptOf(role) }];
+  });
+  const { pipelines: _pipelines, commands: _commands, workers: _workers, ...rest } = standAlone(value);
+  const workflow = { ...rest.workflow, mode: 'autonomous' } as const;
+  return { path: PATH, text: JSON.stringify({ ...rest, workflow, agents: Object.fromEntries(agents) }) };
+}
+
+const KEPT = ['sandbox', 'network', 'env', 'env_pass', 'timeout'] as const;
+
+/** Makes the scripted implementer note in its file what it can do outside of its worktree. */
+export function withEscapes(script: string): string {
+  const before = 'git add "$file"';
+  if (!script.includes(before)) throw new Error('the scripted implementer adds no file');
+  const probes = ESCAPES.map(([what, command]) => `probe "${what}" '${command}'`);
+  const lines = [`probe() { if sh -c "$2" >/dev/null 2>&1; then echo "${MARK}$1" >> "$file"; fi; }`, ...probes, before];
+  return script.replace(before, () => lines.join('\n    '));
+}
+
+const ESCAPES = [
+  ['could read the signing key', 'cat "$BATON_STATE_DIR/key.pem"'],
+  ["could read the operator's token", 'cat "$BATON_STATE_DIR/operator.token"'],
+  ['could write to the main checkout', 'touch ../../.baton-escape && rm ../../.baton-escape'],
+] as const;
+
+const MARK = 'escape: ';
+
+/** What the scripted implementer noted. */
+export function findEscapes(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => (line.startsWith(MARK) ? [line.slice(MARK.length)] : []));
+}
