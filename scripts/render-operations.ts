@@ -50,12 +50,12 @@ function rowsOf(shape: ObjectShape, path: string, place: string, seen: Map<objec
     const at = `${path === '' ? '' : `${path}.`}${name}`;
     const inner = field.kind === 'list' ? field.of : field;
     const label = `${at}${field.kind === 'list' && inner.kind === 'object' ? '[]' : ''}`;
-    const row = `| \`${label}${field.optional ? '?' : ''}\` | ${typeOf(field)} |${field.about === undefined ? '' : ` ${field.about}`} |`;
+    const row = `| \`${label}${field.optional ? '?' : ''}\` | ${renderShapeType(field)} |${field.about === undefined ? '' : ` ${field.about}`} |`;
     return inner.kind === 'object' ? [row, ...rowsOf(inner, label, place, seen)] : [row];
   });
 }
 
-function typeOf(shape: Shape): string {
+export function renderShapeType(shape: Shape): string {
   return `${nameOf(shape)}${shape.nullable ? ' or null' : ''}`;
 }
 
@@ -73,6 +73,8 @@ function nameOf(shape: Shape): string {
       return `object of ${nameOf(shape.of)}`;
     case 'any':
       return 'JSON';
+    case 'either':
+      return `object, by \`kind\`: ${shape.expected}`;
     default:
       return shape.kind;
   }

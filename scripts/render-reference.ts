@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderCliPage } from './reference/cli.ts';
+import { renderJsonPage } from './reference/json.ts';
 import { renderLimitsPage } from './reference/limits.ts';
 import { renderMcpPage } from './reference/mcp.ts';
 import { renderOpenApi } from './reference/openapi.ts';
@@ -9,6 +10,7 @@ import { renderRunbookPage } from './reference/runbook.ts';
 /** The pages of docs/reference, by path; `node scripts/render-reference.ts` writes them. */
 export const REFERENCE_PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/cli.md': renderCliPage,
+  'docs/reference/json.md': renderJsonPage,
   'docs/reference/limits.md': renderLimitsPage,
   'docs/reference/mcp.md': renderMcpPage,
   'docs/reference/openapi.json': renderOpenApi,

@@ -1,5 +1,6 @@
 import type { Io } from '../src/cli/command.ts';
 import { main } from '../src/cli/main.ts';
+import { requireDeclaredJson } from './json-outputs.ts';
 
 export interface Ran {
   readonly code: number;
@@ -7,26 +8,43 @@ export interface Ran {
   readonly err: string;
 }
 
+export interface StartedCli {
+  /** What it has printed so far. */
+  readonly said: { readonly out: string; readonly err: string };
+  /** Its exit code, after its JSON was compared with what the command declares. */
+  readonly code: Promise<number>;
+}
+
+type Place = Partial<Pick<Io, 'env' | 'cwd' | 'isTerminal'>>;
+
 /** Runs `baton` in this process, with an Io that keeps what it is given. */
 export async function runCli(
   argv: readonly string[],
   input: string | Uint8Array = '',
-  place: Partial<Pick<Io, 'env' | 'cwd'>> = {},
+  place: Place = {},
 ): Promise<Ran> {
-  let out = '';
-  let err = '';
-  const code = await main(argv, {
-    env: {},
-    cwd: process.cwd(),
-    ...place,
-    isTerminal: false,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
+  const { said, code } = startCli(argv, input, place);
+  return { code: await code, ...said };
+}
+
+/** The same without waiting for its end. */
+export function startCli(
+  argv: readonly string[],
+  input: string | Uint8Array = '',
+  { env = {}, cwd = process.cwd(), isTerminal = false }: Place = {},
+): StartedCli {
+  const said = { out: '', err: '' };
+  const ending = main(argv, {
+    env,
+    cwd,
+    isTerminal,
+    out: (text) => void (said.out += text),
+    err: (text) => void (said.err += text),
     readInput: async () => (typeof input === 'string' ? new TextEncoder().encode(input) : input),
   });
-  return { code, out, err };
+  const checked = ending.then(async (code) => {
+    await requireDeclaredJson(argv, said.out);
+    return code;
+  });
+  return { said, code: checked };
 }

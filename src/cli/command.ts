@@ -1,4 +1,5 @@
 import type { OperationName } from '../api/operations/registry.ts';
+import type { JsonDocument } from './json-output.ts';
 
 /** A command without its name: parsing, help and completion are made from it. Its file is loaded only when the command runs. */
 export interface CliCommand {
@@ -10,6 +11,8 @@ export interface CliCommand {
   readonly options: readonly Option[];
   /** The operation that it calls, unless an option chooses another. */
   readonly operation?: OperationName;
+  /** What it prints with `--json` if it succeeds, for each command that has that option. */
+  readonly json?: readonly JsonDocument[];
   /** Only if the command has more codes than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   /** Help that depends on the arguments before `--help`; undefined for the usual help. */

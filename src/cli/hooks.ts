@@ -17,7 +17,8 @@ import { installHooks, type InstallResult, uninstallDeletedProjects, uninstallHo
 import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
-import { compareVersion, describeVersion, findVersion, type Version } from './agents/client-version.ts';
+import { choice, flag, list, object, text } from '../protocol/shape/build-shape.ts';
+import { compareVersion, describeVersion, findVersion, type Version, versionShape } from './agents/client-version.ts';
 import { meantSuffix } from '../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
@@ -163,10 +164,33 @@ function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
   return reportProblem({ code: 'hooks-not-changed', message: done.what, hint: done.hint }, io);
 }
 
+const hooksStatus = object({
+  clients: list(
+    object({
+      client: choice(CLIENTS),
+      tested: list(text),
+      version: versionShape,
+      files: list(
+        object({
+          scope: choice(['user', 'project']),
+          path: text,
+          parts: { ...list(text), about: 'What is installed in it.' },
+          problems: list(text),
+          programs: { ...list(text), about: 'Baton, as the hooks start it.' },
+          missing: { ...list(text), about: 'What they start and does not exist.' },
+        }),
+      ),
+    }),
+  ),
+  program: { ...text, about: 'The program that the hooks start.' },
+  unfinished: { ...flag, about: 'An install was interrupted.' },
+});
+
 export const hooksStatusCommand: CliCommand = {
   examples: ['baton hooks status', 'baton hooks status claude --json'],
   args: [{ name: 'CLIENT', about: CLIENTS.join(', '), optional: true }],
   options: [{ name: 'json', about: 'Print the result as JSON' }],
+  json: [{ shape: hooksStatus }],
   async run({ args: [named], options }, io) {
     const names = CLIENTS.filter((each) => named === undefined || each === named);
     if (names.length === 0) return { usage: unknownClient(named ?? '') };

@@ -1,14 +1,17 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
 import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from './command.ts';
+import type { JsonDocument } from './json-output.ts';
 import { printLong } from './pager.ts';
-import { renderErrorLine, renderProblem } from './problems.ts';
+import { renderErrorLine, renderProblem, reportProblems } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
 export interface OperationCommandOptions<N extends OperationName>
   extends Pick<CliCommand, 'examples' | 'exitCodes'>, Partial<Pick<CliCommand, 'args' | 'options'>> {
   readonly operation: N | ((given: ParsedArguments) => N);
   readonly input: (given: ParsedArguments, io: Io) => CommandInput | Promise<CommandInput>;
+  /** What `--json` prints, if it is more than the result of `operation`. */
+  readonly json?: readonly JsonDocument[];
   /** A call that must succeed first. */
   readonly before?: (given: ParsedArguments) => FirstCall | undefined;
   /** A second call that depends on the first result; its result is added to the first. */
@@ -29,8 +32,14 @@ interface SecondCall {
   readonly undo: { readonly operation: OperationName; readonly input: object };
 }
 
-/** `invalid` lists the errors of the file that the command line names. */
-export type CommandInput = { readonly value: unknown } | UsageError | { readonly invalid: string };
+export type CommandInput = { readonly value: unknown } | UsageError | InvalidInput;
+
+/** The errors of the file that the command line names, and its text. */
+export interface InvalidInput {
+  readonly invalid: readonly FileProblem[];
+  readonly source: string;
+}
+
 export const JSON_OPTION: Option = { name: 'json', about: 'Print the result as JSON' };
 export const PROJECT_OPTION: Option = {
   name: 'project',
@@ -48,10 +57,12 @@ export function operationCommand<const N extends OperationName>(options: Operati
   const { examples, args = [], exitCodes } = options;
   const operationFor = (given: ParsedArguments): N =>
     typeof options.operation === 'string' ? options.operation : options.operation(given);
+  const operation = operationFor({ args: [], options: new Map() });
   return {
     examples,
     args,
-    operation: operationFor({ args: [], options: new Map() }),
+    operation,
+    json: options.json ?? [{ result: operation }],
     options: [...(options.options ?? []), ...COMMON_OPTIONS],
     ...(exitCodes === undefined ? {} : { exitCodes }),
     async run(given, io) {
@@ -60,21 +71,19 @@ export function operationCommand<const N extends OperationName>(options: Operati
       if ('usage' in input) return input;
       if (first !== undefined && 'usage' in first) return first;
       if ('invalid' in input) {
-        io.err(input.invalid);
-        return EXIT.failed;
+        return reportProblems(input.invalid, input.source, io);
       }
       const conflict = findConflict(given, io);
       if (conflict !== undefined) {
         return { usage: conflict };
       }
-      const operation = operationFor(given);
       const { callOperation } = await import('./ask.ts');
       if (first !== undefined) {
         const accepted = await callOperation(first.operation, first.input, given, io);
         if (!accepted.ok) return reportError(accepted.error, given, io);
       }
       const answer = await callBeside(options.meanwhile?.(given, io), async () =>
-        callOperation(operation, input.value, given, io),
+        callOperation(operationFor(given), input.value, given, io),
       );
       const next = answer.ok ? options.also?.(answer.result, given) : undefined;
       if (next === undefined) return reportAnswer(answer, given, io, options);

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { parseDuration } from '../runbook/shape/fields.ts';
 import { EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { findMessageKind } from './message-kinds.ts';
-import { describeFileError, renderProblem } from './problems.ts';
+import type { InvalidInput } from './operation-command.ts';
+import { describeFileError } from './problems.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
 export async function readArgument(file: string, io: Io): Promise<{ readonly bytes: Uint8Array } | UsageError> {
@@ -24,7 +25,7 @@ export async function readDocumentArgument(
   file: string,
   kind: string,
   io: Io,
-): Promise<{ readonly value: object } | UsageError | { readonly invalid: string }> {
+): Promise<{ readonly value: object } | UsageError | InvalidInput> {
   const read = await readArgument(file, io);
   if ('usage' in read) return read;
   const parsed = (await findMessageKind(kind)?.load())?.parse(read.bytes, file);
@@ -32,7 +33,7 @@ export async function readDocumentArgument(
   const problems = parsed?.ok === false ? parsed.problems : [];
   const source = new TextDecoder().decode(read.bytes);
   const name = file === '-' ? 'standard input' : file;
-  return { invalid: problems.map((each) => renderProblem(each, name, source, io)).join('') };
+  return { invalid: problems.map((each) => ({ ...each, file: name })), source };
 }
 
 export const WAIT_OPTIONS = [

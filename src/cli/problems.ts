@@ -1,3 +1,4 @@
+import type { FileProblem } from '../api/answer.ts';
 import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
 import { EXIT, type Io } from './command.ts';
 import { colored, wantsColors } from './status/paint.ts';
@@ -31,6 +32,17 @@ export function reportProblem(
   else io.err(`${renderErrorLine({ code, message: printableLines(message) }, io)}\n  hint: ${printable(hint)}\n`);
   return exitCode;
 }
+
+/** The problems of a file; as JSON, the first one is the error. */
+export function reportProblems(problems: readonly FileProblem[], source: string, io: Io): number {
+  const [first = UNKNOWN_PROBLEM] = problems;
+  const { code, message, hint } = first;
+  if (io.json === true) io.out(`${JSON.stringify({ error: { code, message, hint, problems } })}\n`);
+  else for (const each of problems) io.err(renderProblem(each, each.file, source, io));
+  return EXIT.failed;
+}
+
+const UNKNOWN_PROBLEM = { code: 'unexpected', message: 'the file cannot be used', hint: '' };
 
 type Look = Pick<Io, 'env' | 'isTerminal'>;
 

@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { type Problem, problem, refused, tooLarge } from '../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io } from './command.ts';
+import { flag, list, object } from '../protocol/shape/build-shape.ts';
+import { problemShape } from './json-output.ts';
 import { findMessageKind, type ListedMessageKind, MESSAGE_KIND_NAMES, reportUnknownKind } from './message-kinds.ts';
 import { describeFileError, renderProblem } from './problems.ts';
 
@@ -11,6 +13,7 @@ export const validateCommand: CliCommand = {
     { name: 'FILE|-', about: 'The message; - is standard input' },
   ],
   options: [{ name: 'json', about: 'Print {valid, problems} as JSON' }],
+  json: [{ shape: object({ valid: flag, problems: list(problemShape) }) }],
   exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'usage error' },
   async run({ args: [name = '', file = ''], options }, io) {
     const kind = findMessageKind(name);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Scene, until } from '../daemon/running.cases.ts';
-import { main } from './main.ts';
+import { type StartedCli, startCli } from '../../test/run-cli.ts';
 
 let scene: Scene;
 let repository: string;
@@ -16,17 +16,8 @@ beforeEach(async () => {
 afterEach(async () => scene.end());
 
 /** A command under way, and what it has said so far. */
-function type(...args: string[]) {
-  const said = { out: '', err: '' };
-  const io = {
-    env: scene.env,
-    cwd: repository,
-    isTerminal: false,
-    out: (text: string) => void (said.out += text),
-    err: (text: string) => void (said.err += text),
-    readInput: async () => new Uint8Array(),
-  };
-  return { said, code: main(args, io) };
+function type(...args: string[]): StartedCli {
+  return startCli(args, '', { env: scene.env, cwd: repository });
 }
 
 async function baton(...args: string[]): Promise<void> {

@@ -96,7 +96,7 @@ describe('an import', () => {
     expect(err).toContain('Error: cycle: B3 → B4 → B3 [import/cycle]\n');
     expect((await baton(['task', 'show', 'B1'])).code).toBe(1);
     const json = JSON.parse((await baton(['task', 'import', file, '--json'])).out);
-    expect(json).toMatchObject({ error: { code: 'import/unknown-dependency' }, problems: [{ line: 2 }, { line: 3 }] });
+    expect(json.error).toMatchObject({ code: 'import/unknown-dependency', problems: [{ line: 2 }, { line: 3 }] });
   });
 
   it('never writes over a description that is there', async () => {

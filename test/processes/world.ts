@@ -9,6 +9,7 @@ import type { Client } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { readDaemonRecord, readToken } from '../../src/api/state-folder.ts';
 import { newRepository } from '../package/new-repository.ts';
+import { requireDeclaredJson } from '../json-outputs.ts';
 import { BATON, COMPILE_CACHE, DAEMON, testProgram } from '../package/where.ts';
 import { STORE } from '../stores/chosen.ts';
 import { findChild } from '../fleet/process-namespace.ts';
@@ -49,6 +50,8 @@ export class World implements AsyncDisposable {
   readonly #children = new Set<ChildProcess>();
   readonly #closing: (() => unknown)[] = [];
   readonly #enter: readonly string[];
+  /** What commands printed; their JSON is compared with what they declare at the end, because that loads them. */
+  readonly #printed: { readonly args: readonly string[]; readonly out: string }[] = [];
   #daemon: ChildProcess | undefined;
   #daemonPid = 0;
   #operator: Client | undefined;
@@ -252,6 +255,7 @@ export class World implements AsyncDisposable {
       input,
       encoding: 'utf8',
     });
+    this.#printed.push({ args, out: ran.stdout });
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 
@@ -261,7 +265,9 @@ export class World implements AsyncDisposable {
     const child = spawn(program, rest, { cwd: this.repository, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [out, err] = [child.stdout, child.stderr].map(async (stream) => stream.setEncoding('utf8').toArray());
     const exited = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null);
-    return { out: (await out)?.join('') ?? '', err: (await err)?.join('') ?? '', code: await exited };
+    const typed = { out: (await out)?.join('') ?? '', err: (await err)?.join('') ?? '', code: await exited };
+    this.#printed.push({ args, out: typed.out });
+    return typed;
   }
 
   /** The file of the ledger, or of its replica; there is one project in a world. */
@@ -285,6 +291,7 @@ export class World implements AsyncDisposable {
     await Promise.all(exits);
     endAgents(this.stateDir);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    for (const { args, out } of this.#printed) await requireDeclaredJson(args, out);
   }
 }
 

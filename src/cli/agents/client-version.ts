@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { findProgram } from '../../notify/run-program.ts';
+import { choice, text, variants } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { allowedEnvironment, type Environment } from '../../protocol/environment.ts';
 
 export type FoundVersion =
@@ -8,12 +10,19 @@ export type FoundVersion =
   | { readonly kind: 'silent' }
   | { readonly kind: 'found'; readonly version: string };
 
-export type Version =
-  | Exclude<FoundVersion, { kind: 'found' }>
-  | { readonly kind: 'found'; readonly version: string; readonly is: VersionStanding };
-
+const STANDINGS = ['known', 'older', 'newer', 'untested'] as const;
 /** `known`: between the oldest and the newest version that the tests ran with. */
-type VersionStanding = 'known' | 'older' | 'newer' | 'untested';
+type VersionStanding = (typeof STANDINGS)[number];
+
+export const versionShape = variants({
+  missing: {},
+  silent: {},
+  found: {
+    version: text,
+    is: { ...choice(STANDINGS), about: '`known`: between the oldest and the newest version that the tests ran with.' },
+  },
+});
+export type Version = ValueOf<typeof versionShape>;
 
 interface Program {
   readonly program: string;

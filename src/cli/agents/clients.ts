@@ -8,6 +8,8 @@ import {
 } from '../../agents/capabilities/capabilities.ts';
 import { type Client, listClients } from '../../agents/capabilities/clients.ts';
 import type { Environment } from '../../protocol/environment.ts';
+import { choice, list, nullable, object, text } from '../../protocol/shape/build-shape.ts';
+import type { Shape } from '../../protocol/shape/shape.ts';
 import { didYouMean } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { JSON_OPTION } from '../operation-command.ts';
@@ -20,6 +22,7 @@ import {
   type FoundVersion,
   renderTested,
   type Version,
+  versionShape,
 } from './client-version.ts';
 
 /** A client, and its program on this machine; null if the client has no program of its own. */
@@ -27,10 +30,29 @@ export interface FoundClient extends Client {
   readonly version: Version | null;
 }
 
+const answers = Object.entries(QUESTIONS).map(([question, { title, answers: words }]) => [
+  question,
+  { ...choice(Object.keys(words)), about: withoutMarks(title) },
+]);
+const foundClient = object({
+  run: { ...text, about: 'As a runbook names it.' },
+  title: text,
+  program: { ...nullable(text), about: 'Null if Baton brings it, or the runbook names it.' },
+  package: { ...nullable(text), about: 'On npm.' },
+  tested: list(text),
+  version: nullable(versionShape),
+  capabilities: object({
+    ...(Object.fromEntries(answers) as Readonly<Record<Question, Shape>>), // oxlint-disable-line typescript/no-unsafe-type-assertion
+    hooks: list(text),
+    login: text,
+  }),
+});
+
 export const agentClientsCommand: CliCommand = {
   examples: ['baton agent clients', 'baton agent clients opencode', 'baton agent clients --json'],
   args: [{ name: 'NAME', about: 'Show everything about this client', optional: true }],
   options: [JSON_OPTION],
+  json: [{ shape: object({ clients: list(foundClient) }) }],
   async run({ args: [name], options }, io) {
     const all = listClients();
     const named = name === undefined ? all : all.filter(({ run }) => run === name);

@@ -4,6 +4,7 @@ import { FileChangeSignal } from '../../api/file-change-signal.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { AgentView } from '../../api/run-views.ts';
+import { object, text } from '../../protocol/shape/build-shape.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from '../command.ts';
 import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
@@ -27,6 +28,7 @@ export const agentLogsCommand: CliCommand = {
   examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20', 'baton agent logs 5d0e7b41 --raw'],
   args: [agentArgument],
   options: [...LOG_OPTIONS, ...COMMON_OPTIONS.map((option) => (option.name === 'json' ? JSON_LINES_OPTION : option))],
+  json: [{ lines: true, shape: object({ line: { ...text, about: 'A line as the client printed it.' } }) }],
   exitCodes: { 0: 'shown to the end', 1: 'no such agent', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     const lines = parseLineCount(given);

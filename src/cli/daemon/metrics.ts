@@ -1,4 +1,5 @@
 import { findStateDir, readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
+import { object, text } from '../../protocol/shape/build-shape.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { JSON_OPTION, reportError } from '../operation-command.ts';
@@ -9,6 +10,14 @@ export const metricsCommand: CliCommand = {
   examples: ['baton metrics', 'baton metrics --json'],
   args: [],
   options: [JSON_OPTION],
+  json: [
+    {
+      shape: object({
+        url: { ...text, about: 'Where the metrics are served.' },
+        token_file: { ...text, about: 'The file with the token that it needs.' },
+      }),
+    },
+  ],
   async run(given, io) {
     const health = await withClient(given, io, async (client) => client.health());
     if (!health.ok) return reportError(health.error, given, io);

@@ -4,7 +4,7 @@ import { showElapsed } from '../show-elapsed.ts';
 import { renderTable } from '../table.ts';
 import { printable } from '../text.ts';
 import { diagnoseProof } from './checks/proof.ts';
-import type { Diagnosis, DoctorReport, Finding, FixedFinding } from './finding.ts';
+import { type Diagnosis, type DoctorReport, doctorReport, type Finding, type FixedFinding } from './finding.ts';
 import { hasLateWork, look } from './look.ts';
 import { findPlace, type Place } from './place.ts';
 import { repairAll } from './repair.ts';
@@ -18,6 +18,7 @@ export const doctorCommand: CliCommand = {
     PROJECT_OPTION,
     JSON_OPTION,
   ],
+  json: [{ shape: doctorReport }],
   exitCodes: { 0: 'nothing is broken; there may be warnings', 1: 'something is broken', 2: 'usage error' },
   async run(given, io) {
     const isJson = given.options.has('json');

@@ -1,33 +1,30 @@
 import type { ClientName, Scope } from '../../hooks/client.ts';
+import { choice, flag, list, nullable, object, text } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 
-type FindingStatus = 'ok' | 'warning' | 'problem';
+const STATUSES = ['ok', 'warning', 'problem'] as const;
+type FindingStatus = (typeof STATUSES)[number];
 
+const finding = object({
+  code: { ...text, about: 'Stable, and listed in docs/doctor.md: the check, a dot, and what it found.' },
+  name: { ...text, about: 'What it is about: the check, or one client, sandbox or hook of it.' },
+  status: choice(STATUSES),
+  detail: text,
+  fix: { ...nullable(text), about: 'A command or a sentence. Null only if the status is `ok`.' },
+});
 /** One thing that `baton doctor` found. */
-export interface Finding {
-  /** Stable, and listed in docs/doctor.md: the check, a dot, and what it found. */
-  readonly code: string;
-  /** What it is about: the check, or one client, sandbox or hook of it. */
-  readonly name: string;
-  readonly status: FindingStatus;
-  readonly detail: string;
-  /** A command or a sentence. Null only if the status is `ok`. */
-  readonly fix: string | null;
-}
+export type Finding = ValueOf<typeof finding>;
+
+const fixedFinding = object({ code: text, ok: flag, detail: text });
+export type FixedFinding = ValueOf<typeof fixedFinding>;
 
 /** What `baton doctor --json` prints. */
-export interface DoctorReport {
-  /** False if a finding is a problem, or the proof failed. */
-  readonly ok: boolean;
-  readonly findings: readonly Finding[];
-  /** What `--fix` did, in order; empty without it. */
-  readonly fixed: readonly FixedFinding[];
-}
-
-export interface FixedFinding {
-  readonly code: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
+export const doctorReport = object({
+  ok: { ...flag, about: 'False if a finding is a problem, or the proof failed.' },
+  findings: list(finding),
+  fixed: { ...list(fixedFinding), about: 'What `--fix` did, in order; empty without it.' },
+});
+export type DoctorReport = ValueOf<typeof doctorReport>;
 
 /** A finding that `--fix` can correct. */
 export interface Diagnosis extends Finding {

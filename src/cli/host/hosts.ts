@@ -3,6 +3,8 @@ import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { callOperation } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, operationCommand, reportError } from '../operation-command.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { NO_FLEET, renderFleet } from './render-fleet.ts';
 
@@ -52,6 +54,7 @@ export const hostRemoveCommand: CliCommand = {
     ...COMMON_OPTIONS,
   ],
   operation: 'host_remove',
+  json: [{ result: 'host_remove' }],
   async run(given, io) {
     const [host = ''] = given.args;
     const { options } = given;
@@ -64,7 +67,8 @@ export const hostRemoveCommand: CliCommand = {
       const shown = await callOperation('fleet_show', {}, given, io);
       if (!shown.ok) return reportError(shown.error, given, io);
       const found = shown.result.fleet?.hosts.find(({ name }) => name === host);
-      io.err(describeRemoval(host, reason, found));
+      if (io.json !== true) io.err(describeRemoval(host, reason, found));
+      else reportProblem(needsConfirm(host, reason), io);
       return EXIT.failed;
     }
     const removed = await callOperation('host_remove', { host, reason }, given, io);
@@ -77,6 +81,12 @@ export const hostRemoveCommand: CliCommand = {
     return EXIT.ok;
   },
 };
+
+function needsConfirm(host: string, reason: string): Pick<Problem, 'code' | 'message' | 'hint'> {
+  const words = `${shellWord(host)} --reason ${shellWord(reason)} --confirm ${shellWord(host)}`;
+  const message = `removing host ${host} ends the trust in its key, and cannot be undone`;
+  return { code: 'host/needs-confirm', message, hint: `To remove it: baton host remove ${words}` };
+}
 
 function describeRemoval(
   host: string,

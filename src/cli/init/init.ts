@@ -28,6 +28,7 @@ import {
   renderWritten,
   resultOf,
 } from './report.ts';
+import { initResult, undoResult } from './result-shape.ts';
 import { undoInit } from './undo.ts';
 
 const DRY_RUN_MS = 300_000;
@@ -44,6 +45,7 @@ export const initCommand: CliCommand = {
     PROJECT_OPTION,
     JSON_OPTION,
   ],
+  json: [{ shape: initResult }, { when: '--undo', shape: undoResult }],
   exitCodes: {
     0: 'written, and the dry run merged; with --undo: removed',
     1: 'written, but the dry run did not merge; or refused; with --undo: an edited file stays',

@@ -1,3 +1,4 @@
+import type { InitResult } from './result-shape.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { renderTable } from '../table.ts';
 import { printable, printableLines } from '../text.ts';
@@ -108,7 +109,7 @@ interface Done {
 }
 
 /** What `--json` prints. */
-export function resultOf({ found, settings, written, dryRun, unready, next }: Done): object {
+export function resultOf({ found, settings, written, dryRun, unready, next }: Done): InitResult {
   const { branch, project, agents, sandbox } = found;
   return {
     branch: branch.name,

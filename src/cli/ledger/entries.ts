@@ -7,17 +7,32 @@ import type { Store } from '../../ledger/store.ts';
 import { exportLedger } from '../../ledger/verify/export.ts';
 import type { LedgerFault } from '../../ledger/verify/walk.ts';
 import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
+import { object, optional, text } from '../../protocol/shape/build-shape.ts';
 import { callOperation } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { entryShape } from '../json-output.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable, printableLines } from '../text.ts';
 import { withStore } from './with-store.ts';
 
+const notInSession = 'Left out in a session, which reads through the daemon.';
+const { v, project, prev } = entryShape.fields;
+const shownEntry = object({
+  entry: object({
+    ...entryShape.fields,
+    v: optional(v, notInSession),
+    project: optional(project, notInSession),
+    prev: optional(prev, notInSession),
+  }),
+  hash: optional(text, notInSession),
+});
+
 export const ledgerShowCommand: CliCommand = {
   examples: ['baton ledger show 42', 'baton ledger show 42 --json'],
   args: [{ name: 'SEQ', about: 'The number of the entry' }],
   options: [JSON_OPTION, PROJECT_OPTION],
+  json: [{ shape: shownEntry }],
   exitCodes: { 0: 'shown', 1: 'no such entry', 4: 'the entry is not what was recorded' },
   run(given, io) {
     const [text = ''] = given.args;

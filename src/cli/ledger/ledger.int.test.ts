@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BATON } from '../../../test/package/where.ts';
+import { type Ran, runCli } from '../../../test/run-cli.ts';
 import { projectId } from '../../git/repository.ts';
 import { storeBlob } from '../../ledger/snapshots-and-blobs.ts';
 import { waitUntil } from '../../ledger/store.cases.ts';
@@ -13,7 +14,6 @@ import type { Draft } from '../../ledger/format/draft.ts';
 import { ledgerPlace, type LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { record, testDraft } from '../../ledger/writer/ledger.cases.ts';
 import { openLedgerAt } from '../../ledger/writer/open.ts';
-import { main } from '../main.ts';
 
 let folder: string;
 let repository: string;
@@ -355,30 +355,10 @@ function git(...args: string[]): void {
   execFileSync('git', ['-C', repository, ...identity, ...args], { stdio: 'ignore' });
 }
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 function baton(...argv: string[]): Promise<Ran> {
   return run(argv, repository);
 }
 
 async function run(argv: readonly string[], cwd: string, environment: Record<string, string> = env): Promise<Ran> {
-  let out = '';
-  let err = '';
-  const code = await main(argv, {
-    env: environment,
-    cwd,
-    isTerminal: false,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    readInput: async () => new Uint8Array(0),
-  });
-  return { code, out, err };
+  return runCli(argv, '', { env: environment, cwd });
 }

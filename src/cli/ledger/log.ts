@@ -1,6 +1,7 @@
 import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { entryShape } from '../json-output.ts';
 import { PROJECT_OPTION } from '../operation-command.ts';
 import { printLong } from '../pager.ts';
 import { LogFilter, parseLogQuery } from './log-query.ts';
@@ -28,6 +29,7 @@ export const ledgerLogCommand: CliCommand = {
     { name: 'json', about: 'Print one JSON entry per line' },
     PROJECT_OPTION,
   ],
+  json: [{ lines: true, shape: entryShape }],
   async run(given, io) {
     const limit = Number(given.options.get('limit') ?? DEFAULT_COUNT);
     if (!Number.isSafeInteger(limit) || limit < 0) return { usage: '--limit must be a whole number from 0' };

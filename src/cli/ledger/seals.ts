@@ -18,6 +18,7 @@ export const ledgerSealCommand: CliCommand = {
   examples: ['baton ledger seal', 'baton ledger seal --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
+  json: [{ result: 'merkle_finalize' }],
   exitCodes: { 0: 'sealed', 1: 'there is nothing to seal', 4: 'what is stored is not what was recorded' },
   async run(given, io) {
     const found = await findLedger(given, io);
@@ -69,6 +70,7 @@ export const ledgerRootCommand: CliCommand = {
   examples: ['baton ledger root', 'baton ledger root --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
+  json: [{ result: 'merkle_root' }],
   run(given, io) {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);

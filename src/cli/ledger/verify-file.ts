@@ -8,9 +8,25 @@ import { verifyExport } from '../../ledger/verify/export.ts';
 import { verifyTaskProof } from '../../ledger/verify/task-proof.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { type Parsed, problem, refused } from '../../protocol/shape/problem.ts';
+import { choice, list, object, optional, text, whole } from '../../protocol/shape/build-shape.ts';
+import type { FieldsOf } from '../../protocol/shape/shape.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { problemShape } from '../json-output.ts';
 import { describeFileError, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
+
+const verdictFields = {
+  kind: choice(['task proof', 'export']),
+  project: text,
+  task_id: optional(text),
+  entries: { ...whole, about: 'How many the file has.' },
+  size: { ...whole, about: 'How many entries the ledger had.' },
+  root: optional(text),
+  keys: { ...list(text), about: 'The keys that signed.' },
+} as const;
+type Verdict = FieldsOf<typeof verdictFields>;
+const verdictShape = object({ verified: { kind: 'flag', only: true }, ...verdictFields });
+const refusedShape = object({ verified: { kind: 'flag', only: false }, problems: list(problemShape) });
 
 export const verifyFileCommand: CliCommand = {
   examples: [
@@ -23,6 +39,7 @@ export const verifyFileCommand: CliCommand = {
     { name: 'key', value: 'KEY', about: 'The public key that you trust; without it, the key in the file is shown' },
     { name: 'json', about: 'Print the verdict as JSON' },
   ],
+  json: [{ shape: verdictShape }, { shape: refusedShape }],
   exitCodes: { 0: 'verified', 1: 'not readable', 4: 'not verified' },
   async run({ args: [file = ''], options }, io) {
     const input = await openInput(file === '-' ? file : resolve(io.cwd, file));
@@ -38,16 +55,6 @@ export const verifyFileCommand: CliCommand = {
     return verdict.ok ? EXIT.ok : EXIT.notVerified;
   },
 };
-
-interface Verdict {
-  readonly kind: 'task proof' | 'export';
-  readonly project: string;
-  readonly task_id?: string;
-  readonly entries: number;
-  readonly size: number;
-  readonly root?: string;
-  readonly keys: readonly string[];
-}
 
 /** An export has many lines and may be larger than memory; a proof is one JSON value. */
 interface Input {

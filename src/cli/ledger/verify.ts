@@ -11,10 +11,29 @@ import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { findKnownKey } from '../../ledger/writer/open.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { choice, list, nullable, object, optional, text, whole } from '../../protocol/shape/build-shape.ts';
+import { problemShape } from '../json-output.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { renderErrorLine, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { withStore } from './with-store.ts';
+
+const verifiedShape = object({
+  verified: { kind: 'flag', only: true },
+  size: { ...whole, about: 'How many entries it has.' },
+  root: text,
+  keys: { ...list(text), about: 'The keys that signed.' },
+  checkpoint: { ...optional(text), about: 'The signed note of the newest checkpoint.' },
+  warnings: list(text),
+  fold: {
+    ...object({ entries: whole, ms: whole, snapshot: choice(['matches', 'none']) }),
+    about: 'The entries folded again, and compared with the snapshot.',
+  },
+});
+const notVerifiedShape = object({
+  verified: { kind: 'flag', only: false },
+  findings: list(object({ seq: { ...nullable(whole), about: 'The bad entry.' }, problem: problemShape })),
+});
 
 export const ledgerVerifyCommand: CliCommand = {
   examples: ['baton ledger verify', 'baton ledger verify --all-signatures --json'],
@@ -24,6 +43,7 @@ export const ledgerVerifyCommand: CliCommand = {
     JSON_OPTION,
     PROJECT_OPTION,
   ],
+  json: [{ shape: verifiedShape }, { shape: notVerifiedShape }],
   exitCodes: {
     0: 'verified',
     1: 'there is no ledger',

@@ -1,6 +1,7 @@
 import { ACCEPT_RULES, callAcceptingNoChecks, callAcceptingRules } from '../approvals.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { entryShape, type JsonDocument } from '../json-output.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printableLines, shortId } from '../text.ts';
 import { readHeadSeq } from './follow-entries.ts';
@@ -16,6 +17,11 @@ const EXIT_CODES = {
   3: 'waiting for a person',
   130: 'interrupted with Ctrl-C; the run continues',
 };
+const JSON_DOCUMENTS = [
+  { lines: true, shape: { ...entryShape, about: 'Each entry that is a step of the progress.' } },
+  { when: '--detach', result: 'run_start' },
+  { when: '--plan', result: 'run_plan' },
+] as const satisfies readonly JsonDocument[];
 const DETACH = { name: 'detach', short: 'd', about: 'Start it and return at once' } as const;
 const FOLLOW = { name: 'follow', value: 'ID', about: 'Show a workflow, pipeline or agent that runs already' } as const;
 const NO_NAME = 'missing argument: NAME';
@@ -40,6 +46,7 @@ export const runStartCommand: CliCommand = {
   args: [{ name: 'NAME', about: 'The command or pipeline; see: baton runbook list', optional: true }],
   rest: { name: 'ARG', about: 'Arguments as the runbook defines them; after --, options too', options: true },
   options: [PLAN, DETACH, FOLLOW, FROM_GITHUB, ACCEPT_RULES, ...COMMON_OPTIONS],
+  json: JSON_DOCUMENTS,
   exitCodes: EXIT_CODES,
   async helpOn([name], io) {
     if (name === undefined) return undefined;
@@ -59,6 +66,7 @@ export const agentRunCommand: CliCommand = {
   examples: ['baton agent run reviewer', 'baton agent run reviewer --detach'],
   args: [{ name: 'NAME', about: 'The agent; see: baton runbook list' }],
   options: [PLAN, DETACH, ...COMMON_OPTIONS],
+  json: JSON_DOCUMENTS,
   exitCodes: EXIT_CODES,
   run: async (given, io) => startRun(given, io, { kind: 'agent' }),
 };

@@ -30,6 +30,7 @@ export const runbookAdoptCommand: CliCommand = {
   examples: ['baton runbook adopt'],
   args: [],
   options: [ACCEPT_RULES, ...COMMON_OPTIONS],
+  json: [{ result: 'runbook_adopt' }],
   async run(given, io) {
     const accepted = given.options.get('accept-rules');
     const typed = ['baton', 'runbook', 'adopt'];

@@ -14,8 +14,11 @@ import {
   type Runbook,
   type WorkerRun,
 } from '../../runbook/runbook.ts';
+import { flag, list, object, text } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
+import { problemShape } from '../json-output.ts';
 import { renderProblem, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
@@ -24,6 +27,7 @@ export const runbookCheckCommand: CliCommand = {
   args: [],
   rest: { name: 'FILE', about: 'Files to check as one runbook (default: those of the project)' },
   options: [PROJECT_OPTION, JSON_OPTION],
+  json: [{ shape: object({ valid: flag, problems: list(problemShape), notes: list(text) }) }],
   exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'usage error' },
   async run(given, io) {
     const project = await findProjectDir(given, io);
@@ -46,10 +50,24 @@ export const runbookCheckCommand: CliCommand = {
   },
 };
 
+const named = { name: text, usage: { ...text, about: 'How it is started.' } };
+const listed = object({
+  workflows: {
+    ...list(object({ ...named, shipped: flag, roles: list(object({ role: text, runs: text })) })),
+    about: 'Shipped with Baton; the runbook need not define them.',
+  },
+  commands: list(object({ ...named, runs: text })),
+  pipelines: list(object({ ...named, steps: list(text) })),
+  agents: list(object({ ...named, runs: text })),
+  workers: list(object({ name: text, takes: text, runs: text })),
+});
+type Listed = ValueOf<typeof listed>;
+
 export const runbookListCommand: CliCommand = {
   examples: ['baton runbook list'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],
+  json: [{ shape: listed }],
   async run(given, io) {
     const { checked } = await readRunbook(await findProjectDir(given, io));
     if (!checked.ok) {
@@ -87,20 +105,6 @@ function notesOn({ checked }: ReadRunbook): readonly string[] {
 
 function counted(count: number, plural: string): string {
   return `${count} ${count === 1 ? plural.slice(0, -1) : plural}`;
-}
-
-interface Listed {
-  /** Shipped with Baton; the runbook need not define them. */
-  readonly workflows: readonly {
-    readonly name: string;
-    readonly usage: string;
-    readonly shipped: true;
-    readonly roles: readonly { readonly role: string; readonly runs: string }[];
-  }[];
-  readonly commands: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
-  readonly pipelines: readonly { readonly name: string; readonly usage: string; readonly steps: readonly string[] }[];
-  readonly agents: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
-  readonly workers: readonly { readonly name: string; readonly takes: string; readonly runs: string }[];
 }
 
 function listRunbook(runbook: Runbook): Listed {

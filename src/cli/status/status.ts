@@ -1,6 +1,8 @@
 import { readStatus } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
+import { object, text } from '../../protocol/shape/build-shape.ts';
+import { allStatuses } from './all-statuses-shape.ts';
 import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
@@ -12,6 +14,16 @@ export const statusCommand: CliCommand = {
     { name: 'all', short: 'a', about: 'Show every repository of the state folder' },
     { name: 'fleet', about: 'Show the hosts, too' },
     ...COMMON_OPTIONS,
+  ],
+  json: [
+    { result: 'status_get' },
+    { when: '--watch', lines: true, result: 'status_get' },
+    {
+      when: '--watch',
+      lines: true,
+      shape: object({ away: { ...text, about: 'Why the daemon does not answer.' }, code: text, hint: text }),
+    },
+    { when: '--all', shape: allStatuses },
   ],
   exitCodes: {
     0: 'shown',

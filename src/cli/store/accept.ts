@@ -6,12 +6,24 @@ import { dropForkReport, type ForkReport, forkReports } from '../../fleet/replic
 import { toHex } from '../../ledger/format/bytes.ts';
 import { findHash } from '../../ledger/store.ts';
 import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { list, nullable, object, text, whole } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { callOperation } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION, reportError } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { type BothLedgers, type Compared, describeBoth, renderComparison, withBoth } from './compare.ts';
+import { type BothLedgers, type Compared, comparedShape, describeBoth, renderComparison, withBoth } from './compare.ts';
+
+const explainedShape = object({
+  ...comparedShape.fields,
+  forked: {
+    ...list(object({ host: text, size: whole, silent_ms: whole })),
+    about: 'The hosts that report a replica that differs.',
+  },
+  next: { ...nullable(text), about: 'The command that accepts; null if there is nothing to accept here.' },
+});
+const droppedShape = object({ dropped: { ...text, about: 'The host whose replica no longer counts.' } });
 
 /** Two steps: the first shows both ledgers and the command that goes on. */
 export const storeAcceptCommand: CliCommand = {
@@ -26,6 +38,11 @@ export const storeAcceptCommand: CliCommand = {
     JSON_OPTION,
   ],
   operation: 'store_accept',
+  json: [
+    { when: 'SIZE HASH', result: 'store_accept' },
+    { shape: explainedShape },
+    { when: '--drop', shape: droppedShape },
+  ],
   async run(given, io) {
     const [size, hash] = given.args;
     if (size !== undefined && (hash === undefined || !/^\d+$/.test(size) || !/^[0-9a-f]{16,64}$/.test(hash)))
@@ -61,31 +78,44 @@ async function dropFork(
 ): Promise<number> {
   if (!reports.some((report) => report.host === host)) return reportProblem(noFork(host, reports), io);
   await dropForkReport(connect('store accept'), project, host);
-  io.out(`The replica of host ${printable(host)} no longer counts. The other hosts go on by themselves.\n`);
+  io.out(
+    io.json === true
+      ? `${JSON.stringify({ dropped: host })}\n`
+      : `The replica of host ${printable(host)} no longer counts. The other hosts go on by themselves.\n`,
+  );
   return EXIT.ok;
 }
 
 function explain(compared: Compared, reports: readonly ForkReport[], io: Io): number {
   const { verdict, database } = compared;
+  const isContained = verdict === 'same' || verdict === 'ahead';
+  const next = `baton down && baton store accept ${database.size} ${database.hash.slice(0, 16)}`;
+  const code = isContained && reports.length === 0 ? EXIT.ok : EXIT.failed;
+  if (io.json === true) {
+    const forked = reports.map(({ host, size, silentMs }) => ({ host, size, silent_ms: Math.round(silentMs) }));
+    const explained: ValueOf<typeof explainedShape> = { ...compared, forked, next: isContained ? null : next };
+    io.out(`${JSON.stringify(explained)}\n`);
+    return code;
+  }
   io.out(renderComparison(compared));
   for (const { host, size, silentMs } of reports) {
     const silent = silentMs > 10_000 ? `, silent for ${Math.round(silentMs / 1000)} s` : '';
     io.out(`host ${printable(host)} reports a replica of ${size} entries that differs${silent}\n`);
   }
-  if (verdict === 'same' || verdict === 'ahead') {
+  if (isContained) {
     if (reports.length === 0) io.out('There is nothing to accept.\n');
     else io.out('Accept on each of those hosts; for one that is gone for good: baton store accept --drop HOST\n');
-    return reports.length === 0 ? EXIT.ok : EXIT.failed;
+    return code;
   }
   io.out(
     [
       'Accepting means: this host goes on with what the database has. Its replica is set aside, not deleted, and the',
       'entries that only the replica has no longer count. It is recorded (StoreAccepted). Each host decides for itself.',
-      `To accept: baton down && baton store accept ${database.size} ${database.hash.slice(0, 16)}`,
+      `To accept: ${next}`,
       '',
     ].join('\n'),
   );
-  return EXIT.failed;
+  return code;
 }
 
 async function accept(compared: Compared, given: ParsedArguments, io: Io): Promise<number> {

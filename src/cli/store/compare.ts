@@ -1,9 +1,11 @@
 import { toHex } from '../../ledger/format/bytes.ts';
 import { parseEntry } from '../../ledger/format/entry.ts';
-import { compareLedgers, compareWithReplica, type ReplicaComparison } from '../../ledger/replica/compare.ts';
+import { compareLedgers, compareWithReplica } from '../../ledger/replica/compare.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
 import { openStoreAt } from '../../ledger/writer/open.ts';
 import { renderStoreUrl } from '../../protocol/store-url.ts';
+import { choice, nullable, object, text, typed, whole } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { findLedger, type FoundLedger } from '../ledger/find-ledger.ts';
 import { exitCodeOf } from '../ledger/with-store.ts';
@@ -12,10 +14,31 @@ import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { type OpenedDatabase, withDatabase } from './open-database.ts';
 
+const ledgerEnd = object({ size: whole, hash: text });
+const entryOrNull = {
+  ...nullable(typed<Readonly<Record<string, unknown>>>()),
+  about: 'The entry there with its hash; null if there is none.',
+};
+export const comparedShape = object({
+  verdict: {
+    ...choice(['same', 'ahead', 'behind', 'forked']),
+    about: '`ahead`: the database has more entries; `behind`: it has lost some; `forked`: they differ.',
+  },
+  store: text,
+  database: ledgerEnd,
+  replica: ledgerEnd,
+  difference: {
+    ...nullable(object({ at: whole, database: entryOrNull, replica: entryOrNull })),
+    about: 'The first one.',
+  },
+});
+export type Compared = ValueOf<typeof comparedShape>;
+
 export const storeCompareCommand: CliCommand = {
   examples: ['baton store compare', 'baton store compare --json'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],
+  json: [{ shape: comparedShape }],
   exitCodes: {
     0: 'the database contains the replica',
     1: 'one of them cannot be read',
@@ -65,16 +88,6 @@ const ONE_LEDGER = {
   hint: 'Check it by itself: baton ledger verify',
 } as const;
 
-export interface Compared {
-  readonly verdict: 'same' | ReplicaComparisonKind;
-  readonly store: string;
-  readonly database: { readonly size: number; readonly hash: string };
-  readonly replica: { readonly size: number; readonly hash: string };
-  readonly difference: { readonly at: number; readonly database: unknown; readonly replica: unknown } | null;
-}
-
-type ReplicaComparisonKind = Exclude<ReplicaComparison, 'same'>['kind'];
-
 export async function describeBoth(shared: Store, replica: Store, url: string): Promise<Compared> {
   const verdict = await compareWithReplica(shared, replica);
   const difference = verdict === 'same' ? undefined : await compareLedgers(shared, replica);
@@ -91,7 +104,7 @@ export async function describeBoth(shared: Store, replica: Store, url: string): 
   };
 }
 
-function entryOf(stored: StoredEntry | undefined): unknown {
+function entryOf(stored: StoredEntry | undefined): Readonly<Record<string, unknown>> | null {
   if (stored === undefined) return null;
   const parsed = parseEntry(stored.bytes);
   return { hash: toHex(stored.hash), ...(parsed.ok ? parsed.value : {}) };

@@ -1,4 +1,5 @@
 import { initStore } from '../../ledger/postgres/init-store.ts';
+import { flag, list, object, text } from '../../protocol/shape/build-shape.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { JSON_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
@@ -18,6 +19,15 @@ export const storeInitCommand: CliCommand = {
       about: 'The role of the daemons, which is made if it is missing (default: baton)',
     },
     JSON_OPTION,
+  ],
+  json: [
+    {
+      shape: object({
+        url: { ...text, about: 'The address for the daemons.' },
+        role_is_new: flag,
+        next_steps: list(text),
+      }),
+    },
   ],
   async run({ args: [url = ''], options }, io) {
     const made = await initStore(url, { role: options.get('database-role') ?? 'baton' });

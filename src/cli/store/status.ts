@@ -5,6 +5,8 @@ import type { Head } from '../../ledger/store.ts';
 import { openStoreAt } from '../../ledger/writer/open.ts';
 import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { renderStoreUrl } from '../../protocol/store-url.ts';
+import { nullable, object, optional, text, whole } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { findLedger, type FoundProject } from '../ledger/find-ledger.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
@@ -12,10 +14,26 @@ import { reportProblem } from '../problems.ts';
 import { renderFacts } from '../table.ts';
 import { withDatabase } from './open-database.ts';
 
+const storeStatus = object({
+  project: text,
+  store: { ...text, about: '`sqlite`, or the address of the database without its user.' },
+  role: optional(text),
+  generation: optional(text, 'Of the server: another one after it was restored.'),
+  latency_ms: optional({ kind: 'number' } as const),
+  entries: optional(whole),
+  head: optional(nullable(text), 'The hash of the last entry in the database; null if it is empty.'),
+  database_bytes: optional(whole),
+  file: { ...text, about: 'The ledger, or its replica on this machine.' },
+  file_entries: { ...nullable(whole), about: 'Null if the file is not there yet.' },
+  file_bytes: nullable(whole),
+});
+export type StoreStatus = ValueOf<typeof storeStatus>;
+
 export const storeStatusCommand: CliCommand = {
   examples: ['baton store status'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],
+  json: [{ shape: storeStatus }],
   async run(given, io) {
     const ledger = await findLedger(given, io);
     if (!ledger.ok) return reportProblem(ledger.problem, io);
@@ -31,21 +49,6 @@ export const storeStatusCommand: CliCommand = {
     );
   },
 };
-
-export interface StoreStatus {
-  readonly project: string;
-  /** `sqlite`, or the URL of the database without its user. */
-  readonly store: string;
-  readonly role?: string;
-  readonly generation?: string;
-  readonly latency_ms?: number;
-  readonly entries?: number;
-  readonly head?: string | null;
-  readonly database_bytes?: number;
-  readonly file: string;
-  readonly file_entries: number | null;
-  readonly file_bytes: number | null;
-}
 
 export function renderStoreStatus(status: StoreStatus): string {
   const { store, file_entries: here, file_bytes: bytes } = status;

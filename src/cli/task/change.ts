@@ -92,6 +92,7 @@ export const taskCompleteCommand = operationCommand({
   ],
   before: (given) => selfApprovalCall(given.args[0], given),
   operation: ({ options }) => (options.has('waive') ? 'task_waive' : 'task_complete'),
+  json: [{ result: 'task_complete' }, { when: '--waive', result: 'task_waive' }],
   input: async (given, io) => {
     const [task_id, file] = given.args;
     const reason = given.options.get('waive');

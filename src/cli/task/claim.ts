@@ -23,6 +23,7 @@ export const taskClaimCommand = operationCommand({
   ],
   before: (given) => selfApprovalCall(given.args[0], given),
   operation: 'task_claim',
+  json: [{ result: 'task_claim' }, { when: '--worktree', result: ['task_claim', 'task_worktree'] }],
   input: async (given, io) => {
     const [task_id] = given.args;
     if (!given.options.has('as')) return { usage: '--as NAME is missing' };

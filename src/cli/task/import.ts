@@ -5,14 +5,33 @@ import type { InputOf } from '../../api/operations/registry.ts';
 import { findFormat, FORMATS } from '../../exchange/formats.ts';
 import type { ExchangedTask, FormatName, Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
-import { problem, type Problem } from '../../protocol/shape/problem.ts';
+import { choice, flag, list, nullable, object, text, whole } from '../../protocol/shape/build-shape.ts';
+import { problem } from '../../protocol/shape/problem.ts';
+import { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { renderProblem } from '../problems.ts';
+import { reportProblems } from '../problems.ts';
 import { printable } from '../text.ts';
 import { formatOption, type ImportSource, readGithubIssues, readSource, TAG_OPTION } from './import-source.ts';
 import { descriptionPath, isRecordable, readKnownTasks, writeDescriptions } from './known-tasks.ts';
+
+const imported = { id: text, title: text };
+const importReport = object({
+  format: text,
+  source: text,
+  dry_run: flag,
+  added: {
+    ...list(object({ ...imported, status: choice(SHOWN_STATUSES), after: list(text) })),
+    about: 'With `--dry-run`: what would be added.',
+  },
+  existing: {
+    ...list(object({ ...imported, is_different: { ...flag, about: 'Its title differs from the one in the list.' } })),
+    about: 'Tasks that exist already and are not changed.',
+  },
+  notices: list(object({ message: text, line: nullable(whole) })),
+});
 
 export const taskImportCommand: CliCommand = {
   examples: [
@@ -28,6 +47,7 @@ export const taskImportCommand: CliCommand = {
     TAG_OPTION,
     ...COMMON_OPTIONS,
   ],
+  json: [{ shape: importReport }],
   async run(given, io) {
     const from = formatOption('from', given.options.get('from'));
     const [file] = given.args;
@@ -36,7 +56,7 @@ export const taskImportCommand: CliCommand = {
       return { usage: 'name the list: FILE, or - for standard input' };
     const folder = resolve(io.cwd, given.options.get('project') ?? '.');
     const source = file === undefined ? await readGithubIssues(folder, io) : await readSource(file, io);
-    if (!('text' in source)) return reportProblems([source], { text: '', name: file ?? 'gh' }, given, io);
+    if (!('text' in source)) return reportProblems([{ ...source, file: file ?? 'gh' }], '', io);
     return importFrom({ source, format: from.format ?? findFormat(source.text), folder }, given, io);
   },
 };
@@ -46,7 +66,7 @@ async function importFrom(
   given: ParsedArguments,
   io: Io,
 ): Promise<number> {
-  if (format === undefined) return reportProblems([UNKNOWN_FORMAT], source, given, io);
+  if (format === undefined) return reportProblems([{ ...UNKNOWN_FORMAT, file: source.name }], source.text, io);
   return withClient(given, io, async (client) => {
     const known = await readKnownTasks(client);
     if (!known.ok) return reportError(known.error, given, io);
@@ -56,7 +76,10 @@ async function importFrom(
       known: new Set(ids.keys()),
       ...(tag === undefined ? {} : { tag }),
     });
-    if (!read.ok) return reportProblems(read.problems, source, given, io);
+    if (!read.ok) {
+      const problems = read.problems.map((each) => ({ ...each, file: source.name }));
+      return reportProblems(problems, source.text, io);
+    }
     const fresh = read.value.tasks.filter(({ id }) => !ids.has(id));
     const existing = read.value.tasks.flatMap((task) => {
       const there = ids.get(task.id);
@@ -130,27 +153,7 @@ const UNKNOWN_FORMAT = problem(
   'Name the format with --from markdown, task-master, beads or github; see docs/import.md',
 );
 
-function reportProblems(
-  problems: readonly Problem[],
-  { text, name }: ImportSource,
-  given: ParsedArguments,
-  io: Io,
-): number {
-  const [{ code, message, hint } = UNKNOWN_FORMAT] = problems;
-  if (given.options.has('json')) io.out(`${JSON.stringify({ error: { code, message, hint }, problems })}\n`);
-  else for (const each of problems) io.err(renderProblem(each, name, text, io));
-  return EXIT.failed;
-}
-
-export interface ImportReport {
-  readonly format: string;
-  readonly source: string;
-  readonly dry_run: boolean;
-  readonly added: readonly Pick<ExchangedTask, 'id' | 'title' | 'status' | 'after'>[];
-  /** Tasks that exist already and are not changed. */
-  readonly existing: readonly { readonly id: string; readonly title: string; readonly is_different: boolean }[];
-  readonly notices: readonly Notice[];
-}
+export type ImportReport = ValueOf<typeof importReport>;
 
 export function renderImport({ source, dry_run: isDry, added, existing, notices }: ImportReport): string {
   const done = `${isDry ? 'Would import' : 'Imported'} ${counted(added.length)} from ${source}`;

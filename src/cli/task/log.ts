@@ -8,6 +8,7 @@ import { FileChangeSignal } from '../../api/file-change-signal.ts';
 import { safeLine } from '../../streams/readable/safe-line.ts';
 import { type LogView, rawLogView, readableLogView } from '../agents/log-view.ts';
 import { followLogFile, LOG_OPTIONS, parseLineCount, readLog } from '../agents/logs.ts';
+import { flag, nullable, optional, text, variants } from '../../protocol/shape/build-shape.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
@@ -15,6 +16,27 @@ import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entr
 import { colored, type Style, wantsColors } from '../status/paint.ts';
 import { type LogPart, TaskLogStory } from './log-story.ts';
 import { jsonOf, renderPart } from './render-log-part.ts';
+
+const agent = { agent_id: text, name: text };
+const logLine = variants({
+  session: {
+    ...agent,
+    role: nullable(text),
+    holder: nullable(text),
+    at: text,
+    run: text,
+    ended: { ...nullable(text), about: 'How it ended; null while it works.' },
+  },
+  'session-end': { ...agent, ended: text },
+  line: { agent_id: text, line: { ...text, about: 'A line as the client printed it.' } },
+  check: {
+    name: text,
+    at: text,
+    outcome: text,
+    output: { ...text, about: 'The end of what it printed; empty if it passed.' },
+  },
+  note: { at: text, text, needs_person: optional(flag) },
+});
 
 export const taskLogCommand: CliCommand = {
   examples: ['baton task log P0.1.1', 'baton task log P0.1.1 -f', 'baton task log P0.1.1 -n 50 --raw'],
@@ -29,6 +51,7 @@ export const taskLogCommand: CliCommand = {
       option.name === 'json' ? { ...option, about: 'Print each part and each line, as with --raw, as JSON' } : option,
     ),
   ],
+  json: [{ lines: true, shape: logLine }],
   exitCodes: { 0: 'shown to the end', 1: 'no such task', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     const lines = parseLineCount(given);

@@ -33,6 +33,10 @@ function timeOf(at: string): string {
 }
 
 export function jsonOf(part: LogPart): object {
+  if (part.kind === 'note') {
+    const { kind, at, text, needsPerson } = part;
+    return { kind, at, text, ...(needsPerson === true ? { needs_person: true } : {}) };
+  }
   if (!('agentId' in part)) return part;
   const { agentId: agent_id, ...rest } = part;
   return { agent_id, ...rest };

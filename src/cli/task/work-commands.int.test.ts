@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResultOf } from '../../api/operations/registry.ts';
 import { until } from '../../daemon/running.cases.ts';
 import { RunScene } from '../../daemon/runs.cases.ts';
-import { main } from '../main.ts';
+import { type StartedCli, startCli } from '../../../test/run-cli.ts';
 
 const world = new RunScene();
 const inFolder = (name: string): string => join(world.scene.folder, name);
@@ -15,17 +15,8 @@ const [begin, go] = [join(signs, 'begin'), join(signs, 'go')];
 const waitFor = (file: string): object => ({ run: `while [ ! -e ${file} ]; do sleep 0.05; done` });
 
 /** A command under way, and what it has printed so far. */
-function type(...args: string[]) {
-  const said = { out: '', err: '' };
-  const io = {
-    env: { ...world.scene.env, BATON_STATE_DIR: world.stateDir },
-    cwd: world.repository,
-    isTerminal: false,
-    out: (text: string) => void (said.out += text),
-    err: (text: string) => void (said.err += text),
-    readInput: async () => new Uint8Array(),
-  };
-  return { said, code: main(args, io) };
+function type(...args: string[]): StartedCli {
+  return startCli(args, '', { env: { ...world.scene.env, BATON_STATE_DIR: world.stateDir }, cwd: world.repository });
 }
 
 async function baton(...args: string[]) {

@@ -22,11 +22,13 @@ interface WaitCommandOptions<T> extends Pick<CliCommand, 'examples'> {
   /** One line of JSON each. */
   readonly json: (result: T) => readonly object[];
   readonly show: (result: T) => string;
+  /** The documents that `json` makes. */
+  readonly documents: NonNullable<CliCommand['json']>;
 }
 
 /** A command that waits for several runs. The daemon waits and answers once: nothing is polled. */
 export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand {
-  const { kind, examples, about, more, read, json, show } = options;
+  const { kind, examples, about, more, read, json, show, documents } = options;
   return {
     examples,
     args: [{ name: 'ID', about }],
@@ -37,6 +39,7 @@ export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand
       ...WAIT_OPTIONS,
       ...COMMON_OPTIONS,
     ],
+    json: documents,
     exitCodes: {
       0: 'all are done; with --any, the first one is',
       1: 'one failed or was cancelled, or the time is up',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunWait, WaitedRun } from '../../api/operations/run-wait.ts';
 import { until } from '../../daemon/running.cases.ts';
 import { RunScene } from '../../daemon/runs.cases.ts';
-import { main } from '../main.ts';
+import { startCli } from '../../../test/run-cli.ts';
 
 const world = new RunScene();
 
@@ -10,6 +10,7 @@ const waitsFor = (file: string): string => `run = "while [ ! -e ${file} ]; do sl
 
 beforeAll(async () => {
   world.write(`
+    sandbox = "none"
     [pipelines]
     one = { steps = [{ name = "build", ${waitsFor('one')} }] }
     two = { steps = [{ name = "build", ${waitsFor('two')} }] }
@@ -26,18 +27,12 @@ afterAll(async () => world.end());
 
 /** A command under way, and what it has printed so far. */
 function type(...args: string[]) {
-  const said = { out: '', err: '' };
-  const io = {
+  const listeners = process.listenerCount('SIGINT');
+  const started = startCli(args, '', {
     env: { ...world.scene.env, BATON_STATE_DIR: world.stateDir },
     cwd: world.repository,
-    isTerminal: false,
-    out: (text: string) => void (said.out += text),
-    err: (text: string) => void (said.err += text),
-    readInput: async () => new Uint8Array(),
-  };
-  const listeners = process.listenerCount('SIGINT');
-  const code = main(args, io);
-  return { said, code, listens: async () => until(() => process.listenerCount('SIGINT') > listeners, 'it waits') };
+  });
+  return { ...started, listens: async () => until(() => process.listenerCount('SIGINT') > listeners, 'it waits') };
 }
 
 async function baton(...args: string[]) {

@@ -1,7 +1,8 @@
 import type { WaitedRun } from '../../api/operations/run-wait.ts';
-import type { TaskWait } from '../../api/operations/task-work.ts';
+import { type TaskWait, taskWait } from '../../api/operations/task-work.ts';
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { PipelineView } from '../../api/run-views.ts';
+import { list, object } from '../../protocol/shape/build-shape.ts';
 import { renderAgent } from '../agents/agents.ts';
 import { renderPipeline } from '../run/pipelines.ts';
 import { createWaitCommand, readEach } from './create-wait-command.ts';
@@ -17,6 +18,7 @@ export const waitCommand = createWaitCommand({
   more: 'More tasks, pipelines or agents',
   read: async (ended) => ({ ok: true, result: ended }),
   json: (ended) => [ended],
+  documents: [{ result: 'run_wait' }],
   show: ({ waits }) => renderWaits(waits),
 });
 
@@ -32,6 +34,7 @@ export const taskWaitCommand = createWaitCommand({
   read: async ({ waits }, client) =>
     readEach<TaskWait>(waits, async ({ id }) => client.call('task_wait', { task_id: id })),
   json: (tasks) => [{ tasks }],
+  documents: [{ shape: object({ tasks: list(taskWait.result) }) }],
   show: (tasks) => renderWaits(tasks.map(waitedTask)),
 });
 
@@ -47,6 +50,7 @@ export const pipelineWaitCommand = createWaitCommand({
   read: async ({ waits }, client) =>
     readEach<PipelineView>(waits, async ({ id }) => client.call('pipeline_show', { id })),
   json: (pipelines) => pipelines,
+  documents: [{ lines: true, result: 'pipeline_show' }],
   show: (pipelines) => pipelines.map(renderPipeline).join('\n'),
 });
 
@@ -61,6 +65,7 @@ export const agentWaitCommand = createWaitCommand({
   more: 'More agents',
   read: async ({ waits }, client) => readEach<AgentDetails>(waits, async ({ id }) => client.call('agent_show', { id })),
   json: (agents) => agents,
+  documents: [{ lines: true, result: 'agent_show' }],
   show: (agents) => agents.map(renderAgent).join('\n'),
 });
 

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../../test/run-cli.ts';
 import { parseAddress, SignedPage } from '../../daemon/http/signed-page.cases.ts';
 import type { Daemon } from '../../daemon/lifecycle.ts';
 import { Scene, until } from '../../daemon/running.cases.ts';
-import { main } from '../main.ts';
 import { describeOpened } from './web.ts';
 
 let scene: Scene;
@@ -22,16 +22,8 @@ afterAll(async () => {
 });
 
 async function baton(args: readonly string[], more: { env?: object; cwd?: string; isTerminal?: boolean } = {}) {
-  const [out, err]: [string[], string[]] = [[], []];
-  const io = {
-    cwd: more.cwd ?? repository,
-    isTerminal: more.isTerminal ?? false,
-    env: { ...scene.env, ...more.env },
-    out: (text: string) => void out.push(text),
-    err: (text: string) => void err.push(text),
-    readInput: async () => new Uint8Array(),
-  };
-  return { code: await main(args, io), out: out.join(''), err: err.join('') };
+  const { cwd = repository, isTerminal = false } = more;
+  return runCli(args, '', { cwd, isTerminal, env: { ...scene.env, ...more.env } });
 }
 
 describe('baton web', () => {

@@ -3,6 +3,7 @@ import type { Answer, ApiError } from '../../api/answer.ts';
 import type { OpenedPage } from '../../api/operations/pages.ts';
 import { belowSessionError, findSessionAbove } from '../../api/session-above.ts';
 import { findStateDir, readDaemonRecord } from '../../api/state-folder.ts';
+import { object, text } from '../../protocol/shape/build-shape.ts';
 import { callOperation, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
@@ -19,6 +20,7 @@ export const webCommand: CliCommand = {
     ...COMMON_OPTIONS,
   ],
   operation: 'page_open',
+  json: [{ result: 'page_open' }, { when: '--no-token', shape: object({ url: text }) }],
   async run(given, io) {
     const isJson = given.options.has('json');
     if (given.options.has('no-token')) {

@@ -1,7 +1,8 @@
 import type { TaskOverview } from '../../../api/operations/task-view.ts';
 
 /** How a dry run ended. */
-type DryRunOutcome = 'merged' | 'check-failed' | 'stopped' | 'timeout' | 'interrupted' | 'not-started';
+export const DRY_RUN_OUTCOMES = ['merged', 'check-failed', 'stopped', 'timeout', 'interrupted', 'not-started'] as const;
+type DryRunOutcome = (typeof DRY_RUN_OUTCOMES)[number];
 
 export interface Verdict {
   readonly outcome: DryRunOutcome;

@@ -1,0 +1,72 @@
+import type { OperationName } from '../api/operations/registry.ts';
+import { list, nullable, object, optional, text, typed, whole } from '../protocol/shape/build-shape.ts';
+import type { Shape } from '../protocol/shape/shape.ts';
+
+/** One kind of JSON document that a command prints with `--json`. A test compares what commands print with it. */
+export type JsonDocument = {
+  /** The option with which it is printed; left out for the usual document. */
+  readonly when?: string;
+  /** One document on each line, as they come. */
+  readonly lines?: true;
+} & (
+  | {
+      /** The result of this operation; of several, the fields of all of them. */
+      readonly result: OperationName | readonly OperationName[];
+    }
+  | {
+      /** Declared by the command, because it calls no operation or adds to it. */
+      readonly shape: Shape;
+    }
+);
+
+export const problemShape = object({
+  code: text,
+  message: text,
+  path: { ...text, about: 'The place in the message, as in `files[0].path`; empty for the whole message.' },
+  line: { ...nullable(whole), about: 'From 1; null if there is no text with lines.' },
+  column: nullable(whole),
+  hint: text,
+  file: optional(text),
+});
+
+/** What any command prints with `--json` if it fails, usage errors included. */
+export const errorShape = object({
+  error: object({
+    code: { ...text, about: 'As in docs/errors.md.' },
+    message: text,
+    hint: { ...text, about: 'What to do next; may be empty.' },
+    problems: optional(list(problemShape), 'All problems of a file or message, if it has several.'),
+    rules: {
+      ...optional(typed<object>()),
+      about: 'The runbook that loosens the rules: its hash, and how it differs.',
+    },
+  }),
+});
+
+/** What a command prints with `--json` if no daemon can be reached: the call is stored, and delivered later. */
+export const keptShape = object({
+  kept: { kind: 'flag', only: true },
+  message: text,
+  hint: text,
+});
+
+/** Is added to what was read while the database of the project is away. */
+export const storeAwayField = {
+  store: {
+    ...optional(object({ away_since: text })),
+    about: 'The database of the project cannot be reached since then: the result is as of then.',
+  },
+} as const;
+
+/** One entry of the ledger, as `baton ledger log` and `baton run` print it. */
+export const entryShape = object({
+  v: { ...whole, about: 'The version of the form of entries.' },
+  project: text,
+  seq: whole,
+  prev: { ...text, about: 'The hash of the entry before it.' },
+  at: text,
+  actor: text,
+  type: { ...text, about: 'As in docs/entries.md.' },
+  cause: nullable(whole),
+  data: typed<object>(),
+});

@@ -1,0 +1,83 @@
+import { shapeOfDocument } from '../scripts/reference/json-documents.ts';
+import type { ListedCommand } from '../src/cli/command.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { errorShape, keptShape } from '../src/cli/json-output.ts';
+import { compileMisfitFinder } from '../src/protocol/shape/find-misfit.ts';
+import { isObject } from '../src/protocol/shape/read-unknown.ts';
+import type { Shape } from '../src/protocol/shape/shape.ts';
+
+/** Throws if a command printed JSON that its declaration does not allow. Every helper of the tests that runs commands calls it. */
+export async function requireDeclaredJson(argv: readonly string[], out: string): Promise<void> {
+  const listed = findJsonCommand(argv);
+  if (listed === undefined || out === '') return;
+  const problem = await findJsonProblem(listed, out);
+  if (problem !== undefined) throw new Error(`baton ${argv.join(' ')}: ${problem}`);
+}
+
+/** The command that these words call with `--json`; undefined for help, and for all others. */
+function findJsonCommand(argv: readonly string[]): ListedCommand | undefined {
+  const end = argv.indexOf('--');
+  const options = new Set(argv.slice(0, end === -1 ? argv.length : end));
+  if (!options.has('--json') || options.has('--help') || options.has('-h')) return undefined;
+  return COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
+    .toSorted((a, b) => a.name.length - b.name.length)
+    .at(-1);
+}
+
+/** Why the output is not one of the documents that the command declares. */
+export async function findJsonProblem({ name, load }: ListedCommand, out: string): Promise<string | undefined> {
+  const { json: declared = [] } = await load();
+  if (declared.length === 0) return `${name} declares no JSON`;
+  const lines = out.split('\n').filter((line) => line !== '');
+  const ofOneLine = lines.length === 1 ? declared : declared.filter((document) => document.lines === true);
+  const allowed = ofOneLine.map(shapeOfDocument);
+  const outcomes = [errorShape, keptShape];
+  for (const line of lines) {
+    const value = parseJson(line);
+    if (value === undefined) return `not JSON: ${line}`;
+    const shapes = [...allowed, ...outcomes];
+    if (!shapes.some((shape) => findStrictMisfit(shape, value) === undefined)) {
+      const found = shapes.map((shape) => findStrictMisfit(shape, value));
+      return `${line}\nfits none of the declared documents: ${found.join('; ')}`;
+    }
+  }
+  return undefined;
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function findStrictMisfit(shape: Shape, value: unknown): string | undefined {
+  const misfit = compileMisfitFinder(shape)(value);
+  if (misfit !== undefined) return `${misfit.path || 'it'} is not ${misfit.expected}`;
+  return findUnknownField(shape, value, '');
+}
+
+/** The first field of a fitting value that its shape does not name. */
+export function findUnknownField(shape: Shape, value: unknown, path: string): string | undefined {
+  if (shape.kind === 'list' && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) {
+      const found = findUnknownField(shape.of, item, `${path}[${i}]`);
+      if (found !== undefined) return found;
+    }
+  }
+  if (shape.kind === 'either') {
+    const fitting = shape.options.filter((option) => compileMisfitFinder(option)(value) === undefined);
+    const found = fitting.map((option) => findUnknownField(option, value, path));
+    return found.includes(undefined) ? undefined : found[0];
+  }
+  if (!isObject(value)) return undefined;
+  for (const [name, field] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`;
+    if (shape.kind === 'object' && !Object.hasOwn(shape.fields, name)) return `${at} is not declared`;
+    const inner = shape.kind === 'object' ? shape.fields[name] : shape.kind === 'map' ? shape.of : undefined;
+    const found = inner === undefined ? undefined : findUnknownField(inner, field, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
