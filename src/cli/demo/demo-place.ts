@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { gitEnvironment } from '../../git/run-git.ts';
 import type { Io } from '../command.ts';
+import { makePassableFolder } from '../passable-folder.ts';
 
 /** The folder of one demo: a repository and a state folder of their own, so that the user's are never touched. */
 export interface DemoPlace {
@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 export const LAUNCHER: string = join(ROOT, 'bin', 'baton.cjs');
 
 export function makeDemoPlace(userEnv: Io['env'], isSlow: boolean): DemoPlace {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')));
+  const folder = makePassableFolder('baton-demo-');
   const stateDir = join(folder, 'state');
   const place = { folder, stateDir, repository: join(folder, 'sample'), env: demoEnvironment(userEnv, stateDir) };
   writeFileSync(join(folder, 'README.txt'), ABOUT);

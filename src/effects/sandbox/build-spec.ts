@@ -99,6 +99,7 @@ export async function buildSpec(
       mounts: [...given.mounts, ...(git.value === null ? [] : privateGitMounts(git.value))],
     },
     plan,
+    { needsMountPoints: kind !== 'user' },
   );
   if (!planned.ok) return { ok: false, reason: `${planned.problem.message}. ${planned.problem.hint}` };
   const caches = planCaches(machine, cache);

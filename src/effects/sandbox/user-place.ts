@@ -7,6 +7,7 @@ import { privateGitFolder } from '../../git/private/find.ts';
 import type { Mount, PrivateGit, SandboxSpec, UserSpec } from '../../protocol/sandbox.ts';
 import { agentSessions } from '../../sandbox/user/agent-user.ts';
 import { checkAccess } from '../../sandbox/user/check-access.ts';
+import { showFolder } from '../../sandbox/user/share-folders.ts';
 import { homeLinks } from '../../sandbox/user/home-links.ts';
 import type { Launch, LaunchFile } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
@@ -105,7 +106,8 @@ export async function findAccessProblem(
 
 /** The launch with the paths of the session's own folder, and `git` for it. */
 export function useUserFolder(launch: Launch, folder: string, runFolder: string, programs: Programs): Launch {
-  const moved = replaceInLaunch(launch, [[folder, runFolder], ...copyPrograms(programs, launch.state_dir, runFolder)]);
+  const programFolders = copyPrograms(programs, launch, runFolder);
+  const moved = replaceInLaunch(launch, [[folder, runFolder], ...programFolders]);
   return { ...moved, files: [...(moved.files ?? []), ...gitShimOf(launch.sandbox, runFolder)] };
 }
 
@@ -116,12 +118,14 @@ export function gitShimOf(spec: SandboxSpec | undefined, runFolder: string): rea
 /** In a clone the programs are in the state folder. */
 function copyPrograms(
   { scripted }: Programs,
-  stateDir: string,
+  { state_dir: stateDir, sandbox }: Launch,
   runFolder: string,
 ): readonly (readonly [string, string])[] {
   const folder = dirname(scripted);
   if (!folder.startsWith(`${stateDir}/`)) return [];
   const copy = join(dirname(runFolder), basename(folder));
   if (!existsSync(copy)) cpSync(folder, copy, { recursive: true });
+  // The original belongs to the operator alone.
+  if (sandbox?.user) showFolder(copy, sandbox.user);
   return [[folder, copy]];
 }

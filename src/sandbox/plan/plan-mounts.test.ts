@@ -281,6 +281,8 @@ describe('places', () => {
   it('refuses a mount point that cannot be made', () => {
     const machine = madeUpMachine(DEBIAN, { home: '/opt/nobody' });
     expect(refusal(machine, {})).toMatch('/opt/nobody does not exist, and cannot be made inside of /opt');
+    // Another user sees no mounts.
+    expect(planMounts(machine, PATHS, {}, { needsMountPoints: false })).toMatchObject({ ok: true });
   });
 });
 

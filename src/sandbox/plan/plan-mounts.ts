@@ -24,8 +24,13 @@ export type MountResult =
   | { readonly ok: true; readonly value: MountPlan }
   | { readonly ok: false; readonly problem: Problem };
 
-/** What one session can touch on this machine. */
-export function planMounts(machine: Machine, paths: SessionPaths, plan: SandboxPlan): MountResult {
+/** What one session can touch on this machine. Sandboxes without mounts, such as another user, need no mount points. */
+export function planMounts(
+  machine: Machine,
+  paths: SessionPaths,
+  plan: SandboxPlan,
+  { needsMountPoints = true }: { readonly needsMountPoints?: boolean } = {},
+): MountResult {
   const replaced = findReplacedFolder(machine, paths);
   if (replaced !== undefined) return { ok: false, problem: replaced };
   const user = userRules(machine, paths, plan);
@@ -39,7 +44,7 @@ export function planMounts(machine: Machine, paths: SessionPaths, plan: SandboxP
     ...sessionRules(machine, paths),
   ];
   const rules = arrangeRules([...all, ...coverSockets(machine, arrangeRules(all))]);
-  const lost = findLostMount(machine, rules);
+  const lost = needsMountPoints ? findLostMount(machine, rules) : undefined;
   if (lost !== undefined) return { ok: false, problem: lost };
   const hides = user.rules.filter(({ rank }) => rank === 'hide');
   const isCopied = ({ from }: FilteredCopy): boolean => !hides.some(({ mount }) => isInside(from, mount.at));

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
 import { ISSUE_WORKFLOW, type RunbookFile } from '../../../runbook/runbook.ts';
+import { makePassableFolder } from '../../passable-folder.ts';
 import { describeFileError } from '../../problems.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
 import { judge, StageProgress, type Verdict } from './verdict.ts';
@@ -51,7 +52,7 @@ export async function runDry(request: DryRunRequest): Promise<DryRun> {
 
 function makeTemporaryFolder(): string | Verdict {
   try {
-    return realpathSync(mkdtempSync(join(tmpdir(), 'baton-init-')));
+    return makePassableFolder('baton-init-');
   } catch (error) {
     return notStarted(`cannot make a folder in ${tmpdir()}: ${describeFileError(error)}. TMPDIR names another one.`);
   }
