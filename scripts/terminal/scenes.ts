@@ -52,4 +52,21 @@ export const SCENES: Readonly<Record<string, NamedScene>> = {
       ['baton ledger verify'],
     ],
   },
+  decision: {
+    title: 'A question, its evidence, an answer',
+    description:
+      'A pipeline needs a person: its agent ended without a signal. The question is shown with its evidence ' +
+      'and its options. After the answer, the pipeline continues to its end.',
+    columns: 100,
+    rows: 26,
+    files: { 'baton.toml': 'examples/runbooks/release.toml' },
+    before: ['baton status'],
+    typed: [
+      ['baton run release v1 > /dev/null'],
+      ['baton decision review', /q to quit: $/],
+      ['3', /none\): $/],
+      ['I have read it myself'],
+      ['baton status'],
+    ],
+  },
 };
