@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Claim } from '../../api/operations/tasks.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { createObserver } from '../ask.ts';
@@ -15,7 +16,11 @@ export const taskClaimCommand = operationCommand({
   ],
   args: [{ name: 'ID', about: 'The task', optional: true }],
   options: [
-    { name: 'as', value: 'NAME', needed: true, about: 'A name that people recognise; your token decides your rights' },
+    {
+      name: 'as',
+      value: 'NAME',
+      about: 'A name that people recognise, by default your user name; your token decides your rights',
+    },
     { name: 'role', value: 'ROLE', about: 'Your role; without it you cannot send handoffs' },
     { name: 'wait', about: 'Wait until the task, or any task, can be claimed' },
     { name: 'worktree', about: 'Create a git worktree for it; git refuses commits there after the claim is lost' },
@@ -26,10 +31,9 @@ export const taskClaimCommand = operationCommand({
   json: [{ result: 'task_claim' }, { when: '--worktree', result: ['task_claim', 'task_worktree'] }],
   input: async (given, io) => {
     const [task_id] = given.args;
-    if (!given.options.has('as')) return { usage: '--as NAME is missing' };
     await noteUnknownRole(given, io);
     const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
-    const fields = { ...pickOptions(given, { as: 'as', role: 'role' }), ...wait };
+    const fields = { as: userName(), ...pickOptions(given, { as: 'as', role: 'role' }), ...wait };
     return { value: task_id === undefined ? fields : { task_id, ...fields } };
   },
   meanwhile: (given, io) => {
@@ -52,6 +56,15 @@ export const taskClaimCommand = operationCommand({
     return `Claimed ${printable(task_id)}, epoch ${epoch}, until ${expires_at}.\n${role}export BATON_TOKEN=${token}\n${worktree}`;
   },
 });
+
+/** A user without an entry in /etc/passwd has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'operator';
+  }
+}
 
 export const taskHeartbeatCommand = operationCommand({
   examples: ['baton task heartbeat P0.1.1'],
