@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../../test/run-cli.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { Scene } from '../../daemon/running.cases.ts';
@@ -326,6 +326,17 @@ describe('the command', () => {
     expect(broken.code).toBe(1);
     expect(broken.out).toMatch(/^problem +runbook +baton\.toml: .*\n +fix: See: baton runbook check$/m);
     expect(broken.out).toMatch(/\n\n1 problem, \d+ warnings?\.\n$/);
+  });
+
+  it('works without git', async () => {
+    vi.stubEnv('PATH', join(scene.folder, 'nothing'));
+    try {
+      expect((await findings()).map(({ code, detail }) => [code, detail])).toEqual([
+        ['git.missing', expect.stringMatching(/^cannot run git .*; the project is not checked$/)],
+      ]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it('works outside of a repository, and in a folder that does not exist', async () => {

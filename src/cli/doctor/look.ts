@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { agentsCheck, diagnoseAgents } from './checks/agents.ts';
@@ -74,7 +74,10 @@ const ROWS: readonly Row[] = [
     look: async (place, { survey }) => diagnoseSandbox(await readSandboxFacts(place, await survey())),
   },
   { check: stateCheck, look: (place) => diagnoseStateFolder(readStateFolderFacts(place)) },
-  { check: daemonCheck, look: async (_, { daemon }) => diagnoseDaemon(await daemon()) },
+  {
+    check: daemonCheck,
+    look: async (place, { daemon }) => (isOutOfReach(place) ? [] : diagnoseDaemon(await daemon())),
+  },
   {
     check: versionsCheck,
     look: async (place, { daemon, ledger }) =>
@@ -128,7 +131,7 @@ function shareFacts(place: Place): Shared {
     daemon: once(async () => readDaemonFacts(place)),
     ledger: once(async () => {
       const found = await identity();
-      return found === undefined || isFile(place.stateDir) ? null : readLedger(ledgerPlace(place.stateDir, found.id));
+      return found === undefined || isOutOfReach(place) ? null : readLedger(ledgerPlace(place.stateDir, found.id));
     }),
     database: once(async () => {
       const found = await identity();
@@ -137,9 +140,19 @@ function shareFacts(place: Place): Shared {
   };
 }
 
-/** A finding of the state folder: nothing else can be said about what is in it. */
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+/** The state folder is a file, or another user's. That is a finding of its own; nothing is known about what is in it. */
+function isOutOfReach({ stateDir }: Place): boolean {
+  const stat = statSync(stateDir, { throwIfNoEntry: false });
+  return stat !== undefined && (!stat.isDirectory() || !canEnter(stateDir));
+}
+
+function canEnter(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {

@@ -46,7 +46,8 @@ export function diagnoseWorktrees(facts: WorktreeFacts): readonly Diagnosis[] {
   }
   if (found.length > 0) return found;
   const count = worktrees.length;
-  const shown = count === 0 ? 'none' : `${count}${hasTasks ? ', each of an open task' : ''}`;
+  const compared = hasTasks ? ', each of an open task' : ', not compared with the tasks';
+  const shown = count === 0 ? 'none' : `${count}${compared}`;
   return [worktreesCheck.found('fit', { detail: shown })];
 }
 

@@ -5,14 +5,15 @@ import { findStoreUrlProblem, renderStoreUrl } from '../../../protocol/store-url
 import type { DatabaseFacts } from '../checks/store.ts';
 
 /** Asks a database for its clock and the size of the chain. Migrates nothing. */
-export async function readDatabase(url: string, project: string): Promise<DatabaseFacts> {
+export async function readDatabase(url: string, project: string, patienceMs = PATIENCE_MS): Promise<DatabaseFacts> {
   const wrong = findStoreUrlProblem(url);
-  if (wrong !== undefined) return { url: 'the URL', answer: { ok: false, ...wrong } };
+  if (wrong !== undefined) return { url: 'the URL', answer: { ok: false, message: wrong.message, hint: wrong.hint } };
   const shown = renderStoreUrl(url);
-  const database = makePostgresDatabase({ url, patienceMs: PATIENCE_MS, silenceMs: PATIENCE_MS });
+  const database = makePostgresDatabase({ url, patienceMs, silenceMs: patienceMs });
   const connection = database.connect('doctor');
   try {
-    await connection.query(CLOCK);
+    const [schema] = await connection.query(SCHEMA);
+    if (schema?.['is_there'] !== true) return { url: shown, answer: { ok: false, ...NOT_PREPARED } };
     const sentMs = Date.now();
     const [clock] = await connection.query(CLOCK);
     const tripMs = Date.now() - sentMs;
@@ -28,10 +29,17 @@ export async function readDatabase(url: string, project: string): Promise<Databa
 }
 
 function describe(error: unknown): { readonly message: string; readonly hint: string } {
-  if (error instanceof StoreProblem) return error.problem;
-  const message = error instanceof Error ? error.message : String(error);
-  return { message, hint: 'If the database was never prepared: baton store init' };
+  if (!(error instanceof StoreProblem)) throw error;
+  const { message, hint } = error.problem;
+  return { message, hint };
 }
+
+const NOT_PREPARED = {
+  message: 'the database has no tables of Baton',
+  hint: 'Prepare it: baton store init. A daemon whose role may create tables does it when it starts: baton up',
+} as const;
+
+const SCHEMA = sql('doctor_schema')`SELECT to_regclass('baton.entry') IS NOT NULL AS is_there`;
 
 const CLOCK = sql('doctor_clock')`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS now_ms`;
 

@@ -14,6 +14,7 @@ import { verifyTail } from '../../../ledger/verify/verify-tail.ts';
 import { nodeVerifier, readKeyFile } from '../../../ledger/writer/keys.ts';
 import type { LedgerPlace } from '../../../ledger/writer/ledger-files.ts';
 import { findKnownKey, openStoreAt } from '../../../ledger/writer/open.ts';
+import { describeError } from '../../problems.ts';
 import type { ChainFacts, FoundProblem, LedgerFacts, SnapshotFacts } from '../checks/ledger-facts.ts';
 import { canWrite } from './state-folder.ts';
 
@@ -25,6 +26,16 @@ export interface ReadLedger {
 
 /** Opens the ledger for reading, and leaves no file behind. */
 export async function readLedger(place: LedgerPlace): Promise<ReadLedger> {
+  try {
+    return await readQuietly(place);
+  } catch (error) {
+    const problem = { message: `the ledger cannot be reached: ${describeError(error)}`, hint: 'Check who owns it.' };
+    const facts = { path: place.ledger, bytes: null, isWritable: true, key: null, isNew: false, problem, inside: null };
+    return { facts, view: undefined };
+  }
+}
+
+async function readQuietly(place: LedgerPlace): Promise<ReadLedger> {
   const atRest = isAtRest(place);
   const read = await readLedgerOnce(place, atRest);
   // A daemon has started meanwhile: what looks damaged may be half of a commit.
