@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { brokenLinks } from '../docs/broken-links.ts';
 import { findProcesses } from '../processes/find-processes.ts';
+import { until } from '../processes/until.ts';
 import { findNode } from './find-node.ts';
 import { type Installed, installPackage } from './install-package.ts';
 
@@ -121,6 +122,29 @@ describe.each([
       expect(stdout).toContain(words);
     expect(readdirSync(home).filter((name) => name.startsWith('baton-'))).toEqual([]);
     expect(findProcesses(home)).toEqual([]);
+  });
+});
+
+describe('the demo', () => {
+  it('names the folder that it cannot make', () => {
+    const { status, stderr } = run(process.execPath, [baton(), 'demo'], { TMPDIR: installed.tarball });
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      `cannot make a folder in ${installed.tarball}: a part of the path is not a folder [demo/no-folder]`,
+    );
+  });
+
+  it('leaves nothing if its output is closed', async () => {
+    const folder = join(place, 'a folder', 'x'.repeat(100));
+    mkdirSync(folder, { recursive: true });
+    const command = `${JSON.stringify(process.execPath)} ${JSON.stringify(baton())} demo | head -20`;
+    const ran = spawnSync('/bin/sh', ['-c', command], {
+      cwd: installed.folder,
+      env: { TMPDIR: folder, PATH: process.env['PATH'] },
+    });
+    expect(ran.stdout.toString()).toContain('baton run issue');
+    await until('everything has ended', () => findProcesses(folder).length === 0);
+    await until('the folder is gone', () => !readdirSync(folder).some((name) => name.startsWith('baton-demo-')));
   });
 });
 

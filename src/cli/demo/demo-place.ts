@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { gitEnvironment } from '../../git/run-git.ts';
+import { surveySandboxes } from '../../sandbox/survey.ts';
 import type { Io } from '../command.ts';
-import { makePassableFolder } from '../passable-folder.ts';
 
 /** The folder of one demo: a repository and a state folder of their own, so that the user's are never touched. */
 export interface DemoPlace {
@@ -17,12 +17,14 @@ export interface DemoPlace {
 const ROOT = join(import.meta.dirname, '../../..');
 export const LAUNCHER: string = join(ROOT, 'bin', 'baton.cjs');
 
-export function makeDemoPlace(userEnv: Io['env'], isSlow: boolean): DemoPlace {
-  const folder = makePassableFolder('baton-demo-');
+export async function makeDemoPlace(folder: string, userEnv: Io['env'], isSlow: boolean): Promise<DemoPlace> {
   const stateDir = join(folder, 'state');
   const place = { folder, stateDir, repository: join(folder, 'sample'), env: demoEnvironment(userEnv, stateDir) };
   writeFileSync(join(folder, 'README.txt'), ABOUT);
-  makeRepository(place, isSlow);
+  cpSync(join(ROOT, 'examples', 'sample'), place.repository, { recursive: true });
+  if (isSlow) slowAgents(place.repository);
+  if (!(await surveySandboxes(userEnv, false)).bubblewrap.works) leaveSandboxOut(place.repository);
+  commitAll(place);
   return place;
 }
 
@@ -51,9 +53,7 @@ function demoEnvironment(userEnv: Io['env'], stateDir: string): DemoPlace['env']
   };
 }
 
-function makeRepository({ repository, env }: DemoPlace, isSlow: boolean): void {
-  cpSync(join(ROOT, 'examples', 'sample'), repository, { recursive: true });
-  if (isSlow) slowAgents(repository);
+function commitAll({ repository, env }: DemoPlace): void {
   const git = (...args: readonly string[]): void => {
     const options = { stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] };
     execFileSync('git', ['-C', repository, ...args], { ...options, env: gitEnvironment(env) });
@@ -62,6 +62,11 @@ function makeRepository({ repository, env }: DemoPlace, isSlow: boolean): void {
   git('add', '--all');
   const author = ['-c', 'user.name=sample', '-c', 'user.email=sample@localhost'];
   git(...author, 'commit', '--quiet', '-m', 'A library of durations');
+}
+
+/** Another user could not reach a temporary folder that others may not enter. The agents here are known scripts. */
+function leaveSandboxOut(repository: string): void {
+  appendFileSync(join(repository, 'baton.toml'), '\n[sandbox]\nmode = "none"\n');
 }
 
 /** The agents work for seconds instead of milliseconds: a person can follow the stage tree. */

@@ -28,7 +28,7 @@ export class DemoSession implements AsyncDisposable {
   readonly options: DemoOptions;
   readonly #commands: readonly ListedCommand[];
   readonly #onSignal = (): void => void this.#interrupt();
-  readonly #onExit = (): void => this.#killDaemon();
+  readonly #onExit = (): void => this.#endAtExit();
   readonly #closed = Promise.withResolvers<void>();
   #phase: 'walking' | 'looking' | 'leaving' = 'walking';
 
@@ -134,8 +134,12 @@ export class DemoSession implements AsyncDisposable {
     for (let tries = 0; tries < 200 && !(await holds()); tries += 1) await sleep(50);
   }
 
-  #killDaemon(): void {
+  /** Nothing asynchronous runs any more. */
+  #endAtExit(): void {
     const { pid } = readDaemonRecord(this.place.stateDir) ?? {};
     if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    const clock = new Int32Array(new SharedArrayBuffer(4));
+    for (let tries = 0; tries < 60 && !this.#nothingRuns(); tries += 1) Atomics.wait(clock, 0, 0, 50);
+    if (!this.options.keep) removeDemoPlace(this.place);
   }
 }

@@ -1,5 +1,9 @@
+import { tmpdir } from 'node:os';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ListedCommand } from '../command.ts';
-import { reportProblem } from '../problems.ts';
+import { makePassableFolder } from '../passable-folder.ts';
+import { describeFileError, reportProblem } from '../problems.ts';
 import { type DemoPlace, hasGit, LAUNCHER, makeDemoPlace, removeDemoPlace } from './demo-place.ts';
 import { type DemoOptions, DemoSession } from './demo-session.ts';
 import { walk } from './walk.ts';
@@ -33,25 +37,41 @@ const NO_GIT = {
 } as const;
 
 async function runDemo(options: DemoOptions, commands: readonly ListedCommand[], io: Io): Promise<number> {
-  const began = performance.now();
-  const place = makeDemoPlace(io.env, options.slow);
+  const folder = demoFolder();
+  if (typeof folder !== 'string') return reportProblem(folder, io);
   try {
-    await using demo = new DemoSession(place, io, options, commands);
-    const purpose = options.keep ? 'A sample repository, and everything else that this leaves behind' : TEMPORARY;
-    io.out(`${purpose}: ${place.folder}\n`);
-    await walk(demo);
-    io.out(`\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. `);
-    if (options.page) {
-      io.out('The page stays up until you press Ctrl-C.\n');
-      await demo.look();
-    }
-    io.out(options.keep ? describeKept(place) : 'The daemon ends here, and the folder is removed.\n');
+    const place = await makeDemoPlace(folder, io.env, options.slow);
+    await play(place, options, commands, io);
+    if (!options.keep) removeDemoPlace(place);
+    return EXIT.ok;
   } catch (error) {
-    io.err(`The demo failed. Its files are kept: ${place.folder}\n`);
-    throw error;
+    const message = `the demo failed: ${error instanceof Error ? error.message : String(error)}`;
+    return reportProblem({ code: 'demo/failed', message, hint: `Its files are kept: ${folder}` }, io);
   }
-  if (!options.keep) removeDemoPlace(place);
-  return EXIT.ok;
+}
+
+/** When it returns, nothing of the demo runs. */
+async function play(place: DemoPlace, options: DemoOptions, commands: readonly ListedCommand[], io: Io): Promise<void> {
+  const began = performance.now();
+  await using demo = new DemoSession(place, io, options, commands);
+  const purpose = options.keep ? 'A sample repository, and everything else that this leaves behind' : TEMPORARY;
+  io.out(`${purpose}: ${place.folder}\n`);
+  await walk(demo);
+  io.out(`\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. `);
+  if (options.page) {
+    io.out('The page stays up until you press Ctrl-C.\n');
+    await demo.look();
+  }
+  io.out(options.keep ? describeKept(place) : 'The daemon ends here, and the folder is removed.\n');
+}
+
+function demoFolder(): string | Pick<Problem, 'code' | 'message' | 'hint'> {
+  try {
+    return makePassableFolder('baton-demo-');
+  } catch (error) {
+    const message = `cannot make a folder in ${tmpdir()}: ${describeFileError(error)}`;
+    return { code: 'demo/no-folder', message, hint: 'Name another folder: TMPDIR=FOLDER baton demo' };
+  }
 }
 
 const TEMPORARY = 'A sample repository in a temporary folder (--keep keeps it)';
@@ -59,6 +79,6 @@ const TEMPORARY = 'A sample repository in a temporary folder (--keep keeps it)';
 function describeKept({ folder, stateDir, repository }: DemoPlace): string {
   return (
     `The daemon ends here, and the page with it. To bring both back and look around, until you delete ${folder}:\n` +
-    `  export BATON_STATE_DIR=${stateDir}\n  cd ${repository}\n  node ${LAUNCHER} web\n`
+    `  export BATON_STATE_DIR=${shellWord(stateDir)}\n  cd ${shellWord(repository)}\n  node ${shellWord(LAUNCHER)} web\n`
   );
 }

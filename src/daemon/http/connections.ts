@@ -157,7 +157,10 @@ export function makeSocketPath(stateDir: string): string {
   // The daemon holds the folder's lock, so an existing socket belongs to a dead daemon.
   rmSync(socket, { force: true });
   if (before !== undefined) removeSocketFolder(before);
-  return Buffer.byteLength(socket) <= MAX_SOCKET_PATH ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
+  if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH) return socket;
+  // TMPDIR may be as long.
+  const folder = Buffer.byteLength(join(tmpdir(), 'baton-XXXXXX', 's')) <= MAX_SOCKET_PATH ? tmpdir() : '/tmp';
+  return join(mkdtempSync(join(folder, 'baton-')), 's');
 }
 
 /** Removes a socket outside of the state folder, and its folder. Does nothing to a path of another form. */
