@@ -309,6 +309,25 @@ it('finds a service that starts a Baton that is gone, and writes it again', asyn
   expect(await wrong()).not.toContain('service.missing-program');
 });
 
+it.runIf(process.getuid?.() === 0)(
+  'sets up the user for agents as root, and nothing outside of this system',
+  async () => {
+    const system = join(scene.folder, 'system');
+    mkdirSync(join(system, 'etc'), { recursive: true });
+    for (const name of ['passwd', 'group', 'shadow', 'gshadow']) writeFileSync(join(system, 'etc', name), '');
+    vi.stubEnv('BATON_TEST_SYSTEM', system);
+    try {
+      const before = readFileSync('/etc/passwd', 'utf8');
+      const done = await fix('sandbox.fails');
+      expect(done).toEqual([expect.stringMatching(/^fixed: groupadd --prefix .*useradd --prefix .*baton-agent/)]);
+      expect(readFileSync(join(system, 'etc', 'passwd'), 'utf8')).toContain('baton-agent');
+      expect(readFileSync('/etc/passwd', 'utf8')).toBe(before);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  },
+);
+
 describe('the command', () => {
   it('prints a report with --json, whose exit code is 1 if there is a problem', async () => {
     const { code, out } = await runCli(['doctor', '--json'], '', { env: scene.env, cwd: repository });

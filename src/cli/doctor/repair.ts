@@ -9,6 +9,7 @@ import { HOOKED_CLIENTS } from '../../hooks/clients.ts';
 import { findMachine } from '../../hooks/command-line.ts';
 import { installHooks, type InstallResult, restoreUnfinished, uninstallDeletedProjects } from '../../hooks/install.ts';
 import { InstallRecord } from '../../hooks/record.ts';
+import { systemRoot } from '../../sandbox/user/agent-user.ts';
 import { setUpAgentUser } from '../../sandbox/user/set-up-agent-user.ts';
 import { installService, serviceHost } from '../daemon/service.ts';
 import type { Diagnosis, FixedFinding, Repair } from './finding.ts';
@@ -97,7 +98,7 @@ function describeHooks(done: InstallResult, detail: string): Repaired {
 
 function setUpUser(env: Place['env']): Repaired {
   // With sudo, the user who ran it.
-  const done = setUpAgentUser({ operator: env['SUDO_USER'] ?? userInfo().username });
+  const done = setUpAgentUser({ operator: env['SUDO_USER'] ?? userInfo().username, prefix: systemRoot() });
   const steps = done.steps.join('; ') || 'everything was there';
   return done.ok ? { ok: true, detail: steps } : { ok: false, detail: `${steps}; then failed: ${done.reason}` };
 }

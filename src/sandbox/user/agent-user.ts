@@ -32,7 +32,7 @@ export async function isUserModeSetUp(): Promise<UserMode> {
 const FIX = 'As root: baton doctor --fix';
 
 /** Tests have a system of their own. */
-function systemRoot(): string {
+export function systemRoot(): string {
   return process.env['BATON_TEST_SYSTEM'] ?? '/';
 }
 
