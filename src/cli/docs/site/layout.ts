@@ -50,10 +50,11 @@ export function renderLayout(page: SitePage, navigation: readonly NavigationPart
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="home" href="${up}/index.html">Baton</a>
+<a class="to-pages" href="#pages">Pages</a>
 <search><input id="search" type="search" placeholder="Search ( / )" aria-label="Search the documentation" autocomplete="off"><ol id="found" hidden></ol></search>
 </header>
 <div class="columns">
-<nav aria-label="Pages">${links.join('\n')}</nav>
+<nav id="pages" aria-label="Pages">${links.join('\n')}</nav>
 <main id="content">
 ${content}
 </main>

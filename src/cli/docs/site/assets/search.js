@@ -1,4 +1,4 @@
-/** The search of the documentation: every word must occur; matches in a title or heading come first. */
+/** The search of the documentation: every word must occur; matches in a title or heading come first, pages for users before all others. */
 const root = document.documentElement.dataset.root;
 const input = document.getElementById('search');
 const found = document.getElementById('found');
@@ -10,7 +10,7 @@ async function loadIndex() {
   return index;
 }
 
-function score([, title, heading, words], terms) {
+function score([address, title, heading, words], terms) {
   const [inTitle, inHeading, inWords] = [title, heading, words].map((text) => text.toLowerCase());
   let sum = 0;
   for (const term of terms) {
@@ -19,7 +19,7 @@ function score([, title, heading, words], terms) {
     if (points === 0) return 0;
     sum += points;
   }
-  return sum;
+  return /^(?:adr|project)\//.test(address) ? sum / 4 : sum;
 }
 
 function excerpt(words, term) {
@@ -54,10 +54,21 @@ async function search() {
 }
 
 input.addEventListener('input', () => void search());
+/** Moves from the input through the results; returns whether there was one to move to. */
+function moveFocus(by) {
+  const stops = [input, ...found.querySelectorAll('a')];
+  const at = stops.indexOf(document.activeElement);
+  if (found.hidden || at < 0) return false;
+  stops[Math.min(Math.max(at + by, 0), stops.length - 1)].focus();
+  return true;
+}
+
 document.addEventListener('keydown', (event) => {
   if (event.key === '/' && document.activeElement !== input) {
     event.preventDefault();
     input.focus();
+  } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    if (moveFocus(event.key === 'ArrowDown' ? 1 : -1)) event.preventDefault();
   } else if (event.key === 'Escape') {
     input.value = '';
     found.hidden = true;
