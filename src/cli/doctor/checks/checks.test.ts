@@ -203,6 +203,7 @@ const proof = (more: Partial<Extract<ProofFacts, { kind: 'ran' }>>) =>
     kind: 'ran',
     outcome: 'merged',
     detail: 'it does not work',
+    hint: null,
     lastLine: '',
     ms: 9400,
     sandboxes: ['bubblewrap, network full'],
@@ -553,7 +554,7 @@ const CASES: readonly Case[] = [
   ],
   ['proof.stopped', proof({ outcome: 'stopped' }), 'it does not work | Correct it, then: baton doctor --prove'],
   ['proof.late', proof({ outcome: 'timeout' }), 'it does not work | Correct it, then: baton doctor --prove'],
-  ['proof.not-started', proof({ outcome: 'not-started' }), 'it does not work | Correct it, then: baton doctor --prove'],
+  ['proof.not-started', proof({ outcome: 'not-started', hint: 'Make it work.' }), 'it does not work | Make it work.'],
   ['proof.interrupted', proof({ outcome: 'interrupted' }), 'interrupted | Run it again: baton doctor --prove'],
   [
     'proof.skipped',

@@ -7,6 +7,8 @@ export type ProofFacts =
       readonly kind: 'ran';
       readonly outcome: 'merged' | 'check-failed' | 'stopped' | 'timeout' | 'interrupted' | 'not-started';
       readonly detail: string;
+      /** What to do about it; null if unknown. */
+      readonly hint: string | null;
       /** The last line that a failed check printed. */
       readonly lastLine: string;
       readonly ms: number;
@@ -35,8 +37,8 @@ export const proofCheck = defineCheck(
 
 export function diagnoseProof(facts: ProofFacts): readonly Diagnosis[] {
   if (facts.kind === 'skipped') return [proofCheck.found('skipped', { detail: facts.reason, fix: facts.hint })];
-  const { outcome, detail, lastLine, ms, sandboxes, escapes } = facts;
-  const again = 'Correct it, then: baton doctor --prove';
+  const { outcome, detail, hint, lastLine, ms, sandboxes, escapes } = facts;
+  const again = hint ?? 'Correct it, then: baton doctor --prove';
   switch (outcome) {
     case 'merged': {
       const where = sandboxes.length === 0 ? '' : `; sandbox of the sessions: ${sandboxes.join('; ')}`;

@@ -3,7 +3,7 @@ import type { TaskOverview } from '../../../api/operations/task-view.ts';
 import { findMainBranch } from '../../../git/repository.ts';
 import { gitText } from '../../../git/run-git.ts';
 import { resolvePromptPath } from '../../../runbook/library.ts';
-import { runDry } from '../../init/dry-run/dry-run.ts';
+import { HINT, runDry } from '../../init/dry-run/dry-run.ts';
 import type { ProofFacts } from '../checks/proof.ts';
 import type { Place } from '../place.ts';
 import { findEscapes, findUnplayable, scriptedRunbook, standAloneRunbook, withEscapes } from './scripted-runbook.ts';
@@ -42,9 +42,10 @@ export async function prove(place: Place, onLine: (line: string) => void): Promi
       sandboxes = sandboxesOf(view);
     },
   });
-  const { outcome, detail, check, ms } = done;
+  const { outcome, check, ms } = done;
+  const [detail = '', hint = null] = done.detail.split(HINT);
   const lastLine = check?.output.split('\n').findLast((line) => line.trim() !== '') ?? '';
-  return { kind: 'ran', outcome, detail, lastLine, ms, sandboxes, escapes };
+  return { kind: 'ran', outcome, detail, hint, lastLine, ms, sandboxes, escapes };
 }
 
 function sandboxesOf({ sessions }: TaskOverview): readonly string[] {

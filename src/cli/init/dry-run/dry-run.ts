@@ -107,8 +107,11 @@ async function prove(client: Client, project: string, request: Interruptible, un
 const INTERRUPTED: Verdict = { outcome: 'interrupted', detail: '' };
 
 function notStarted(message: string, hint?: string): Verdict {
-  return { outcome: 'not-started', detail: hint === undefined ? message : `${message}\n  hint: ${hint}` };
+  return { outcome: 'not-started', detail: hint === undefined ? message : `${message}${HINT}${hint}` };
 }
+
+/** Between a message and its hint. */
+export const HINT = '\n  hint: ';
 
 async function follow(
   client: Client,
