@@ -181,7 +181,11 @@ const NO_PROJECT: ApiError = {
 };
 
 function unknownOperationError(name: string): ApiError {
-  return { code: 'no-such-operation', message: `there is no operation ${name}`, hint: 'See: baton --help' };
+  return {
+    code: 'no-such-operation',
+    message: `there is no operation ${name}`,
+    hint: 'If the daemon is older than your command: baton down && baton up',
+  };
 }
 
 /** Checks that the caller may call the operation, and runs its handler. Never throws because of the caller's input. */

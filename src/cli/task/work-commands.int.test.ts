@@ -94,7 +94,7 @@ it(
     writeFileSync(go, '');
     await until(async () => (await baton('merge', 'T1')).code === 0, 'it is merged');
     expect(await any.code).toBe(0);
-    expect(any.said.out).toMatch(/^ID .*\nT2 +task +still running +IMPLEMENTATION\nT1 +task +done +COMPLETED\n$/);
+    expect(any.said.out).toMatch(/^ID .*\nT2 +task +not done +IMPLEMENTATION\nT1 +task +done +COMPLETED\n$/);
     expect(await log.code).toBe(0);
     const [start, ...sessions] = log.said.out.split(/^(?=━━ )/m);
     expect(start?.trim()).toBe('');
@@ -199,7 +199,7 @@ describe('afterwards', () => {
   it('task wait ends with the time, and with a task that needs a person', async () => {
     expect(await baton('task', 'wait', 'T3', '--timeout', '1ms')).toMatchObject({
       code: 1,
-      out: 'ID  KIND  STATE          AT              NEXT\nT3  task  still running  IMPLEMENTATION\n',
+      out: 'ID  KIND  STATE     AT              NEXT\nT3  task  not done  IMPLEMENTATION\n',
     });
     await world.ask('task_create', { task_id: 'T4', title: 'z' });
     await world.ask('task_update', { task_id: 'T4', status: 'blocked', notes: 'no disk' });

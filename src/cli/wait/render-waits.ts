@@ -22,7 +22,7 @@ export function renderWaits(waits: readonly WaitedRun[]): string {
 }
 
 const STATES: Readonly<Record<WaitedRun['state'], string>> = {
-  going: 'still running',
+  going: 'not done',
   waiting: 'waits for a person',
   done: 'done',
   failed: 'failed',
