@@ -83,3 +83,8 @@ export class OpenTraces {
 export function spanKey(kind: SpanKind, id: string): string {
   return `${kind}/${id}`;
 }
+
+/** The host of a fleet that runs it; nothing on SQLite. */
+export function hostOf({ host }: { readonly host?: string | undefined }): Attributes {
+  return host === undefined ? {} : { 'baton.host': labelValue(host) };
+}

@@ -2,7 +2,7 @@ import type { Events, RecordedEvent } from '../state/event.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { labelValue } from './label-value.ts';
 import { TELEMETRY_LIMITS } from './limits.ts';
-import { type OpenTraces, spanKey } from './open-traces.ts';
+import { hostOf, type OpenTraces, spanKey } from './open-traces.ts';
 import type { Attributes } from './spans.ts';
 
 /** Folds runs: pipelines, steps, agents, gates, and the decisions that they wait for. */
@@ -22,7 +22,8 @@ export class RunSpans {
     switch (type) {
       case 'PipelineStarted': {
         const { pipeline_id: id, name, task, parent: owner } = data;
-        const attributes = { 'baton.pipeline.id': labelValue(id), 'baton.pipeline.name': labelValue(name) };
+        const about = { 'baton.pipeline.id': labelValue(id), 'baton.pipeline.name': labelValue(name) };
+        const attributes = { ...about, ...hostOf(data) };
         traces.begin({ kind: 'pipeline', id, parent: this.#parentOf(owner, task), name, at, attributes });
         break;
       }
@@ -40,7 +41,8 @@ export class RunSpans {
         // An agent without a task has no claim: its run is the session.
         const kind = task === null ? 'session' : 'agent';
         this.#agents.set(id, spanKey(kind, id));
-        const attributes = { 'baton.agent.id': labelValue(id), 'baton.agent.name': labelValue(plan.name) };
+        const about = { 'baton.agent.id': labelValue(id), 'baton.agent.name': labelValue(plan.name) };
+        const attributes = { ...about, ...hostOf(data) };
         traces.begin({ kind, id, parent: this.#parentOf(owner, task), name: plan.name, at, attributes });
         break;
       }

@@ -2,7 +2,7 @@ import { type Events, HOW_CLAIM_ENDED, type RecordedEvent } from '../state/event
 import { BoundedMap } from './bounded-map.ts';
 import { labelValue } from './label-value.ts';
 import { TELEMETRY_LIMITS } from './limits.ts';
-import { type OpenTraces, spanKey } from './open-traces.ts';
+import { hostOf, type OpenTraces, spanKey } from './open-traces.ts';
 
 /** As much of a task as tells when its trace ends. */
 interface TracedTask {
@@ -52,6 +52,7 @@ export class TaskSpans {
             'baton.session.id': labelValue(data.session_id),
             'baton.epoch': data.epoch,
             'baton.role': labelValue(data.role),
+            ...hostOf(data),
           },
         });
         break;

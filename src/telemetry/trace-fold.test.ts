@@ -65,6 +65,18 @@ describe('a pipeline', () => {
   });
 });
 
+it('names the host of a fleet, and nothing on SQLite', () => {
+  const play = new Play().order(say.create()).say(say.claim());
+  play.say(say.complete(), say.session('s1', 'A', 1));
+  const moved = play.entries.map((entry) =>
+    entry.type === 'TaskClaimed' ? { ...entry, data: { ...entry.data, host: 'beta' } } : entry,
+  );
+  const hosts = (entries: readonly RecordedEvent[]): unknown[] =>
+    tracesOf(entries).flatMap(({ spans }) => spans.map(({ attributes }) => attributes['baton.host']));
+  expect(hosts(moved)).toEqual([undefined, 'beta']);
+  expect(hosts(play.entries)).toEqual([undefined, undefined]);
+});
+
 describe('a workflow', () => {
   function perform(): WorkflowPlay {
     const play = new WorkflowPlay({
