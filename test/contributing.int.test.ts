@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_HANDLERS } from '../src/daemon/dispatch.ts';
+import { inLongLane } from './lanes.ts';
 
 /**
  * The worked examples of CONTRIBUTING.md: each is applied by itself to a copy of the tree and run once. The types are checked with all four
@@ -137,10 +138,13 @@ describe('the worked examples of CONTRIBUTING.md', () => {
     }
   });
 
-  it('compile, all four together with every test', { timeout: 120_000 }, () => {
-    for (const diff of examples.values()) apply(diff);
-    expect(typeErrors()).toBe('');
-  });
+  // Ten seconds of CPU time.
+  inLongLane(() =>
+    it('compile, all four together with every test', { timeout: 120_000 }, () => {
+      for (const diff of examples.values()) apply(diff);
+      expect(typeErrors()).toBe('');
+    }),
+  );
 });
 
 function readExamples(page: string): ReadonlyMap<string, string> {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installStandIn } from './claude-stand-in/install-stand-in.ts';
 import { PAGES, readBlocks, ROOT, stepsOf } from './docs/blocks.ts';
 import { brokenLinks } from './docs/broken-links.ts';
+import { isLongLane } from './lanes.ts';
 import { BATON, COMPILE_CACHE } from './package/where.ts';
 import { withoutSandbox } from './sandbox-words.ts';
 
@@ -22,6 +23,8 @@ const sessions = PAGES.map((page) => ({
   page,
   steps: blocks.filter((block) => block.page === page).flatMap(stepsOf),
 })).filter(({ steps }) => steps.some((step) => !('file' in step)));
+/** What a new user follows. The other pages run in the long lane, and whenever this file is named: `npm test -- docs`. */
+const FIRST_PAGES = new Set(['README.md', 'docs/tutorial.md', 'docs/tasks.md', 'docs/workflow.md']);
 
 /** A repository with one commit, which has the examples; each page gets a copy. */
 let withExamples: string;
@@ -35,7 +38,7 @@ afterAll(() => rmSync(withExamples, { recursive: true }));
 describe('the documentation', () => {
   it('has examples of both kinds', () => {
     expect(programs.length).toBeGreaterThan(5);
-    expect(sessions.length).toBeGreaterThan(1);
+    expect(sessions.map(({ page }) => page)).toEqual(expect.arrayContaining([...FIRST_PAGES]));
   });
 
   it.concurrent.for(programs)(
@@ -52,7 +55,7 @@ describe('the documentation', () => {
     },
   );
 
-  it.concurrent.for(sessions)(
+  it.concurrent.for(sessions.filter(({ page }) => isLongLane || FIRST_PAGES.has(page)))(
     '$page runs as a session in a shell',
     async ({ page, steps }, { expect, onTestFinished }) => {
       const { cwd, shell, remove } = page === 'docs/tutorial.md' ? newLibrary() : newRepository();

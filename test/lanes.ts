@@ -13,3 +13,8 @@ export function someOf<Row>(rows: readonly Row[], ...standing: readonly number[]
 export function inLongLane(define: () => void): void {
   if (isLongLane) define();
 }
+
+/** How many examples a property gets: a quarter in `npm test`, all in `npm run test:all`. Seeds differ from run to run, so that every run adds some. */
+export function samples(all: number): number {
+  return process.env['BATON_TEST_SAMPLES'] === 'all' ? all : Math.ceil(all / 4);
+}

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import { fromTaskId, isTaskId, toTaskId } from './foreign-id.ts';
 
 it('leaves most ids as they are', () => {
@@ -27,6 +28,6 @@ it('turns every id back, in both directions', () => {
       expect(id === undefined || (isTaskId(id) && fromTaskId(id) === text)).toBe(true);
       expect(!isTaskId(text) || toTaskId(fromTaskId(text)) === text).toBe(true);
     }),
-    { numRuns: 3000 },
+    { numRuns: samples(3000) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 import { BATON_IDS, essence, reasonFor, roundTrip, STATUSES, tasksWith, updated } from './arbitrary.cases.ts';
 import { findFormat, FORMATS } from './formats.ts';
@@ -48,7 +49,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
       fc.property(tasksWith(ids, known), (tasks) => {
         expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 
@@ -62,7 +63,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
         });
         expect(updated(FORMATS[name], tasks.slice(0, count), later)).toEqual(essence(later));
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 
@@ -72,7 +73,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
       fc.property(hostile, (text) => {
         expect([findFormat(text), read(text).ok, render([], { existing: text, at: '' }).ok]).toHaveLength(3);
       }),
-      { numRuns: 2000 },
+      { numRuns: samples(2000) },
     );
   });
 

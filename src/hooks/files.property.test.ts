@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import type { ClientFile, HookedClient, HookOptions, InstallRequest, Scope } from './client.ts';
 import { claudeHooks, geminiHooks } from './clients.ts';
 import { codexHooks } from './codex.ts';
@@ -43,7 +44,7 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('edits of the files of $na
         // Without a matching record, Baton's entries are found by their content.
         expect(textWithoutBaton(file, after, { ...installed, hash: '' })).toBe(text);
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 

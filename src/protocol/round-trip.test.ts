@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import { arbitraryMessage } from '../../test/fuzz/arbitrary-message.ts';
 import { DECLARED_DIALECTS } from '../../test/fuzz/dialects.ts';
 
@@ -11,7 +12,7 @@ describe.each(DECLARED_DIALECTS)('any valid message of $name', (dialect) => {
       fc.property(messages, (message) => {
         expect(dialect.parse(dialect.render(message))).toEqual({ ok: true, value: message });
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import { DIALECTS } from '../../test/fuzz/dialects.ts';
 import { parseAgentSignal, validateAgentSignal } from './agent-signal.ts';
 import { parseEvidenceBundle, validateEvidenceBundle } from './evidence.ts';
@@ -145,7 +146,7 @@ describe.each(VALIDATORS)('%s', (_, dialect, validate) => {
       fc.property(changed, (value) => {
         expect(areTexts(validate(value))).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import { Play } from '../engine/play.cases.ts';
 import { SPEECHES } from '../engine/speech.cases.ts';
 import type { RecordedEvent } from './event.ts';
@@ -36,7 +37,7 @@ describe('the state of the page', () => {
         const { entries } = play;
         expect(seenByPage(entries, cut % (entries.length + 1))).toEqual(viewOf(fold(entries)));
       }),
-      { numRuns: 100 },
+      { numRuns: samples(100) },
     );
   }, 60_000);
 

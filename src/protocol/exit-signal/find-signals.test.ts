@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import { createExitSignal } from './exit-signal-shape.ts';
 import { createSignalFinder, findSignal } from './find-signals.ts';
 import { PROTOCOL_LIMITS } from '../limits.ts';
@@ -150,7 +151,7 @@ describe('in bounded time', () => {
         finder.push(text.slice(at));
         expect(finder.end()).toEqual(found);
       }),
-      { numRuns: 2_000 },
+      { numRuns: samples(2_000) },
     );
   });
 });

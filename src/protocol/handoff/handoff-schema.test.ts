@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import { anyMessage } from './arbitrary.cases.ts';
 import { fixture, FIXTURES, valueOf } from './fixtures.cases.ts';
 import { handoffSchema, validateHandoff } from './index.ts';
@@ -43,7 +44,7 @@ describe('the JSON Schema', () => {
         expect(validateHandoff(fields)).toEqual([]);
         expect(fitsSchema(fields, handoffSchema)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 

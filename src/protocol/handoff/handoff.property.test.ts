@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import type { Problem } from '../shape/problem.ts';
 import { anyMessage, anyText, baseForm, handoffOn } from './arbitrary.cases.ts';
 import { type Edge, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
@@ -25,7 +26,7 @@ describe('rendering, then parsing, changes nothing', () => {
         expect(again.value).toEqual(message);
         expect(renderHandoff(again.value)).toBe(text);
       }),
-      { numRuns: 150 },
+      { numRuns: samples(150) },
     );
   });
 });
@@ -41,7 +42,7 @@ describe('characters', () => {
         const illegal = { ok: false, problems: [{ code: 'handoff/illegal-character' }] };
         expect(carried).toMatchObject(parsed.ok ? { ok: true, value: { data } } : illegal);
       }),
-      { numRuns: 1_000 },
+      { numRuns: samples(1_000) },
     );
   });
 });
@@ -94,7 +95,7 @@ describe('mutated messages', () => {
       fc.property(anyMessage, fc.array(edit, { minLength: 1, maxLength: 4 }), (message, edits) => {
         expect(findBroken(edits.reduce(applied, render(message)))).toBeUndefined();
       }),
-      { numRuns: 3_000 },
+      { numRuns: samples(3_000) },
     );
   });
 
@@ -104,7 +105,7 @@ describe('mutated messages', () => {
       fc.property(anything, (value) => {
         expect(validateHandoff(value).length).toBeGreaterThan(0);
       }),
-      { numRuns: 1_000 },
+      { numRuns: samples(1_000) },
     );
   });
 
@@ -115,7 +116,7 @@ describe('mutated messages', () => {
         const name = names[index % names.length] ?? 'from';
         expect(findBroken({ ...message, [name]: value })).toBeUndefined();
       }),
-      { numRuns: 1_000 },
+      { numRuns: samples(1_000) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import { arbitraryMessage } from '../../../test/fuzz/arbitrary-message.ts';
 import { DECLARED_DIALECTS } from '../../../test/fuzz/dialects.ts';
 import { schemaAccepts } from '../../../test/fuzz/schema-accepts.ts';
@@ -62,7 +63,7 @@ describe.each(DECLARED_DIALECTS)('the JSON Schema of $name', (dialect) => {
       fc.property(arbitraryMessage(dialect), (message) => {
         expect(schemaAccepts(schema, message)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import type { Node } from './node.ts';
 import { parseJsonTree } from './json.ts';
 
@@ -18,7 +19,7 @@ describe('readJson against JSON.parse', () => {
         fc.pre(!text.includes('__proto__'));
         expect(valueOf(text)).toEqual({ value: JSON.parse(text) });
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 
@@ -29,7 +30,7 @@ describe('readJson against JSON.parse', () => {
       fc.property(texts, (text) => {
         expect(valueOf(text)).toEqual(expected(text));
       }),
-      { numRuns: 20_000 },
+      { numRuns: samples(20_000) },
     );
   });
 
@@ -41,7 +42,7 @@ describe('readJson against JSON.parse', () => {
         const text = valid.slice(0, at) + added + valid.slice(at + removed);
         expect(valueOf(text)).toEqual(expected(text));
       }),
-      { numRuns: 5_000 },
+      { numRuns: samples(5_000) },
     );
   });
 });

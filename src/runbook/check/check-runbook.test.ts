@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import { anyText } from '../../../test/fuzz/arbitrary-of.ts';
 import { syntaxOf } from '../read/read-tree.ts';
 import { runbookOf } from '../render.cases.ts';
@@ -267,7 +268,7 @@ describe('arbitrary input', () => {
           expect(said).not.toContain('');
         },
       ),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 

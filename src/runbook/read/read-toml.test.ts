@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import { anyText } from '../../../test/fuzz/arbitrary-of.ts';
 import { textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Node } from '../../protocol/text/node.ts';
@@ -134,7 +135,7 @@ describe('places in TOML', () => {
         // Each text and number stands where its place says.
         expect(read.ok ? scalarsOf(read.node).filter((node) => !isAtItsPlace(node, text)) : []).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../../test/lanes.ts';
 import type { RecordedEvent } from '../event.ts';
 import { OPEN } from '../given.cases.ts';
 import { dependantsOf, emptyState, evolve, type State } from '../state.ts';
@@ -111,7 +112,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
             expect(ids(ready.first(state, 3, each))).toEqual(naive(state, each).slice(0, 3));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 
@@ -154,7 +155,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
           expect(fixers).toEqual(naive(state, 'fixer'));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 });

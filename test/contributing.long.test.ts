@@ -1,0 +1,1 @@
+import './contributing.int.test.ts';
