@@ -13,6 +13,7 @@ export const mcpCommand: CliCommand = {
     PROJECT_OPTION,
     { name: 'principal', value: 'NAME', about: 'Who is responsible for the work; without it, one shared principal' },
   ],
+  ownsTerminal: () => true,
   async run({ options }, io) {
     const { runMcpStdio } = await import('../mcp/stdio.ts');
     const { stdin, stdout } = process;
@@ -27,7 +28,8 @@ export const hookStopCommand: CliCommand = {
   examples: [`echo '{"stop_hook_active":false}' | baton agent hook stop AGENT_ID`],
   args: [{ name: 'AGENT_ID', about: 'The agent; its client writes JSON to standard input' }],
   options: [],
-  exitCodes: { 0: 'always: an empty answer lets the agent stop, block JSON keeps it running' },
+  ownsTerminal: () => true,
+  exitCodes: { 0: 'always; an empty answer lets the agent stop, an answer with a block keeps it running' },
   async run() {
     // Rarely reached: bin/baton.cjs usually starts that program before it loads the CLI.
     await import('../supervisor/stop-hook/main.ts');
@@ -52,6 +54,7 @@ export const agentPlayCommand: CliCommand = {
     { name: 'resume', value: 'ID', about: 'Resume this conversation' },
     { name: 'prompted', about: 'Start when the first message arrives' },
   ],
+  ownsTerminal: () => true,
   async run({ args, options }) {
     const { runScript } = await import('../agents/scripted/play.ts');
     const switches = new Set(['check', 'acp', 'stream-json', 'prompted']);

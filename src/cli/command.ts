@@ -13,6 +13,8 @@ export interface CliCommand {
   readonly operation?: OperationName;
   /** What it prints with `--json` if it succeeds, for each command that has that option. */
   readonly json?: readonly JsonDocument[];
+  /** Gives the terminal to another program, or speaks a protocol on it: no progress is shown there. */
+  readonly ownsTerminal?: (given: ParsedArguments) => boolean;
   /** Only if the command has more codes than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   /** Help that depends on the arguments before `--help`; undefined for the usual help. */

@@ -16,7 +16,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     taskListCommand: ['task list', 'List tasks, oldest first'],
     taskShowCommand: ['task show', 'Show one task'],
     taskNextCommand: ['task next', 'Show what can be claimed now, the critical path first'],
-    taskBriefCommand: ['task brief', 'Everything the next agent needs to start on a task'],
+    taskBriefCommand: ['task brief', 'Print everything that the next agent needs to start on a task'],
   }),
   ...listCommands(async () => import('./task/diff.ts'), {
     taskDiffCommand: ['task diff', 'Show what the commits of a task change'],
@@ -134,7 +134,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     runbookListCommand: ['runbook list', 'List the commands, pipelines, agents and workers of the runbook'],
   }),
   ...listCommands(async () => import('./client-programs.ts'), {
-    hookStopCommand: ['agent hook stop', 'Decide whether an agent may end its turn, for its stop hook'],
+    hookStopCommand: ['agent hook stop', 'Decide for a stop hook whether the agent may end its turn'],
     agentPlayCommand: ['agent play', 'Run the script of a scripted agent'],
   }),
   ...listCommands(async () => import('./costs.ts'), {
@@ -164,7 +164,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./hooks.ts'), {
     hooksInstallCommand: [
       'hooks install',
-      'Put the stop policy, a brief and the MCP server into your own sessions of a client',
+      'Add the stop policy, a brief and the MCP server to your own sessions of a client',
     ],
     hooksUninstallCommand: ['hooks uninstall', 'Remove the hooks and restore your files'],
     hooksStatusCommand: ['hooks status', 'Show the clients found, their versions, and where hooks are installed'],
@@ -184,23 +184,23 @@ export const COMMANDS: readonly ListedCommand[] = [
     storeStatusCommand: ['store status', 'Show where the ledger of the project is, and how large'],
   }),
   ...listCommands(async () => import('./store/move.ts'), {
-    storeMoveCommand: ['store move', 'Move the ledger into a database, or back, hash for hash'],
+    storeMoveCommand: ['store move', 'Move the ledger into a database, or back; no hash changes'],
   }),
   ...listCommands(async () => import('./store/compare.ts'), {
     storeCompareCommand: ['store compare', 'Compare the database with the replica of this host'],
   }),
   ...listCommands(async () => import('./store/accept.ts'), {
-    storeAcceptCommand: ['store accept', 'Go on with what the database has, although the replica differs'],
+    storeAcceptCommand: ['store accept', 'Accept the ledger in the database although the replica differs'],
   }),
   ...listCommands(async () => import('./host/join.ts'), {
     hostJoinCommand: ['host join', 'Ask to join a project on PostgreSQL with this machine'],
   }),
   ...listCommands(async () => import('./host/hosts.ts'), {
     hostListCommand: ['host list', 'List the hosts of a project on PostgreSQL, and those that ask to join'],
-    hostAdmitCommand: ['host admit', 'Let a host in that asks to join'],
+    hostAdmitCommand: ['host admit', 'Admit a host that asks to join'],
     hostDrainCommand: ['host drain', 'Give a host no new work'],
     hostRemoveCommand: ['host remove', 'Remove a host that does not return, and end the trust in its key'],
-    hostRemoteCommand: ['host remote', 'Record the git remote by which the work of the hosts travels'],
+    hostRemoteCommand: ['host remote', 'Set the git remote through which hosts exchange work'],
   }),
   ...listCommands(async () => import('./doctor/doctor.ts'), {
     doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
@@ -221,7 +221,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./ledger/seals.ts'), {
     ledgerSealCommand: ['ledger seal', 'Seal the ledger: record a signed root over all entries'],
     ledgerRootCommand: ['ledger root', 'Show the last seal: its root, and how many entries it covers'],
-    ledgerProveCommand: ['ledger prove', 'Write a proof of one task that anybody can check'],
+    ledgerProveCommand: ['ledger prove', 'Write a proof about one task, which others can check'],
   }),
   ...listCommands(async () => import('./ledger/entries.ts'), {
     ledgerExportCommand: ['ledger export', 'Print the ledger as NDJSON that others can check'],
@@ -234,7 +234,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   }),
   {
     name: 'demo',
-    summary: 'Show a request become a merge, with scripted agents in a temporary repository',
+    summary: 'Show how a request becomes a merge, with scripted agents in a temporary repository',
     load: async () => (await import('./demo/demo.ts')).createDemoCommand(COMMANDS),
   },
   {

@@ -103,7 +103,8 @@ export const hooksRunCommand: CliCommand = {
     { name: 'claim', about: 'At the start: claim the next task' },
     { name: 'principal', value: 'NAME', about: 'Whose worker token to use' },
   ],
-  exitCodes: { 0: 'always: an empty answer changes nothing' },
+  ownsTerminal: () => true,
+  exitCodes: { 0: 'always; an empty answer changes nothing' },
   async run({ args, options }, io) {
     // Rarely reached: bin/baton.cjs usually starts that program before it loads the CLI.
     const { runSessionHook } = await import('../hooks/session/main.ts');
@@ -133,7 +134,7 @@ function parseWanted(
   if (!isPrincipalName(principal)) return { usage: `--principal: ${PRINCIPAL_EXPECTED}` };
   const root = options.has('repository') ? findRepositoryTop(io.cwd) : undefined;
   if (options.has('repository') && root === undefined)
-    return { usage: '--repository needs a git repository, and this folder is in none' };
+    return { usage: '--repository needs a git repository, and this folder is not in one' };
   const scope: Scope = root === undefined ? { kind: 'user' } : { kind: 'project', root };
   const wanted = { onStop, claim: options.has('claim'), principal } as const;
   return { name, wanted: { scope, options: wanted, machine: findMachine(io.env) } };

@@ -23,7 +23,7 @@ export const problemShape = object({
   code: text,
   message: text,
   path: { ...text, about: 'The place in the message, as in `files[0].path`; empty for the whole message.' },
-  line: { ...nullable(whole), about: 'From 1; null if there is no text with lines.' },
+  line: { ...nullable(whole), about: 'Counted from 1; null if the input was not a text.' },
   column: nullable(whole),
   hint: text,
   file: optional(text),
@@ -54,13 +54,13 @@ export const keptShape = object({
 export const storeAwayField = {
   store: {
     ...optional(object({ away_since: text })),
-    about: 'The database of the project cannot be reached since then: the result is as of then.',
+    about: 'The database cannot be reached since this time; the result was read before.',
   },
 } as const;
 
 /** One entry of the ledger, as `baton ledger log` and `baton run` print it. */
 export const entryShape = object({
-  v: { ...whole, about: 'The version of the form of entries.' },
+  v: { ...whole, about: 'The version of the format of entries.' },
   project: text,
   seq: whole,
   prev: { ...text, about: 'The hash of the entry before it.' },

@@ -2,6 +2,7 @@ import { EXIT, type Io, type ListedCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { parseArgs } from './parse-args.ts';
 import { processIo } from './process-io.ts';
+import { showSilence } from './show-elapsed.ts';
 
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   // `web keys` is not `web` with an argument: the longest name counts.
@@ -23,7 +24,9 @@ async function run(listed: ListedCommand, argv: readonly string[], io: Io): Prom
   if (parsed.kind === 'given') {
     for (const note of parsed.notes) io.err(`Note: ${note}\n`);
     const { given, pager = true } = parsed;
-    const done = await command.run(given, { ...io, json: given.options.has('json'), pager });
+    const place = { ...io, json: given.options.has('json'), pager };
+    using silence = command.ownsTerminal?.(given) === true ? undefined : showSilence(place);
+    const done = await command.run(given, silence?.io ?? place);
     if (typeof done === 'number') return done;
     const { reportUsage } = await import('./help/report-usage.ts');
     return reportUsage({ message: done.usage, help: listed.name }, argv, io);

@@ -126,7 +126,7 @@ function reportAnswer<N extends OperationName>(
 /** What was read while the database is away is no news. */
 function describeAge(since: string): string {
   const time = new Date(since).toTimeString().slice(0, 8);
-  return `Note: as of ${time}; the database is away since ${since}, and other hosts may have gone on. See: baton status\n`;
+  return `Note: as of ${time}; the database cannot be reached since ${since}, and other hosts may have continued. See: baton status\n`;
 }
 
 export function reportError(error: ApiError, given: ParsedArguments, io: Io): number {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Io } from './command.ts';
-import { showElapsed } from './show-elapsed.ts';
+import { showElapsed, showSilence } from './show-elapsed.ts';
 
 let err = '';
 const io: Io = {
@@ -53,4 +53,27 @@ it.each([
     vi.advanceTimersByTime(5000);
   }
   expect(err).toBe('');
+});
+
+it.each([
+  ['prints', (place: Io) => place.out('done\n')],
+  ['reports an error', (place: Io) => place.err('Error: no\n')],
+  ['reads what is typed', (place: Io) => void place.readInput()],
+])('counts the seconds of a silent command until it %s', (_what, act) => {
+  using silence = showSilence(io, { isShown: true });
+  vi.advanceTimersByTime(1000);
+  expect(err).toBe(`${CLEAR}Working, 1 s`);
+  act(silence.io);
+  expect(err.startsWith(`${CLEAR}Working, 1 s${CLEAR}`)).toBe(true);
+  const ended = err;
+  vi.advanceTimersByTime(5000);
+  expect(err).toBe(ended);
+});
+
+it('leaves the line to a count inside the command', () => {
+  using silence = showSilence(io, { isShown: true });
+  vi.advanceTimersByTime(500);
+  using _elapsed = showElapsed(silence.io, { isShown: true });
+  vi.advanceTimersByTime(1500);
+  expect(err).toBe(`${CLEAR}Working, 1 s${CLEAR}${CLEAR}Waiting, 1 s`);
 });

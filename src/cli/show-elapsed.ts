@@ -6,10 +6,16 @@ export interface Elapsed extends Disposable {
   readonly io: Io;
 }
 
+interface ElapsedOptions {
+  readonly tickMs?: number;
+  readonly isShown?: boolean;
+  readonly label?: string;
+}
+
 /** Shows a person at a terminal, from the first second on, how long a command has waited; the line is removed at its end. */
 export function showElapsed(
   io: Io,
-  { tickMs = TICK_MS, isShown = isatty(2) }: { readonly tickMs?: number; readonly isShown?: boolean } = {},
+  { tickMs = TICK_MS, isShown = isatty(2), label = 'Waiting' }: ElapsedOptions = {},
 ): Elapsed {
   let ticks = 0;
   let isPainted = false;
@@ -20,7 +26,7 @@ export function showElapsed(
   const paint = (): void => {
     ticks += 1;
     isPainted = true;
-    io.err(`${CLEAR}Waiting, ${ticks} s`);
+    io.err(`${CLEAR}${label}, ${ticks} s`);
   };
   const timer = io.isTerminal && isShown && io.env['TERM'] !== 'dumb' ? setInterval(paint, tickMs) : undefined;
   timer?.unref();
@@ -35,6 +41,27 @@ export function showElapsed(
       clear();
     },
   };
+}
+
+/** Shows how long a command works without a word. Ends with its first output, and when it reads what is typed. */
+export function showSilence(io: Io, options: ElapsedOptions = {}): Elapsed {
+  const elapsed = showElapsed(io, { ...options, label: 'Working' });
+  const end = (): void => elapsed[Symbol.dispose]();
+  const first = {
+    out: (text: string): void => {
+      end();
+      io.out(text);
+    },
+    err: (text: string): void => {
+      end();
+      io.err(text);
+    },
+    readInput: async (): Promise<Uint8Array> => {
+      end();
+      return io.readInput();
+    },
+  };
+  return { io: { ...io, ...first }, [Symbol.dispose]: end };
 }
 
 const TICK_MS = 1000;

@@ -32,7 +32,7 @@ function renderWorktrees(worktrees: readonly WorktreeView[]): string {
 
 export const reconcileCommand = operationCommand({
   examples: ['baton reconcile', 'baton reconcile --apply'],
-  options: [{ name: 'apply', about: 'Repair what is safe, and open decisions for the rest' }],
+  options: [{ name: 'apply', about: 'Repair what is safe, and open a decision for everything else' }],
   operation: 'reconcile',
   input: ({ options }) => ({ value: options.has('apply') ? { apply: true } : {} }),
   show: ({ findings, applied }) => {

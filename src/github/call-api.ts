@@ -18,7 +18,11 @@ export interface GithubFailure {
 export async function callApi(request: ApiRequest, context: ApiContext): Promise<GithubResult<unknown>> {
   const program = findProgram('gh', context.env);
   if (program === undefined) {
-    return githubFailure('github/no-gh', 'gh, the program of GitHub, is not on the PATH of the daemon', NO_GH_HINT);
+    return githubFailure(
+      'github/no-gh',
+      'gh, the command line of GitHub, is not on the PATH of the daemon',
+      NO_GH_HINT,
+    );
   }
   const ran = await runGh(program, request, context);
   const answer = ANSWER.exec(ran.out);

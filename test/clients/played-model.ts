@@ -81,7 +81,7 @@ const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
   ],
   reviewer: (memory) => {
     const isStrict = memory.task.includes('+  if (!/');
-    const found = 'Text that is no duration becomes NaN, and nobody notices';
+    const found = 'An invalid duration returns NaN instead of an error';
     return [
       memory.looks,
       ...memory.submits([]),

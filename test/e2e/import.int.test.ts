@@ -283,7 +283,7 @@ describe('gh', () => {
     });
     expect(without).toMatchObject({
       code: 1,
-      err: expect.stringContaining('gh, the program of GitHub, is not on the PATH'),
+      err: expect.stringContaining('gh, the command line of GitHub, is not on the PATH'),
     });
     const path = programs('gh', 'echo "To get started with GitHub CLI, please run:  gh auth login" >&2; exit 4');
     const loggedOut = await baton(['task', 'import', '--from', 'github'], '', repository, { PATH: path });

@@ -17,7 +17,7 @@ const WORDS = {
   fixed: 'An hour has sixty minutes',
   sentBack: 'Seconds are missing, people write them too',
   approved: 'Look at hostile input first',
-  finding: 'Text that is no duration becomes NaN, and nobody notices',
+  finding: 'An invalid duration returns NaN instead of an error',
   reviewed: 'It does what the issue asks',
 };
 

@@ -72,7 +72,7 @@ describe('while the database is away', () => {
     expect([listed.code, listed.out, listed.err]).toEqual([
       0,
       expect.stringContaining('P0.1'),
-      expect.stringMatching(/as of \d\d:\d\d:\d\d; the database is away since 20/),
+      expect.stringMatching(/as of \d\d:\d\d:\d\d; the database cannot be reached since 20/),
     ]);
     expect(JSON.parse(world.baton(['task', 'list', '--json']).out)).toMatchObject({
       total: 1,

@@ -134,7 +134,7 @@ describe('a GitHub that cannot be had', MS, () => {
     expect(how(await scene.publish(false))).toMatch(/^GitHub refused the login: .*Bad credentials/);
     scene.gh.remove();
     expect(how(await scene.publish(false))).toMatch(
-      /^gh, the program of GitHub, is not on the PATH.*\n.*cli.github.com/,
+      /^gh, the command line of GitHub, is not on the PATH.*\n.*cli.github.com/,
     );
   });
 

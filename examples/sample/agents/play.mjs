@@ -26,7 +26,7 @@ const roles = {
       handOn('validator-agent', 'It does what the issue asks', {});
       return;
     }
-    const found = 'Text that is no duration becomes NaN, and nobody notices';
+    const found = 'An invalid duration returns NaN instead of an error';
     handOn('fixer-agent', found, { location: `${CODE}:12`, severity: 'critical' });
   },
   fixer: () => {

@@ -20,7 +20,7 @@ export const fleetShow = operation({
 
 export const hostAdmit = operation({
   name: 'host_admit',
-  about: 'Let a host in that asks to join: its key is trusted from then on.',
+  about: 'Admit a host that asks to join: its key is trusted from then on.',
   command: 'admit-host',
   tool: false,
   input: object({

@@ -16,7 +16,11 @@ export const acpCommand: CliCommand = {
     PROJECT_OPTION,
     { name: 'name', value: 'NAME', about: 'The name of its key (default: that of the editor)' },
   ],
-  exitCodes: { 0: 'the editor has closed the connection', 1: 'it runs inside a session, and may not act for a person' },
+  exitCodes: {
+    0: 'the editor has closed the connection',
+    1: 'this is inside a session, and a session must not act for a person',
+  },
+  ownsTerminal: () => true,
   async run(given, io) {
     const refusal = findRefusal(io);
     if (refusal !== undefined) return reportError(refusal, given, io);

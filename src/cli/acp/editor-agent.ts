@@ -199,7 +199,7 @@ const NO_SUCH_MODE: ApiError = {
 
 const TOO_MANY: ApiError = {
   code: 'rate-limited',
-  message: 'one process of baton acp serves at most 256 editor sessions',
+  message: 'a process of baton acp serves at most 256 editor sessions',
   hint: 'Start the agent again in the editor.',
 };
 

@@ -231,7 +231,7 @@ const CANCEL_REASON = 'cancelled in the editor';
 
 const BUSY: ApiError = {
   code: 'acp/busy',
-  message: 'this editor session follows a run, and starts nothing else meanwhile',
+  message: 'this editor session follows a run, and can start nothing else until it ends',
   hint: 'Use another one, or cancel this one. Text without a command is left as a note on the task.',
 };
 

@@ -26,9 +26,13 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   {
     name: 'issue',
     description: 'Start the built-in workflow: from a request to a merge. A prompt without a command does the same',
-    input: { hint: 'title; further lines describe it' },
+    input: { hint: 'the title; further lines are the description' },
   },
-  { name: 'task', description: 'Add a task, and start nothing', input: { hint: 'title; further lines describe it' } },
+  {
+    name: 'task',
+    description: 'Add a task, and start nothing',
+    input: { hint: 'the title; further lines are the description' },
+  },
   { name: 'run', description: 'Run a command or pipeline of the runbook', input: { hint: 'NAME [arguments]' } },
   { name: 'status', description: 'Show what runs and what needs you' },
   { name: 'follow', description: 'Show a task that runs already', input: { hint: 'the id of the task' } },
@@ -116,7 +120,7 @@ function tooLarge(bytes: number): ParsedPrompt {
   const message = `the prompt has ${bytes} bytes, and a description at most ${PROTOCOL_LIMITS.descriptionBytes}`;
   return {
     ok: false,
-    error: { code: 'too-large', message, hint: 'Put the rest into a file of the repository, and name it.' },
+    error: { code: 'too-large', message, hint: 'Put the rest into a file of the repository, and name that file.' },
   };
 }
 

@@ -96,7 +96,7 @@ class RunWatch {
   readonly onAway = (why: ApiError): void => {
     if (why.code === 'bad-page-key' || why.code === 'no-such-project')
       return this.#finish({ kind: 'refused', error: why });
-    if (!this.#isAway) this.#options.editor.say(`${describeFault(why)}. Nothing new is known until it answers.`);
+    if (!this.#isAway) this.#options.editor.say(`${describeFault(why)}. There is no news until it answers.`);
     this.#isAway = true;
   };
 

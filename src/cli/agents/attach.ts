@@ -32,6 +32,7 @@ export const agentAttachCommand: CliCommand = {
     ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
   exitCodes: { 0: 'done, or detached', 1: 'failed or cancelled', 130: 'detached with Ctrl-C; the agent continues' },
+  ownsTerminal: () => true,
   async run(given, io) {
     const { answer, after } = await readAgent(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);

@@ -37,7 +37,7 @@ const answers = Object.entries(QUESTIONS).map(([question, { title, answers: word
 const foundClient = object({
   run: { ...text, about: 'As a runbook names it.' },
   title: text,
-  program: { ...nullable(text), about: 'Null if Baton brings it, or the runbook names it.' },
+  program: { ...nullable(text), about: 'Null if the client is part of Baton, or the runbook names the program.' },
   package: { ...nullable(text), about: 'On npm.' },
   tested: list(text),
   version: nullable(versionShape),

@@ -58,7 +58,7 @@ export function findElsewhere({ id, host, process, folder }: AgentView): ApiErro
   return {
     code: 'log-elsewhere',
     message: `agent ${shortId(id)} is on host ${host}`,
-    hint: `Type the command there, or see: baton agent show ${shortId(id)}`,
+    hint: `Run the command on that host, or see: baton agent show ${shortId(id)}`,
   };
 }
 

@@ -15,11 +15,12 @@ export const upCommand: CliCommand = {
     {
       name: 'store',
       value: 'URL',
-      about: 'Keep the ledgers of new projects whose runbook names no store in this PostgreSQL',
+      about: 'The PostgreSQL database for new projects whose runbook names no store',
     },
     { name: 'install-service', about: 'Write a systemd user unit or launchd plist that runs the daemon' },
     { name: 'uninstall-service', about: 'Remove that file' },
   ],
+  ownsTerminal: ({ options }) => options.has('foreground'),
   async run({ options }, io) {
     if (options.has('install-service') || options.has('uninstall-service')) {
       const { changeService } = await import('./service.ts');
@@ -54,7 +55,7 @@ async function isDaemonUp({ env }: Io): Promise<boolean> {
 
 const ALREADY_UP = {
   code: 'daemon-runs',
-  message: 'a daemon already runs, and --store counts when one starts',
+  message: 'a daemon already runs, and --store takes effect only when a daemon starts',
   hint: 'baton down, then the same command again',
 } as const;
 

@@ -14,7 +14,8 @@ export const decisionListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Include closed decisions' }],
   operation: 'decision_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: ({ decisions }) => renderDecisions(decisions, new Date()),
+  show: ({ decisions }, { options }) =>
+    decisions.length === 0 && options.has('all') ? 'No decisions.\n' : renderDecisions(decisions, new Date()),
 });
 
 export const decisionShowCommand = operationCommand({
@@ -54,7 +55,7 @@ export const decisionUndoCommand = operationCommand({
   operation: 'decision_undo',
   input: ({ args: [id] }) => ({ value: { id } }),
   show: ({ id, action }) =>
-    `Decision ${shortId(id)}: the answer ${printable(action)} is withdrawn, and it waits for a person again.\n`,
+    `Decision ${shortId(id)}: the answer ${printable(action)} is withdrawn; the decision waits for a person again.\n`,
 });
 
 export function describeResolved({ id, action, next, effective_at }: ResultOf<'decision_resolve'>): string {

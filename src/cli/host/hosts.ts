@@ -35,7 +35,7 @@ export const hostAdmitCommand = operationCommand({
 export const hostDrainCommand = operationCommand({
   examples: ['baton host drain beta', 'baton host drain beta --undo'],
   args: [hostArgument],
-  options: [{ name: 'undo', about: 'Let it take new work again' }],
+  options: [{ name: 'undo', about: 'Give the host new work again' }],
   operation: 'host_drain',
   input: ({ args: [host], options }) => ({ value: { host, draining: !options.has('undo') } }),
   show: ({ host, draining }) =>
@@ -50,7 +50,7 @@ export const hostRemoveCommand: CliCommand = {
   args: [hostArgument],
   options: [
     { name: 'reason', value: 'TEXT', needed: true, about: 'Why; it is recorded' },
-    { name: 'confirm', value: 'NAME', about: 'The name of the host again: remove it' },
+    { name: 'confirm', value: 'NAME', about: 'Repeat the name of the host to remove it' },
     ...COMMON_OPTIONS,
   ],
   operation: 'host_remove',
@@ -111,8 +111,8 @@ function describeRemoval(
 
 export const hostRemoteCommand = operationCommand({
   examples: ['baton host remote git@github.com:acme/shop.git'],
-  args: [{ name: 'URL', about: 'The git remote by which work travels; every host must reach it' }],
+  args: [{ name: 'URL', about: 'The git remote; every host must reach it' }],
   operation: 'host_remote',
   input: ({ args: [remote] }) => ({ value: { remote } }),
-  show: ({ remote }) => `Work travels by ${printable(remote)} from now on.\n`,
+  show: ({ remote }) => `The hosts exchange work through ${printable(remote)} from now on.\n`,
 });

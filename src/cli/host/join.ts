@@ -27,8 +27,8 @@ export const hostJoinCommand: CliCommand = {
   args: [{ name: 'URL', about: 'The database (default: `store` of baton.toml)', optional: true }],
   options: [
     { name: 'name', value: 'NAME', about: "The name of this host (default: the machine's own)" },
-    { name: 'labels', value: 'A,B', isList: true, about: 'What this machine has: workers select hosts by labels' },
-    { name: 'agents', value: 'N', about: 'How many agents may run here at once (default: no limit of its own)' },
+    { name: 'labels', value: 'A,B', isList: true, about: 'Labels of this machine; workers select hosts by labels' },
+    { name: 'agents', value: 'N', about: 'How many agents may run here at once (default: no limit for this host)' },
     { name: 'wait', about: 'Wait until this host is admitted' },
     PROJECT_OPTION,
   ],
@@ -79,7 +79,9 @@ function readAsked(given: ParsedArguments, { env }: Pick<Io, 'env'>): Asked | Us
   const { options } = given;
   const name = options.get('name') ?? (env['BATON_HOST'] || undefined);
   if (name !== undefined && !HOST_NAME.test(name))
-    return { usage: `'${name}' is no name of a host: lower-case letters, digits, dots and dashes, at most 63` };
+    return {
+      usage: `'${name}' is not a valid name of a host: use lower-case letters, digits, dots and dashes, at most 63`,
+    };
   const labels = (options.get('labels') ?? '').split(',').filter((label) => label !== '');
   const wrong = labels.find((label) => !new RegExp(HOST_LABEL.pattern).test(label));
   if (wrong !== undefined) return { usage: `'${wrong}' is no label: ${HOST_LABEL.expected}` };
@@ -133,7 +135,7 @@ function findRefusal(fleet: FleetOnRecord | undefined, joining: Joining): Proble
     return problem('no-fleet', message, hint);
   }
   if (fleet.rootCommit !== rootCommit) {
-    const message = `this repository begins with ${rootCommit}, the project ${project} with ${fleet.rootCommit ?? 'no commit'}`;
+    const message = `the first commit of this repository is ${rootCommit}, that of the project ${project} is ${fleet.rootCommit ?? 'unknown'}`;
     return problem('other-repository', message, 'Join from a clone of the repository of the project.');
   }
   const known = fleet.hosts.get(name);
@@ -147,7 +149,7 @@ function findRefusal(fleet: FleetOnRecord | undefined, joining: Joining): Proble
   }
   const [other] = [...fleet.hosts].find(([host, { key: theirs }]) => theirs === key && host !== name) ?? [];
   if (other === undefined) return undefined;
-  const message = `the key of this state folder is that of host ${other}`;
+  const message = `this state folder has the key of host ${other}`;
   return problem(
     'host-exists',
     message,
@@ -180,7 +182,7 @@ async function ask(
     [
       `Host ${host} asks to join ${found.id} in ${renderStoreUrl(url)}.`,
       `fingerprint: ${key}`,
-      'On a host that is in, a person types:',
+      'Then type this on a host that was admitted:',
       `  baton host admit ${host} ${key}`,
       '',
     ].join('\n'),
@@ -199,7 +201,7 @@ async function wait(store: Store, wanted: Parameters<typeof waitUntilAdmitted>[1
 
 const NO_REMOTE = problem(
   'no-remote',
-  'this clone has no remote `origin`, and work travels between hosts by git',
+  'this clone has no remote `origin`, and hosts exchange work by git',
   'Clone the repository from a remote that every host reaches, or: git remote add origin URL',
 );
 

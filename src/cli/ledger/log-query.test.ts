@@ -53,3 +53,18 @@ it('shows entries since a time, and learns from older ones what belongs to a tas
   expect(accepts('2026-11-18T12:00:00.000Z', { agent_id: 'a1' })).toBe(true);
   expect(accepts('2026-11-18T12:00:00.000Z', { agent_id: 'a2' })).toBe(false);
 });
+
+it.each([
+  [{ task_id: 'T12' }, 'No entry is about task T12 (did you mean T1?).'],
+  [{ task_id: 'W-00009' }, 'No entry is about task W-00009.'],
+  [{ task_id: 'T1' }, 'No entry matches.'],
+  [{ actor: 'oprator' }, 'No entry has the actor oprator (did you mean operator?).'],
+  [{ actor: 'operator:aad' }, 'No entry has the actor operator:aad (did you mean operator:ada?).'],
+  [{ actor: 'operator' }, 'No entry matches.'],
+])('says of %j why nothing matches', (query, said) => {
+  const filter = new LogFilter({ ...query, types: ['TaskClaimed'], isAll: false });
+  const entry = { at: '2026-11-18T12:00:00.000Z', actor: 'operator:ada', type: 'TaskCreated', data: { task_id: 'T1' } };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  expect(filter.accepts(entry as unknown as Entry, () => '')).toBe(false);
+  expect(filter.describeNone()).toBe(said);
+});

@@ -1,5 +1,6 @@
 import { EntryFilter, type EntryQuery } from '../../ledger/entry-filter.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
+import { taskIdOf } from '../../ledger/verify/task-proof.ts';
 import { meantSuffix } from '../../protocol/shape/problem.ts';
 import { parseDuration } from '../../runbook/shape/fields.ts';
 import type { ParsedArguments, UsageError } from '../command.ts';
@@ -39,18 +40,35 @@ function parseSince(text: string, nowMs: number): number {
   return /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** `EntryFilter` and a time. */
+/** `EntryFilter` and a time. Remembers the tasks and actors of the ledger, to name what was probably meant if no entry matches. */
 export class LogFilter {
   readonly #entries: EntryFilter;
+  readonly #query: LogQuery;
   readonly #sinceMs: number;
+  readonly #tasks = new Set<string>();
+  readonly #actors = new Set<string>();
 
   constructor(query: LogQuery) {
     this.#entries = new EntryFilter(query);
+    this.#query = query;
     this.#sinceMs = query.sinceMs ?? -Infinity;
   }
 
   accepts(entry: Entry, text: () => string): boolean {
+    const task = taskIdOf(entry.data);
+    if (task !== undefined) this.#tasks.add(task);
+    this.#actors.add(entry.actor).add(entry.actor.split(':', 1)[0] ?? '');
     // The filter learns from every entry which agents and decisions belong to a task, older ones too.
     return this.#entries.accepts(entry, text) && Date.parse(entry.at) >= this.#sinceMs;
+  }
+
+  /** What to say if no entry matched. */
+  describeNone(): string {
+    const { task_id: task, actor } = this.#query;
+    if (task !== undefined && !this.#tasks.has(task))
+      return `No entry is about task ${task}${meantSuffix(task, [...this.#tasks])}.`;
+    if (actor !== undefined && !this.#actors.has(actor))
+      return `No entry has the actor ${actor}${meantSuffix(actor, [...this.#actors])}.`;
+    return 'No entry matches.';
   }
 }

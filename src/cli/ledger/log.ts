@@ -4,6 +4,7 @@ import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { entryShape } from '../json-output.ts';
 import { PROJECT_OPTION } from '../operation-command.ts';
 import { printLong } from '../pager.ts';
+import { printable } from '../text.ts';
 import { LogFilter, parseLogQuery } from './log-query.ts';
 import { LOG_HEADER, renderLogLine } from './render-log.ts';
 import { withStore } from './with-store.ts';
@@ -47,11 +48,15 @@ export const ledgerLogCommand: CliCommand = {
       // A pager waits for the end of the text, which a followed log does not have.
       const page = given.options.has('follow') ? { ...io, pager: false } : io;
       if (limit === 0) io.out(header);
-      let next = await (limit === 0 ? printFrom(log, from, io) : printLast(log, { from, limit, header }, page));
-      if (!given.options.has('follow')) return EXIT.ok;
+      const shown = await (limit === 0 ? printFrom(log, from, io) : printLast(log, { from, limit, header }, page));
+      let { next } = shown;
+      if (!given.options.has('follow')) {
+        if (filter !== undefined && shown.count === 0) io.err(`${printable(filter.describeNone())}\n`);
+        return EXIT.ok;
+      }
       for (;;) {
         await waitForCommit(store, next - 1);
-        next = await printFrom(log, next, io);
+        ({ next } = await printFrom(log, next, io));
       }
     });
   },
@@ -68,22 +73,29 @@ interface Log {
   readonly show: (stored: StoredEntry) => string;
 }
 
-/** Prints the entries from `from` on, and returns the number of the next one. */
-async function printFrom(log: Log, from: number, io: Io): Promise<number> {
-  let next = from;
-  for await (const { lines, last } of readLines(log, from)) {
-    io.out(lines.join(''));
-    next = last + 1;
-  }
-  return next;
+interface Shown {
+  /** The number of the entry after those that were read. */
+  readonly next: number;
+  /** How many were printed. */
+  readonly count: number;
 }
 
-/** The same for the newest `limit` of them. */
+async function printFrom(log: Log, from: number, io: Io): Promise<Shown> {
+  let [next, count] = [from, 0];
+  for await (const { lines, last } of readLines(log, from)) {
+    io.out(lines.join(''));
+    count += lines.length;
+    next = last + 1;
+  }
+  return { next, count };
+}
+
+/** Prints the newest `limit` entries. */
 async function printLast(
   log: Log,
   { from, limit, header }: { readonly from: number; readonly limit: number; readonly header: string },
   io: Io,
-): Promise<number> {
+): Promise<Shown> {
   let next = from;
   let newest: readonly string[] = [];
   for await (const { lines, last } of readLines(log, from)) {
@@ -91,7 +103,7 @@ async function printLast(
     next = last + 1;
   }
   printLong(`${header}${newest.join('')}`, io);
-  return next;
+  return { next, count: newest.length };
 }
 
 async function* readLines(

@@ -143,5 +143,7 @@ function printVerdict(
   const about = task === undefined ? '' : ` about ${printable(task)}`;
   io.out(`${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (ledger of ${size})\n`);
   if (key === undefined)
-    io.out(`signed by ${keys.join(', ')}\ncompare this key with the one that you trust, or pass that: --key KEY\n`);
+    io.out(
+      `signed by ${keys.join(', ')}\nCompare this key with the one that you trust, or pass the trusted key: --key KEY\n`,
+    );
 }

@@ -32,7 +32,7 @@ export async function withStore(
 const HIDDEN = {
   code: 'ledger/hidden',
   message: 'the ledger is outside of this sandbox',
-  hint: 'One entry: baton ledger show SEQ. The rest is for people, outside of the session.',
+  hint: 'Read one entry with: baton ledger show SEQ. For the rest, leave the session.',
 } as const;
 
 /** A ledger that was changed or replaced has another exit code than a missing one. */

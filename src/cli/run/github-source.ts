@@ -50,7 +50,7 @@ const READ_MS = 120_000;
 
 const FOR_ISSUE: ApiError = {
   code: 'runbook/usage',
-  message: '--from-github goes with the built-in workflow alone',
+  message: '--from-github works only with the built-in workflow',
   hint: 'Usage: baton run issue --from-github 12',
 };
 
@@ -96,7 +96,7 @@ function closedIssue({ number, url }: Issue): ApiError {
 }
 
 function blockedIssue({ number, url }: Issue): ApiError {
-  const hint = `If it can begin: gh issue edit ${url} --remove-label blocked`;
+  const hint = `To start it anyway: gh issue edit ${url} --remove-label blocked`;
   return { code: 'import/issue-blocked', message: `issue #${number} has the label blocked: ${url}`, hint };
 }
 

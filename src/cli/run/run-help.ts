@@ -71,7 +71,7 @@ function aboutOf(command: string, name: string): string | undefined {
 }
 
 const ISSUE_ABOUT: Readonly<Record<string, string>> = {
-  title: 'What is to be done; makes a task of it',
+  title: 'What is to be done; a task with this title is added',
   task: 'Existing tasks instead of a new one, separated by commas',
   mode: 'How often you are asked: autonomous (default), semi or supervised',
   priority: 'Higher comes first (0)',

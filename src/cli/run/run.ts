@@ -18,7 +18,7 @@ const EXIT_CODES = {
   130: 'interrupted with Ctrl-C; the run continues',
 };
 const JSON_DOCUMENTS = [
-  { lines: true, shape: { ...entryShape, about: 'Each entry that is a step of the progress.' } },
+  { lines: true, shape: { ...entryShape, about: 'Each entry that reports progress.' } },
   { when: '--detach', result: 'run_start' },
   { when: '--plan', result: 'run_plan' },
 ] as const satisfies readonly JsonDocument[];
@@ -29,7 +29,7 @@ const FROM_GITHUB = {
   name: 'from-github',
   value: 'N,M',
   isList: true,
-  about: 'For `issue`: make tasks of these issues at GitHub (numbers or addresses), and start them',
+  about: 'For `issue`: import these issues from GitHub as tasks, and start them (numbers or addresses)',
 } as const;
 const PLAN = { name: 'plan', about: 'Show what would happen without doing it' } as const;
 
@@ -56,7 +56,7 @@ export const runStartCommand: CliCommand = {
   run: async (given, io) => {
     const followed = given.options.get(FOLLOW.name);
     if (followed === undefined) return given.args.length === 0 ? { usage: NO_NAME } : startRun(given, io, {});
-    if (given.args.length > 0) return { usage: '--follow takes one id, and nothing is started with it' };
+    if (given.args.length > 0) return { usage: '--follow takes one id and no other argument' };
     const { followExisting } = await import('./follow-existing.ts');
     return followExisting(followed, given, io);
   },

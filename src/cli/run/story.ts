@@ -91,7 +91,7 @@ const RUN_SENTENCES: Sentences = {
   AgentSilent: ({ what, tool }, name) =>
     what === 'tool' ? `${name}: a tool call takes too long${reasonSuffix(tool)}` : `${name}: silent in a turn`,
   AgentHeard: (_, name) => `${name}: active again`,
-  AgentRestartRequested: (_, name) => `${name}: its process is being restarted`,
+  AgentRestartRequested: (_, name) => `${name}: its process restarts`,
   AgentPrompted: ({ prompt }, name) => `${name}: asks${reasonSuffix(prompt)}`,
   AgentErrored: ({ error, message }, name) => `${name}: ${textOf(error)}${reasonSuffix(message)}`,
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,

@@ -20,7 +20,7 @@ function describeInForce(adoption: RunbookRules['in_force']): string {
 }
 
 function describeWorking(working: RunbookRules['working'], isFirst: boolean): string {
-  if (working === null || working.differences.length === 0) return 'The working file has the same gates.\n';
+  if (working === null || working.differences.length === 0) return 'The working file has the same rules.\n';
   const than = isFirst ? 'the committed runbook' : 'the rules in force';
   const effect = working.loosens ? 'loosens' : 'tightens';
   return `The working file ${effect} ${than}:\n${printableLines(working.text)}\nPut it in force: baton runbook adopt\n`;

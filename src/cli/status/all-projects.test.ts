@@ -35,5 +35,5 @@ it('shows each repository below its name, and why one cannot be read', () => {
 it.each(['--watch', '--fleet', '--project=x'])('does not go together with %s', async (other) => {
   const name = other.replace(/=.*/, '');
   const { code, err } = await runCli(['status', '--all', other]);
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`--all does not go together with ${name}`) });
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`--all and ${name} exclude each other`) });
 });

@@ -217,7 +217,7 @@ describe('renderTree', () => {
     const away = { since, why: { code, message, hint } };
     const lines = renderStatus(NOTHING, { ...options, columns: Infinity, away });
     expect(lines[0]?.replace(/\d\d:\d\d:00/, '12:00')).toBe(`${title} since 12:00. ${hint}`);
-    expect(lines[1]).toBe(`This is the status of 1m ago; agents continue meanwhile. (${message})`);
+    expect(lines[1]).toBe(`This status is 1m old. The agents continue. (${message})`);
     expect(lines.join('\n')).not.toContain('verdict');
   });
 

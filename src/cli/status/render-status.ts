@@ -85,7 +85,7 @@ function renderHead({ all_clear, summary, needs, importing }: ShownStatus, { awa
         [`${describeAway(away.why)} since ${since}.`, 'bad'],
         [` ${away.why.hint}`, 'bold'],
       ],
-      [[`This is the status of ${age} ago; agents continue meanwhile. (${away.why.message})`, 'dim']],
+      [[`This status is ${age} old. The agents continue. (${away.why.message})`, 'dim']],
     ];
   }
   const copying: Line[] = importing === null ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];

@@ -33,7 +33,7 @@ export const statusCommand: CliCommand = {
   async run(given, io) {
     if (given.options.has('all')) {
       const other = ['watch', 'fleet', 'project'].find((name) => given.options.has(name));
-      if (other !== undefined) return { usage: `--all does not go together with --${other}` };
+      if (other !== undefined) return { usage: `--all and --${other} exclude each other` };
       const { showAllStatuses } = await import('./all-projects.ts');
       return showAllStatuses(given, io);
     }

@@ -33,7 +33,7 @@ export const storeAcceptCommand: CliCommand = {
     { name: 'HASH', about: 'The hash of its last entry, as the first step prints it', optional: true },
   ],
   options: [
-    { name: 'drop', value: 'HOST', about: 'Ignore the replica of a host that is gone for good' },
+    { name: 'drop', value: 'HOST', about: 'Ignore the replica of a host that is lost' },
     PROJECT_OPTION,
     JSON_OPTION,
   ],
@@ -46,7 +46,7 @@ export const storeAcceptCommand: CliCommand = {
   async run(given, io) {
     const [size, hash] = given.args;
     if (size !== undefined && (hash === undefined || !/^\d+$/.test(size) || !/^[0-9a-f]{16,64}$/.test(hash)))
-      return { usage: 'SIZE and HASH as `baton store accept` prints them' };
+      return { usage: 'SIZE and HASH must be as `baton store accept` prints them' };
     let accepted: (Compared & { readonly forked: readonly ForkReport[] }) | undefined;
     const code = await withBoth(given, io, async (both) => {
       const gone = given.options.get('drop');
@@ -81,7 +81,7 @@ async function dropFork(
   io.out(
     io.json === true
       ? `${JSON.stringify({ dropped: host })}\n`
-      : `The replica of host ${printable(host)} no longer counts. The other hosts go on by themselves.\n`,
+      : `The replica of host ${printable(host)} no longer counts. The other hosts continue by themselves.\n`,
   );
   return EXIT.ok;
 }
@@ -104,13 +104,13 @@ function explain(compared: Compared, reports: readonly ForkReport[], io: Io): nu
   }
   if (isContained) {
     if (reports.length === 0) io.out('There is nothing to accept.\n');
-    else io.out('Accept on each of those hosts; for one that is gone for good: baton store accept --drop HOST\n');
+    else io.out('Run baton store accept on each of those hosts. If a host is lost: baton store accept --drop HOST\n');
     return code;
   }
   io.out(
     [
-      'Accepting means: this host goes on with what the database has. Its replica is set aside, not deleted, and the',
-      'entries that only the replica has no longer count. It is recorded (StoreAccepted). Each host decides for itself.',
+      'Accepting means: this host continues with the database. Its replica is renamed, not deleted, and the',
+      'entries that only the replica has no longer count. The ledger records it (StoreAccepted). Accept on each host.',
       `To accept: ${next}`,
       '',
     ].join('\n'),
@@ -123,7 +123,7 @@ async function accept(compared: Compared, given: ParsedArguments, io: Io): Promi
   if (verdict === 'forked' || verdict === 'behind') {
     const aside = await setAside(given, io);
     if (typeof aside === 'number') return aside;
-    io.err(`The replica is set aside: ${printable(aside.path)}\n`);
+    io.err(`The replica was renamed: ${printable(aside.path)}\n`);
   }
   // The daemon builds a new replica when it opens the project, and records the decision in the chain that goes on.
   const input = { size: database.size, hash: database.hash, differs_at: difference?.at ?? database.size };
@@ -132,7 +132,7 @@ async function accept(compared: Compared, given: ParsedArguments, io: Io): Promi
   io.out(
     given.options.has('json')
       ? `${JSON.stringify(answer.result)}\n`
-      : `Accepted: this host goes on from entry ${database.size}, and that is on record.\n`,
+      : `Accepted and recorded: this host continues from entry ${database.size}.\n`,
   );
   return EXIT.ok;
 }
@@ -140,7 +140,7 @@ async function accept(compared: Compared, given: ParsedArguments, io: Io): Promi
 /** Nothing is recorded before the last of them has accepted. */
 function acceptThere(others: readonly ForkReport[]): string {
   const names = others.map(({ host }) => printable(host)).join(', ');
-  return `The replicas of ${names} differ as well. Accept on each of them, then type this command again here, to put it on record.\n`;
+  return `The replicas of ${names} differ as well. Accept on each of them. Then run this command here again, so that the ledger records it.\n`;
 }
 
 /** Under the lock of the state folder: a daemon would go on writing to the file. */
@@ -170,13 +170,17 @@ function renameLedger({ ledger, outside }: LedgerPlace): string {
 const DAEMON_RUNS = {
   code: 'daemon-runs',
   message: 'the daemon of this state folder runs',
-  hint: 'Stop it: baton down. Its agents continue. Then the same command again.',
+  hint: 'Stop it: baton down. Its agents continue. Then run the same command again.',
 } as const;
 
 function noFork(host: string, reports: readonly ForkReport[]) {
   const names = reports.map((report) => report.host).join(', ');
   const hint = names === '' ? 'No host reports a replica that differs.' : `Hosts whose replicas differ: ${names}.`;
-  return { code: 'store/no-fork', message: `the replica of host ${host} does not keep anybody from writing`, hint };
+  return {
+    code: 'store/no-fork',
+    message: `the replica of host ${host} does not differ, so it prevents no writing`,
+    hint,
+  };
 }
 
 const OTHER_HEAD = {

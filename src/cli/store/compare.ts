@@ -129,7 +129,7 @@ const VERDICTS: Readonly<Record<Compared['verdict'], (ahead: number) => string>>
   behind: (count) =>
     `The database has lost ${-count} entries that the replica has. The daemons put them back: baton up, then baton status --fleet`,
   forked: () =>
-    'They differ, and nothing is written. Restore the right database, or go on with this one: baton store accept',
+    'They differ, so no host writes. Restore the right database, or continue with this one: baton store accept',
 };
 
 function describeEntry(entry: unknown): string {

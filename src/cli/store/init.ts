@@ -16,7 +16,7 @@ export const storeInitCommand: CliCommand = {
       name: 'database-role',
       formerly: ['--role'],
       value: 'NAME',
-      about: 'The role of the daemons, which is made if it is missing (default: baton)',
+      about: 'The role of the daemons; it is created if it does not exist (default: baton)',
     },
     JSON_OPTION,
   ],
@@ -36,7 +36,7 @@ export const storeInitCommand: CliCommand = {
       io.out(`${JSON.stringify({ url: made.url, role_is_new: made.isRoleNew, next_steps: made.nextSteps })}\n`);
       return EXIT.ok;
     }
-    io.out('The schema baton is ready, and so is the role: it can add to ledgers, and never change them.\n');
+    io.out('The schema baton and the role are ready. The role can add entries, and cannot change them.\n');
     io.out(made.nextSteps.map((step, i) => `  ${i + 1}. ${printable(step)}\n`).join(''));
     return EXIT.ok;
   },

@@ -25,7 +25,7 @@ export const storeMoveCommand: CliCommand = {
   examples: ['baton store move --to postgres://baton@db.example/baton', 'baton store move --to sqlite'],
   args: [],
   options: [
-    { name: 'to', value: 'URL|sqlite', needed: true, about: 'The database, or sqlite: the state folder' },
+    { name: 'to', value: 'URL|sqlite', needed: true, about: 'The URL of a database, or sqlite for the state folder' },
     PROJECT_OPTION,
   ],
   async run(given, io) {
@@ -189,7 +189,7 @@ function describeToFile(id: string, source: string, { ledger }: LedgerPlace, { h
 
 const DAEMON_RUNS = {
   code: 'daemon-runs',
-  message: 'the daemon of this state folder runs, and would write meanwhile',
+  message: 'the daemon of this state folder runs, and could write during the copy',
   hint: 'Stop it: baton down. Its agents continue, and the next baton up reconnects them.',
 } as const;
 
@@ -203,7 +203,7 @@ function nothingToMove({ id }: FoundProject, target: string | undefined) {
   const message = `the project ${id} has no ledger in this state folder`;
   const hint =
     target === undefined
-      ? 'Its first command begins one.'
+      ? 'The first command in the project creates it.'
       : `To begin there, write into baton.toml: project = "${id}" and store = "${target}". To join hosts that are there: baton host join ${target}`;
   return { code: 'store/nothing-to-move', message, hint };
 }

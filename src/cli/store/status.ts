@@ -18,7 +18,7 @@ const storeStatus = object({
   project: text,
   store: { ...text, about: '`sqlite`, or the address of the database without its user.' },
   role: optional(text),
-  generation: optional(text, 'Of the server: another one after it was restored.'),
+  generation: optional(text, 'The generation of the server; it changes when the server is restored.'),
   latency_ms: optional({ kind: 'number' } as const),
   entries: optional(whole),
   head: optional(nullable(text), 'The hash of the last entry in the database; null if it is empty.'),

@@ -215,7 +215,7 @@ describe('baton host join', () => {
     await found('1'.repeat(40));
     expect(await join('beta', url)).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`the project ${id} with ${'1'.repeat(40)}`),
+      err: expect.stringContaining(`that of the project ${id} is ${'1'.repeat(40)}`),
     });
     expect(await join('alpha', url)).toMatchObject({ code: 1 });
     execFileSync('git', ['-C', join_('beta', 'shop'), 'remote', 'remove', 'origin']);

@@ -24,8 +24,8 @@ export const taskAddCommand = operationCommand({
     { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
     { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
     { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
-    { name: 'description', value: 'TEXT', about: 'What is to be done, in more words; it is recorded with the task' },
-    { name: 'description-file', value: 'FILE|-', about: 'The same from a file, or from standard input' },
+    { name: 'description', value: 'TEXT', about: 'The description, which is recorded with the task' },
+    { name: 'description-file', value: 'FILE|-', about: 'The description from a file, or from standard input' },
     { name: 'epic', value: 'ID', about: 'The epic it belongs to' },
     { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
   ],
@@ -186,7 +186,7 @@ async function readDescription(
 ): Promise<{ readonly description?: string } | UsageError> {
   const [text, file] = [options.get('description'), options.get('description-file')];
   if (file === undefined) return text === undefined ? {} : { description: text };
-  if (text !== undefined) return { usage: '--description and --description-file do not go together' };
+  if (text !== undefined) return { usage: '--description and --description-file exclude each other' };
   const read = await readArgument(file === '-' ? file : resolve(io.cwd, file), io);
   if ('usage' in read) return read;
   const description = decodeUtf8(read.bytes);

@@ -78,5 +78,5 @@ it('shows only the files with --stat, and says what it does not show', () => {
   expect(shown).toContain('Only commits are shown. A session works on it in /w/t1, which may hold more.\n');
   const none = { files: [], commits: 0, total: { files: 0, additions: 0, deletions: 0 } };
   expect(render({ ...none, head: diff.base })).toContain('There is no commit to show.\n');
-  expect(render(none)).toContain('The commits change no file here.\n');
+  expect(render(none)).toContain('The commits change none of these files.\n');
 });

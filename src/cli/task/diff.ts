@@ -104,7 +104,7 @@ function hunkStyle(line: string): Style {
 }
 
 function renderNotes({ files, worktree, of, base, head }: TaskDiff): string[] {
-  const empty = base === head ? 'There is no commit to show.' : 'The commits change no file here.';
+  const empty = base === head ? 'There is no commit to show.' : 'The commits change none of these files.';
   return [
     ...(files.length === 0 ? [empty] : []),
     ...(worktree === null || of === 'merge'

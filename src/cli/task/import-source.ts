@@ -52,7 +52,7 @@ export async function readGithubIssues(folder: string, { env }: Io): Promise<Imp
   const program = findProgram('gh', env);
   if (program === undefined) {
     const hint = 'Install it (https://cli.github.com), or name a file with the output of `gh issue list --json …`.';
-    return problem('import/no-gh', 'gh, the program of GitHub, is not on the PATH', hint);
+    return problem('import/no-gh', 'gh, the command line of GitHub, is not on the PATH', hint);
   }
   const ran = await runGh(program, folder, env);
   if (ran.code !== 0) {

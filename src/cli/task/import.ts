@@ -40,7 +40,7 @@ export const taskImportCommand: CliCommand = {
     'bd export | baton task import -',
     'baton task import --from github',
   ],
-  args: [{ name: 'FILE|-', about: 'The list of tasks; with --from github alone, gh is called', optional: true }],
+  args: [{ name: 'FILE|-', about: 'The list of tasks; if it is left out, --from github calls gh', optional: true }],
   options: [
     { name: 'from', value: 'FORMAT', about: 'markdown, task-master, beads or github (default: found by the content)' },
     { name: 'dry-run', about: 'Show what would be added without adding it' },

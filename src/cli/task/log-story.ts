@@ -166,7 +166,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
     reason === null ? 'the answer was withdrawn' : `the answer lapsed${suffix(reason)}`,
   DecisionResolved: ({ action, message }) => `a person decided: ${textOf(action)}${suffix(message)}`,
   DecisionWithdrawn: ({ reason }) => `the question was withdrawn${suffix(reason)}`,
-  AgentAttached: ({ by }) => `${textOf(by)} has it in a terminal; what is said there is not in the log`,
+  AgentAttached: ({ by }) => `${textOf(by)} has the agent in a terminal; the conversation there is not in the log`,
   ClaimCompleted: claimEnded('completed'),
   ClaimBlocked: claimEnded('blocked'),
   ClaimFailed: claimEnded('failed'),

@@ -199,7 +199,7 @@ class TaskLog {
     if (existsSync(log)) {
       const onLine = (line: string): void => print(this.#logLine(part, line));
       await readLog(log, { view: this.#view(part), onLine });
-    } else if (!this.#asJson) print(this.#paint('(its log is not here any more)', 'dim'));
+    } else if (!this.#asJson) print(this.#paint('(its log was deleted)', 'dim'));
   }
 
   #view(session: Session): LogView {

@@ -6,9 +6,9 @@ import { noteUnknownRole } from './note-role.ts';
 
 it.each([
   ['implementer', ''],
-  ['implementor', 'Note: implementor is no role of this project; did you mean implementer?\n'],
+  ['implementor', 'Note: implementor is not a role of this project; did you mean implementer?\n'],
   ['security', ''],
-  ['securty', 'Note: securty is no role of this project; did you mean security?\n'],
+  ['securty', 'Note: securty is not a role of this project; did you mean security?\n'],
   ['gardener', ''],
 ])('the role %s', async (role, note) => {
   const cwd = mkdtempSync(join(tmpdir(), 'baton-role-'));

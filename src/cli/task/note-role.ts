@@ -13,5 +13,5 @@ export async function noteUnknownRole(given: ParsedArguments, io: Io): Promise<v
   const names = (checked.ok ? checked.value.workflow.roles : ROLES).map(({ name }) => name);
   const nearest = names.includes(role) ? undefined : findNearest(role, names);
   if (nearest !== undefined)
-    io.err(`Note: ${printable(role)} is no role of this project; did you mean ${printable(nearest)}?\n`);
+    io.err(`Note: ${printable(role)} is not a role of this project; did you mean ${printable(nearest)}?\n`);
 }

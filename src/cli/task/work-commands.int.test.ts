@@ -88,7 +88,9 @@ it(
     expect((await baton('task', 'diff', 'T1', '--session', first.slice(0, 8))).out).toContain('\n+bad\\u001b[31m\n');
     const session = await baton('task', 'diff', 'T1', '--session', fixer, '--stat', '--json');
     expect(JSON.parse(session.out)).toMatchObject({ of: 'session', commits: 1, total: { additions: 1, deletions: 1 } });
-    expect((await baton('task', 'diff', 'T1', '--file', 'none.txt')).out).toContain('The commits change no file here.');
+    expect((await baton('task', 'diff', 'T1', '--file', 'none.txt')).out).toContain(
+      'The commits change none of these files.',
+    );
 
     await world.restart();
     writeFileSync(go, '');

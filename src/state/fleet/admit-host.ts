@@ -1,3 +1,4 @@
+import { didYouMean } from '../../protocol/shape/problem.ts';
 import { HOST_LABEL, HOST_NAME, LEDGER_LEVEL } from '../../protocol/fleet.ts';
 import { event, type Event, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
@@ -90,9 +91,13 @@ export function decideAcceptStore(_state: FleetState, command: Events['StoreAcce
   return decided([event('StoreAccepted', command)], null);
 }
 
-export function refuseUnknownHost({ hosts }: FleetState, host: string): ReturnType<typeof refusal> {
-  const message = hosts.has(host) ? `host ${host} was removed` : `there is no host ${host}`;
-  return refusal('no-such-host', message, 'See them all: baton status --fleet');
+export function refuseUnknownHost(state: FleetState, host: string): ReturnType<typeof refusal> {
+  const message = state.hosts.has(host) ? `host ${host} was removed` : `there is no host ${host}`;
+  const meant = didYouMean(
+    host,
+    listHosts(state).map(({ name }) => name),
+  );
+  return refusal('no-such-host', message, `${meant === undefined ? '' : `${meant} `}See them all: baton host list`);
 }
 
 export function refuseNoFleet(): ReturnType<typeof refusal> {
