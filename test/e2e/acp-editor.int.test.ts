@@ -69,7 +69,9 @@ describe('baton acp, driven by the client of the SDK', () => {
 
     // Text in the middle is a note; the daemon may restart; somebody else may answer.
     expect(await opened.prompt(sessionId, 'Hours have 3600 seconds.')).toEqual({ stopReason: 'end_turn' });
-    await expect(opened.prompt(sessionId, '/issue Another one')).rejects.toThrow('can start nothing else until it ends');
+    await expect(opened.prompt(sessionId, '/issue Another one')).rejects.toThrow(
+      'can start nothing else until it ends',
+    );
     await walked.stop();
     await opened.until('it notices', () => opened.said.includes('There is no news until it answers.'));
     await walked.start();
