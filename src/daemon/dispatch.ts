@@ -181,11 +181,8 @@ const NO_PROJECT: ApiError = {
 };
 
 function unknownOperationError(name: string): ApiError {
-  return {
-    code: 'no-such-operation',
-    message: `there is no operation ${name}`,
-    hint: 'If the daemon is older than your command: baton down && baton up',
-  };
+  const hint = 'If the daemon is older than your command: baton down && baton up';
+  return { code: 'no-such-operation', message: `there is no operation ${name}`, hint };
 }
 
 /** Checks that the caller may call the operation, and runs its handler. Never throws because of the caller's input. */
