@@ -9,6 +9,7 @@ import { type DiskWatch, watchDisk } from './limits/disk-watch.ts';
 import type { OpenMode, SandboxedCommand, SandboxRequest } from './mode.ts';
 import type { OpenNetwork } from './network/network-request.ts';
 import { openSandboxExec } from './macos/open-sandbox-exec.ts';
+import { explainNoNamespace } from './network/namespace/create-namespace.ts';
 import { openNetwork } from './network/open-network.ts';
 
 export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end' | 'freeze'> {
@@ -71,8 +72,9 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
 }
 
 /** Why the process cannot enter a network namespace of Baton; undefined if it can. */
-function explainHostOnly({ spec, onRequest }: SandboxRequest): string | undefined {
-  if (spec.kind === 'user') return isRoot() ? undefined : 'only root can give another user a network of its own';
+function explainHostOnly({ spec, env, onRequest }: SandboxRequest): string | undefined {
+  if (spec.kind === 'user')
+    return isRoot() ? explainNoNamespace(env) : 'only root can give another user a network of its own';
   if (spec.container?.engine.name !== 'docker') return undefined;
   const { policy, local, port } = spec.network;
   const needsNone = policy === 'none' && onRequest === undefined && local.length === 0 && port === null;

@@ -34,8 +34,8 @@ export type NamespaceResult =
 
 /** Resolves as soon as the namespace can be entered; its ports follow, because a Node start takes longer. */
 export async function createNamespace(options: NamespaceOptions): Promise<NamespaceResult> {
-  const missing = ['bwrap', 'nsenter'].find((name) => !hasProgram(name, options.env));
-  if (missing !== undefined) return { ok: false, reason: `${missing} is not installed` };
+  const lack = explainNoNamespace(options.env);
+  if (lack !== undefined) return { ok: false, reason: lack };
   const holder = startHolder(options);
   const servers = receiveServers(holder, options.ports);
   const announced = await waitForHolder(holder);
@@ -55,6 +55,12 @@ export async function createNamespace(options: NamespaceOptions): Promise<Namesp
   // A process in another user namespace may not look into this one's descriptors.
   const paths = isForeign ? holderPaths : ownPaths;
   return { ok: true, namespace: { user, net, enter, paths, servers, close } };
+}
+
+/** Which program is missing; undefined if none is. */
+export function explainNoNamespace(env: Environment): string | undefined {
+  const missing = ['bwrap', 'nsenter'].find((name) => !hasProgram(name, env));
+  return missing === undefined ? undefined : `${missing} is not installed`;
 }
 
 /** Fails only on a shortage of descriptors. */
