@@ -146,8 +146,8 @@ export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use
   const decisionId = world.newId();
   const title = `Budget is used up: ${renderScope(world.state, scope)}`;
   const { measure, used, limit } = use;
-  const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
-  const context = `${renderUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
+  const frees = scope.kind === 'day' ? '\nIt starts again at 00:00 UTC.' : '';
+  const context = `${renderUse(use)}${frees}\nWhat runs may end; nothing new starts until this is decided.`;
   const asked = [
     event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
     ...askPeople(

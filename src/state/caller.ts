@@ -65,7 +65,7 @@ export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): Cl
     );
   }
   if (caller.epoch < task.epoch) {
-    const hint = 'Somebody else has had the task since. Stop, and keep your work on your branch.';
+    const hint = 'Another session has claimed the task since. Stop, and keep your work on your branch.';
     return refuseStaleClaim(caller.epoch, task.epoch, hint);
   }
   const { claim } = task;

@@ -27,7 +27,7 @@ it('a task that nobody wants is cancelled: its holder loses it, what comes after
     attention: [{ kind: 'cancelled', task_id: 'T1', context: 'cancelled: nobody wants it; waiting: T2' }],
   });
   const unblocked = world.baton(['task', 'unblock', 'T1', '--reason', 'it is wanted after all']);
-  expect(unblocked.err).toContain('hint: To take it up again: baton task reinstate T1 --reason "…"');
+  expect(unblocked.err).toContain('hint: To work on it again: baton task reinstate T1 --reason "…"');
   expect(world.baton(['task', 'reinstate', 'T1', '--reason', 'it is wanted after all'])).toMatchObject({ code: 0 });
   expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({ claimable: true });
 });

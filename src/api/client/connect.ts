@@ -67,7 +67,7 @@ export async function ensureWorkerToken(
   autostart = true,
 ): Promise<ApiError | undefined> {
   if (!isPrincipalName(principal)) {
-    const message = `'${principal}' is no name of a principal: ${PRINCIPAL_EXPECTED}`;
+    const message = `'${principal}' is not a valid name of a principal: ${PRINCIPAL_EXPECTED}`;
     return { code: 'bad-request', message, hint: 'Use a name such as claude.ada.' };
   }
   const stateDir = findStateDir(env);

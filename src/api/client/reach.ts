@@ -74,7 +74,9 @@ export function notAnsweringError(stateDir: string): ApiError {
 export function notStoppingError(stateDir: string): ApiError {
   const error = notAnsweringError(stateDir);
   const pid = readDaemonRecord(stateDir)?.pid;
-  return pid === undefined ? error : { ...error, hint: `End it: kill -KILL ${pid}. Agents go on, and it stays down.` };
+  return pid === undefined
+    ? error
+    : { ...error, hint: `End it: kill -KILL ${pid}. Agents continue, and the daemon stays down.` };
 }
 
 /** By a signal or a debugger. Known on Linux only. */

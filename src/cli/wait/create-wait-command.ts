@@ -35,7 +35,7 @@ export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand
     rest: { name: 'ID', about: more },
     options: [
       { name: 'any', about: 'Until one of them is over or needs a person' },
-      { name: 'all', about: 'Until each of them is; this is the default' },
+      { name: 'all', about: 'Until all of them are; this is the default' },
       ...WAIT_OPTIONS,
       ...COMMON_OPTIONS,
     ],

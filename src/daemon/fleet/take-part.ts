@@ -61,5 +61,5 @@ function notAdmitted(host: string, other: string | undefined): Problem {
       'Join under another name: baton host join URL --name NAME',
     );
   const message = `the host ${host} is not in the fleet of this project`;
-  return problem('host/not-admitted', message, 'Ask to be let in: baton host join URL');
+  return problem('host/not-admitted', message, 'Ask to join: baton host join URL');
 }

@@ -56,7 +56,7 @@ function findRefusal(
 
 const NOT_FOR_YOU = refusal(
   'forbidden',
-  'only an operator, or a program with the token for metrics, reads metrics',
+  'metrics need the token of the operator or the token for metrics',
   'Send the token in metrics.token. See docs/telemetry.md.',
 );
 const ONLY_GET = refusal('bad-method', '/metrics requires GET');

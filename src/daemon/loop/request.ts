@@ -53,7 +53,7 @@ export const NO_KEPT_MESSAGES: KeptMessages = { areWaiting: () => false, drain: 
 export const EARLIER_MESSAGES_UNRECORDED = problem(
   'store-unavailable',
   'earlier messages of this project are not recorded yet',
-  'They are kept. This is tried again by itself.',
+  'They are kept. Baton tries again by itself.',
 );
 
 export interface CommandLoopOptions {

@@ -47,7 +47,7 @@ export const handoffHandler = handlerFor(operations.handoffSend, async (call) =>
     decide: ({ state, rules }) => {
       const task = findTask(state, caller, message, input.task_id);
       if (task === undefined)
-        return refusal('no-such-task', 'the handoff is about no task that is here', 'Check issue_number.');
+        return refusal('no-such-task', 'the handoff is about a task that does not exist here', 'Check issue_number.');
       if (message.issue_number !== undefined && Number(message.issue_number) !== task.n) {
         const text = `the handoff is about issue ${message.issue_number}, and task ${task.id} is number ${task.n}`;
         return refusal('wrong-task', text, `Send issue_number ${task.n}.`);
@@ -79,7 +79,7 @@ function offerForm({ error }: Refused): Refused {
 
 const HOLDS_CREDENTIAL: ApiError = {
   code: 'holds-credential',
-  message: 'the handoff holds what looks like a credential, and is not valid without it',
+  message: 'the handoff contains what looks like a credential, and is not valid without it',
   hint: 'Take the credential out, and send the handoff again.',
 };
 

@@ -79,7 +79,7 @@ function findUnclear({ task, title, ...made }: Readonly<Record<string, string | 
   const extra = Object.entries({ title, ...made }).find(([, value]) => value);
   if (!task || extra === undefined) return undefined;
   const what = ['title', 'description'].includes(extra[0]) ? `a ${extra[0]}` : `--${extra[0]}`;
-  return usage(`${what} does not go with --task: that task is taken as it is`, USAGE);
+  return usage(`${what} cannot be combined with --task: the task stays as it is`, USAGE);
 }
 
 const USAGE = `Usage: baton run ${ISSUE_WORKFLOW} ${issueArgs().text}`;

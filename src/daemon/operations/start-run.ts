@@ -106,7 +106,7 @@ function addImport(call: Call<RunInput>, command: StartWorkflow): Answer<StartWo
 
 const IMPORT_WITHOUT_TASKS: ApiError = {
   code: 'runbook/usage',
-  message: 'tasks are imported for the built-in workflow alone, which takes them by their ids',
+  message: 'only the built-in workflow imports tasks; it takes them by their ids',
   hint: 'Name those that become workflows: baton run issue --task ID',
 };
 
@@ -179,7 +179,7 @@ function checkPlan(planned: Parsed<PlannedRun>, secrets: readonly string[]): Ans
 
 export const CREDENTIAL_IN_PLAN: ApiError = {
   code: 'credential-in-plan',
-  message: 'the run holds what looks like a password or a token, and a ledger never forgets',
+  message: 'the run contains what looks like a password or a token, and the ledger would keep it forever',
   hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
 };
 

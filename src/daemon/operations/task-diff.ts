@@ -143,7 +143,7 @@ async function findSession(
   const sessions = all.filter(({ agent_id }) => agent_id.startsWith(agentId));
   const [session, other] = sessions;
   if (session === undefined) {
-    const message = `no session of ${task.id} was prepared for an agent ${agentId}`;
+    const message = `no session of ${task.id} has the agent ${agentId}`;
     return unwrap(gitFailure('no-such-agent', message, `See them: baton task log ${task.id}`));
   }
   if (other !== undefined) {

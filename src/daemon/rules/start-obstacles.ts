@@ -18,7 +18,7 @@ export function findReviewObstacle(runbook: Runbook): Refusal | undefined {
   return {
     code: 'separation-of-duties',
     message: `nobody could review: ${reviewers.join(', ')} would also work on what is to be reviewed`,
-    hint: 'Have another agent review (workers.reviewers), or say that the same may: roles.reviewer.same_agent = true',
+    hint: 'Let another agent review (workers.reviewers), or allow the same agent: roles.reviewer.same_agent = true',
   };
 }
 

@@ -7,7 +7,7 @@ import { gitFailure, type GitResult } from '../run-git.ts';
 export function checkRemoteUrl(url: string): GitResult<string> {
   const isPlain = !CONTROL.test(url) && (SCHEME.test(url) || SCP.test(url) || url.startsWith('/'));
   if (isPlain) return { ok: true, value: url };
-  const message = `'${hideCredentials(url).slice(0, 200)}' is no address of a git remote that Baton uses`;
+  const message = `'${hideCredentials(url).slice(0, 200)}' is not an address of a git remote that Baton can use`;
   return gitFailure(
     'git/bad-remote',
     message,

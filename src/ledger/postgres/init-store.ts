@@ -26,7 +26,7 @@ export async function initStore(
   const checked = checkStoreUrl(ownerUrl);
   if (!checked.ok) return { ok: false, problem: checked.problems[0] };
   if (!ROLE.test(role))
-    return refuse(`${JSON.stringify(role)} is no name for a role`, 'Use a-z, 0-9 and _, for example: baton');
+    return refuse(`${JSON.stringify(role)} is not a valid name of a role`, 'Use a-z, 0-9 and _, for example: baton');
   const client = new Client({
     connectionString: ownerUrl,
     connectionTimeoutMillis: CONNECT_MS,

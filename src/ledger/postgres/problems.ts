@@ -54,8 +54,9 @@ export function forked(message: string): PostgresProblem {
 }
 
 export function databaseReplaced(project: string): PostgresProblem {
-  const message = `the database was made anew, and the project ${project} has another number in it`;
-  const hint = 'Restart the daemon: baton down, then baton up. The hosts put back what their replicas have.';
+  const message = `the database was created again, and the project ${project} has another number in it`;
+  const hint =
+    'Restart the daemon: baton down, then baton up. The hosts restore the missing entries from their replicas.';
   return new PostgresProblem(ledgerProblem('ledger/replaced', message, hint));
 }
 

@@ -199,6 +199,6 @@ function bad(what: string): Parsed<never> {
   return refuse(
     'ledger/bad-proof',
     `this proof does not hold: ${what}`,
-    'Create it again on the machine of the ledger.',
+    'Create it again on the machine that has the ledger.',
   );
 }

@@ -75,8 +75,8 @@ function checkAttributes(node: Node | undefined, spot: FieldLocation, findings: 
 
 function checkName(name: string, spot: FieldLocation, findings: Finding[]): void {
   if (NAME.test(name)) return;
-  const hint = 'Start with a letter; go on with letters, digits, _ - and dots.';
-  findings.push(refuse('handoff/invalid-name', spot, 'has a name that XML cannot carry', hint));
+  const hint = 'Start with a letter, followed by letters, digits, _, - and dots.';
+  findings.push(refuse('handoff/invalid-name', spot, 'has a name that XML does not allow', hint));
 }
 
 function checkText(node: Node, path: string, label: string, findings: Finding[]): string {

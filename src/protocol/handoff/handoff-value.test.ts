@@ -38,11 +38,11 @@ describe('free content', () => {
     const base = valueOf(fixture('base'));
     for (const name of ['', 'a b', '1', '<', 'a>', 'a"', '-a', 7, null]) {
       expect(messagesOf({ ...base, data: [{ name, content: '' }] })).toEqual([
-        'Element data[0] has a name that XML cannot carry',
+        'Element data[0] has a name that XML does not allow',
       ]);
     }
     expect(messagesOf({ ...base, data: [{ name: 'a', attributes: { 'b c': '' }, content: '' }] })).toEqual([
-      'Element data[0] has a name that XML cannot carry',
+      'Element data[0] has a name that XML does not allow',
     ]);
   });
 });

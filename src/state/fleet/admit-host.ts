@@ -57,11 +57,11 @@ export function decideAdmitHost(state: FleetState, command: AdmitHost): Outcome<
     return refusal('host-exists', message, 'Each host has a state folder and a key of its own: BATON_STATE_DIR.');
   }
   if (fleet.rootCommit !== rootCommit) {
-    const message = `the repository of ${host} begins with ${rootCommit}, this project with ${fleet.rootCommit ?? 'no commit'}`;
+    const message = `the first commit in the repository of ${host} is ${rootCommit}, that of this project is ${fleet.rootCommit ?? 'unknown'}`;
     return refusal('other-repository', message, 'Clone the repository of this project there, and join from the clone.');
   }
   if (fleet.remote === null) {
-    const hint = 'Work travels by git. Name a remote that all hosts reach: baton host remote URL';
+    const hint = 'Hosts exchange work by git. Name a remote that all hosts reach: baton host remote URL';
     return refusal('no-remote', 'this project has no remote on record: no second host', hint);
   }
   const isNew = known === undefined;
@@ -107,15 +107,15 @@ export function refuseNoFleet(): ReturnType<typeof refusal> {
 function findUnfit({ host, labels, agents }: HostTerms): ReturnType<typeof refusal> | undefined {
   if (!HOST_NAME.test(host)) {
     const hint = 'Letters, digits, dots and hyphens in lower case, at most 63: BATON_HOST=NAME';
-    return refusal('bad-host-name', `'${host}' is no name of a host`, hint);
+    return refusal('bad-host-name', `'${host}' is not a valid name of a host`, hint);
   }
   if (agents < 0 || !Number.isSafeInteger(agents))
-    return refusal('bad-request', `${agents} is no number of agents`, 'A whole number: --agents N');
+    return refusal('bad-request', `${agents} is not a number of agents`, 'A whole number: --agents N');
   const wrong = labels.find((label) => !LABEL.test(label));
   if (wrong !== undefined || labels.length > MOST_LABELS)
     return refusal(
       'bad-request',
-      `${host} has labels that no host can have`,
+      `${host} has invalid labels`,
       `At most ${MOST_LABELS}, each of: ${HOST_LABEL.expected}`,
     );
   return undefined;

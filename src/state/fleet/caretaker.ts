@@ -29,7 +29,7 @@ export function findStaleTerm(state: FleetState, caller: Caller): ReturnType<typ
 }
 
 function refuseStaleTerm(term: number, current: number): ReturnType<typeof refusal> {
-  const hint = 'Another host is the caretaker now and does what is owed.';
+  const hint = 'Another host is the caretaker now and does the rest.';
   return refusal('stale-caretaker', `stale caretaker: term ${term} < ${current}`, hint);
 }
 

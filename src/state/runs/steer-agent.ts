@@ -222,7 +222,7 @@ export function decideAttachAgent(
   if (agent.outcome !== null) return refuseEndedAgent(agentId, agent.outcome);
   if (agent.attach !== null && (isAttached(agent) || isAttaching(agent))) {
     const message = `agent ${agentId} is attached already: ${agent.attach.by}, since ${agent.attach.at}`;
-    return refusal('agent-attached', message, `Look on with: baton agent logs -f ${agentId}`);
+    return refusal('agent-attached', message, `Follow its output: baton agent logs -f ${agentId}`);
   }
   const start = agent.start + 1;
   return decided([event('AgentAttachRequested', { agent_id: agentId, start, by })], { id: agentId, start });

@@ -52,7 +52,7 @@ export function decideStartAgent(
   if (state.agents.has(id)) return refuseExistingRun(id);
   if (!hasCapacity(state, plan, rules, [], here)) {
     const where = here === undefined ? '' : ` on ${here}`;
-    const message = `as many agents run as may: ${plan.name} cannot be started now${where}`;
+    const message = `the limit of running agents is reached: ${plan.name} cannot be started now${where}`;
     return refusal(
       'no-room',
       message,

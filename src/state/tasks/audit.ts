@@ -16,7 +16,11 @@ export function decideStartAudit(
   caller: Caller,
 ): Outcome<{ readonly auditId: string }> {
   if (state.openAudits.has(auditId))
-    return refusal('audit-exists', `audit session ${auditId} is open already`, 'Go on with it, or choose another id.');
+    return refusal(
+      'audit-exists',
+      `audit session ${auditId} is open already`,
+      'Continue with it, or choose another id.',
+    );
   const task = taskId === null ? undefined : state.tasks.get(taskId);
   if (taskId !== null && task === undefined) return refuseUnknownTask(taskId);
   if (caller.kind === 'session') {

@@ -44,7 +44,11 @@ export function decideClaimTask(
   const long = findTooLong({ as: holder, role: command.role });
   if (long !== undefined) return long;
   if (state.sessions.has(sessionId))
-    return refusal('session-exists', `session ${sessionId} has had its claim`, 'Begin a new session for a new claim.');
+    return refusal(
+      'session-exists',
+      `session ${sessionId} had a claim already`,
+      'Begin a new session for a new claim.',
+    );
   const isClosing = isClosable(task) && role === task.nextRole;
   const obstacle = isClosing ? undefined : findClaimObstacle(state, task, rules);
   if (obstacle !== undefined) return refusal(obstacle.code, obstacle.message, 'Find another: baton task next');

@@ -82,7 +82,7 @@ export function decideSubmitResult(
   caller: Caller,
 ): Outcome<{ readonly task_id: string; readonly status: Result['status'] }> {
   if (caller.kind !== 'session')
-    return refusal('no-claim', 'only a session hands in a result', 'Use the token of the claim.');
+    return refusal('no-claim', 'only a session can submit a result', 'Use the token of the claim.');
   const task = state.tasks.get(caller.taskId);
   if (task === undefined) return refuseUnknownTask(caller.taskId);
   const held = checkClaim(task, caller);

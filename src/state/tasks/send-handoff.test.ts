@@ -90,7 +90,7 @@ describe('a handoff sent by an operator', () => {
   it('is refused out of turn, on a blocked task and on one that is completed', () => {
     given(playing('reviewer', 'REVIEW'))
       .when(handoff(), operator)
-      .thenRefused('it is the turn of the role reviewer, and implementer-agent is not');
+      .thenRefused('the next role is reviewer, and implementer-agent does not have it');
     given([[create('A', { nextRole: 'fixer' }), operator]])
       .when(handoff(), operator)
       .thenRefused('out-of-turn');

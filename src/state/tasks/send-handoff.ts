@@ -43,7 +43,7 @@ export function decideSendHandoff(
   };
   if (caller.kind === 'operator') return deliverByOperator(state, task, handoff, command.senderRole, caller, rules);
   if (caller.kind !== 'session')
-    return refusal('no-claim', 'only the holder of a claim hands work on', 'Claim the task first.');
+    return refusal('no-claim', 'only the holder of a claim can send a handoff', 'Claim the task first.');
   const held = checkClaim(task, caller);
   if (!held.ok) return held;
   if (held.claim.role === null || held.claim.role !== command.senderRole) {
@@ -94,7 +94,7 @@ function deliverByOperator(
   if (leavesCompleted(task, handoff)) return refuseCompleted(task);
   const turn = task.claim?.role ?? task.nextRole;
   if (turn !== null && turn !== senderRole) {
-    const message = `it is the turn of the role ${turn}, and ${handoff.from} is not`;
+    const message = `the next role is ${turn}, and ${handoff.from} does not have it`;
     return refusal('out-of-turn', message, `See it: baton task show ${task.id}`);
   }
   const to = handoffPhase(task, handoff);

@@ -44,7 +44,7 @@ function isMeasured({ sessions }: State, caller: Caller): boolean {
 const ONLY_BY_EXIT = refusal(
   'missing',
   'cannot complete: missing exit signal',
-  'This session was started with a mission. Record and hand in your work, then run: baton emit exit',
+  'This session was started with a mission. Record and submit your work, then run: baton emit exit',
 );
 
 /** Null for operators. */
@@ -157,7 +157,7 @@ export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusa
   return refusal(
     'cancelled',
     `task ${id} is ${blocked?.reason ?? 'cancelled'}`,
-    `To take it up again: baton task reinstate ${id} --reason "…"`,
+    `To work on it again: baton task reinstate ${id} --reason "…"`,
   );
 }
 

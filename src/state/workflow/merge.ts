@@ -80,7 +80,7 @@ function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Ru
 export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   if (task.flow.head !== null || isSelfApproved(task, principal) || writebackRecords(task).length === 0)
     return decided([], null);
-  const message = `no commit of ${task.id} was recorded before its review: nobody has looked at what would be merged`;
+  const message = `no commit of ${task.id} was recorded before its review: nobody has reviewed what would be merged`;
   const hint = `An operator can answer for it: baton merge ${task.id} --self-approve REASON`;
   return refusal('unreviewed', message, hint);
 }

@@ -24,7 +24,7 @@ export function decideNameBranch(
   if (task.flow.branch !== null) return decided([], task.flow.branch);
   const owner = [...state.tasks.values()].find((each) => each.flow.branch === branch);
   if (owner === undefined) return decided([event('BranchNamed', { task_id: id, branch })], branch);
-  const hint = 'Ids that look alike are told apart by `${task.n}`: put it into `workspace.branch` in baton.toml.';
+  const hint = '`${task.n}` distinguishes ids that look alike: put it into `workspace.branch` in baton.toml.';
   return refusal('branch-taken', `branch '${branch}' belongs to ${owner.id}`, hint);
 }
 

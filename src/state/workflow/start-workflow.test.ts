@@ -110,7 +110,7 @@ describe('workflows of several tasks', () => {
       message: [
         'no workflow was started: 3 of 4 tasks cannot be taken',
         '  task B is completed. To do it again: baton task reinstate B --reason "…"',
-        '  task C is cancelled: no. To take it up again: baton task reinstate C --reason "…"',
+        '  task C is cancelled: no. To work on it again: baton task reinstate C --reason "…"',
         '  there is no task D. See them all: baton task list',
       ].join('\n'),
       hint: 'Follow the hint of each, or leave it out.',
