@@ -286,28 +286,28 @@ describe('a person in front of an agent', () => {
     });
   });
 
-  it('has their shell back while the client sleeps, and goes on when they wake it', async () => {
-    const id = await world.run('sleeper');
-    await world.until('it has begun', () => logOf(id).includes('I begin.'));
-    const shell = { cwd: world.repository, env: { ...world.world.env, PS1: 'shell> ' }, columns: 200, rows: 40 };
-    await using terminal = new Terminal(['sh', '-i'], shell);
-    await terminal.shows('shell>');
-    terminal.type(`'${process.execPath}' '${BATON}' agent attach ${id}\r`);
-    await terminal.shows('(type a message; Ctrl-D leaves)');
-    terminal.type('Sleep.\r');
-    await terminal.shows('Stopped');
-    expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached' });
-    terminal.type('fg\r');
-    await terminal.shows('I woke up.');
-    await terminal.shows('(the turn ended)');
-    terminal.type('\u0004');
-    await terminal.shows('Baton continues the conversation of sleeper');
-    terminal.type('exit\r');
-    await terminal.exit();
-    expect(await world.agent(id)).toMatchObject({ status: 'done' });
-  });
-
   inLongLane(() => {
+    it('has their shell back while the client sleeps, and goes on when they wake it', async () => {
+      const id = await world.run('sleeper');
+      await world.until('it has begun', () => logOf(id).includes('I begin.'));
+      const shell = { cwd: world.repository, env: { ...world.world.env, PS1: 'shell> ' }, columns: 200, rows: 40 };
+      await using terminal = new Terminal(['sh', '-i'], shell);
+      await terminal.shows('shell>');
+      terminal.type(`'${process.execPath}' '${BATON}' agent attach ${id}\r`);
+      await terminal.shows('(type a message; Ctrl-D leaves)');
+      terminal.type('Sleep.\r');
+      await terminal.shows('Stopped');
+      expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached' });
+      terminal.type('fg\r');
+      await terminal.shows('I woke up.');
+      await terminal.shows('(the turn ended)');
+      terminal.type('\u0004');
+      await terminal.shows('Baton continues the conversation of sleeper');
+      terminal.type('exit\r');
+      await terminal.exit();
+      expect(await world.agent(id)).toMatchObject({ status: 'done' });
+    });
+
     it('talks line by line with what has no interactive mode', async () => {
       const id = await world.run('plain');
       await using terminal = attach(id);

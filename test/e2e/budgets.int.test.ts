@@ -109,24 +109,24 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     await world.gone(id);
   });
 
-  it('that is reached while the daemon is away is found when it is back', async () => {
-    const id = await world.run('away');
-    await world.until('it is at work', () => marks(world, id).length === 1);
-    await world.world.endDaemon('SIGKILL');
-    const { log } = { log: join(world.world.stateDir, 'agents', id, 'output.log') };
-    open(world, 'away-1');
-    await world.until('it has used more', () => readFileSync(log, 'utf8').includes('away-2'));
-    await world.world.startDaemon();
-    const shown = await escalated(world, id);
-    open(world, 'away-2');
-    await held(world, shown);
-    await world.resolve(shown.decision_id, 'approve');
-    expect(await world.agent(id)).toMatchObject({ status: 'done' });
-    await world.gone(id);
-    expect((await world.decisions()).filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
-  });
-
   inLongLane(() => {
+    it('that is reached while the daemon is away is found when it is back', async () => {
+      const id = await world.run('away');
+      await world.until('it is at work', () => marks(world, id).length === 1);
+      await world.world.endDaemon('SIGKILL');
+      const { log } = { log: join(world.world.stateDir, 'agents', id, 'output.log') };
+      open(world, 'away-1');
+      await world.until('it has used more', () => readFileSync(log, 'utf8').includes('away-2'));
+      await world.world.startDaemon();
+      const shown = await escalated(world, id);
+      open(world, 'away-2');
+      await held(world, shown);
+      await world.resolve(shown.decision_id, 'approve');
+      expect(await world.agent(id)).toMatchObject({ status: 'done' });
+      await world.gone(id);
+      expect((await world.decisions()).filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
+    });
+
     it('that nobody raises ends the agent, and its held tool is never run', async () => {
       const id = await world.run('cut');
       open(world, 'cut-1');

@@ -2,9 +2,11 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listLiving } from '../../src/api/processes.ts';
+import { inLongLane, isLongLane } from '../lanes.ts';
+import { BATON } from '../package/where.ts';
 import { until } from '../processes/until.ts';
 
 /** The command as people meet it: the working tree through its bin, and the bundle as an installed package has it. */
@@ -13,11 +15,15 @@ const sample = join(root, 'examples/messages/exit-signal.json');
 let folder: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'baton-built-'));
+  // A build by itself takes seconds of CPU time; the tests' own package has the same bundles.
+  folder = isLongLane ? mkdtempSync(join(tmpdir(), 'baton-built-')) : dirname(dirname(BATON));
+  if (!isLongLane) return;
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root });
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(root, part), join(folder, part), { recursive: true });
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  if (isLongLane) rmSync(folder, { recursive: true });
+});
 
 describe.each([
   ['the working tree', () => join(root, 'bin/baton.cjs')],
@@ -56,22 +62,24 @@ describe.each([
   });
 });
 
-describe('the libraries of the package', () => {
-  it('are imported by name, and have types', () => {
-    const program = `
-      import { parseExitSignal } from 'batonctl/protocol';
-      import { canonicalJson, toHex, webVerifier } from 'batonctl/ledger';
-      import { createClient } from 'batonctl/client';
-      const client = createClient({ stateDir: ${JSON.stringify(join(folder, 'state'))}, autostart: false, reachMs: 1 });
-      const health = await client.health();
-      console.log(parseExitSignal('').ok, canonicalJson({ b: 1, a: 2 }).value, toHex(webVerifier.sha256(new Uint8Array())).slice(0, 8));
-      console.log(health.error.code);`;
-    writeFileSync(join(folder, 'program.mjs'), program);
-    const { stdout, stderr } = run(process.execPath, [join(folder, 'program.mjs')]);
-    expect({ stdout, stderr }).toEqual({ stdout: 'false {"a":2,"b":1} e3b0c442\ndaemon-away\n', stderr: '' });
-    for (const name of ['protocol', 'ledger', 'api']) {
-      expect(existsSync(join(folder, 'dist/types', name, 'index.d.ts'))).toBe(true);
-    }
+inLongLane(() => {
+  describe('the libraries of the package', () => {
+    it('are imported by name, and have types', () => {
+      const program = `
+        import { parseExitSignal } from 'batonctl/protocol';
+        import { canonicalJson, toHex, webVerifier } from 'batonctl/ledger';
+        import { createClient } from 'batonctl/client';
+        const client = createClient({ stateDir: ${JSON.stringify(join(folder, 'state'))}, autostart: false, reachMs: 1 });
+        const health = await client.health();
+        console.log(parseExitSignal('').ok, canonicalJson({ b: 1, a: 2 }).value, toHex(webVerifier.sha256(new Uint8Array())).slice(0, 8));
+        console.log(health.error.code);`;
+      writeFileSync(join(folder, 'program.mjs'), program);
+      const { stdout, stderr } = run(process.execPath, [join(folder, 'program.mjs')]);
+      expect({ stdout, stderr }).toEqual({ stdout: 'false {"a":2,"b":1} e3b0c442\ndaemon-away\n', stderr: '' });
+      for (const name of ['protocol', 'ledger', 'api']) {
+        expect(existsSync(join(folder, 'dist/types', name, 'index.d.ts'))).toBe(true);
+      }
+    });
   });
 });
 

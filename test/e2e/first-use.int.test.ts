@@ -4,18 +4,17 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newRepository } from '../package/new-repository.ts';
+import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
 /** What people run into in their first hour, through the command as they type it. */
-const bin = join(import.meta.dirname, '../../bin/baton.cjs');
 let folder: string;
 let repository: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-first-'));
   repository = join(folder, 'repository');
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
-  const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  execFileSync('git', ['-C', repository, ...author, 'commit', '--quiet', '--allow-empty', '-m', 'Begin']);
+  newRepository(repository, 'empty');
 });
 afterAll(() => {
   baton('down');
@@ -65,7 +64,7 @@ describe('a new user', () => {
   it('is not made to wait by an input without end', () => {
     const { code, err } = baton('validate', 'mission', '/dev/zero');
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('input too large: 262145 bytes') });
-    const piped = spawnSync('bash', ['-c', `yes | "${process.execPath}" "${bin}" validate mission -`], {
+    const piped = spawnSync('bash', ['-c', `yes | "${process.execPath}" "${BATON}" validate mission -`], {
       encoding: 'utf8',
     });
     expect(piped.stderr).toContain('Error: input too large');
@@ -79,7 +78,7 @@ describe('a new user', () => {
   });
 
   it('stops following the ledger when nobody reads on', () => {
-    const command = `"${process.execPath}" "${bin}"`;
+    const command = `"${process.execPath}" "${BATON}"`;
     // Entries come until the follower has noticed that nobody listens.
     const add = `${command} task add Z$i --title z > /dev/null`;
     const script = `(${command} ledger log -f | head -1) & for i in 1 2 3 4 5 6 7 8 9; do kill -0 $! 2>&- && ${add}; done; wait`;
@@ -218,7 +217,7 @@ describe('a new user', () => {
     const { pid } = JSON.parse(readFileSync(join(folder, 'state/daemon.json'), 'utf8')) as { pid: number };
     process.kill(pid, 'SIGSTOP');
     try {
-      const child = spawn(process.execPath, [bin, 'task', 'list'], { cwd: repository, env: env() });
+      const child = spawn(process.execPath, [BATON, 'task', 'list'], { cwd: repository, env: env() });
       const said = (await once(child.stderr.setEncoding('utf8'), 'data')).join('');
       expect(said).toMatch(
         new RegExp(`Waiting for the daemon \\(process ${pid}\\), which (has not answered yet|is stopped)\\.`),
@@ -245,7 +244,7 @@ function baton(...args: string[]) {
 }
 
 function run(args: readonly string[], settings: NodeJS.ProcessEnv = {}, cwd = repository) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BATON, ...args], {
     encoding: 'utf8',
     cwd,
     env: { ...env(), ...settings },
@@ -254,5 +253,5 @@ function run(args: readonly string[], settings: NodeJS.ProcessEnv = {}, cwd = re
 }
 
 function env(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state') };
+  return { ...COMPILE_CACHE, PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state') };
 }

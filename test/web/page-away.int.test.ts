@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readDaemonRecord } from '../../src/api/state-folder.ts';
-import { someOf } from '../lanes.ts';
+import { inLongLane } from '../lanes.ts';
 import { until } from '../processes/until.ts';
 import { openBrowser } from './open-browser.ts';
 import { PageWorld, type Visit } from './page-world.ts';
@@ -100,21 +100,23 @@ describe('the page without its daemon', () => {
     ['/fleet/costs', 'costs_get'],
   ];
 
-  it('names each call that fails where its answer would be, and recovers', { timeout: 180_000 }, async () => {
-    const names = await askAndRun();
-    for (const [address, operation] of someOf(CALLS, 0, 2)) {
-      const path = address.replace(/TASK|AGENT|DECISION/g, (name) => names[name] ?? name);
-      page.world.tellDaemon(operation);
-      // A new browser has nothing yet that it could show instead.
-      const fresh = await page.visit(browser);
-      await page.go(fresh.page, path);
-      await fresh.page.locator('.view .failure').first().waitFor();
-      await shows('live', fresh.page);
-      page.world.tellDaemon('');
-      await fresh.page.locator('.view .failure').first().waitFor({ state: 'detached' });
-      expect(await foot(fresh.page).textContent()).toContain('live');
-      await fresh.context.close();
-    }
+  inLongLane(() => {
+    it('names each call that fails where its answer would be, and recovers', { timeout: 180_000 }, async () => {
+      const names = await askAndRun();
+      for (const [address, operation] of CALLS) {
+        const path = address.replace(/TASK|AGENT|DECISION/g, (name) => names[name] ?? name);
+        page.world.tellDaemon(operation);
+        // A new browser has nothing yet that it could show instead.
+        const fresh = await page.visit(browser);
+        await page.go(fresh.page, path);
+        await fresh.page.locator('.view .failure').first().waitFor();
+        await shows('live', fresh.page);
+        page.world.tellDaemon('');
+        await fresh.page.locator('.view .failure').first().waitFor({ state: 'detached' });
+        expect(await foot(fresh.page).textContent()).toContain('live');
+        await fresh.context.close();
+      }
+    });
   });
 
   /** A question about a task, and an agent that runs. */

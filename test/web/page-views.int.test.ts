@@ -69,18 +69,15 @@ async function violationsOn(of: Page): Promise<string[]> {
 }
 
 describe('every view', () => {
-  it.each(someOf(VIEWS, 0, 1, 3, 9, 11))(
-    '%s has no serious violation of accessibility, light and dark',
-    async (...view) => {
-      for (const { page: of, red } of [visits.light, visits.dark]) {
-        await show(of, view);
-        expect(await violationsOn(of)).toEqual([]);
-        expect(red).toEqual([]);
-      }
-    },
-  );
+  it.each(someOf(VIEWS, 0, 3, 11))('%s has no serious violation of accessibility, light and dark', async (...view) => {
+    for (const { page: of, red } of [visits.light, visits.dark]) {
+      await show(of, view);
+      expect(await violationsOn(of)).toEqual([]);
+      expect(red).toEqual([]);
+    }
+  });
 
-  it.each(someOf(VIEWS, 0, 1, 9, 11))('%s fits a screen of 320 px', async (...view) => {
+  it.each(someOf(VIEWS, 0, 9))('%s fits a screen of 320 px', async (...view) => {
     const { page: of } = visits.light;
     await of.setViewportSize({ width: 320, height: 640 });
     await show(of, view);

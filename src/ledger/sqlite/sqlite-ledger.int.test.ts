@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { isLongLane } from '../../../test/lanes.ts';
 import { toHex } from '../format/bytes.ts';
 import { all, waitUntil } from '../store.cases.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
@@ -14,6 +15,8 @@ import { record, testDraft } from '../writer/ledger.cases.ts';
 import type { Ledger } from '../writer/ledger.ts';
 import { openSqliteStore } from './open.ts';
 import { isSqliteStore, TestFolder } from './sqlite.cases.ts';
+
+const READERS = isLongLane ? 8 : 3;
 
 describe('the file of a ledger', () => {
   it('is in WAL mode, fully synchronous, and marked as ours', async () => {
@@ -181,11 +184,11 @@ describe('readers', () => {
     await ledger.close();
   });
 
-  it('meet no error and no gap while 100 callers write: 8 processes', async () => {
+  it(`meet no error and no gap while 100 callers write: ${READERS} processes`, async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(0)]);
-    const readers = Array.from({ length: 8 }, () => startReader(folder.ledger));
+    const readers = Array.from({ length: READERS }, () => startReader(folder.ledger));
     await Promise.all(readers.map(({ started }) => started));
     let recorded = 0;
     await Promise.all(
@@ -199,7 +202,7 @@ describe('readers', () => {
     expect(recorded).toBe(2_000);
     await record(ledger, [{ actor: 'system:test', type: 'TestEnded', data: {} }]);
     const reports = await Promise.all(readers.map(({ report }) => report));
-    expect(reports).toEqual(Array.from({ length: 8 }, () => ({ code: 0, text: 'in order: 2003' })));
+    expect(reports).toEqual(Array.from({ length: READERS }, () => ({ code: 0, text: 'in order: 2003' })));
     expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(true);
     await ledger.close();
   }, 60_000);

@@ -1,0 +1,1 @@
+import './sqlite-ledger.int.test.ts';

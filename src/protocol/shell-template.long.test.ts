@@ -1,0 +1,1 @@
+import './shell-template.int.test.ts';

@@ -1,0 +1,1 @@
+import './acp-agents.int.test.ts';
