@@ -83,7 +83,7 @@ export const fleetView = object({
   }),
   problems: {
     ...list(object({ message: text, hint: text })),
-    about: 'What keeps this host from taking part, or its replica from being written.',
+    about: 'Why this host does not take part, or why its replica is not written.',
   },
 });
 export type FleetView = ValueOf<typeof fleetView>;

@@ -196,13 +196,13 @@ export class Effects {
     if (type === 'ChecksRequested') await abandonChecks(data, this.#context);
     if (type === 'MergeRequested') await abandonMerge(data.merge_id, this.#context);
     if (isStartEffect(effect)) await this.#stopSetup(effect.data.agent_id);
-    if (type === 'CommandRequested') await killCommand(data.command_id, 'nobody waits for it any more', this.#context);
+    if (type === 'CommandRequested') await killCommand(data.command_id, 'nothing waits for it any more', this.#context);
   }
 
   async #stopSetup(agentId: string): Promise<void> {
     const id = setupCommandOf(agentId);
     const { folder } = commandFiles(this.#context.stateDir, id);
-    if (existsSync(folder)) await killCommand(id, 'nobody waits for it any more', this.#context);
+    if (existsSync(folder)) await killCommand(id, 'nothing waits for it any more', this.#context);
   }
 
   #run(work: Promise<void>): void {

@@ -46,7 +46,13 @@ export function planAgentRun(runbook: Runbook, name: string): Parsed<AgentPlan> 
   const [variable] = requiredVariables(agent);
   if (variable === undefined) return accepted(agent);
   const message = `agent ${name} needs \${var.${variable}}, which a run on its own does not have`;
-  return refused(problem('runbook/missing-variable', message, 'Run it through a pipeline or a command that gives it.'));
+  return refused(
+    problem(
+      'runbook/missing-variable',
+      message,
+      'Run the agent through a pipeline or a command that sets the variable.',
+    ),
+  );
 }
 
 /** Every worker with its plan. In a checked runbook all fit into an entry. */

@@ -74,7 +74,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'a worker that makes workflows of tasks that are workflows',
     'runbook/meaningless-option',
-    'worker w makes workflows, and takes tasks of workflows alone',
+    'worker w makes workflows, but takes only tasks of workflows',
     'Leave `workflow` out: it takes tasks that are in no workflow.',
     { workers: { w: { '‸workflow': true, run: { workflow: 'issue' } } } },
   ],
@@ -123,7 +123,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'settings of ACP for another client',
     'runbook/not-acp',
-    'agent a is no ACP agent, and has `acp`',
+    'agent a is not an ACP agent, but has `acp`',
     'Remove it, or set `run` to an ACP agent: opencode, copilot, qwen, cline, auggie, grok, claude-acp, codex-acp, gemini-acp, or acp:COMMAND.',
     agent({ run: 'claude', prompt: 'x', '‸acp': { files: false } }),
   ],
@@ -689,14 +689,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'an injected secret that passes as well',
     'runbook/secret-passed',
-    'MY_KEY is an injected secret, and this gives it away',
+    'MY_KEY is an injected secret, and this would reveal it',
     'Remove it: the secret is injected.',
     { env_pass: ['‸MY_*'], secrets: { OPENAI_API_KEY: { env: 'MY_KEY', inject: 'header' } } },
   ],
   [
     'an injected secret in a command',
     'runbook/secret-passed',
-    'MY_KEY is an injected secret, and this gives it away: ${env.MY_KEY}',
+    'MY_KEY is an injected secret, and this would reveal it: ${env.MY_KEY}',
     'Remove it: the secret is injected.',
     { ...shell('curl -H ‸${env.MY_KEY} x'), secrets: { OPENAI_API_KEY: { env: 'MY_KEY', inject: 'header' } } },
   ],

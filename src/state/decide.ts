@@ -153,7 +153,7 @@ export function decide<K extends CommandKind>(
   const allowed: readonly CallerKind[] = commandAccess[kind];
   if (!allowed.includes(caller.kind)) {
     const message = `the token of this ${caller.kind} does not allow ${kind}`;
-    return refusal('forbidden', message, `It takes the token of: ${allowed.join(', ')}.`);
+    return refusal('forbidden', message, `It needs the token of: ${allowed.join(', ')}.`);
   }
   const unfit =
     findRevokedPage(state, caller) ??

@@ -68,7 +68,7 @@ export const QUESTIONS = {
     answers: {
       held: [
         'before a tool',
-        'the tool waits until the budget is decided: at most one request more per open conversation',
+        'the tool waits for the decision about the budget; each open conversation can make one more request',
       ],
       request: ['after a request', 'the turn is cancelled at the next report or tool call'],
       turn: ['after a turn', 'the next turn is held or cancelled at its first tool call'],

@@ -89,6 +89,6 @@ const OTHER_USER = refusal(
   'the browser belongs to another user of this machine',
   'Open the page as the user of the daemon: baton web',
 );
-const BAD_CHALLENGE = refusal('bad-request', 'the challenge has 16 to 128 characters of base64url');
+const BAD_CHALLENGE = refusal('bad-request', 'the challenge must have 16 to 128 characters of base64url');
 const BAD_KEY_REQUEST = refusal('bad-request', 'the body has the texts code, public_key and signature');
 const MAX_BYTES = 4096;

@@ -105,7 +105,7 @@ async function routeOperation(
     return refuseRequest(
       response,
       'bad-request',
-      `an idempotency key has 1 to ${SERVER_LIMITS.idempotencyKeyLength} visible characters`,
+      `an idempotency key must have 1 to ${SERVER_LIMITS.idempotencyKeyLength} visible characters`,
     );
   }
   const call = { operation, identity, token, projectPath, body: body.bytes, key, signal };

@@ -153,7 +153,7 @@ export async function abandonChecks(
   { checks_id: id, checks }: Events['ChecksRequested'],
   context: EffectContext,
 ): Promise<void> {
-  for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'nobody waits for it any more', context);
+  for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'nothing waits for it any more', context);
   await removeCheckout(checkoutOf(context.stateDir, id));
   await removeCheckout(freshCheckoutPath(checkoutOf(context.stateDir, id)));
 }
@@ -162,7 +162,7 @@ export async function abandonChecks(
 export async function abandonMerge(mergeId: string, context: EffectContext): Promise<void> {
   const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
   for (const id of namesIn(join(context.stateDir, 'commands')).filter(isOurs))
-    await killCommand(id, 'nobody waits for it any more', context);
+    await killCommand(id, 'nothing waits for it any more', context);
   for (const id of namesIn(join(context.stateDir, 'checkouts')).filter(isOurs))
     await removeCheckout(checkoutOf(context.stateDir, id));
 }

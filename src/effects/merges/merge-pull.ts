@@ -43,7 +43,7 @@ export async function mergePull(
   }
   return signal.aborted
     ? undefined
-    : { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
+    : { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times during the merge` };
 }
 
 export const MOST_TRIES = 20;

@@ -90,7 +90,7 @@ async function mergeLocally(
     if (!advanced.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(advanced.problem) };
     if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: made.sha };
   }
-  return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
+  return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times during the merge` };
 }
 
 interface MergeTarget {

@@ -29,7 +29,12 @@ export function checkAgents(subject: RunbookSubject): void {
     }
     if (acp !== undefined && !isAcp(run ?? inheritedFields(name, {}).run ?? '')) {
       const hint = `Remove it, or set \`run\` to an ACP agent: ${ACP_PRESET_NAMES.join(', ')}, or acp:COMMAND.`;
-      subject.reportName('runbook/not-acp', [...path, 'acp'], `agent ${name} is no ACP agent, and has \`acp\``, hint);
+      subject.reportName(
+        'runbook/not-acp',
+        [...path, 'acp'],
+        `agent ${name} is not an ACP agent, but has \`acp\``,
+        hint,
+      );
     }
     const builtIn = /^builtin:(.*)$/.exec(run ?? '')?.[1];
     if (builtIn !== undefined && !BUILT_IN_ROLES.some((role) => role === builtIn)) {

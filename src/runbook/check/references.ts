@@ -57,7 +57,7 @@ export function checkWorkers(subject: RunbookSubject): void {
   for (const [name, { run, workflow, phases = [] }] of Object.entries(subject.value.workers ?? {})) {
     if (!isWorkflowRun(run)) continue;
     if (workflow === true) {
-      const message = `worker ${name} makes workflows, and takes tasks of workflows alone`;
+      const message = `worker ${name} makes workflows, but takes only tasks of workflows`;
       const hint = 'Leave `workflow` out: it takes tasks that are in no workflow.';
       subject.reportName('runbook/meaningless-option', ['workers', name, 'workflow'], message, hint);
     }

@@ -43,7 +43,7 @@ function checkPassed(subject: RunbookSubject, path: Path, patterns: readonly str
 }
 
 function reportPassed(subject: RunbookSubject, path: Path, name: string, hint: string): void {
-  subject.report('runbook/secret-passed', path, `${name} is an injected secret, and this gives it away`, hint);
+  subject.report('runbook/secret-passed', path, `${name} is an injected secret, and this would reveal it`, hint);
 }
 
 function checkUnboxed(subject: RunbookSubject, name: string): void {

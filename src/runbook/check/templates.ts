@@ -163,7 +163,7 @@ function wrongSource({ name, source }: Slot, { isRecorded }: TemplateText, scope
 
 function givenAway({ name, source }: Slot, secrets: readonly string[]): Wrong | undefined {
   if (name.of !== 'env' || !secrets.includes(name.name)) return undefined;
-  const message = `${name.name} is an injected secret, and this gives it away: ${quote(source)}`;
+  const message = `${name.name} is an injected secret, and this would reveal it: ${quote(source)}`;
   return { code: 'runbook/secret-passed', message, hint: 'Remove it: the secret is injected.' };
 }
 

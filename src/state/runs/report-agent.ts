@@ -29,7 +29,7 @@ export function decideReportAgent(
   const isWatcher = caller.kind === 'supervisor' || caller.kind === 'system';
   if (!isWatcher && report.kind !== 'idle' && report.kind !== 'stop') {
     const message = `the token of this ${caller.kind} does not allow the report ${report.kind}`;
-    return refusal('forbidden', message, "It takes the token of the agent's supervisor.");
+    return refusal('forbidden', message, "It needs the token of the agent's supervisor.");
   }
   const speaker = findReportedAgent(state, caller, agentId);
   if (!speaker.ok) return speaker;

@@ -154,7 +154,7 @@ function findMainRefusal(
     return refusal('main-held', `${main.branch} has commits that nobody has accepted`, 'Answer: baton decision list');
   if (main.branch === branch ? main.sha === base : into === branch) return null;
   const message = `${branch} is at ${base.slice(0, 12)}, and that is not on record yet`;
-  return refusal('main-moved', message, 'The merge is made again.');
+  return refusal('main-moved', message, 'Baton prepares the merge again.');
 }
 
 /** Whether a merge can no longer be stopped: its commit is recorded, and the main branch has not moved elsewhere. */

@@ -117,7 +117,7 @@ function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   if (task.flow.mode !== null)
     return refusal('workflow-started', `task ${id} is a workflow already`, `Follow it: baton run --follow ${id}`);
   if (task.claim !== null) {
-    const hint = `Wait for the end of that claim, or end it: baton task release ${id}`;
+    const hint = `Wait until that claim ends, or end it: baton task release ${id}`;
     return refusal('already-claimed', `task ${id} is claimed by ${task.claim.holder}`, hint);
   }
   if (task.phase === 'COMPLETED')
