@@ -16,12 +16,15 @@ import {
 } from './run-git.ts';
 
 /** The folders of a repository, from any of its worktrees. */
-export interface Repository {
+export interface GitFolders {
   /** The top of the worktree; the repository itself if it is bare. */
   readonly top: string;
   readonly gitDir: string;
   /** The git folder shared by all worktrees. */
   readonly commonDir: string;
+}
+
+export interface Repository extends GitFolders {
   /** The top of the main worktree, which contains Baton's worktrees. */
   readonly mainTop: string;
 }
@@ -30,26 +33,39 @@ export async function findRepository(
   folder: string,
   options: Pick<GitOptions, 'timeoutMs'> = {},
 ): Promise<GitResult<Repository>> {
+  return attempt(async () => {
+    const folders = unwrap(await findGitFolders(folder, options));
+    const { top, gitDir, commonDir } = folders;
+    if (top === gitDir) return { ...folders, mainTop: commonDir };
+    const mainTop = gitDir === commonDir ? topOf(commonDir) : await findMainTop(folder);
+    return { ...folders, mainTop: mainTop ?? commonDir };
+  });
+}
+
+/** As `findRepository`, without the main worktree: for a linked worktree, that takes git a second process. */
+export async function findGitFolders(
+  folder: string,
+  options: Pick<GitOptions, 'timeoutMs'> = {},
+): Promise<GitResult<GitFolders>> {
   const places = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir', '--show-toplevel'];
   return attempt(async () => {
     const found = await gitText(places, { ...options, cwd: folder });
     if (!found.ok && NO_WORKTREE.test(found.problem.message)) return findBareRepository(folder, found);
     const [gitDir, commonDir, top, ...more] = unwrap(found).split('\n');
     if (gitDir === undefined || commonDir === undefined || top === undefined || more.length > 0) return oddPath(folder);
-    const mainTop = gitDir === commonDir ? topOf(commonDir) : await findMainTop(folder);
-    return { top, gitDir, commonDir, mainTop: mainTop ?? commonDir };
+    return { top, gitDir, commonDir };
   });
 }
 
 const NO_WORKTREE = /must be run in a work tree/;
 
-async function findBareRepository(folder: string, noWorktree: GitFailure): Promise<Repository> {
+async function findBareRepository(folder: string, noWorktree: GitFailure): Promise<GitFolders> {
   const places = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
   const [bare, gitDir, commonDir, ...more] = unwrap(await gitText(places, { cwd: folder })).split('\n');
   // The folder is the git folder of a repository that has worktrees.
   if (bare !== 'true') return unwrap(noWorktree);
   if (gitDir === undefined || commonDir === undefined || more.length > 0) return oddPath(folder);
-  return { top: gitDir, gitDir, commonDir, mainTop: commonDir };
+  return { top: gitDir, gitDir, commonDir };
 }
 
 /** As git derives it. */

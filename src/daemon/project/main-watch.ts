@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import { findUpstream, readRefFingerprint, type RefFingerprint } from '../../git/main-branch.ts';
-import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
+import { findMainBranch, findGitFolders, findSha } from '../../git/repository.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
@@ -187,7 +187,7 @@ export class MainWatch {
   }
 
   async #markOf(branch: string): Promise<RefFingerprint | undefined> {
-    const found = this.#commonDir === undefined ? await findRepository(this.#options.path) : undefined;
+    const found = this.#commonDir === undefined ? await findGitFolders(this.#options.path) : undefined;
     if (found?.ok === true) this.#commonDir = found.value.commonDir;
     return this.#mark(branch);
   }

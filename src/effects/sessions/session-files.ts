@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeBelow } from '../../api/write-below.ts';
 import { findMergeBase, readDiff } from '../../git/commits.ts';
-import { findRepository, findSha } from '../../git/repository.ts';
+import { findGitFolders, findSha } from '../../git/repository.ts';
 import { gitText } from '../../git/run-git.ts';
 import { excludeFromGit, SESSION_FOLDER } from '../../git/worktree/ignore-rules.ts';
 import { withUnhiddenFiles } from '../../git/worktree/unhidden-files.ts';
@@ -39,7 +39,7 @@ export async function writeSessionFiles(
   isResumed: boolean,
 ): Promise<void> {
   const { task } = packet;
-  const found = await findRepository(workspace);
+  const found = await findGitFolders(workspace);
   if (found.ok) await excludeFromGit(found.value.commonDir, `/${SESSION_FOLDER}/`).catch(() => undefined);
   const { workflow } = context.settingsFor(task);
   const at = context.now().toISOString();

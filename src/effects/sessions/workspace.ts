@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { installFence } from '../../git/fence/install.ts';
-import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
+import { findMainBranch, findGitFolders, findSha } from '../../git/repository.ts';
 import type { GitResult } from '../../git/run-git.ts';
 import { createWorktree } from '../../git/worktree/create.ts';
 import { fillWorktree } from '../../git/worktree/fill.ts';
@@ -158,7 +158,7 @@ export async function furnishWorkspace(
   if (!filled.ok) return { ok: false, reason: `${filled.problem.message}. ${filled.problem.hint}` };
   const port = await context.placeMutex.run(' port', async () => findPort(worktree));
   const { setup, setupTimeoutMs: timeoutMs } = workspace;
-  const found = await findRepository(worktree);
+  const found = await findGitFolders(worktree);
   if (!found.ok) return { ok: false, reason: found.problem.message };
   const note = readWorktreeNote(found.value.gitDir);
   const keep = async (): Promise<FurnishResult> => {
@@ -186,7 +186,7 @@ const LAST = 9999;
 
 /** The port of a worktree: its own, else the first that no other worktree has and no program listens on. */
 async function findPort(worktree: string): Promise<number | null> {
-  const own = await findRepository(worktree);
+  const own = await findGitFolders(worktree);
   if (!own.ok) return null;
   const note = readWorktreeNote(own.value.gitDir);
   if (note.port !== null) return note.port;

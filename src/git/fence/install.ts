@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { changeConfig, enableWorktreeConfig, readConfig } from '../config.ts';
-import { findMainBranch, findRepository, type Repository } from '../repository.ts';
+import { findMainBranch, findGitFolders, type GitFolders } from '../repository.ts';
 import { attempt, git, gitFailure, gitLines, type GitResult, unwrap } from '../run-git.ts';
 import { unlockCompletedWorktree } from '../worktree/worktree.ts';
 import { type Fence, FENCE_FILE, fencePath, readFence, renderFence, rewriteFile } from './fence.ts';
@@ -70,14 +70,14 @@ function isFencePath(path: string | null): boolean {
 }
 
 export async function findFenceHooks(worktree: string): Promise<string | null> {
-  const found = await findRepository(worktree);
+  const found = await findGitFolders(worktree);
   return found.ok && readFence(found.value.gitDir) !== null ? join(found.value.gitDir, HOOKS_FOLDER) : null;
 }
 
 /** The fence of a worktree; null if the fence or the worktree is missing or incomplete. */
 export async function findFence(worktree: string): Promise<GitResult<Fence | null>> {
   if (!existsSync(worktree)) return { ok: true, value: null };
-  const found = await findRepository(worktree);
+  const found = await findGitFolders(worktree);
   if (!found.ok) return found;
   const hooksPath = join(found.value.gitDir, HOOKS_FOLDER);
   const configured = await readConfig(worktree, ['--type=path'], 'core.hooksPath');
@@ -86,8 +86,8 @@ export async function findFence(worktree: string): Promise<GitResult<Fence | nul
   return { ok: true, value: stands ? readFence(found.value.gitDir) : null };
 }
 
-async function findLinked(worktree: string): Promise<GitResult<Repository>> {
-  const found = await findRepository(worktree);
+async function findLinked(worktree: string): Promise<GitResult<GitFolders>> {
+  const found = await findGitFolders(worktree);
   if (!found.ok || found.value.gitDir !== found.value.commonDir) return found;
   const hint = 'Only linked worktrees, which belong to one task, can have a fence.';
   return gitFailure('git/main-worktree', `'${worktree}' is the main worktree`, hint);

@@ -1,6 +1,6 @@
 import { findRemoteUrl } from '../config.ts';
 import { readCloneKind } from '../own/own-repository.ts';
-import { findMainBranch, findRepository } from '../repository.ts';
+import { findMainBranch, findGitFolders } from '../repository.ts';
 import { gitFailure, gitLines, type GitResult } from '../run-git.ts';
 import { join } from 'node:path';
 import { recordableRemote } from './remote-url.ts';
@@ -17,7 +17,7 @@ export async function findOriginUrl(folder: string): Promise<GitResult<string | 
 
 /** Identifies a repository in all its clones: the first of the root commits of the main branch, sorted. */
 export async function findRootCommit(folder: string, main?: string): Promise<GitResult<string>> {
-  const found = await findRepository(folder);
+  const found = await findGitFolders(folder);
   if (!found.ok) return found;
   const { commonDir } = found.value;
   if (readCloneKind({ path: folder, commonDir, objects: join(commonDir, 'objects') }) === 'shallow') {
