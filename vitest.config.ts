@@ -44,8 +44,8 @@ export default defineConfig({
       },
     ],
     reporters: ['default', './scripts/closing-line.ts'],
-    // Tests wait for other processes half of their time: a small machine would be idle with one worker for each core.
-    maxWorkers: Math.max(4, Math.floor(availableParallelism() / 2)),
+    // Tests wait for other processes half of their time: a small machine needs three workers for each core.
+    maxWorkers: Math.max(6, Math.floor(availableParallelism() / 2)),
     // On a machine that does ten other things; whatever a test waits for comes much sooner.
     testTimeout: 90_000,
     // A machine that does other things at the same time may starve a process for longer than a test waits. Whatever needed a second try
