@@ -32,6 +32,8 @@ const env = {
   ...(isAll ? { BATON_TEST_SAMPLES: 'all' } : {}),
 };
 const running = new Set<ChildProcess>();
+/** The checkers are Go programs. Collecting less garbage, and on one processor, they take half of the CPU time; the tests have the others. */
+const THRIFTY = { GOGC: '400', GOMAXPROCS: '1' };
 
 if (chosen.length === 0 && process.env['BATON_TEST_STORE'] === 'postgres') await runOnPostgres();
 else if (chosen.length === 0) {
@@ -40,9 +42,6 @@ else if (chosen.length === 0) {
 } else await run('vitest', ['run', ...chosen]);
 if (isAll) await runOnPostgres();
 if (isAll) for (const lane of ['test:attacks', 'test:clients']) await run('npm', ['run', '--silent', lane]);
-
-/** The checkers are Go programs. Collecting less garbage, and on one processor, they take half of the CPU time; the tests have the others. */
-const THRIFTY = { GOGC: '400', GOMAXPROCS: '1' };
 
 /** What it prints comes at its end, so that it does not mix with what the tests print. */
 async function check(): Promise<void> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { readFileIfPresent } from '../../api/files.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
 import { until } from '../../daemon/running.cases.ts';
@@ -34,8 +34,11 @@ it("leaves another session's process alone that has the mark in its environment"
   const run = await scene.start({ argv: ['/bin/sh', '-c', `BATON_AGENT_ID=${value} sh -c 'echo $$; exec sleep 600'`] });
   const said = (): number => Number(readFileIfPresent(run.files.log).trim());
   await until(() => said() > 0, 'it runs');
+  const pid = said();
+  // With another mark than the scene's, it outlives the scene.
+  onTestFinished(() => void process.kill(pid, 'SIGKILL'));
   expect(await killRemains({ mark, leaders: [] })).toBe(true);
-  expect(readProcessIdentity(said())).toBeDefined();
+  expect(readProcessIdentity(pid)).toBeDefined();
 });
 
 it('leaves a process alone that has the number of one that has gone', async () => {

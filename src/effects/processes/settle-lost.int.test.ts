@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../test/processes/until.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import { agentFiles } from '../../supervisor/contract.ts';
@@ -57,7 +58,8 @@ describe('a start whose supervisor is lost', () => {
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
     expect(await settling).toEqual(EXIT);
-    expect(readProcessIdentity(pid)).toBeUndefined();
+    // The last word is there, so nobody waits for the death of what was killed.
+    await until('it is gone', () => readProcessIdentity(pid) === undefined);
     expect(readProcessIdentity(next)).toBeDefined();
   });
 });
