@@ -40,7 +40,7 @@ export function onExit(world: EngineContext, agent: AgentRun, data: EventOf<'Age
   if (agent.recovering || isUnheard) return [...calledOff, ...resumeAfterError(world, agent)];
   const plan = escalateIfBlocksUsed(handlerPlan(agent.plan, 'on_dead', null), hasUsedBlocks(world, agent));
   const how = data.signal === null ? `exit code ${data.code ?? 'unknown'}` : `signal ${data.signal}`;
-  const blocks = data.blocks_used ? ', after its blocks were used up' : '';
+  const blocks = data.blocks_used ? ', after the limit of blocked stops' : '';
   const message = `Agent ended without signaling completion (${how}${blocks})`;
   const firing = { handler: 'on_dead', plan, source: 'dead', message, details: data.output } as const;
   return [...calledOff, ...fireHandler(world, agent, firing)];

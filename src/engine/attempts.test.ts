@@ -90,7 +90,7 @@ describe('attempts', () => {
     play.say(runs.exited(id, { start: 1, code: 0, blocks_used: true }));
     expect(play.agent()).toMatchObject({ start: 1, process: 'gone' });
     expect(play.decision().source).toBe('dead');
-    expect(play.the('NotificationRequested').message).toContain('after its blocks were used up');
+    expect(play.the('NotificationRequested').message).toContain('after the limit of blocked stops');
     play.checkReplay();
   });
 

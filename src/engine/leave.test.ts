@@ -66,12 +66,12 @@ describe('an agent whose run is over', () => {
 });
 
 describe('an agent that exits without a signal', () => {
-  it('after its blocks were used up is recorded, and nothing advances by itself', () => {
+  it('after the limit of blocked stops is recorded, and nothing advances by itself', () => {
     const play = working();
     play.say(runs.exited(play.agent().id, { blocks_used: true }));
     expect(play.newest('AgentExited').blocks_used).toBe(true);
     expect(play.the('NotificationRequested').message).toBe(
-      'Agent ended without signaling completion (exit code 0, after its blocks were used up)',
+      'Agent ended without signaling completion (exit code 0, after the limit of blocked stops)',
     );
     expect(play.pipeline().step).toMatchObject({ name: 'code', status: 'waiting' });
   });

@@ -13,8 +13,8 @@ describe('a hint for an MCP client', () => {
     ['Claim it again: baton task claim A --as NAME', 'Claim it again: task_claim {task_id: A, as: NAME}'],
     ['Name it, or claim it: baton task claim ID', 'Name it, or claim it: task_claim {task_id: ID}'],
     [
-      'Record what was done: baton thought record - (task_id A-1)',
-      'Record what was done: thought_record (task_id A-1)',
+      'Fill in the form (baton thought template A-1), then record it: baton thought record FILE',
+      'Fill in the form (form_get {kind: record, task_id: A-1}), then record it: thought_record',
     ],
     [
       "Send what is missing, then the exit signal again. exit: baton emit exit '<json>'; result: baton result submit FILE",

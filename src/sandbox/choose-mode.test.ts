@@ -21,7 +21,7 @@ describe('auto', () => {
     expect(chooseMode('auto', NOTHING, true)).toEqual({
       ok: true,
       kind: 'none',
-      notes: ['No sandbox instead of bubblewrap: it is not installed. Install it: apt-get install x'],
+      notes: ['No sandbox: it is not installed. Install it: apt-get install x'],
     });
   });
 });

@@ -35,7 +35,11 @@ function withoutImage(container: Probe['container']): Probe['container'] {
 }
 
 function explainWeaker(kind: SandboxKind, { reason, fix }: NotUsable): string {
-  const had = { none: 'No sandbox', container: 'A container', user: 'Another user id' } as const;
+  const had = {
+    none: 'No sandbox',
+    container: 'A container instead of bubblewrap',
+    user: 'Another user id instead of bubblewrap',
+  } as const;
   const what = kind === 'none' || kind === 'container' || kind === 'user' ? had[kind] : kind;
-  return `${what} instead of bubblewrap: ${reason}. ${fix}`;
+  return `${what}: ${reason}. ${fix}`;
 }

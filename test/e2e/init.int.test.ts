@@ -176,7 +176,7 @@ describe('baton init --undo', () => {
     expect(await baton('init', '--undo')).toEqual({
       code: 1,
       out: '',
-      err: 'baton.toml was edited since and stays. To delete it: rm baton.toml\n',
+      err: 'baton.toml was edited after init wrote it, so it is kept. To delete it: rm baton.toml\n',
     });
     expect(runbook()).toContain('# mine\n');
   });

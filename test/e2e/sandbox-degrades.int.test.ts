@@ -67,12 +67,12 @@ describe.skipIf(other.ok)(`without user namespaces${unless}`, { timeout: PATIENC
   });
 
   it('auto goes on without a sandbox, and one line says so wherever the session is shown', async () => {
-    const line = expect.stringMatching(/^No sandbox instead of bubblewrap: .*No permissions to create new namespace/);
+    const line = expect.stringMatching(/^No sandbox: .*No permissions to create new namespace/);
     expect(any).toMatchObject({ sandbox: { kind: 'none', network: 'host', notes: [line], summary: 'no sandbox' } });
     const [started] = await world.entries(any?.id ?? '', 'AgentStarted');
     expect(started?.data).toMatchObject({ sandbox: 'none', sandbox_notes: [line] });
     const log = readFileSync(any?.log ?? '', 'utf8');
-    expect(log).toMatch(/^baton: sandbox: No sandbox instead of bubblewrap: .*\n$/);
+    expect(log).toMatch(/^baton: sandbox: No sandbox: .*\n$/);
     expect(withoutSandbox(log)).toBe('');
     expect(world.world.baton(['status']).out).toMatch(/any .* running .*\(no sandbox\) task ANY/);
     const folder = join(world.repository, '.worktrees/any-any');

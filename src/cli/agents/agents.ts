@@ -13,8 +13,9 @@ export const agentListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'agent_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: ({ agents }) => {
-    if (agents.length === 0) return 'No agents.\n';
+  show: ({ agents }, { options }) => {
+    if (agents.length === 0)
+      return options.has('all') ? 'No agents.\n' : 'No running agents. Ended ones: baton agent list --all\n';
     const now = Date.now();
     const isFleet = agents.some(({ host }) => host !== undefined);
     const rows = agents.map((agent) => [

@@ -107,7 +107,7 @@ export function describeVersion(tested: readonly string[], version: Version): st
 }
 
 function describeStanding(is: VersionStanding, tested: readonly string[]): string {
-  if (is === 'known') return 'known';
+  if (is === 'known') return 'tested';
   if (is === 'untested') return 'not tested in any version';
   return `not tested: ${is} than the tested versions (${renderTested(tested)})`;
 }

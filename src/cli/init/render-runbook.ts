@@ -47,7 +47,7 @@ function renderCheck({ name, run, from, isOnline }: Check): string {
     `name = ${quoted(name)}`,
     `run = ${quoted(run)}  # ${source}`,
     ...(isOnline ? ['network = "full"  # it downloads; checks have no network otherwise'] : []),
-    'timeout = "15m"  # longer is a failure',
+    'timeout = "15m"  # a check that takes longer fails',
   ];
   return lines.join('\n');
 }
@@ -71,7 +71,7 @@ function renderWorkflow({ install, build }: RunbookSettings): string {
 
 const ACCESS = `# What agents and checks can touch: their worktree, their own client's login, and what is listed here.
 [sandbox]
-mode = "auto"  # the strongest that works on the machine: baton doctor; "none" is without
+mode = "auto"  # the strongest that works here, see: baton doctor; "none" turns it off
 memory = "8GB"  # of one session
 
 # What agents can reach. Checks reach nothing unless they say so above.

@@ -29,7 +29,9 @@ export async function undoInit(record: InitRecord, top: string, given: ParsedArg
   for (const path of undone.removed) io.out(`Removed ${printable(shown(path))}.\n`);
   for (const path of undone.missing) io.out(`${printable(shown(path))} was gone already.\n`);
   for (const path of undone.edited)
-    io.err(`${printable(shown(path))} was edited since and stays. To delete it: rm ${shellWord(shown(path))}\n`);
+    io.err(
+      `${printable(shown(path))} was edited after init wrote it, so it is kept. To delete it: rm ${shellWord(shown(path))}\n`,
+    );
   for (const path of tracked)
     io.out(
       `It was committed. To commit its removal: git commit -m "chore: remove Baton" -- ${shellWord(shown(path))}\n`,

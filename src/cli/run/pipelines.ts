@@ -13,8 +13,9 @@ export const pipelineListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'pipeline_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: ({ pipelines }) => {
-    if (pipelines.length === 0) return 'No pipelines.\n';
+  show: ({ pipelines }, { options }) => {
+    if (pipelines.length === 0)
+      return options.has('all') ? 'No pipelines.\n' : 'No running pipelines. Ended ones: baton pipeline list --all\n';
     const now = Date.now();
     const isFleet = pipelines.some(({ host }) => host !== undefined);
     const rows = pipelines.map((pipeline) => [

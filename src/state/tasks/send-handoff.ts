@@ -129,7 +129,7 @@ export function decideSelfApprove(
   const by = principalOf(state, caller);
   const head = judgedHead(task);
   if (head === undefined) {
-    const hint = `Record the commit first: baton thought record - (task_id ${id})`;
+    const hint = `Record the commit first. Fill in the form (baton thought template ${id}), then record it: baton thought record FILE`;
     return refusal('nothing-to-approve', `task ${id} has no commit that could be approved`, hint);
   }
   const isOthers = task.flow.head !== null && !includesPrincipal(task.flow.authors, by);

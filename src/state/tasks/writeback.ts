@@ -18,7 +18,7 @@ export function checkWriteback(task: Task, claim: Claim | null): RuleCheck {
 }
 
 export function refuseUnrecorded({ id }: Task): ReturnType<typeof refusal> {
-  const hint = `Record what was done: baton thought record - (task_id ${id})`;
+  const hint = `Fill in the form (baton thought template ${id}), then record it: baton thought record FILE`;
   return refusal('writeback-required', WRITEBACK_REQUIRED, hint);
 }
 

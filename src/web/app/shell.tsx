@@ -62,8 +62,8 @@ function Locked({ why, hint }: { readonly why: string; readonly hint: string }) 
         <Words text={hint} />
       </p>
       <p class="dim">
-        The command opens this page with a code that counts once and for a minute. The page then has a key of its own,
-        which <code>baton web keys</code> lists and revokes.
+        The command opens this page with a code that works once, within 60 seconds. The page then has a key of its own.
+        <code>baton web keys</code> lists and revokes these keys.
       </p>
     </main>
   );

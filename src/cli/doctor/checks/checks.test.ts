@@ -269,7 +269,7 @@ const CASES: readonly Case[] = [
     runbook('[agents.a]\nrun = "./a"\nbudget = { tokens = 1 }'),
     'agents.a.budget does not count the tokens and cost of a: the client reports none | Set `timeout` or `budget.time` of the agent.',
   ],
-  ['agents.installed', diagnoseAgents(client({})), 'Claude Code: 2.1.300, known; login: KEY'],
+  ['agents.installed', diagnoseAgents(client({})), 'Claude Code: 2.1.300, tested; login: KEY'],
   [
     'agents.missing',
     diagnoseAgents(client({ version: { kind: 'missing' } })),
@@ -278,7 +278,7 @@ const CASES: readonly Case[] = [
   [
     'agents.no-login',
     diagnoseAgents(client({ login: null })),
-    'Claude Code: 2.1.300, known; no login was found | Start it once and log in: claude',
+    'Claude Code: 2.1.300, tested; no login was found | Start it once and log in: claude',
   ],
   [
     'agents.none',
