@@ -122,6 +122,8 @@ async function startPostmaster(
     max_connections: '64',
     // The default starts three processes to read for the others.
     io_method: 'sync',
+    // In its folder, so that nothing of a killed server is left in /dev/shm.
+    dynamic_shared_memory_type: 'mmap',
     ...durability(options.fsync ?? false),
     ...options.settings,
   };
