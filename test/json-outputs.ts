@@ -74,7 +74,8 @@ export function findUnknownField(shape: Shape, value: unknown, path: string): st
   if (!isObject(value)) return undefined;
   for (const [name, field] of Object.entries(value)) {
     const at = path === '' ? name : `${path}.${name}`;
-    if (shape.kind === 'object' && !Object.hasOwn(shape.fields, name)) return `${at} is not declared`;
+    const isKnown = shape.kind !== 'object' || shape.open === true || Object.hasOwn(shape.fields, name);
+    if (!isKnown) return `${at} is not declared`;
     const inner = shape.kind === 'object' ? shape.fields[name] : shape.kind === 'map' ? shape.of : undefined;
     const found = inner === undefined ? undefined : findUnknownField(inner, field, at);
     if (found !== undefined) return found;

@@ -32,7 +32,8 @@ describe('the JSON of commands', () => {
 });
 
 describe('the comparison with the declaration', () => {
-  const shape = object({ id: text, more: optional(list(object({ n: whole }))) });
+  const open = { kind: 'object', open: true, fields: {} } as const;
+  const shape = object({ id: text, more: optional(list(object({ n: whole }))), free: optional(open) });
   const listed = (lines: boolean): ListedCommand => ({
     name: 'thing list',
     summary: '',
@@ -48,6 +49,7 @@ describe('the comparison with the declaration', () => {
   it.each([
     ['{"id":"a"}\n', undefined],
     ['{"id":"a","more":[{"n":1}]}\n', undefined],
+    ['{"id":"a","free":{"any":"field"}}\n', undefined],
     ['{"error":{"code":"usage","message":"m","hint":""}}\n', undefined],
     ['{"kept":true,"message":"m","hint":""}\n', undefined],
     ['{"id":1}\n', 'id is not a text'],
