@@ -114,6 +114,15 @@ describe('bubblewrapArgv', () => {
     expect(at('read', '/dev/kvm')).toContain('--ro-bind-try /dev/kvm /dev/kvm');
     expect(at('write', '/dev/shm/x')).toContain('--bind /dev/shm/x /dev/shm/x');
   });
+
+  it('shows a folder of PATH in /dev/shm after the empty /dev/shm is mounted', () => {
+    const system = ['/opt/bin', '/dev/shm/bin'].map((path) => ({ kind: 'read', at: path, from: path }) as const);
+    const options = optionsOf({ spec: { ...REQUEST.spec, system } });
+    const places = ['/opt/bin /opt/bin', '--tmpfs /dev/shm', '/dev/shm/bin /dev/shm/bin'];
+    const found = places.map((words) => options.indexOf(words));
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
+    expect(found).not.toContain(-1);
+  });
 });
 
 describe('the users of a sandbox', () => {

@@ -112,7 +112,7 @@ function renderOptions(request: BubblewrapRequest): string[] {
       : []),
     // Shells leave these behind.
     ...['OLDPWD', 'SHLVL', '_'].flatMap((name) => ['--unsetenv', name]),
-    ...spec.system.flatMap(render),
+    ...spec.system.filter(({ at }) => !isInMemory(at)).flatMap(render),
     '--proc',
     '/proc',
     '--dev',
@@ -120,6 +120,8 @@ function renderOptions(request: BubblewrapRequest): string[] {
     ...size(inMemory),
     '--tmpfs',
     '/dev/shm',
+    // Such as a folder of PATH there: the new file system would hide it.
+    ...spec.system.filter(({ at }) => isInMemory(at)).flatMap(render),
     ...proc.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...proc.folders.flatMap(emptyFolder),
     ...proc.files.flatMap((path) => ['--ro-bind', `${folder}/empty`, path]),
@@ -154,7 +156,11 @@ function renderMount(mount: Mount, folder: string, size: readonly string[]): str
 }
 
 function isDevice(path: string): boolean {
-  return path.startsWith('/dev/') && !path.startsWith('/dev/shm/');
+  return path.startsWith('/dev/') && !isInMemory(path);
+}
+
+function isInMemory(path: string): boolean {
+  return path.startsWith('/dev/shm/');
 }
 
 function isAtLeast(version: string, major: number, minor: number): boolean {
