@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -19,6 +19,8 @@ import { until } from '../processes/until.ts';
 
 /** The first five minutes of somebody with a bare machine: no client, no login, no settings but git's name. */
 const PROGRAMS = 'node npm git sh cat sed env python3 stty tty script sleep tail head rm ls'.split(' ');
+/** What the sandbox of the machine uses; without them sessions run without one. */
+const OF_SANDBOX = 'bwrap nsenter ip slirp4netns pasta prlimit'.split(' ');
 const PATIENCE_MS = 120_000;
 
 interface Repository {
@@ -56,7 +58,8 @@ let folder: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-five-')));
   for (const name of ['bin', 'home', 'tmp']) mkdirSync(join(folder, name));
-  for (const program of PROGRAMS) symlinkSync(findOnPath(program), join(folder, 'bin', program));
+  for (const program of [...PROGRAMS, ...OF_SANDBOX.filter(isInstalled)])
+    symlinkSync(findOnPath(program), join(folder, 'bin', program));
   const launcher = `#!/bin/sh\nexec '${process.execPath}' '${BATON}' "$@"\n`;
   writeFileSync(join(folder, 'bin/baton'), launcher, { mode: 0o755 });
   writeFileSync(join(folder, 'home/.gitconfig'), '[user]\nname = Ada\nemail = ada@localhost\n');
@@ -140,8 +143,13 @@ async function walk({ name, files, found, asksForCheck }: Repository, type: Type
   await type('cd ..');
 }
 
-/** Not the shim of a version manager, which needs more programs than this PATH has. */
+function isInstalled(program: string): boolean {
+  return spawnSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0;
+}
+
+/** Not the shim of a version manager, which needs more programs than this PATH has; and a session does not see another user's HOME. */
 function findOnPath(program: string): string {
+  if (existsSync(`/usr/bin/${program}`) && program !== 'node') return `/usr/bin/${program}`;
   if (program === 'python3')
     return execFileSync(program, ['-c', 'import sys; print(sys.executable)']).toString().trim();
   return execFileSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).trim();
