@@ -49,7 +49,7 @@ describe('the issue of a closed workflow', MS, () => {
       const refused = { outcome: 'failed', reason: expect.stringContaining('Must have write access') };
       expect(await scene.closeIssue(12, false)).toMatchObject({ command: refused });
       scene.gh.remove();
-      const missing = { outcome: 'failed', reason: expect.stringContaining('gh, the program of GitHub') };
+      const missing = { outcome: 'failed', reason: expect.stringContaining('gh, the command line of GitHub') };
       expect(await scene.closeIssue(12)).toMatchObject({ command: missing });
       expect(issue).toMatchObject({ state: 'open', comments: ONCE });
     });
