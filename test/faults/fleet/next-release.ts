@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { LEDGER_LEVEL } from '../../../src/protocol/fleet.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const COPIED = ['src', 'bin', 'runbooks', 'scripts', 'test', 'package.json', 'tsconfig.json'];
+const COPIED = ['src', 'bin', 'examples', 'runbooks', 'scripts', 'test', 'package.json', 'tsconfig.json'];
 
 /** A package of the next release: this source with one more type of entry, at the next level. */
 export function makeNextRelease(): { readonly folder: string } & Disposable {
