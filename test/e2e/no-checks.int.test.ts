@@ -45,7 +45,9 @@ it('a workflow that nothing would check is refused without a terminal, and asked
   expect(world.baton([...taken, '--plan'])).toMatchObject({ code: 0, out: expect.stringContaining('with task = A\n') });
   expect(world.baton(taken)).toMatchObject({ code: 0, out: 'Started A. See it: baton task show A\n' });
   expect(world.baton(taken)).toMatchObject({ code: 1, err: expect.stringContaining('A is a workflow already') });
-  expect(world.baton(['run', 'issue', 'A title', ...taken.slice(2)]).err).toContain('a title cannot be combined with --task');
+  expect(world.baton(['run', 'issue', 'A title', ...taken.slice(2)]).err).toContain(
+    'a title cannot be combined with --task',
+  );
   expect(world.baton(['run', 'issue', 'Add a thing', '--plan']).out).toContain('an operator chose that');
   const declined = (await readLedger(world)).filter(({ type }) => type === 'ChecksDeclined');
   expect(declined.map(({ data }) => data['by'])).toEqual([expect.stringMatching(/^operator:/)]);
