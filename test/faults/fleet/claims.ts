@@ -1,7 +1,7 @@
 import type { Entry } from '../../../src/ledger/format/entry.ts';
 import { textOf } from '../../processes/ledger.ts';
 
-interface Claim {
+export interface Claim {
   readonly taskId: string;
   readonly epoch: number;
   readonly host: string;

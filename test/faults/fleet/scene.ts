@@ -7,6 +7,7 @@ import type { FleetHost } from '../../fleet/host.ts';
 import { findBroken } from '../../fleet/invariants.ts';
 import { findChainFault } from '../../fleet/read-chain.ts';
 import { until } from '../../processes/until.ts';
+import { type Claim, claimsOf } from './claims.ts';
 
 /** Short times, so that a claim ends while a test waits for it. */
 export const TIMES = { expiryMs: 6000, renewalMs: 1000, tickMs: 250 };
@@ -74,7 +75,7 @@ export class FleetScene implements AsyncDisposable {
     return ids;
   }
 
-  /** Two on every host: the host that records a task takes it up, as long as it has room. */
+  /** Two tasks from every host. The host that records a task usually takes it, but another one with room may be faster. */
   async createWorkEverywhere(): Promise<string[]> {
     const made = await Promise.all(this.hosts.map(async (host, n) => this.createWork(host, 2, `K${n + 1}-`)));
     const ids = made.flat();
@@ -84,6 +85,13 @@ export class FleetScene implements AsyncDisposable {
       120_000,
     );
     return ids;
+  }
+
+  /** The host with the most claims, and these claims. */
+  async findBusiest(): Promise<{ readonly victim: FleetHost; readonly its: readonly Claim[] }> {
+    const claims = claimsOf(await this.entries());
+    const byHost = this.hosts.map((victim) => ({ victim, its: claims.filter(({ host }) => host === victim.name) }));
+    return byHost.reduce((busiest, each) => (each.its.length > busiest.its.length ? each : busiest));
   }
 
   /** When the commits of their agents are at the remote: a host pushes at most every 30 seconds. */
