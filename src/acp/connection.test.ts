@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Fields } from '../protocol/shape/read-unknown.ts';
 import { isGone, methodNotFound, RPC, RpcConnection, type RpcError } from './connection.ts';
 
-/** A connection whose other side is the test. */
+/** Opens a connection whose other side is the test. */
 function open(
   onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<object | null> = refuse,
   onNotification = (_method: string, _params: Fields): void => {},
