@@ -29,7 +29,7 @@ afterEach(() => scratch.remove());
 describe('the git of a session', () => {
   const end = (): void => writeFence(join(scratch.folder, "the user's state"), 'p', 'T1', null);
 
-  /** As Gemini CLI sets them for every command of its shell tool. */
+  /** The variables that Gemini CLI sets for every command of its shell tool. */
   const gemini = {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_SYSTEM: '/dev/null',

@@ -10,7 +10,7 @@ import { PROGRAMS, Scene, TOKEN, type Supervised } from '../supervisor/scene.cas
 import type { AgentContext } from './adapter.ts';
 import { prepareAgent } from './prepare-agent.ts';
 
-/** Starts an agent as the daemon would: prepared by its adapter, under a supervisor. */
+/** Starts an agent as the daemon does: prepared by its adapter, under a supervisor. */
 async function start(
   scene: Scene,
   plan: Partial<AgentPlan>,

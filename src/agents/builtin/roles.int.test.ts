@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A daemon as a role sees it: what it is told, and what it answers. */
+/** A stand-in for the daemon: records the calls of a role and answers them. */
 class Told {
   readonly said: { readonly operation: string; readonly input: Record<string, unknown> }[] = [];
   readonly refusals: Record<string, Extract<Answer, { ok: false }>['error'][]> = {};

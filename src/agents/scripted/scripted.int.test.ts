@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Played {
   readonly code: number | null;
-  /** What was printed, one object a line; a line that is none stays text. */
+  /** The printed lines, parsed as JSON objects. Any other line stays text. */
   readonly lines: readonly Record<string, unknown>[];
   readonly err: string;
 }
@@ -26,7 +26,7 @@ interface PlayOptions {
   readonly settings?: object;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
-  /** Said as soon as it starts; then its input ends. */
+  /** Messages sent as soon as the agent starts. Then its input ends. */
   readonly messages?: readonly string[];
 }
 
@@ -61,12 +61,12 @@ function parseLine(line: string): Record<string, unknown> {
   }
 }
 
-/** A hook that is a command, or a server that answers one. */
+/** Settings with one stop hook: a command, or an HTTP server. */
 const stopHook = (hook: object) => ({ hooks: { Stop: [{ hooks: [hook] }] } });
 const command = (script: string) => stopHook({ type: 'command', command: script });
 const BLOCK = '{"decision":"block","reason":"go on"}';
 
-/** How often it tried to stop, by what its hook wrote down. */
+/** A stop hook that also writes its input to a file, so that a test can count the attempts to stop. */
 const counting = (script: string) => command(`cat >> "$STOPS"; echo >> "$STOPS"; ${script}`);
 function stopsFile(): { readonly env: { STOPS: string }; readonly read: () => Record<string, unknown>[] } {
   const path = join(mkdtempSync(join(folder, 'stops-')), 'stops');
@@ -207,7 +207,7 @@ describe('a scripted agent', () => {
   });
 });
 
-/** Whether it goes on (`true`) or ends, by what its hook does. The table of docs/agents.md. */
+/** What the hook does, and whether the agent continues (`true`). The same table is in docs/agents.md. */
 const COMMANDS: readonly (readonly [string, string, boolean])[] = [
   ['exit 0 and block JSON', `echo '${BLOCK}'`, true],
   ['exit 2 and standard error', 'echo stay >&2; exit 2', true],

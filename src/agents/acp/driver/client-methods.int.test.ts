@@ -81,7 +81,7 @@ describe('files for an agent', () => {
   it('are refused if a write would wait for a reader', async () => {
     execFileSync('mkfifo', [join(worktree, 'pipe')]);
     const path = join(worktree, 'pipe');
-    // Without a reader the pipe cannot even be opened.
+    // Opening a pipe without a reader would block.
     await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow(/no file|ENXIO/);
     await expect(methods.call('fs/read_text_file', { path })).rejects.toThrow('no file');
   });

@@ -9,7 +9,10 @@ import { PRESETS } from '../presets.ts';
 import { classifyError, findFailure, readRetry } from './errors.ts';
 import { AgentUsage, findModel } from './usage.ts';
 
-/** What real agents sent (test/fixtures/acp). The model counted 100 input tokens, 20 of them cached, and 7 output tokens a request. */
+/**
+ * Messages that real agents sent (test/fixtures/acp). The stand-in model counts 100 input tokens, 20 of them cached,
+ * and 7 output tokens per request.
+ */
 function recording(
   file: string,
 ): readonly { readonly test: string; readonly from: string; readonly message: Fields }[] {
@@ -21,7 +24,7 @@ function recording(
     .map((line) => ({ test: textOf(line['case']), from: textOf(line['from']), message: fieldsOf(line['message']) }));
 }
 
-/** The first turn has a tool call, and so two requests; the second has one. */
+/** The first turn has a tool call and so two requests; the second turn has one request. */
 function turnsOf(name: AcpPresetName) {
   const usage = new AgentUsage(PRESETS[name].usage);
   const messages: number[] = [];

@@ -22,7 +22,7 @@ describe('a hostile ACP agent', () => {
     expect(await agent.prompt(sessionId, 'Begin')).toEqual({ stopReason: 'end_turn' });
     await agent.seen(({ content }) => readText(content).includes('Still working'));
     const { cwd } = agent;
-    // Our connection refuses parameters that are a list, and a second request with the id of one that still runs.
+    // The connection refuses parameters that are a list, and a second request with the id of a running one.
     expect(paths.filter((path) => path !== 'b.txt')).toEqual([
       'a.txt',
       `${cwd}/../../../../../../../../etc/passwd`,
@@ -40,14 +40,14 @@ describe('a hostile ACP agent', () => {
       '{"jsonrpc":"1.0","method":7}',
       '{"jsonrpc":"2.0","id":900,"result":"nobody asked"}',
     ]);
-    // A second answer to the same prompt, after the turn seemed to be over.
+    // A second response to the same prompt, after the turn seemed to be over.
     await expect.poll(() => agent.invalid.at(-1)).toContain('"stopReason":"end_turn"');
     expect(agent.invalid.join('').length).toBeGreaterThan(1_040_000);
 
     const hanging = agent.prompt(sessionId, 'Again').catch(() => 'gone');
     await agent.seen(({ content }) => readText(content).includes('Try to end me'));
     agent.notify('session/cancel', { sessionId });
-    // An answer shows that the notification has arrived.
+    // The response proves that the notification has arrived.
     await agent.request('authenticate');
     agent.child.kill('SIGTERM');
     await agent.request('authenticate');
