@@ -82,7 +82,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
     await primary.kill();
     await standby.start();
     await servers.pointTo(standby);
-    // A standby that was not promoted counts as away.
+    // A standby that was not promoted counts as unavailable.
     await expect(b.store.head()).rejects.toMatchObject({
       problem: { code: expect.stringMatching(/unavailable|recover/) },
     });
@@ -142,7 +142,7 @@ async function open(url: string, replica: Store, host = 'a', admitted: readonly 
 
 const EMPTY = new Uint8Array();
 
-/** As a daemon does: a commit in doubt is looked up before the next one. */
+/** Appends as a daemon does: after a commit in doubt, it reads the head before the next one. */
 async function appendUntil(signal: AbortSignal, store: Store, acknowledged: Head[]): Promise<void> {
   let head = await store.head();
   while (!signal.aborted) {

@@ -8,7 +8,7 @@ import { makeBeat } from './beat.cases.ts';
 import { type FleetDatabase, makeFleetDatabase } from './database.ts';
 import type { FleetTables } from './tables.ts';
 
-/** What agents send must be in the outbox within 2 s. A busy machine gets a little more. */
+/** What agents send must be in the outbox within 2 s. A busy machine gets some slack. */
 const LIMIT_MS = 2_500;
 
 let server: PostgresServer;

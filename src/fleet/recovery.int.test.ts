@@ -208,7 +208,7 @@ describe('a fork', () => {
     expect(await a.store.head()).toMatchObject({ size: 11 });
   });
 
-  /** The chain is open for host a when host b comes, which has other entries. */
+  /** Opens the chain for host a, then opens host b with entries that differ. */
   async function comeLate(admitted: string[]): Promise<{ readonly a: TestHost; readonly late: TestHost }> {
     const a = await open('a', 10, admitted);
     await a.store.head();

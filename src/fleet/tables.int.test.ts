@@ -179,7 +179,7 @@ function beat(host: string, more: Partial<HostBeat> = {}): Promise<BeatAnswer> {
   return fleet.beat(makeBeat(host, more));
 }
 
-/** As if the time had passed: what ends, ends so much earlier. */
+/** Simulates that time has passed: moves the end of the named leases into the past by `ms`. */
 async function passTime(what: 'caretaker' | 'lease' | 'grace', ms: number): Promise<void> {
   const [table, column] = what === 'grace' ? ['caretaker', 'quiet_until'] : [what, 'until'];
   await owner.query(
