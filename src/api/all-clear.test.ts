@@ -49,7 +49,7 @@ const other = (kind: ReasonKind, more: Partial<Reason> = {}): Reason => ({
   ...more,
 });
 
-/** Every proof is good. */
+/** Proofs without any reason against the all-clear. */
 const GOOD: Proofs = {
   store: proveStore(WRITABLE),
   loop: proveLoop({ lagMs: 0, boundMs: 5000 }),
@@ -68,7 +68,7 @@ it('gives the all-clear if every proof is good', () => {
   expect(judgeAllClear(GOOD, 2).summary).toBe('Nothing needs you, 2 running.');
 });
 
-/** Every reason that the all-clear may be false, each alone. */
+/** Every reason against the all-clear, each alone. */
 const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: ReasonKind, summary: string])[] = [
   ['the store cannot be written', { store: proveStore(FULL) }, 'store', '1 unwritable store needs you'],
   ['the loop lags', { loop: proveLoop({ lagMs: 5001, boundMs: 5000 }) }, 'loop', '1 slow daemon needs you'],

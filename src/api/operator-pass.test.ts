@@ -79,7 +79,7 @@ describe('a pass', () => {
       return name;
     };
     const own = readProcessIdentity(process.pid) ?? `?/${process.pid}/?`;
-    // What ext4 keeps in the inode itself.
+    // The most that ext4 stores in the inode itself.
     expect(Buffer.byteLength(own)).toBeLessThan(60);
     const good = link(own);
     expect(consumePass(stateDir, good)).toEqual({ pid: process.pid });

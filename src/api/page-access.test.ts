@@ -47,7 +47,7 @@ describe('what is signed', () => {
       answerText('n', 200, ''),
     ];
     expect(new Set(texts.map((text) => text.split('\n', 1)[0])).size).toBe(texts.length);
-    // A checkpoint of a ledger, which the same key signs, begins with the name of the ledger.
+    // A ledger's checkpoint, signed with the same key, starts with the name of the ledger.
     expect(texts.every((text) => text.startsWith('"baton-page-'))).toBe(true);
   });
 });

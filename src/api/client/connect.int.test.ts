@@ -48,7 +48,7 @@ describe('a client', () => {
     const client = createClient({ env: scene.env });
     await client.reach();
     await client.stop();
-    // A process id that nobody can have.
+    // A process id that no process can have.
     writeFileSync(join(scene.stateDir, 'daemon.starting'), '99999999');
     expect(await client.health()).toMatchObject({ ok: true });
     await client.stop();

@@ -8,7 +8,7 @@
 export class FrameReader {
   readonly #options: FrameReaderOptions;
   #rest: Buffer | undefined;
-  /** How many bytes the rest must have before it is parsed again. */
+  /** How many bytes must be there before the rest is parsed again. */
   #needed = 0;
   #skipped = 0;
 
@@ -16,7 +16,7 @@ export class FrameReader {
     this.#options = options;
   }
 
-  /** Passes on every complete frame. Returns false if the bytes are not a frame: nothing after them can be read. */
+  /** Emits every complete frame. Returns false if the bytes are not a frame, after which the stream is unusable. */
   push(chunk: Buffer): boolean {
     const passed = this.#skip(chunk);
     const bytes = this.#rest === undefined ? passed : Buffer.concat([this.#rest, passed]);
@@ -59,9 +59,9 @@ export class FrameReader {
 }
 
 export interface FrameReaderOptions {
-  /** The frame of a larger body is passed on without it. */
+  /** The frame of a larger body is emitted without the body. */
   readonly bodyBytes: number;
-  /** Allows larger bodies, by the words before the body. */
+  /** Allows larger bodies for some frames, decided by the words before the body. */
   readonly bodyBytesOf?: (words: readonly string[]) => number | undefined;
   /** Returns false if the frame is invalid. */
   readonly onFrame: (words: readonly string[], body: Buffer | undefined) => boolean;
@@ -71,12 +71,12 @@ export function renderFrame(words: string, body: string): string {
   return `${words} ${Buffer.byteLength(body)}\n${body}`;
 }
 
-/** A text as one word. The word is never empty: an empty word means no text. */
+/** Encodes a text as one word. The word is never empty, because an empty word means no text. */
 export function toWord(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : text.replaceAll(/[^\x21-\x7e]/g, '_') || '_';
 }
 
-/** The head holds tokens and paths. */
+/** Large enough for tokens and paths. */
 const HEAD_BYTES = 16 * 1024;
 
 function sizeIn(words: readonly string[]): number | undefined {

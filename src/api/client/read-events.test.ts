@@ -7,7 +7,10 @@ import { readEvents } from './read-events.ts';
 const AWAY: ApiError = { code: 'daemon-away', message: 'no daemon', hint: 'baton up' };
 const REFUSED: ApiError = { code: 'forbidden', message: 'no', hint: '' };
 
-/** Connections in their order: one that streams entries and breaks, or an error. `asked` has what each was asked to send after. */
+/**
+ * The results of successive connection attempts: a list streams these entries and then breaks. `asked` records from
+ * which entry each connection was to continue.
+ */
 function connections(...given: readonly (readonly number[] | ApiError)[]) {
   const left = [...given];
   const asked: (string | undefined)[] = [];

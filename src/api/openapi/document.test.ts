@@ -50,7 +50,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has schemas with keywords that our checker knows', () => {
-    // The checker throws at any other keyword. Each inner schema is tried by itself, so that none is skipped.
+    // The validator throws at an unknown keyword. Each inner schema is validated alone, so that none is skipped.
     const inner = schemasIn(withoutReferences(schemas));
     expect(inner.length).toBeGreaterThan(1000);
     expect(() => inner.map((schema) => schemaAccepts(schema, {}))).not.toThrow();
@@ -79,7 +79,10 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The objects of OpenAPI 3.1 that we use, read from the specification: each field with the kind of its value: `[]` is a list, `{}` a map. */
+/**
+ * The OpenAPI 3.1 objects that Baton uses, from the specification: each field with the kind of its value. `[]` is a
+ * list, `{}` a map.
+ */
 const OBJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   document: { openapi: '', info: 'info', security: '[]', tags: '[]tag', paths: '{}path', components: 'components' },
   info: { title: '', version: '', summary: '', description: '', license: 'license' },
