@@ -10,7 +10,7 @@ import { askMerge } from '../state/workflow/say.cases.ts';
 import { isDue, isTransient, judgeBegun } from './due.ts';
 import { RemoteAway } from './travel/remote-away.ts';
 
-/** Which of an agent's starts, stops and messages would be performed now. */
+/** Returns which of an agent's starts, stops and messages are due. */
 function due({ state }: Play): string[] {
   return [...state.effects.values()].flatMap((effect) => {
     const what = isStartEffect(effect) ? 'start' : isStopEffect(effect) ? 'stop' : 'message';

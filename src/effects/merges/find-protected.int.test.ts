@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-/** The protected paths that the commits on a new branch change. */
+/** Returns the protected paths that the commits on a new branch change. */
 async function find(work: () => void, protection: Partial<Protection> = {}): Promise<readonly string[]> {
   scratch.git(repo, 'switch', '--quiet', '--create', 'feature/a');
   work();

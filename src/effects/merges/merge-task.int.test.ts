@@ -46,7 +46,10 @@ function say(command: Command, caller = operator): string | undefined {
 
 type Merge = Events['MergeRequested'];
 
-/** The merge of a task that is ready for it. `checks` are GitHub's: without checks of its own, a merge starts no process but git. */
+/**
+ * The merge request of a task that is ready to merge. `checks` are GitHub's, so that the merge starts no process but
+ * git.
+ */
 function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Merge['checks'] = []): Merge {
   const from = state.tasks.get('A')?.phase;
   if (from === undefined) say(create('A'));
@@ -68,7 +71,7 @@ function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Mer
   return effect.data;
 }
 
-/** Does the merge, as a daemon that is started anew would. */
+/** Performs the merge as a restarted daemon does. */
 async function merge(effect: Merge, onTell: (command: Command) => void = () => undefined) {
   const part = {
     path: repo,
@@ -170,7 +173,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     const effect = request();
     const [ended, alike] = await landAlike(effect, (merged) => scratch.git(repo, 'rev-parse', `${merged}^{tree}`));
     expect(alike).not.toBe(ended);
-    // Nothing was moved: what is reported as merged is where the branch was, not the commit on record.
+    // The branch did not move: the reported merge is the branch's position, not the recorded commit.
     expect(await merge(effect)).toMatchObject({ outcome: 'merged', base: alike, merge_sha: alike });
     expect([main(), recorded.filter((type) => type === 'MergePrepared').length]).toEqual([alike, 1]);
   });
@@ -181,7 +184,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     scratch.git(repo, 'update-ref', 'refs/heads/main', ended?.base ?? '');
     scratch.git(repo, 'switch', '--quiet', 'main');
     scratch.commit(repo, { theirs: '1' });
-    // The strategy takes nothing of it: the commit is in the history, and its files are not.
+    // The strategy discards the change: the commit is in the history, but its files are not.
     scratch.git(repo, 'merge', '--quiet', '--no-edit', '--strategy=ours', ended?.merge_sha ?? '');
     const next = await merge(effect);
     expect(next).toMatchObject({ outcome: 'merged', merge_sha: main() });
@@ -200,7 +203,10 @@ describe('the commit of a merge is on record before the branch moves', () => {
   });
 });
 
-/** Somebody moves the branch from before the merge to a commit that looks like it. Returns the merge on record, and that commit. */
+/**
+ * Moves the branch from its position before the merge to a commit that looks like the merge. Returns the recorded merge
+ * and that commit.
+ */
 async function landAlike(effect: Merge, treeFor: (merged: string) => string): Promise<readonly [string, string]> {
   const ended = await merge(effect);
   const [merged, base] = [ended?.merge_sha ?? '', ended?.base ?? ''];
@@ -220,7 +226,7 @@ async function landAlike(effect: Merge, treeFor: (merged: string) => string): Pr
       GIT_AUTHOR_DATE: date,
       GIT_COMMITTER_NAME: committer,
       GIT_COMMITTER_EMAIL: from,
-      // With the same date, too, it would be the same commit.
+      // With the same date it would be the same commit.
       GIT_COMMITTER_DATE: '2000000000 +0000',
     },
   });

@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-/** A process of this agent, of whichever start: they all have the same mark. */
+/** Starts a process of this agent. All its starts have the same mark. */
 function startProcess(): number {
   const env = { ...process.env, BATON_AGENT_ID: id };
   const child = spawn('sleep', ['60'], { env, detached: true, stdio: 'ignore' });
@@ -58,7 +58,7 @@ describe('a start whose supervisor is lost', () => {
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
     expect(await settling).toEqual(EXIT);
-    // The last word is there, so nobody waits for the death of what was killed.
+    // The exit is already recorded, so nothing has waited for the killed process.
     await until('it is gone', () => readProcessIdentity(pid) === undefined);
     expect(readProcessIdentity(next)).toBeDefined();
   });

@@ -7,7 +7,7 @@ import { launchIn, Scene } from '../../supervisor/scene.cases.ts';
 import { isTransient } from '../due.ts';
 import { type StartedSupervisor, startSupervisor, waitForEnd } from './supervisor.ts';
 
-/** The supervisor, which is killed as soon as it begins, so many times. */
+/** The supervisor's programs; the first `times` starts are killed at once. */
 async function killedAtFirst(scene: Scene, times: number): Promise<Programs> {
   const programs = await findPrograms(scene.stateDir);
   const supervisor = join(scene.folder, 'supervisor.cjs');

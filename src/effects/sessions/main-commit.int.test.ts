@@ -13,7 +13,7 @@ beforeEach(() => {
   scratch = new Scratch();
   repo = scratch.repository();
   accepted = scratch.git(repo, 'rev-parse', 'main');
-  // What a session can write: a branch of its own that the remote is said to have as its main branch.
+  // What a session can write: its own branch, set as the remote's main branch.
   scratch.git(repo, 'switch', '--quiet', '--create', 'evil');
   scratch.commit(repo, { 'evil.txt': 'x' });
   evil = scratch.git(repo, 'rev-parse', 'HEAD');

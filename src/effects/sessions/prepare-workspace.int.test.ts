@@ -40,7 +40,7 @@ it('refuses a branch that is somebody else’s, and says what to do', async () =
   git('branch', 'feature/x');
   const made = await prepareWorkspace(request, { path, stateDir });
   expect(made).toMatchObject({ ok: false, reason: expect.stringContaining("branch 'feature/x' already exists") });
-  // Also at the second try: the first one has not made it ours.
+  // Also the second time: the refused attempt has not marked the branch as Baton's.
   expect(await prepareWorkspace(request, { path, stateDir })).toEqual(made);
 });
 

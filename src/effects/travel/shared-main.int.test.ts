@@ -16,7 +16,7 @@ afterEach(() => fleet.scratch.remove());
 
 const remoteMain = (): string => fleet.scratch.git(fleet.remote, 'rev-parse', 'main');
 
-/** The work of a session on beta, ready to be merged by the caretaker, alpha. */
+/** Requests the merge of a session on beta. Alpha is the caretaker and performs it. */
 async function ask(): Promise<Events['MergeRequested']> {
   const there = await fleet.beta.begin('s1');
   const head = fleet.scratch.commit(there, { 'a.txt': 'one\n' });
@@ -102,7 +102,7 @@ describe('the main branch of the remote', () => {
     const sha = pushMain('theirs.txt');
     expect(await fleet.alpha.seeMain()).toBe('recorded');
     expect(fleet.story.state.main.get('main')).toMatchObject({ sha, trusted: null });
-    // The other caretaker measures from a commit that its clone does not have.
+    // The other caretaker measures from a commit that its clone lacks.
     pushMain('more.txt');
     expect(await fleet.beta.seeMain()).toBe('recorded');
     expect(fleet.story.entries.at(-1)).toMatchObject({

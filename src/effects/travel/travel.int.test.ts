@@ -35,7 +35,7 @@ describe('the work of a task', () => {
         .map((line) => line.trim()),
     ).toEqual(['M a.txt', 'D old.txt', '?? link', '?? sub/']);
     expect([read(here, 'a.txt'), read(here, 'sub/new.txt'), read(here, 'link')]).toEqual(['two\n', 'new\n', 'two\n']);
-    // Nothing has changed there, and the end is pushed all the same: the others wait for it.
+    // Nothing has changed there, but the end is still pushed, because the others wait for it.
     await beta.end();
     expect(fleet.task.work).toMatchObject({ host: 'beta', epoch: 2, pushed: { sha, wip, epoch: 2, host: 'beta' } });
   });
@@ -85,7 +85,7 @@ describe('the work of a task', () => {
     fleet.record(event('ClaimExpired', { task_id: 'A', epoch: 1, session_id: 's1', reason: 'cut off' }));
     const here = await beta.begin('s2');
     const next = scratch.commit(here, { 'b.txt': 'b\n' });
-    // The frozen agent goes on, and its host pushes what it finds.
+    // The frozen agent continues, and its host pushes the result.
     const late = scratch.commit(there, { 'a.txt': 'late\n' });
     expect(
       fleet.say(
