@@ -308,7 +308,7 @@ describe('any of them', () => {
       expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });
       const own = FORMATS[name].render(tasks, { existing: fixture(file), at: '2026-01-01T00:00:00.000Z' });
       const text = own.ok ? own.value.text : '';
-      // What `gh` prints is nobody's file: only what it says counts.
+      // The output of `gh` is not a file that people edit, so only its values are compared.
       const said = (whole: string): unknown => (name === 'github' ? JSON.parse(whole) : whole);
       expect(said(text)).toEqual(said(fixture(file)));
     },
@@ -347,7 +347,7 @@ describe('any of them', () => {
   });
 });
 
-/** What this thread itself has worked: on a busy machine others work in between. */
+/** The CPU time of this thread only, because a busy machine runs others in between. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
