@@ -6,7 +6,7 @@ import { SHA, system } from '../state/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
-/** Texts that rules once read a meaning from. */
+/** Texts from which rules once derived a meaning. */
 const LOADED = [
   'decision: x',
   'cancelled: x',
@@ -34,7 +34,7 @@ class Published extends WorkflowPlay {
   }
 }
 
-/** Every message by which a session blocks its task with a text of its own. */
+/** Every way for a session to block its task with its own text. */
 const WAYS: Readonly<Record<string, (play: Published, words: string) => Published>> = {
   'the notes of an exit signal that says blocked': (play, notes) => {
     const caller = play.claim('fixer');
@@ -99,7 +99,10 @@ describe('the same words from Baton itself', () => {
 });
 
 describe('the source of the rules', () => {
-  /** Text that people or agents write. A rule that needs to know more than whether it is there has its own typed field. */
+  /**
+   * Fields with text of people or agents. A rule may only test whether such a text is present; anything more needs its
+   * own typed field.
+   */
   const TEXT = '(?:reason|notes|message|words|why|output|summary|context|violations?|text)';
   const READS = new RegExp(
     String.raw`\b${TEXT}\??\.(?:startsWith|endsWith|includes|match|search|indexOf|lastIndexOf|split|substring|charAt)\(|/[a-z]*\.(?:test|exec)\([^)]*\b${TEXT}\)|\b${TEXT} (?:===|!==) (?:[A-Z]|['"\x60](?!['"\x60]))`,
@@ -109,7 +112,7 @@ describe('the source of the rules', () => {
     (file) => !/\.(?:test|cases)\.ts$/.test(file),
   );
 
-  /** Lines that read text which no agent wrote, or read it only to display it. */
+  /** Lines that read a text which no agent wrote, or read one only to display it. */
   const KNOWN: readonly (readonly [file: string, part: string])[] = [
     // Entries from before typed causes: the only place that derives meaning from text.
     ['state/recorded-event.ts', "typeof reason === 'string'"],
@@ -122,18 +125,18 @@ describe('the source of the rules', () => {
     ['daemon/http/connections.ts', 'Max open files'],
     // A commit id in a file of git.
     ['effects/travel/travel-push.ts', '.test(text)'],
-    // Which of two errors is answered: the message is of Baton's own git calls.
+    // Distinguishes two errors by the message of Baton's own git calls.
     ['daemon/operations/records.ts', 'problem.message.startsWith(`commit '],
     ['state/import-tasks.ts', 'refusal.message.includes(id)'],
-    // What GitHub answered to a merge, which has no code of its own.
+    // GitHub's answer to a merge, which has no error code.
     ['effects/merges/merge-pull.ts', 'problem.message)'],
     ['effects/merges/merge-pull.ts', "message.split('\\n')"],
-    // Shown to a person: a text that the question quotes is not repeated below it, and a long question is shortened.
+    // Display only: a text quoted in the question is not repeated below it, and a long question is shortened.
     ['state/packet/evidence.ts', 'context.includes(text)'],
     ['state/packet/statements-of.ts', "context.trim().split('\\n')"],
-    // Shown to a person: what is compared on a line of its own is not listed again.
+    // Display only: a violation with its own comparison line is not listed again.
     ['state/packet/claimed-facts.ts', 'violation.startsWith(`${kind}: `)'],
-    // A message that is part of the next one is not sent twice.
+    // A message contained in the next one is not sent twice.
     ['effects/agents/launch-agent.ts', 'message?.includes(text)'],
   ];
   const isKnown = (file: string, line: string): boolean =>

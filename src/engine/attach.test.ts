@@ -6,14 +6,14 @@ import { Play } from './play.cases.ts';
 
 const ADA = 'ada (/dev/pts/3)';
 
-/** An agent that works in a step with a time limit of one hour. */
+/** A running agent in a step with a time limit of one hour. */
 function working(plan: Partial<AgentPlan> = {}): Play {
   const steps = [runs.agentStep('code', { timeout_ms: 3_600_000 }), runs.shellStep('ship')];
   const play = new Play().order(runs.startPipeline(runs.pipelinePlan(steps, { agents: [runs.agentPlan(plan)] })));
   return play.say(runs.started(play.agent().id));
 }
 
-/** Ada is attached to it. */
+/** The agent with Ada attached. */
 function attached(play = working()): Play {
   const { id, start, process } = play.agent();
   play.order(runs.attach(id));

@@ -296,7 +296,7 @@ describe('an error that is being waited out', () => {
       .say(runs.exited(id));
     expect(play.owed('MessageRequested')).toEqual([]);
     expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Try again.' } });
-    // After the message was delivered, an exit counts as dead.
+    // After delivery of the message, an exit counts as dead.
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2 }));
     expect(play.agent().reason).toBe('on_dead: fail');
   });

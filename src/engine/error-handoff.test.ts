@@ -41,7 +41,7 @@ function report<P extends Play>(
   return play.say(say.exit(phase, reason, { eventId: `e${epoch}`, violations }), caller);
 }
 
-/** Fires the timer of the retry, and returns how long it took. */
+/** Fires the retry timer, and returns how long the wait was. */
 function retry(play: Play): number {
   const timer = play.owed('TimerSet').find(({ purpose }) => purpose.kind === 'unblock');
   if (timer === undefined) throw new Error(`there is no retry\n${play.story()}`);

@@ -5,7 +5,7 @@ import { claim, create, exit, record, session, update, worker } from '../state/s
 import { Play } from './play.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
-/** A task with a record whose claim was released. */
+/** A task with a record and a released claim. */
 function worked(rules: ConstructorParameters<typeof Play>[0] = {}): Play {
   const play = new Play(rules).order(create('A')).say(claim('A', 's1'), worker).say(record(), session());
   return play.say(update('todo'), session());

@@ -7,7 +7,7 @@ import { WorkflowPlay } from './workflow.cases.ts';
 const MERGED = 'd'.repeat(40);
 const ISSUE = { repository: 'owner/name', number: 12 };
 
-/** A workflow of a task that was imported from an issue at GitHub. */
+/** A workflow whose task was imported from a GitHub issue. */
 class IssuePlay extends WorkflowPlay {
   override get id(): string {
     return '12';

@@ -14,18 +14,18 @@ const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
 const UPSTREAM = 'digest of an address';
 
-/** The main branch was seen while no session was alive. */
+/** The main branch was observed while no session was live. */
 function seen(): Play {
   return new Play().say(seeMain(MAIN, { by: null, upstream: UPSTREAM }));
 }
 
-/** An agent without a sandbox runs. */
+/** A running agent without a sandbox. */
 function busy(): Play {
   const play = seen().order(runs.startAgent());
   return play.say(runs.started(play.agent().id));
 }
 
-/** An agent is about to start on a task, in a worktree of its own. */
+/** An agent that is about to start on a task, in its own worktree. */
 function onTask(agent = runs.agentPlan()): Play {
   const worker = { name: 'w', concurrency: 1, plan: { kind: 'agent', agent } } as const;
   return seen()
@@ -89,7 +89,7 @@ describe('a move of the main branch that Baton did not make', () => {
     ['bubblewrap', false],
     ['container', false],
     ['user', false],
-    // These may write the git directory of the repository.
+    // Agents in these modes may write the repository's git directory.
     ['sandbox-exec', true],
     ['none', true],
   ] as const)('asks a person, or not, after sessions in the sandbox %s: %s', (kind, asks) => {

@@ -35,7 +35,7 @@ describe('a note of a person', () => {
       agent_id: play.agent().id,
       text: `A note from operator:ann. ${WORDS}`,
     });
-    // Once: the message is not a second statement.
+    // The note appears once: the message is not a second statement.
     expect(packetOf(play).split(NOTE)).toHaveLength(2);
     play.checkReplay();
   });

@@ -122,7 +122,7 @@ describe('an agent that escalates while a decision about its silence is open', (
     const open = (): unknown[] => [...play.state.decisions.values()].filter(({ result }) => result === null);
     expect(open()).toMatchObject([{ source: 'stop', context: 'Which schema?' }]);
     expect(play.agent().parked).toBe(play.decision().id);
-    // The report that ends the silence may come later than the signal.
+    // The report that ends the silence may arrive after the signal.
     heard(play);
     expect(open()).toMatchObject([{ source: 'stop' }]);
     play.checkReplay();

@@ -15,7 +15,7 @@ function reviewer(name: string): WorkerPlan {
   return { name: 'reviewers', roles: ['reviewer'], workflow: true, concurrency: 1, plan };
 }
 
-/** Two runbooks; a workflow is started while the strict one is in force. */
+/** Two runbooks. A workflow is started while the strict one is in force. */
 class PinnedPlay extends WorkflowPlay {
   constructor(hasWorkers = false) {
     const workersOf = (name: string) => (hasWorkers ? [reviewer(name)] : []);

@@ -175,7 +175,7 @@ describe('a nested pipeline', () => {
   it('is its own run, and its end ends the step', () => {
     const play = start([nested(), runs.shellStep('after')], { inside: inner([runs.shellStep('deep')]) });
     const child = play.pipeline(play.pipeline().step?.childId ?? '');
-    // The variables refer to the parent, and are rendered on use.
+    // The variables refer to the parent, and are expanded on use.
     expect(child).toMatchObject({
       name: 'inner',
       vars: { target: '${var.where}', mode: 'fast' },

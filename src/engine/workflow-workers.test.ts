@@ -33,7 +33,7 @@ class BacklogPlay extends Play {
     return this.order({ kind: 'import-tasks', command: { source: 'x', tasks } });
   }
 
-  /** The tasks that are workflows, in the order in which they began. */
+  /** The tasks that are workflows, in the order in which they started. */
   get started(): string[] {
     return this.entries.flatMap(({ type, data }) => (type === 'WorkflowStarted' ? [data.task_id] : []));
   }

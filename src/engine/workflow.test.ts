@@ -68,7 +68,7 @@ describe('the walk from a request to a merge', () => {
     play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
     expect(play.starts()).toEqual([]);
     play.order({ kind: 'start-workflow', command: { tasks: ['A'], mode: 'supervised' } });
-    // Like any other workflow: a person is asked, and then the first role begins.
+    // As for any other workflow, a person is asked before the first role starts.
     expect(play.decision().title).toContain('requested');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.state.tasks.get('A')?.claim).toMatchObject({ role: 'issue-manager' });
@@ -427,11 +427,11 @@ describe('duties', () => {
     const play = new WorkflowPlay().toReview();
     const caller = play.claim('reviewer');
     const from = { taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer' };
-    // Sent before the commit was recorded, the handoff is refused when the session ends; sent later, at once.
+    // A handoff sent before the commit was recorded is refused when the session ends; one sent later, at once.
     play.say(say.handoff({ ...from, ...way }), caller);
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
     expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
-    // The commit may stay if another session continues it and it is checked and reviewed.
+    // The commit may stay if another session continues from it, and it is checked and reviewed.
     play.say(say.handoff({ ...from, ...TO_FIXER }), caller);
     expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
   });

@@ -39,7 +39,7 @@ describe('the evidence of a checkpoint', () => {
     play.turn('prep', { handoffId: 'prepared' });
     expect(titles(play)).toEqual(['From prep-agent to implementer-agent', 'Decision: Accept the issue (approve)']);
     const people = buildPacket(play.state, play.task).sections.find(({ name }) => name === 'people')?.items ?? [];
-    // The title has the answer; that the task was where it was is no question.
+    // The title contains the answer. The unchanged phase is not repeated as text.
     expect(people.map(({ text }) => text)).toEqual(['Go on', '']);
   });
 
@@ -54,7 +54,7 @@ describe('the evidence of a checkpoint', () => {
   });
 });
 
-/** In the mode semi, at work. */
+/** A running workflow in semi mode. */
 function working(): WorkflowPlay {
   return new WorkflowPlay({}, 'semi').turn('issue-manager').turn('prep').resolve(1);
 }

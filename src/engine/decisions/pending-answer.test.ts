@@ -24,7 +24,7 @@ function answer<P extends Play>(play: P, option = 1, message?: string): P {
   return play;
 }
 
-/** What the daemon does when the time has come. */
+/** What the daemon does when the answer takes effect. */
 function takeEffect<P extends Play>(play: P): P {
   const { id, answer: pending } = play.decision();
   play.wait(5000).say(runs.applyAnswer(id, pending?.seq ?? 0));

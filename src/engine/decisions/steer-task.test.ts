@@ -49,7 +49,7 @@ describe('a person who is asked at a checkpoint', () => {
       expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
       expect(play.task.flow).toMatchObject({ rounds: rounds + 1, approval: null, findings: { [`person ${NOTE}`]: 1 } });
       expect(play.newest('HandoffDelivered')).toMatchObject({ from: 'operator', to: 'fixer-agent' });
-      // The person has just decided: no second question.
+      // The person has just decided, so there is no second question.
       expect(play.openDecisions()).toEqual([]);
     },
   );
@@ -101,7 +101,7 @@ describe('a task that a person gave to an agent', () => {
     choose(play, 'hand_over', NOTE, { name: 'second', run: 'scripted', prompt: 'look', role: 'reviewer' });
     expect(play.task.claim).toMatchObject({ holder: 'second', principal: 'agent:second', role: 'reviewer' });
     expect(play.newest('AgentRequested').plan).toMatchObject({ name: 'second' });
-    // Also what the worker's own agent would owe.
+    // A named agent owes the same messages as the worker's own agent.
     expect(play.task.claim?.requires).toEqual(['handoff', 'exit', 'result']);
     expect(play.task.flow.assigned).toBeNull();
   });

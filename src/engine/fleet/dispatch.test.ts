@@ -8,7 +8,7 @@ import { mayGiveWork } from '../makes-room.ts';
 import type { Play } from '../play.cases.ts';
 import { coders, playFleet } from './fleet.cases.ts';
 
-/** The tasks that are claimed, with their hosts. */
+/** The claimed tasks, with their hosts. */
 function claims({ state }: Play): string[] {
   return [...state.tasks.values()].flatMap(({ id, claim }) => (claim === null ? [] : [`${id} ${claim.host ?? '?'}`]));
 }
@@ -92,7 +92,9 @@ describe('a host that drains', () => {
 });
 
 describe('work goes to another host', () => {
-  /** A session on alpha with a worktree. It ends, and the task waits for the next one while alpha has no room. */
+  /**
+   * A session on alpha, with a worktree, that has ended. The task waits for the next session while alpha has no room.
+   */
   function ended(...during: readonly Parameters<Play['say']>[0][]): Play {
     const play = playFleet(['alpha', 'beta']).order(say.create('A')).say(say.claim('A', 's1'), say.worker);
     play.say(flow.nameBranch('A', 1, 'task/a')).say(flow.prepare('A', 1));
