@@ -40,7 +40,10 @@ export interface HashedFiles extends CommittedFiles {
   readonly damage: GitFailure | undefined;
 }
 
-/** Hashes every object: git accepts an overwritten loose one. For a few files faster than copying the history. */
+/**
+ * Hashes every object, because git accepts an overwritten loose one. For a few files this is faster than copying the
+ * history.
+ */
 export function openHashedFiles(repository: GitLocation, commit: string): HashedFiles {
   return new ObjectReader(repository, commit);
 }

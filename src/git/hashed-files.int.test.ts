@@ -18,7 +18,7 @@ afterEach(() => scratch.remove());
 
 const objectPath = (name: string): string => join(repo, '.git/objects', name.slice(0, 2), name.slice(2));
 
-/** One loose object gets the bytes of another, as an agent could write them. */
+/** Replaces one loose object's bytes by another's, as an agent could. */
 function overwrite(name: string, by: string): void {
   chmodSync(objectPath(name), 0o644);
   copyFileSync(objectPath(by), objectPath(name));

@@ -14,7 +14,7 @@ let made = 0;
 let folder: string;
 let marks: FileFingerprints | undefined;
 
-/** Stands for a checkout of the commit. */
+/** Stands for the checkout of the commit. */
 const make = async (into: string): Promise<GitResult<string>> => {
   made += 1;
   rmSync(into, { recursive: true, force: true });

@@ -21,7 +21,7 @@ function withLibrary(name: string): { readonly repo: string; readonly library: s
   return { repo, library, first };
 }
 
-/** Records a submodule in the index as it is, without git's own look at it. */
+/** Adds a submodule to the index directly, bypassing git's own checks. */
 function link(repo: string, path: string, sha: string): string {
   scratch.git(repo, 'update-index', '--add', '--cacheinfo', `160000,${sha},${path}`);
   scratch.git(repo, 'commit', '--quiet', '--allow-empty', '--message', 'link');
@@ -44,7 +44,7 @@ describe('submodules of a checkout', () => {
   it('are there at the recorded commit; that of main comes from the clone, without the network', async () => {
     const { repo, library, first } = withLibrary('recorded');
     const sha = scratch.commit(repo, { a: '1\n' });
-    // The URL is gone; the clone of the user has the commit.
+    // The URL no longer exists, but the user's clone has the commit.
     renameSync(library, `${library}-away`);
     const { made, folder } = await checkOut(repo, sha);
     valueOf(made);
@@ -93,7 +93,7 @@ describe('submodules of a checkout', () => {
     writeFileSync(join(repo, '.gitmodules'), text);
     scratch.git(repo, 'add', '.gitmodules');
     const sha = link(repo, 'sub', scratch.git(repo, 'rev-parse', 'HEAD'));
-    // Some of them do not even pass the import, which checks every object.
+    // The import, which checks every object, already refuses some of them.
     const done = await checkOut(repo, sha).then(
       ({ made }) => codeOf(made),
       () => 'not imported',

@@ -97,7 +97,7 @@ function hook(folder: string, name: string, then = 'exit 0'): void {
   scratch.write(folder, { [name]: `#!/bin/sh\necho "$(basename "$0")($*)" >>'${seen}'\n${input}\n${then}\n` }, 0o755);
 }
 
-/** A commit and a push; what the hooks saw of them. */
+/** Commits and pushes, and returns what the hooks received. */
 function act(message: string): string {
   scratch.write(scratch.folder, { seen: '' });
   scratch.commit(worktree, { [message]: '' }, message);

@@ -21,7 +21,7 @@ import { CheckoutBackup } from './checkout-backup.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
-/** Every file but git's own, with its content, its kind and its time. */
+/** Every file except git's own, with its content, kind and time. */
 function picture(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !name.startsWith('.git'));
   return Object.fromEntries(
@@ -101,7 +101,7 @@ describe('files that are kept', () => {
     ];
     const kept = await CheckoutBackup.keep(repo, join(repo, '.git'), index, touched);
     const indexBefore = readFileSync(index);
-    // As git does it: the old file goes, a new one comes, and not all of it.
+    // Imitates git on a full disk: old files are removed, and only some new ones are written.
     for (const path of ['a', 'd/b', 'l', 'x']) rmSync(join(repo, path));
     writeFileSync(join(repo, 'a'), 'to');
     rmSync(join(repo, 'd'), { recursive: true });

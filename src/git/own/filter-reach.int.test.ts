@@ -35,7 +35,7 @@ it('a filter finds the address of origin and the login in worktrees, in the main
   const folder = join(scratch.folder, 'checkout');
   const request = { sha: to, base: from, filters: ['ask'], main: { name: 'main', sha: from }, stateDir };
   valueOf(await makeCheckout(own, request, folder));
-  // Agents can write in the repository's storage, so a check does not read it.
+  // Agents can write to the repository's storage, so a check does not read it.
   expect(read(folder)).toBe(`${URL}\nmine\n`);
 });
 

@@ -7,7 +7,7 @@ let scratch: Scratch;
 let repo: string;
 let work: string;
 
-/** A branch `work` with two commits, and a main branch that went on meanwhile. */
+/** A branch `work` with two commits, and a main branch that has moved since. */
 beforeEach(() => {
   scratch = new Scratch();
   repo = scratch.repository();
