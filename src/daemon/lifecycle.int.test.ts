@@ -85,7 +85,7 @@ describe('a daemon', () => {
     const waiting = waiter.call('task_claim', { as: 'ada', wait_ms: 600_000 });
     const events = client().events();
     await events.next();
-    // The claim waits in the daemon once a later request has been answered on a connection made after it.
+    // Once a request on a later connection is answered, the claim waits in the daemon.
     await client().call('task_list', {});
     child.kill('SIGTERM');
     expect(await waiting).toMatchObject({ ok: false, error: { code: 'no-work' } });

@@ -35,7 +35,7 @@ describe('an agent', () => {
     await world.ask('agent_kill', { id, reason: 'enough' });
     expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
     await untilNobodyIs(id);
-    // Once more: there is nothing left to end.
+    // A second call finds nothing to end.
     expect(await world.ask('agent_kill', { id })).toEqual({ id, outcome: 'cancelled' });
   });
 
@@ -232,7 +232,7 @@ describe('a worker', () => {
       const { data } = (await world.entries()).find(({ type }) => type === 'SessionPrepared') ?? {};
       const log = await gitText(['log', '--format=%an %s', String(data?.['branch'])], { cwd: world.repository });
       expect(log).toMatchObject({ ok: true, value: expect.stringMatching(/^Grace first\n(?!Grace)/) });
-      // In a sandbox the session's own git takes the commit, and it stays there.
+      // In a sandbox the session's private git takes the commit, which stays there.
       const { data: started } = (await world.entries()).find(({ type }) => type === 'AgentStarted') ?? {};
       expect(existsSync(join(String(data?.['workspace']), 'refused'))).toBe(!isIsolated(String(started?.['sandbox'])));
     },

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(async () => world.end());
 
-/** To the supervisor, which is there while no daemon is. */
+/** Reports to the supervisor, which runs even while no daemon does. */
 const COMPLETE = String.raw`curl -s $BATON_URL/v1/agent_signal -H \"authorization: Bearer $BATON_TOKEN\" -d '{\"kind\":\"complete\"}'`;
 const go = (): void => writeFileSync(join(world.repository, 'go'), '');
 

@@ -28,7 +28,7 @@ const started: readonly Step[] = [
   [claim('A'), worker],
 ];
 
-/** The host alpha; nothing that it submits is ever recorded. */
+/** The host alpha. Its submitted commands are never recorded. */
 function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => never) = ANSWER) {
   const beats: HostBeat[] = [];
   const submitted: string[] = [];

@@ -56,7 +56,7 @@ describe('a channel', () => {
     channel.call(1, 'task_create', { task_id: 'late', title: 'x', role: 'late' });
     channel.call(2, 'task_claim', { task_id: 'late', as: 'ada', role: 'late' });
     expect(await channel.answerTo(2)).toMatchObject({ ok: true, result: { task_id: 'late' } });
-    // The answer was on its way: here it is the daemon that hears of the other too late.
+    // The answer may already be on its way, so the daemon handles the cancellation too late.
     channel.cancel(2);
     await until(async () => (await channel.get('late')).claim === null, 'the claim is given back');
     const { endings } = await channel.get('late');
@@ -85,7 +85,7 @@ describe('a channel', () => {
       isStopping: () => false,
       dispatch: async ({ operation, token, body, signal }) => {
         const answer = await client.forward(operation, body.toString(), { token });
-        // The commit is made. The caller calls off now, and that is heard before the answer goes out.
+        // The entry is committed. The caller cancels now, before the answer is sent.
         if (operation === 'task_claim') ours.write(renderFrame('cancel 1', ''));
         else released.resolve(answer);
         if (signal !== undefined) await until(() => signal.aborted, 'the call is called off');
@@ -157,7 +157,7 @@ it('answers that still lie in the buffers of a daemon that ends are heard whole'
     using other = await openChannel({}, place);
     for (let id = 1; id <= 20; id++) channel.call(id, 'task_create', { task_id: `T${id}`, title: 'x'.repeat(4000) });
     expect(await channel.answerTo(20)).toMatchObject({ ok: true });
-    // More than a socket holds, and less than the daemon is ready to keep; the last one shows that all were heard.
+    // More than a socket buffers, but less than the daemon keeps. The last answer shows that all calls were handled.
     channel.socket.pause();
     for (let id = 101; id <= 110; id++) channel.call(id, 'task_list', {});
     channel.call(111, 'task_create', { task_id: 'last', title: 'x' });
@@ -172,7 +172,7 @@ it('answers that still lie in the buffers of a daemon that ends are heard whole'
   }
 });
 
-/** A channel without our client: every byte of it is written here. */
+/** A channel without Baton's client. The test writes every byte. */
 class RawChannel {
   readonly socket: Socket;
   readonly #answers = new Map<number, Answer>();

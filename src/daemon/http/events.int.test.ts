@@ -14,7 +14,7 @@ import { ask, Scene } from '../running.cases.ts';
 let scene: Scene;
 let daemon: Daemon;
 let client: Client;
-/** The entries that a project begins with. */
+/** The entries of a new project. */
 const FIRST = isPostgres
   ? ['KeyAdded', 'FleetFounded', 'LevelRaised', 'HostJoined', 'CaretakerChanged', 'MainMoved']
   : ['KeyAdded', 'MainMoved'];

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(async () => scene.end());
 
-/** A task that waits for its checks; the commit they are of. */
+/** Creates a task that waits for its checks, and returns the commit to check. */
 async function waiting(): Promise<string> {
   const { execFileSync } = await import('node:child_process');
   const sha = execFileSync('git', ['-C', scene.repository, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();

@@ -184,7 +184,7 @@ describe('the door of the daemon', () => {
     socket.write(one.repeat(SERVER_LIMITS.requestsPerConnection + 10));
     const heard = (await socket.toArray()).join('');
     expect(heard.match(/"code":"no-work"/g)).toHaveLength(SERVER_LIMITS.requestsPerConnection);
-    // Whoever asks for that much is shown the door.
+    // The request over the limit gets 429, and the connection is closed.
     expect(heard.match(/HTTP\/1\.1 429/g)).toHaveLength(1);
   });
 });

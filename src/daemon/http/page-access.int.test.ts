@@ -139,7 +139,7 @@ describe('a request in the name of a page', () => {
     const nonce = 'n'.repeat(22);
     expect(await list({ signs: { nonce } })).toMatchObject({ status: 200 });
     expect(await list({ signs: { nonce } })).toMatchObject({ answer: { error: { code: 'replayed-request' } } });
-    // A minute is allowed. A busy machine takes seconds to send what is too new.
+    // The limit is one minute. A busy machine may take seconds to send the request with the later time.
     for (const offMs of [-61_000, 120_000])
       expect(await list({ signs: { time: String(Date.now() + offMs) } })).toMatchObject({
         status: 403,
@@ -317,7 +317,7 @@ describe('a daemon that finds its port taken', () => {
       'the key is recorded as revoked',
     );
     thief.close();
-    // Until a page was opened.
+    // The move is reported until a page is opened at the new port.
     await SignedPage.open(await openAddress());
     expect(await askAsOperator('page_open')).toMatchObject({ port_moved: null });
     const { port: kept } = daemon.record;

@@ -40,7 +40,7 @@ interface Streamed {
   };
 }
 
-/** Reads events until one of them is what the test waits for. */
+/** Reads events until one matches. */
 async function readUntil(stream: AsyncIterable<unknown>, isLast: (event: Streamed) => boolean): Promise<Streamed[]> {
   const events: Streamed[] = [];
   let text = '';

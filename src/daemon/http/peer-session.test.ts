@@ -15,9 +15,9 @@ const ENDS = { remoteAddress: '127.0.0.1', remotePort: 1, localAddress: '127.0.0
 const SOCKET = 77;
 
 interface Scene {
-  /** The processes inside the session at each look. */
+  /** The processes inside the session at each inspection. */
   readonly inside: (look: number) => readonly number[];
-  /** Holders of the socket. Negative: the process cannot be inspected. */
+  /** The processes that hold the socket. Negative: the process cannot be inspected. */
   readonly holders: readonly number[];
   readonly exiting?: readonly number[];
   readonly sockets?: readonly (number | 'gone' | undefined)[];

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(async () => scene.end());
 
-/** Starts a daemon, and ends it at once. */
+/** Starts and stops a daemon, and returns the port that it used. */
 async function portOfNext(): Promise<number> {
   const daemon = await scene.runDaemon();
   await daemon.stop();

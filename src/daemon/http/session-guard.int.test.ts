@@ -28,7 +28,7 @@ afterAll(async () => {
   await scene.end();
 });
 
-/** A shell inside the session of an agent, which knows everything that lies in the state folder. */
+/** Runs a shell inside an agent's session, which can read everything in the state folder. */
 async function inSession(script: string): Promise<string> {
   const url = `http://127.0.0.1:${daemon.record.port}/v1`;
   const { stdout } = await run('/bin/sh', ['-c', script], {
@@ -92,7 +92,7 @@ describe('on loopback', () => {
     const { code } = parseAddress(url);
     const body = JSON.stringify({ code, public_key: 'A'.repeat(43), signature: 'A'.repeat(86) });
     expect(await inSession(`curl -s $URL/page/key -d '${body}'`)).toContain('"code":"below-session"');
-    // The code was not used up by the attempt.
+    // The attempt did not consume the code.
     const page = await SignedPage.open(url);
     expect(await inSession(`curl -s $URL/health -H 'authorization: Baton-Page ${page.keyId}'`)).toContain(
       'below-session',

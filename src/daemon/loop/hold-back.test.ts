@@ -42,7 +42,7 @@ it('records the end of a claim only after what must happen first, and everything
   await say(create('A'));
   await say(claim('A', 's1'));
   const ended = say(release('A'));
-  // In the same batch: it must not wait.
+  // This request is in the same batch but must not wait.
   const created = await say(create('B'));
   expect([created.ok, recorded.at(-1)]).toEqual([true, 'TaskCreated']);
   expect((await say(create('C'))).ok).toBe(true);

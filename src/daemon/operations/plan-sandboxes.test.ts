@@ -25,7 +25,7 @@ steps = [
 ]
 `;
 
-/** Bubblewrap works here, and no container. */
+/** Bubblewrap works on this machine, and containers do not. */
 const advise: AdviseSandbox = async (mode) => {
   if (mode === 'container') return { kind: null, notes: ['podman is not installed'] };
   return { kind: mode === 'auto' ? 'bubblewrap' : mode, notes: [] };

@@ -35,7 +35,7 @@ function request(pages: PageAccess, code = codeOf(pages)) {
   return { ...pages.requestKey({ code, publicKey, signature }), privateKey: keys.privateKey };
 }
 
-/** What `check` gets of a request without a body. */
+/** The arguments of `check` for a request without a body. */
 function signedGet({ instance }: PageAccess, privateKey: KeyObject, now: number) {
   const [time, nonce] = [String(now), 'n'.repeat(22)];
   const sent = { method: 'GET', path: '/', project: '', key: '', after: '' };
@@ -84,7 +84,7 @@ describe('the keys of pages', () => {
     const key = addKey(start());
     const moved = start(20_002);
     expect([moved.findKey(key.id), moved.revoked]).toMatchObject([undefined, [{ id: key.id }]]);
-    // It does not come back with the port.
+    // The key stays revoked even if the port is the same again.
     expect(start().findKey(key.id)).toBeUndefined();
     const second = addKey(start());
     const { privateKey } = generateKeyPairSync('ed25519');

@@ -32,7 +32,7 @@ const source = (more: Partial<LogSource> = {}): LogSource => ({
   ...more,
 });
 
-/** As a page follows a log: each call begins where the last one ended. */
+/** Follows a log like a page: each call starts where the last one ended. */
 async function readForward(limit_bytes: number, of = source(), raw = false): Promise<string> {
   let text = '';
   for (let from = 0, file = ''; ;) {

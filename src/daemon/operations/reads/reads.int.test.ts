@@ -14,10 +14,13 @@ import { openStoreAt } from '../../../ledger/writer/open.ts';
 import { restoreState } from '../../../state/json-form.ts';
 import { RunScene } from '../../runs.cases.ts';
 
-/** Without a sandbox its log has the same bytes on every machine: no notes about what the sandbox lacks. */
+/**
+ * Without a sandbox the log has the same bytes on every machine, because it has no notes about missing parts of the
+ * sandbox.
+ */
 const runbookOf = (run: string): string => `[agents.a]\nsandbox = "none"\nrun = "${run}"\n`;
 
-/** One daemon for all: these operations change nothing. */
+/** One daemon for all tests, because these operations change nothing. */
 let world: RunScene;
 let agentId: string;
 beforeAll(async () => {
@@ -25,7 +28,7 @@ beforeAll(async () => {
   world.write(runbookOf('echo hello'));
   await world.start();
   for (const task_id of ['A', 'B']) await world.ask('task_create', { task_id, title: `do ${task_id}` });
-  // It prints a line and ends without a signal: a person is asked.
+  // The agent prints a line and ends without a signal, so a person is asked.
   agentId = await world.run('a');
   await world.ask('agent_show', { id: agentId, wait_ms: 30_000 });
 });
