@@ -57,7 +57,7 @@ describe('baton validate', () => {
     });
   });
 
-  // An empty answer of a stop hook is a valid one, it lets the agent stop; and an empty runbook asks for nothing.
+  // An empty answer of a stop hook is valid and lets the agent stop. An empty runbook is valid too.
   it.each(MESSAGE_KIND_NAMES.filter((kind) => kind !== 'stop-hook-output' && kind !== 'runbook'))(
     'refuses an empty %s and an oversized one, as a value and with a hint',
     async (kind) => {

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(async () => scene.end());
 
-/** A command under way, and what it has said so far. */
+/** A running command, and its output so far. */
 function type(...args: string[]): StartedCli {
   return startCli(args, '', { env: scene.env, cwd: repository });
 }
@@ -27,7 +27,7 @@ async function baton(...args: string[]): Promise<void> {
 
 const AWAY = /Waiting for the daemon \(process \d+\), which (has not answered yet|is stopped)\./g;
 
-/** The daemon is frozen until somebody has heard that it is waited for. */
+/** Freezes the daemon until the command has reported that it waits. */
 async function freeze(said: { readonly err: string }): Promise<void> {
   process.kill(daemonPid, 'SIGSTOP');
   try {

@@ -25,7 +25,7 @@ it('offers the options of the decision, in its words', () => {
 
 it('knows what an answer needs beside its number', () => {
   expect(findMissing('review', { action: 'send_back' })).toBe('note');
-  // A merge that is sent back has a finding of Baton's own.
+  // A merge that is sent back gets a finding from Baton, so it needs no note.
   expect(findMissing('merge', { action: 'send_back' })).toBeUndefined();
   expect(findMissing('review', { action: 'hand_over' })).toBe('agent');
 });

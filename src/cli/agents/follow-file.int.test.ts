@@ -11,7 +11,7 @@ function newFile(): string {
   return join(folder, 'output.log');
 }
 
-/** Follows a file; what was read so far, and the end of it. */
+/** Follows a file. Returns what was read so far, and a promise of the end. */
 function follow(path: string) {
   const controller = new AbortController();
   let read = '';

@@ -42,7 +42,7 @@ it.each(['zsh', 'fish', 'powershell'])('has a script for %s', async (shell) => {
 });
 
 describe('bash', () => {
-  /** What bash makes of a line when Tab is pressed at its end. */
+  /** Returns bash's completions for a line when Tab is pressed at its end. */
   const complete = (line: string): string[] => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-completion-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -75,7 +75,7 @@ describe('a question at the terminal', () => {
   });
 });
 
-/** A person who types the given lines, and a daemon with one decision. */
+/** Simulates a person who types the given lines, and a daemon with one decision. */
 class Desk {
   out = '';
   result: object | null = null;

@@ -54,7 +54,7 @@ async function placeOf(env: Record<string, string> = {}, options = new Map<strin
   return findPlace({ args: [], options }, io);
 }
 
-/** The codes of what is not right, apart from the sandboxes and clients of the machine. */
+/** Returns the codes of findings that are not `ok`, except those about the machine's sandboxes and clients. */
 async function wrong(env: Record<string, string> = {}): Promise<readonly string[]> {
   return (await findings(env)).map(({ code }) => code);
 }
@@ -66,7 +66,7 @@ async function findings(env: Record<string, string> = {}): Promise<readonly Find
 
 const MACHINE = /^(?:sandbox|agents)\.|^runbook\.missing$|^git\.no-identity$/;
 
-/** Makes the corrections of these findings only: as root, --fix would also add a user to this machine. */
+/** Makes only the corrections of these findings. As root, --fix would also add a user to this machine. */
 async function fix(...codes: readonly string[]): Promise<readonly string[]> {
   const place = await placeOf();
   const found = (await look(place)).filter(({ code }) => codes.includes(code));
@@ -93,7 +93,7 @@ async function recordAll(drafts: readonly Draft[], clock: () => Date = () => new
   await opened.ledger.close();
 }
 
-/** Path, size and time of everything in the folder. */
+/** The path, size and time of everything in the folder. */
 function traceOf(folder: string): readonly string[] {
   const paths = globSync(['**/*', '**/.*'], { cwd: folder });
   return paths.map((path) => {
@@ -367,7 +367,7 @@ describe('the command', () => {
 });
 
 function replaceBytes(path: string, from: string, to: string): void {
-  // SQLite leaves copies of rows that it moved.
+  // Replaces all occurrences, because SQLite leaves copies of rows that it moved.
   const text = readFileSync(path, 'latin1').replaceAll(from, to);
   writeFileSync(path, text, 'latin1');
 }

@@ -39,7 +39,7 @@ describe('baton ledger', () => {
       expect(err).toContain('hint: Record something first, for example: baton task add');
     }
     expect(existsSync(join(folder, 'state'))).toBe(false);
-    // A session in a sandbox does not see it.
+    // A session in a sandbox does not see the ledger.
     const inSession = await run(['ledger', 'log'], repository, { ...env, BATON_URL: 'http://127.0.0.1:1' });
     expect(inSession).toMatchObject({ code: 1, err: expect.stringContaining('outside of this sandbox') });
   });
@@ -62,7 +62,7 @@ describe('baton ledger', () => {
     const outside = await run(['ledger', 'log'], join(folder, 'elsewhere'));
     expect(outside).toMatchObject({ code: 1, err: expect.stringContaining('is not inside a git repository') });
     expect(await run(['ledger', 'log', '--project', repository], folder)).toMatchObject({ code: 0 });
-    // A worktree is the same project.
+    // A worktree belongs to the same project.
     git('commit', '--allow-empty', '--quiet', '-m', 'first');
     git('worktree', 'add', '--quiet', join(folder, 'tree'));
     expect(await run(['ledger', 'log'], join(folder, 'tree'))).toMatchObject({ code: 0, err: '' });
@@ -75,7 +75,7 @@ describe('baton ledger', () => {
     expect(header).toMatch(/^ {3}SEQ {2}TIME +TYPE +TASK +ACTOR +DATA$/);
     expect(all).toHaveLength(61);
     expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated +T001 +session:s-1 +\{"notes":"Schritt 0/);
-    // What is about no task says so, so that columns stay where they are.
+    // An entry without a task shows `-`, so that the columns stay aligned.
     expect(all[0]).toMatch(/KeyAdded +- +system:ledger +\{/);
     const json = (await baton('ledger', 'log', '-n', '2', '--json')).out.trimEnd().split('\n');
     expect(json.map((line) => JSON.parse(line).seq)).toEqual([60, 61]);
@@ -242,7 +242,7 @@ describe('baton ledger', () => {
       expect({ argv, code }).toEqual({ argv, code: 4 });
       expect(err).toContain('entry 7 is not what was recorded');
     }
-    // What was exported before is still there, and nothing half done beside it.
+    // The earlier export is unchanged, and there is no partial file beside it.
     expect(readFileSync(join(repository, 'ledger.ndjson'), 'utf8')).toBe(good);
     expect(existsSync(join(repository, 'ledger.ndjson.partial'))).toBe(false);
   });
@@ -265,7 +265,7 @@ describe('baton verify', () => {
     expect(made).toMatchObject({ code: 0, out: 'proof.json: 5 entries about T001\n' });
     const proof = join(repository, 'proof.json');
     const { key } = JSON.parse(readFileSync(proof, 'utf8'));
-    // Somewhere else entirely: no repository, no state.
+    // Runs in another folder, without a repository or state folder.
     expect(await run(['verify', proof, '--key', key], folder, {})).toMatchObject({
       code: 0,
       out: expect.stringContaining('verified task proof, 5 entries about T001'),
@@ -328,7 +328,7 @@ describe('baton verify', () => {
   });
 });
 
-/** As a process of its own, since its standard input is what is meant. */
+/** A separate process, because the test needs its standard input. */
 function verifyInput(input: string): { status: number | null; verdict: unknown } {
   const { status, stdout } = spawnSync(process.execPath, [BATON, 'verify', '-', '--json'], { input, encoding: 'utf8' });
   return { status, verdict: JSON.parse(stdout) };
@@ -344,7 +344,7 @@ async function recordTasks(count: number, makeDraft = (i: number): Draft => test
   await opened.ledger.close();
 }
 
-/** An entry that the state knows. */
+/** An entry of a type that the state folds. */
 function progressDraft(number: number): Draft {
   const data = { task_id: 'T001', epoch: null, progress: number, notes: null };
   return { ...testDraft(number), type: 'TaskProgressed', data };

@@ -92,7 +92,7 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
 `);
   const sandboxes = [{ agent: 'prep', summary: 'no sandbox', notes: [] }];
   expect(renderPlan({ ...only(plan), sandboxes })).toContain('\n  prep: agent prep (builtin:prep; no sandbox)\n');
-  // Asked for, and nobody or nowhere to open them.
+  // Pull requests are requested, but `gh` or the repository is missing.
   expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, but gh is not on the PATH\n');
   expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', but no remote is at GitHub');
   const workers = [{ name: 'backlog', takes: 'tasks P0.*, 2 at once', mode: 'semi' }];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunStory } from './story.ts';
 
-/** What a story makes of entries, and how the run stands at the end. */
+/** The lines of a story about these entries, and the final state of the run. */
 function tell(root: string, entries: readonly (readonly [string, Record<string, unknown>])[]) {
   const story = new RunStory(root);
   const lines = entries.map(([type, data]) => story.describe(type, data)).filter((line) => line !== undefined);

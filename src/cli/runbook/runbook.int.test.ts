@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../../test/run-cli.ts';
 
-/** A git repository with these files. */
+/** Creates a git repository with these files. */
 function repository(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-cli-runbook-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -129,7 +129,7 @@ describe('baton store', () => {
   it('compare shows the first difference from both sides, and accept sets the replica aside', async () => {
     await record(...tasks(4));
     await baton('store', 'move', '--to', url);
-    // The replica goes on alone, and so does the database.
+    // The replica and the database both get further entries.
     const { db } = { db: readFileSync(place.ledger) };
     await baton('store', 'move', '--to', 'sqlite');
     await record(testDraft(100));
@@ -165,7 +165,7 @@ describe('baton host join', () => {
     return { ...testDraft(0), type, data };
   }
 
-  /** A fleet as the first host founds it. */
+  /** Founds a fleet, as the first host does. */
   async function found(rootCommit: string): Promise<void> {
     const key = openKeyFile(place.key);
     const fingerprint = key.ok ? keyFingerprint(nodeSha256, key.value.publicKey) : '';
@@ -183,7 +183,7 @@ describe('baton host join', () => {
     expect(await baton('store', 'move', '--to', url)).toMatchObject({ code: 0 });
   }
 
-  /** Another machine: its own clone and state folder. */
+  /** Joins from another machine, with its own clone and state folder. */
   async function join(name: string, ...argv: string[]): Promise<Ran> {
     const clone = existsSync(join_(name, 'shop')) ? join_(name, 'shop') : cloneTo(name);
     const env = { BATON_STATE_DIR: join_(name, 'state'), BATON_HOST: name };
@@ -207,7 +207,7 @@ describe('baton host join', () => {
     expect(JSON.parse(readFileSync(join_('beta', 'state', 'projects.json'), 'utf8'))).toEqual({
       [id]: { path: join_('beta', 'shop'), store: url },
     });
-    // Asked again, with other labels.
+    // A second request with other labels.
     expect(await join('beta', url, '--labels', 'gpu')).toMatchObject({ code: 0 });
   });
 

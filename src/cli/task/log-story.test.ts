@@ -17,7 +17,7 @@ const exited = about('AgentExited', { code: 0 });
 
 function tell(entries: readonly Entry[], story = new TaskLogStory('T1')): LogPart[] {
   return entries.flatMap(([type, data]) => {
-    // As the command does: an entry that cannot be about the task is not parsed.
+    // Like the command: an entry that cannot concern the task is not parsed.
     if (!story.mayConcern(JSON.stringify({ type, data }))) return [];
     return story.note({ type, at: AT, data: { ...data } });
   });

@@ -178,7 +178,7 @@ describe('a workflow', () => {
 
   it('fits a narrow terminal', () => {
     const wide = renderTaskView(workflow, { columns: 40, colors: false }).filter(
-      // The output of a check is shown as it is.
+      // The output of a check is shown unchanged.
       (line) => widthOf(line) > 40 && !line.includes('expected'),
     );
     expect(wide).toEqual([]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.end());
 
-/** A command under way, and what it has printed so far. */
+/** A running command, and its output so far. */
 function type(...args: string[]) {
   const listeners = process.listenerCount('SIGINT');
   const started = startCli(args, '', {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findProject, type ProjectFindings } from './project.ts';
 
-/** Files with their text; a name alone is an empty file. */
+/** Files with their text. A name alone is an empty file. */
 type Files = Readonly<Record<string, string>>;
 
 function found(files: Files): ProjectFindings {
