@@ -94,8 +94,7 @@ export function textBlock(text: string): TextBlock {
 }
 
 /**
- * The options of a permission request. Options of an unknown kind are left out, because Baton could not tell what they
- * mean.
+ * The options of a permission request, without those of an unknown kind, because Baton could not tell what they mean.
  */
 export function readOptions(value: unknown): readonly PermissionOption[] {
   return objectsOf(value).flatMap(({ optionId, name, kind }) => {

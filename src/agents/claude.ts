@@ -128,10 +128,7 @@ const ENVIRONMENT = {
   DISABLE_AUTOUPDATER: '1',
 };
 
-/**
- * The client takes the token from its environment. Without `alwaysLoad` the model would have to search for the tools
- * first.
- */
+/** The client takes the token from its environment. Without `alwaysLoad` the model must search for the tools first. */
 const MCP = {
   mcpServers: {
     baton: {

@@ -15,10 +15,7 @@ export interface AllClear {
   readonly reasons: readonly Reason[];
 }
 
-/**
- * The only place that makes "Nothing needs you". A surface without an answer, or with an old one, must show that
- * instead.
- */
+/** The only place that makes "Nothing needs you". A surface without a current answer must show that instead. */
 export function judgeAllClear(proofs: Proofs, running: number): AllClear {
   const { store, loop, people, agents, phases } = proofs;
   const reasons = [
@@ -105,10 +102,7 @@ export interface Proof<K extends string> {
   readonly reasons: readonly Reason[];
 }
 
-/**
- * `answered`: the decisions whose answer is not in effect yet. They need no person, but their consequences are still to
- * come.
- */
+/** `answered`: decisions whose answer is not in effect yet. They need no person, but their consequences are to come. */
 export interface PeopleProof extends Proof<'people'> {
   readonly answered: number;
 }

@@ -4,10 +4,7 @@ import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import { readFileIfPresent, writeFileAtomically } from './files.ts';
 import { stateFiles } from './state-folder.ts';
 
-/**
- * The name of this state folder in a fleet: the one chosen when it joined, else that of the environment, else the
- * machine's.
- */
+/** The name of this state folder in a fleet: chosen at the join, else from the environment, else the machine's. */
 export function findHostName(stateDir: string, env: Readonly<Record<string, string | undefined>>): string {
   const { name } = fieldsInJson(readFileIfPresent(stateFiles(stateDir).host));
   if (typeof name === 'string' && HOST_NAME.test(name)) return name;

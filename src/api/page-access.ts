@@ -73,7 +73,10 @@ export function requestText(request: SignedRequest): string {
   return lines('baton-page-request-1', instance, method, path, project, key, after, time, nonce, body);
 }
 
-/** `status` is the HTTP status; `body` the SHA-256 of the response before compression, in hex. An event stream has an empty body here. */
+/**
+ * `status` is the HTTP status, `body` the SHA-256 of the uncompressed response in hex. An event stream has an empty body
+ * here.
+ */
 export function answerText(nonce: string, status: number, body: string): string {
   return lines('baton-page-answer-1', nonce, String(status), body);
 }

@@ -45,10 +45,7 @@ export function isLiving({ state }: ProcStat): boolean {
   return state !== 'Z' && state !== 'X';
 }
 
-/**
- * Returns an empty text if the process does not exist or belongs to another user. Throws on a shortage, which proves
- * neither.
- */
+/** Empty if the process does not exist or belongs to another user. Throws on a shortage, which proves neither. */
 export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
   return readUnlessShort('', () => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
 }

@@ -127,10 +127,7 @@ function busyAnswer(ms: number): Answer<never> {
 
 type AskStatus = (signal: AbortSignal) => Promise<Answer<Pick<StatusView, 'importing'>>>;
 
-/**
- * While a command waits for the first copy of a repository, reports its progress at a terminal, one line per ten
- * percent.
- */
+/** While a command waits for the first copy of a repository, reports its progress at a terminal in ten steps. */
 export function reportCopying(io: Pick<Io, 'err' | 'isTerminal'>, ask: AskStatus, pollMs = 1000): Disposable {
   let reported = '';
   return poll(io.isTerminal ? pollMs : undefined, async (signal) => {
@@ -166,8 +163,7 @@ function stepOf(progress: string): string {
 }
 
 /**
- * Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row. A restart misses
- * fewer.
+ * Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row. A restart misses less.
  */
 export function reportWhenAway(io: Io, client: Client): Disposable {
   let misses = 0;

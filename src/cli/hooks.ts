@@ -114,10 +114,7 @@ export const hooksRunCommand: CliCommand = {
   },
 };
 
-/**
- * An agent must not choose the principal of a person's sessions, because their first session would get a token for that
- * name.
- */
+/** An agent must not choose the principal of a person's sessions: the first session would get a token for that name. */
 function refuseInside(stateDir: string, io: Io): number | undefined {
   const above = findSessionAbove(stateDir, io.env);
   if (above === undefined) return undefined;

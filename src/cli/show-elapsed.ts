@@ -13,8 +13,7 @@ interface ElapsedOptions {
 }
 
 /**
- * Shows a person at a terminal, from the first second on, how long a command has waited. The line is removed at the
- * end.
+ * Shows a person at a terminal how long a command has waited, from the first second on. Removes the line at the end.
  */
 export function showElapsed(
   io: Io,

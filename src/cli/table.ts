@@ -59,10 +59,7 @@ export function wrapTo(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
-/**
- * Wraps a line and keeps its indent, so that no part starts further left. Tabs become spaces, because their width is
- * unknown.
- */
+/** Wraps a line and keeps its indent. Tabs become spaces, because their width is unknown. */
 export function hangTo(line: string, columns: number): string[] {
   const plain = columns === Infinity ? line : line.replaceAll('\t', '    ');
   if (widthOf(plain) <= columns) return [plain];

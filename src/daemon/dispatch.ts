@@ -271,10 +271,7 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'merkle_root',
 ]);
 
-/**
- * Writes that act before the kernel decides. All others are refused by the kernel, so that a repeated call gets its
- * first answer.
- */
+/** Writes that act before the kernel decides. The kernel handles all others, so that a retry gets its first answer. */
 const UNDECIDED: ReadonlySet<string> = new Set(['audit_verify_chain', 'workflow_close']);
 
 async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {

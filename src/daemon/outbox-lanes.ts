@@ -11,10 +11,7 @@ export interface LanedCall {
 
 export type LaneResult = LanedCall | Exclude<OpenedKept, { kind: 'call' }>;
 
-/**
- * The lane of each file in the outbox. The daemon checks before every message of a session, so each file is read only
- * once.
- */
+/** The lane of each file in the outbox. Checked before every message of a session, so each file is read only once. */
 export class OutboxLanes {
   readonly #outbox: string;
   readonly #laneOf: (call: KeptCall) => string;

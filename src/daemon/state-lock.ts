@@ -8,10 +8,7 @@ export type FolderLock =
   | { readonly ok: true; readonly release: () => void }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/**
- * Locks the folder and makes it private. The operating system releases the lock of a dead process, so it is never
- * stale.
- */
+/** Locks the folder and makes it private. The operating system releases a dead process's lock, so it is never stale. */
 export function lockStateFolder(stateDir: string): FolderLock {
   try {
     makeFolder(stateDir);

@@ -28,8 +28,7 @@ export interface EffectContext {
   /** Reads the state after all earlier commands are durable. Undefined if the store does not respond. */
   readonly readState: <A>(look: (state: State) => A) => Promise<A | undefined>;
   /**
-   * Records an outcome. `refused`: why the kernel refused it. Undefined if the store does not respond; the caller must
-   * retry.
+   * Records an outcome. `refused`: the kernel's reason. Undefined if the store does not respond; the caller must retry.
    */
   readonly submit: (command: Command, term?: number) => Promise<{ readonly refused?: string } | undefined>;
   readonly isStoreWritable: () => boolean;

@@ -20,7 +20,10 @@ import { makeWorkspace } from './sessions/workspace.ts';
 import { agentContext } from './template-context.ts';
 import { waitForAnswer, waitForTimer } from './wait.ts';
 
-/** Runs one effect and returns the commands that record its outcome. Empty if it was cancelled, or if another process reports it. */
+/**
+ * Runs one effect and returns the commands that record its outcome. Empty if it was cancelled, or if another process
+ * reports it.
+ */
 export async function performEffect(
   effect: Effect,
   context: EffectContext,

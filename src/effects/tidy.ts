@@ -14,8 +14,7 @@ export interface TidyContext {
 const KEPT_COMMANDS = 200;
 
 /**
- * Removes the folders of runs that are no longer in the state, except folders of other projects and of running
- * processes.
+ * Removes the folders of runs that are no longer in the state, except other projects' and those of running processes.
  */
 export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsCommand }: TidyContext): void {
   for (const id of list(join(stateDir, 'agents'))) {

@@ -58,10 +58,7 @@ export function endAttachment(world: EngineContext, agent: AgentRun): Event[] {
   return [...detached, withdrawn, ...unparkAgent(world, agent), ...resumeAfterAttach(world, agent)];
 }
 
-/**
- * Questions that a conversation with the agent can answer. Questions about budgets or about the work of others stay
- * open.
- */
+/** Questions that a conversation with the agent can answer. Those about budgets or the work of others stay open. */
 const ANSWERED_BY_TALK: ReadonlySet<DecisionSource> = new Set(['stop', 'idle', 'dead', 'error', 'prompt', 'gate']);
 
 /** Sends undelivered messages first. Without any, sends the runbook's message for a resumed agent. */

@@ -94,10 +94,7 @@ export function reviewRounds(world: EngineContext, task: Task, { from }: EventOf
   return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });
 }
 
-/**
- * On a task that entered a phase: cancels the stall timer of the previous phase, and sets one if this phase has a
- * limit.
- */
+/** On a task that entered a phase: cancels the previous phase's stall timer, and sets one if this phase has a limit. */
 export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
   const { stallMs } = rulesFor(task, world.rules);
   if (stallMs === undefined) return [];

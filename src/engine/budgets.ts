@@ -38,8 +38,7 @@ export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
 }
 
 /**
- * Parks the agents of an exhausted budget, or warns once if the budget is mostly used. Does nothing if no agent works
- * on it.
+ * Parks the agents of an exhausted budget, or warns once if it is mostly used. Does nothing if no agent works on it.
  */
 function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = new Set()): Event[] {
   const { state, rules, at } = world;
@@ -170,8 +169,7 @@ export function countRaises({ used, reserved, base, limit }: BudgetUse): number 
 }
 
 /**
- * Looks at decisions, not budgets: a day's record is dropped with the first use on the next day, and clocks can go
- * back.
+ * Looks at decisions, not budgets: a day's record is dropped at the first use on the next day, and clocks can go back.
  */
 export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: BudgetScope): readonly Decision[] {
   const open = [...state.decisions.values()].filter(({ result }) => result === null);

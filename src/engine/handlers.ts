@@ -127,10 +127,7 @@ function actionEvents(
 
 export const NUDGE_MESSAGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
 
-/**
- * The first and the longest wait if the API does not report when a limit ends. Each wait is twice as long as the one
- * before.
- */
+/** The first and the longest wait if the API does not report when a limit ends. Each wait is twice the one before. */
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
 

@@ -88,10 +88,7 @@ export function diffCommand(from: string, to: string): string {
   return `git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}`;
 }
 
-/**
- * At GitHub another person's commit can be pushed after the last check. It cannot be undone, so people are notified at
- * once.
- */
+/** At GitHub another commit can be pushed after the last check. It cannot be undone, so people are notified at once. */
 export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
   const { outcome, reason, merge_sha } = data;
   if (outcome !== 'merged' || reason === null) return [];
@@ -136,10 +133,7 @@ export function requestPull(world: EngineContext, task: Task): Event[] {
   ];
 }
 
-/**
- * Baton pushes only branches that it created. A branch that a person works on, perhaps main, is the person's to
- * publish.
- */
+/** Baton pushes only branches that it created. A person's branch, perhaps main, is theirs to publish. */
 function wantsPull({ rules }: EngineContext, task: Task): boolean {
   const { phase, flow } = task;
   if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;

@@ -4,10 +4,7 @@ import { findNoteReader } from '../state/tasks/note-task.ts';
 import type { Task } from '../state/tasks/task.ts';
 import type { EngineContext } from './context.ts';
 
-/**
- * On `NoteAdded`: sends the note to the agent that works on the task. Without one, the next session reads it in its
- * packet.
- */
+/** On `NoteAdded`: sends the note to the agent on the task. Without one, the next session reads it in its packet. */
 export function sendNote(
   { state, newId }: EngineContext,
   task: Task,

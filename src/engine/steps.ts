@@ -15,10 +15,7 @@ export function beginStep(world: EngineContext, run: PipelineRun, visit: number)
   return run.step?.visit === visit ? runStep(world, run) : [];
 }
 
-/**
- * Sets a step's timer when the step starts, so that the wait for room does not count. A shell command has its own time
- * limit.
- */
+/** Sets a step's timer when the step starts, so that waiting for room does not count. Shell commands have their own. */
 export function setStepTimer(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : findStepPlan(run, step.name);
@@ -138,8 +135,7 @@ function mayBeginStep(state: State, { id }: PipelineRun): boolean {
 }
 
 /**
- * A step may lead back to an earlier one. A pipeline that enters the same step this often makes no progress, so it
- * fails.
+ * A step may lead back to an earlier one. A pipeline that enters the same step this often makes no progress and fails.
  */
 export const MAX_STEP_VISITS = 100;
 

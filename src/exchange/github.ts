@@ -24,7 +24,9 @@ import {
   type TaskStatus,
 } from './task.ts';
 
-/** Reads the output of `gh issue list --json number,title,body,state,labels,url`; `stateReason` and `url` are optional. */
+/**
+ * Reads the output of `gh issue list --json number,title,body,state,labels,url`. `stateReason` and `url` are optional.
+ */
 export function parseGithubIssues(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;

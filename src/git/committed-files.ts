@@ -41,8 +41,7 @@ export interface HashedFiles extends CommittedFiles {
 }
 
 /**
- * Hashes every object, because git accepts an overwritten loose one. For a few files this is faster than copying the
- * history.
+ * Hashes every object, because git accepts an overwritten loose one. Faster than copying the history for a few files.
  */
 export function openHashedFiles(repository: GitLocation, commit: string): HashedFiles {
   return new ObjectReader(repository, commit);

@@ -5,10 +5,7 @@ import type { ExitRefusal, RoleSession } from './session.ts';
 
 type Validated = ShellEnd & { readonly name: string };
 
-/**
- * Runs the project's checks. If they pass, its exit requests the merge and it hands over to the closer; if not, to the
- * fixer.
- */
+/** Runs the project's checks. If they pass, requests the merge and hands over to the closer; if not, to the fixer. */
 export async function runValidator(session: RoleSession): Promise<void> {
   const task = await session.call('workflow_get', {});
   const cwd = task.workspace ?? process.cwd();

@@ -61,10 +61,7 @@ export class Client {
     this.#options = options;
   }
 
-  /**
-   * Calls an operation; JSON text is sent unchanged. A lost call is repeated with the same key. A write that cannot be
-   * delivered is kept in the outbox.
-   */
+  /** Calls an operation. Repeats a lost call with the same key, and keeps an undeliverable write in the outbox. */
   async call<N extends OperationName>(
     operation: N,
     input: InputOf<N> | string,
@@ -193,9 +190,7 @@ export class Client {
     }
   }
 
-  /**
-   * Returns a channel with room for another call. One call opens it or starts the daemon, and the others wait for that.
-   */
+  /** Returns a channel with room for another call. One call opens it or starts the daemon; the others wait. */
   async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);

@@ -1,9 +1,9 @@
 /**
- * What both ends of a call channel speak. A frame is a line of words, the last of which is the number of bytes that follow it:
+ * The protocol of a call channel. A frame is a line of words, the last of which is the number of bytes that follow it:
  *
- *     call ID OPERATION KEY TOKEN PATH BYTES     a call; an empty TOKEN or PATH is the one that the channel was opened with
- *     cancel ID 0                                its caller does not want the answer any more
- *     answer ID BYTES                            what became of a call, in whatever order
+ *     call ID OPERATION KEY TOKEN PATH BYTES     a call; an empty TOKEN or PATH means the channel's own
+ *     cancel ID 0                                the caller no longer waits for the answer
+ *     answer ID BYTES                            the answer to a call, in any order
  */
 export class FrameReader {
   readonly #options: FrameReaderOptions;

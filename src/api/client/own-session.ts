@@ -128,10 +128,7 @@ interface ClaimContext {
   readonly conversation: string | undefined;
 }
 
-/**
- * Returns the token of the claim that the call names, or of the newest claim. Undefined if this session did not claim
- * it.
- */
+/** Returns the token of the named claim, or of the newest one. Undefined if this session did not claim it. */
 export function findOwnToken(
   { stateDir, env, conversation }: ClaimContext,
   operation: string,

@@ -33,10 +33,7 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   }
 }
 
-/**
- * An agent connects through its supervisor, which keeps calls while no daemon runs, or directly if its supervisor was
- * killed.
- */
+/** Connects an agent through its supervisor, which keeps calls, or directly if its supervisor was killed. */
 export async function findDaemon(stateDir: string, url?: string): Promise<HttpConnection | undefined> {
   const port = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(url ?? '')?.[1];
   const supervisor = port === undefined ? undefined : await openConnection({ host: '127.0.0.1', port: Number(port) });

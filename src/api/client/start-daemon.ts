@@ -17,10 +17,7 @@ export interface StartDaemonOptions {
   readonly deadlineMs: number;
 }
 
-/**
- * Starts a daemon that outlives this process, and waits until it listens. If several processes try at once, one starts
- * it.
- */
+/** Starts a daemon that outlives this process, and waits until it listens. Of several callers, one starts it. */
 export async function startDaemon(options: StartDaemonOptions): Promise<DaemonStart> {
   const { starting } = stateFiles(options.stateDir);
   try {

@@ -8,10 +8,7 @@ export const BODY_LIMITS = {
   bodyBytesTogether: 128 * 1024 * 1024,
 } as const;
 
-/**
- * Accepts only names that DNS cannot redirect, so that a rebound web page is refused. The port may be that of a local
- * proxy.
- */
+/** Accepts only names that DNS cannot redirect, to refuse a rebound web page. The port may be a local proxy's. */
 export function isLoopbackHost({ host }: IncomingHttpHeaders): boolean {
   return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
 }

@@ -6,10 +6,7 @@ import { taskDetails } from '../operations/tasks.ts';
 import { agentView, decisionDetails, decisionEvidence, decisionView, pipelineView, statusView } from '../run-views.ts';
 import { stageView, workflowBrief } from '../stage-views.ts';
 
-/**
- * Shapes that several operations return. Each has a name in the document, so that generated clients get one type for
- * it.
- */
+/** Shapes that several operations return. Each has a name, so that generated clients get one type for it. */
 const VIEWS: Readonly<Record<string, ObjectShape>> = {
   Agent: agentView,
   Decision: decisionView,

@@ -38,10 +38,7 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   { name: 'follow', description: 'Show a task that runs already', input: { hint: 'the id of the task' } },
 ];
 
-/**
- * Parses a prompt as a command. Without a command, the first line is the title of a workflow, and the rest its
- * description.
- */
+/** Parses a prompt as a command. Without one, the first line is the title of a workflow, the rest its description. */
 export function parsePrompt(prompt: unknown): ParsedPrompt {
   const blocks = objectsOf(prompt);
   const typed = showInvisible(blocks.map(inlineText).join('')).trim();

@@ -11,10 +11,7 @@ export function plainText(text: string, most = MAX_CHARACTERS): string {
   return plain.length <= most ? plain : `…${plain.slice(plain.length - most)}`;
 }
 
-/**
- * Renders text on one line of a message. Editors render Markdown, so links, images and HTML of an agent must be
- * escaped.
- */
+/** Renders text on one line of a message. Editors render Markdown, so links, images and HTML must be escaped. */
 export function messageLine(text: string): string {
   const line = plainText(text).replaceAll(/\s+/g, ' ').trim();
   const shown = line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line;

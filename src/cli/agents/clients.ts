@@ -77,8 +77,7 @@ export async function findClients(clients: readonly Client[], env: Environment):
 }
 
 /**
- * Runs each program once, and as many at a time as there are cores. More would slow each other down until they time
- * out.
+ * Runs each program once, as many at a time as there are cores. More would slow each other down until they time out.
  */
 async function findVersions(clients: readonly Client[], env: Environment): Promise<ReadonlyMap<string, FoundVersion>> {
   const found = new Map<string, FoundVersion>();

@@ -69,7 +69,7 @@ export function parseLineCount(given: ParsedArguments): { readonly value?: numbe
   return lines;
 }
 
-/** Reads the agent that the command line names. `after` is the newest entry before that, so that no later one is missed. */
+/** Reads the named agent. `after` is the newest entry before that, so that no later one is missed. */
 export async function readAgent(
   { args: [id = ''], options }: ParsedArguments,
   io: Io,

@@ -21,10 +21,7 @@ export type OpenedTerminal =
   | { readonly ok: true; readonly line: TerminalConnection }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Sends who attaches, and receives the command to run. The supervisor's port and token are in the agent's private
- * folder.
- */
+/** Sends who attaches, and receives the command. The supervisor's port and token are in the agent's private folder. */
 export async function openTerminalConnection(
   { folder, start }: { readonly folder: string; readonly start: number },
   who: { readonly by: string; readonly env: Readonly<Record<string, string>> },

@@ -23,10 +23,7 @@ export function renderCommandHelp({ name: commandName, summary }: Named, command
   return joinSections(sections);
 }
 
-/**
- * Renders the groups, with commands that share a first word in one row, because a list of all commands would be too
- * long.
- */
+/** Renders the groups, with commands that share a first word in one row: a list of all commands would be too long. */
 export function renderOverviewHelp(commands: readonly Named[]): string {
   const groups = HELP_GROUPS.map((group) => ({
     title: group.title,

@@ -4,10 +4,7 @@ import { taskIdOf } from '../../ledger/verify/task-proof.ts';
 import { padTo } from '../table.ts';
 import { printable } from '../text.ts';
 
-/**
- * The columns have fixed widths, because the log is printed while it is read. A longer cell shifts the rest of its
- * line.
- */
+/** Fixed widths, because the log is printed while it is read. A longer cell shifts the rest of its line. */
 const WIDTHS = [6, 24, 22, 10, 16] as const;
 
 export const LOG_HEADER = renderColumns('SEQ', ['TIME', 'TYPE', 'TASK', 'ACTOR', 'DATA']);

@@ -13,10 +13,7 @@ import { readHeadSeq } from './follow-entries.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
 import { renderPipeline } from './pipelines.ts';
 
-/**
- * `baton run --follow ID`: follows a run that already exists. The id is a task's id, or the start of a pipeline's or
- * agent's.
- */
+/** `baton run --follow ID`: follows an existing run. ID is a task's id, or the start of a pipeline's or agent's. */
 export async function followExisting(id: string, given: ParsedArguments, io: Io): Promise<number> {
   const found = await withClient(given, io, async (client) => findRun(id, client));
   if (!found.ok) return reportError(found.error, given, io);

@@ -123,10 +123,7 @@ export interface StatusSection {
   readonly more: string;
 }
 
-/**
- * Fits the sections into `rows` lines. Earlier sections get more, but each gets some. Items that do not fit are
- * counted.
- */
+/** Fits the sections into `rows` lines. Earlier sections get more, but each gets some. The rest is counted. */
 export function fillSections(sections: readonly StatusSection[], rows: number): Line[] {
   const some = sections.filter(({ items }) => items.length > 0);
   const form = some.reduce((sum, section) => sum + heightOf(section, 'full'), 0) <= rows ? 'full' : 'brief';

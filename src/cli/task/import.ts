@@ -102,10 +102,7 @@ async function importFrom(
   });
 }
 
-/**
- * Writes long descriptions first, because the daemon checks that their files exist. Removes them if it refuses the
- * tasks.
- */
+/** Writes long descriptions first, because the daemon checks that their files exist. Removes them if it refuses. */
 async function sendImport(
   client: Client,
   tasks: readonly ExchangedTask[],

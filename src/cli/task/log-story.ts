@@ -103,8 +103,7 @@ export class TaskLogStory {
   }
 
   /**
-   * A session is over when the run has its outcome and the last process has exited, because only then is its output
-   * complete.
+   * A session is over when the run has its outcome and the last process has exited: only then is its output complete.
    */
   #noteAgent({ type, data, at }: StoryEntry, session: Session): LogPart[] {
     const { part } = session;

@@ -10,10 +10,7 @@ import { decisionCommands, describeAfter, describeBlock, toText } from '../task/
 import { oneLine, printable, printableLines, renderCount, shortId } from '../text.ts';
 import { ACTIVITY_WORDS, type Line, renderMs, renderTimes, stageStrip, visitPieces } from './stage-pieces.ts';
 
-/**
- * `baton task show`: the complete view for a person. Long texts are wrapped, and lists are cut to the width of the
- * terminal.
- */
+/** `baton task show`: the complete view for a person. Wraps long texts, and cuts lists to the terminal's width. */
 export function renderTaskView(view: TaskOverview, look: Look): string[] {
   const facts = [...taskFacts(view), ...workFacts(view), ...recordFacts(view)];
   return [

@@ -40,10 +40,7 @@ export const webCommand: CliCommand = {
   },
 };
 
-/**
- * Returns the page's address without a code. It may appear in logs and in the demo's output, because it grants no
- * access.
- */
+/** Returns the page's address without a code. It may appear in logs, because it grants no access. */
 async function findAddress(given: ParsedArguments, io: Io): Promise<Answer<{ readonly url: string }>> {
   const health = await withClient(given, io, async (client) => client.health());
   if (!health.ok) return health;

@@ -14,10 +14,7 @@ export class CaretakerRole {
     return this.#lease?.term;
   }
 
-  /**
-   * The database grants the role. The ledger must name the same term, so that other hosts refuse outcomes of older
-   * terms.
-   */
+  /** The database grants the role. The ledger must name the same term, so that hosts refuse outcomes of older terms. */
   holds(fleet: Pick<FleetRecord, 'caretaker'> | undefined, nowMs: number): boolean {
     const recorded = fleet?.caretaker;
     if (this.#lease === undefined || recorded === undefined || recorded === null) return false;

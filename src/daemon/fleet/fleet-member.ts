@@ -103,9 +103,7 @@ export class FleetMember {
     return { here: host, size: ledger.head.size, answer: this.#answer, url, awaySince, latencyMs, problems };
   }
 
-  /**
-   * Milliseconds until waiting sessions of this host may take work that another host has recorded; see `turnPauseMs`.
-   */
+  /** Milliseconds until waiting sessions of this host may take another host's recorded work; see `turnPauseMs`. */
   turnMs(seq: number): number {
     const eager = (this.#answer?.hosts ?? []).filter(({ silentMs, waiting }) => silentMs < LIVE_MS && waiting > 0);
     return turnPauseMs(
@@ -115,10 +113,7 @@ export class FleetMember {
     );
   }
 
-  /**
-   * Milliseconds from now for which the database has acknowledged a claim of this host; undefined for claims of other
-   * hosts.
-   */
+  /** Milliseconds for which the database has acknowledged a claim of this host; undefined for claims of other hosts. */
   sharedLease(taskId: string, epoch: number): number | undefined {
     const claim = this.#options.state.tasks.get(taskId)?.claim ?? undefined;
     if (claim?.epoch !== epoch || hostOf(claim, this.#options.state) !== this.host) return undefined;
@@ -126,19 +121,14 @@ export class FleetMember {
     return remainingMs(this.#book, { taskId, epoch }, this.#bootMs()) ?? 0;
   }
 
-  /**
-   * Records a claim that is in the ledger. This host decided it at `at`, but may read the entry much later, after a
-   * lost connection.
-   */
+  /** Records a claim of the ledger. This host decided it at `at`, but may read the entry much later. */
   noteClaim(taskId: string, epoch: number, at: string): void {
     const { clock, leaseTimes } = this.#options;
     const agoMs = Math.max(0, clock.now().getTime() - Date.parse(at));
     noteGrant(this.#book, { taskId, epoch }, this.#bootMs() - agoMs, leaseTimes.expiryMs);
   }
 
-  /**
-   * Requests a renewal of the current leases. Resolves with the database's answer, or when the database is unavailable.
-   */
+  /** Requests a renewal of the current leases. Resolves after the answer, or if the database is unavailable. */
   async renewNow(): Promise<void> {
     // A running beat has older leases.
     await this.#beating;
@@ -302,10 +292,7 @@ function levelOf(rows: readonly HostRow[], state: State): number {
 }
 
 const CARE_TICKS = 3.5;
-/**
- * If shorter, a busy machine loses the lease between two beats. If longer, a successor takes over later than after 5
- * seconds.
- */
+/** If shorter, a busy machine loses the lease between two beats. If longer, a successor needs more than 5 seconds. */
 const LEAST_CARE_MS = 3500;
 /** A host that has been silent for longer does not delay the others. */
 const LIVE_MS = 5000;

@@ -4,10 +4,7 @@ import { WakeSignal } from '../../api/wake-signal.ts';
 import type { EntryFeed } from '../project/entry-feed.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
-/**
- * Sends entries after `seq`, then each new durable one, with its number as event id. Resolves when the stream has
- * ended.
- */
+/** Sends entries after `seq`, then each new durable one; event ids are their numbers. Resolves when the stream ends. */
 export async function streamEvents(
   response: ServerResponse,
   feed: EntryFeed,

@@ -105,10 +105,7 @@ export class CommandLoop {
     return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: select(view) }) });
   }
 
-  /**
-   * Receives every entry of the ledger, including those of this loop. Entries that arrive during a commit wait for its
-   * end.
-   */
+  /** Receives every entry of the ledger, including this loop's own. Entries that arrive during a commit wait. */
   receiveEntries(entries: readonly Entry[]): void {
     this.#foreign.push(...entries);
     if (this.#draining === undefined) this.#foldForeign();
@@ -192,10 +189,7 @@ export class CommandLoop {
     this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: batch.steps.length }, batch);
   }
 
-  /**
-   * If something must happen before a request is recorded, only that request waits. The rest of the batch is decided
-   * again at once.
-   */
+  /** If something must happen before a request is recorded, only that request waits. The rest is decided again. */
   #holdBack(batch: Batch): boolean {
     const held = findHeld(batch, this.#options.holdBack);
     if (held.size === 0) return false;
@@ -219,10 +213,7 @@ export class CommandLoop {
     return asked.ok ? asked.answer : asked;
   }
 
-  /**
-   * Called if nothing was recorded or answered. If one request caused the error, only that one fails, and the others
-   * are retried.
-   */
+  /** Handles an unrecorded batch. If one request caused the error, only that one fails; the rest is retried. */
   #failBatch(requests: readonly PendingRequest[], batch: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
     const cause = error instanceof FailedReaction ? error.cause : error;

@@ -67,7 +67,7 @@ export interface CommandLoopOptions {
   readonly onRecorded: (recorded: readonly RecordedEvent[], isOwn: boolean) => void;
   readonly onInternalError: (error: unknown) => void;
   /**
-   * What must happen before these entries of one request are recorded; undefined if nothing. Must not reject, or take
+   * What must happen before the entries of one request are recorded; undefined if nothing. Must not reject or take
    * long.
    */
   readonly holdBack?: (recorded: readonly RecordedEvent[]) => Promise<void> | undefined;

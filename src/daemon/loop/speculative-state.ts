@@ -176,8 +176,7 @@ export function refuseUnrecordable(
 }
 
 /**
- * Returns why the entries of one request cannot be recorded in a ledger of this size. `drafts` are those of the whole
- * commit.
+ * Returns why a request's entries cannot be recorded in a ledger of this size. `drafts` are those of the whole commit.
  */
 function findUnrecordable(
   drafts: readonly Draft[],
@@ -197,8 +196,7 @@ function findUnrecordable(
 }
 
 /**
- * The clock of a ledger. It is stopped while a batch is decided and recorded, so that state and entries have the same
- * time.
+ * The clock of a ledger. Stopped while a batch is decided and recorded, so that state and entries have the same time.
  */
 export class CommitClock {
   readonly #now: () => Date;

@@ -85,8 +85,7 @@ async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']):
 }
 
 /**
- * Counts the tests that the merge added, by how tests start in common languages. After a rebase, counts in all its
- * commits.
+ * Counts the tests that the merge added, by how tests start in common languages. After a rebase, in all its commits.
  */
 async function countTests({ own: copy }: Call['project'], sha: string, base: string | null): Promise<number> {
   const own = await copy.with(sha);
@@ -103,10 +102,7 @@ async function countTests({ own: copy }: Call['project'], sha: string, base: str
 const TEST_LINE =
   /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;
 
-/**
- * Posts the figures on the pull request, once: a hidden mark identifies the comment. A failure does not stop the
- * closing.
- */
+/** Posts the figures on the pull request, once: a hidden mark identifies the comment. A failure is ignored. */
 async function commentOnPull(
   { id, flow }: Task,
   measured: WorkflowMeasures,

@@ -14,10 +14,7 @@ import { findOwnWorktree } from './exit.ts';
 
 export const formHandler = handlerFor(formGet, async (call) => readForms(call, call.input));
 
-/**
- * Returns the forms of this kind with the current values: the head of a worktree may have moved since its session
- * started.
- */
+/** Returns the forms of this kind with current values: the worktree's head may have moved since the session started. */
 export async function readForms(
   { caller, project, services }: Call,
   wanted: InputOf<'form_get'>,

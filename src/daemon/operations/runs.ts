@@ -160,8 +160,7 @@ type WatchedRun<V> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Reads a run. With `wait_ms`, waits until it is over, needs a person, or the time is over. The awaited entry wakes the
- * call.
+ * Reads a run. With `wait_ms`, waits until it is over, needs a person, or the time is over. An entry wakes the call.
  */
 export async function waitForRun<V>(
   { project, signal }: Pick<Call, 'project' | 'signal'>,

@@ -221,8 +221,7 @@ async function findStartObstacle(
 const COPY_MS = 20_000;
 
 /**
- * Whether the ledger would redact part of the plan. Without its secret the plan would do something else, so it is
- * refused.
+ * Whether the ledger would redact part of the plan. Such a plan is refused: without the secret it does something else.
  */
 export function holdsCredential(value: object, secrets: readonly string[]): boolean {
   const text = canonicalJson(value);

@@ -170,10 +170,7 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
   };
 }
 
-/**
- * Statuses with a process that runs or should run. An escalated agent waits for its decision, with or without a
- * process.
- */
+/** Statuses with a process that runs or should run. An escalated agent waits, with or without a process. */
 const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
 
 function countBusy({ agents, pipelines, workersWorkflows }: State, worker: string): number {

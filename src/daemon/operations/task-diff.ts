@@ -108,10 +108,7 @@ async function findTip(task: Task, branch: string, { path, here }: Call['project
   return findSha(path, `refs/heads/${branch}`);
 }
 
-/**
- * Returns the merge base with the main branch. If the main branch already has the work, the commit at which the work
- * began.
- */
+/** Returns the merge base with the main branch; if that already has the work, the commit at which the work began. */
 async function findBase(
   task: Task,
   head: string,

@@ -5,10 +5,7 @@ import type { RecordedEvent } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import type { LeaseTimes } from '../../state/tasks/lease.ts';
 
-/**
- * Milliseconds from now for which the database has acknowledged a claim of this host; undefined for claims of other
- * hosts.
- */
+/** Milliseconds for which the database has acknowledged a claim of this host; undefined for claims of other hosts. */
 export type SharedLease = (taskId: string, epoch: number) => number | undefined;
 
 interface FenceOptions {

@@ -29,7 +29,7 @@ interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly onMistake: (error: unknown) => void;
 }
 
-/** Detects moves of the main branch that Baton did not make: at start-up, once a second, around sessions and before merges. */
+/** Detects moves of the main branch by others: at start-up, once a second, around sessions and before merges. */
 export class MainWatch {
   readonly #options: MainWatchOptions;
   readonly #clients = new ClientTasks();

@@ -191,10 +191,7 @@ export class Project {
     });
   }
 
-  /**
-   * Looks for work after entries of another host. That host has filled its own room in the same commit; the others look
-   * after a random pause to avoid collisions.
-   */
+  /** Looks for work after an entry of another host, which has filled its own room. A random pause avoids collisions. */
   onForeign(recorded: readonly RecordedEvent[]): number | undefined {
     if (!recorded.some(mayGiveWork)) return undefined;
     this.#lookSoon();
@@ -242,10 +239,7 @@ export class Project {
     return live.ok && live.answer ? { ok: true, answer: this.leases.renew(taskId, epoch, this.#monotonicMs()) } : live;
   }
 
-  /**
-   * Milliseconds from now for which the shared store has acknowledged a claim of this host. Null if the store is not
-   * shared.
-   */
+  /** Milliseconds for which the store has acknowledged a claim of this host. Null if the store is not shared. */
   leaseMs(taskId: string, epoch: number): number | null {
     return this.fleet?.sharedLease(taskId, epoch) ?? null;
   }

@@ -29,8 +29,7 @@ function sinceMs({ since, exit }: AgentRun): number {
 }
 
 /**
- * The last report of each agent's supervisor, on the monotonic clock. A call of the agent itself does not count. Not
- * durable.
+ * The last report of each agent's supervisor, on the monotonic clock. The agent's own calls do not count. Not durable.
  */
 export class LastReports {
   readonly #startedMs: number;
@@ -50,10 +49,7 @@ export class LastReports {
     this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
   }
 
-  /**
-   * Called with every renewal of a claim: records whether the session is frozen because its renewals are not
-   * acknowledged.
-   */
+  /** Records whether the session is frozen because its renewals are not acknowledged. Called with every renewal. */
   noteFrozen(sessionId: string, isFrozen: boolean, atMs: number): void {
     if (isFrozen) this.#frozenMs.set(sessionId, atMs);
     else this.#frozenMs.delete(sessionId);

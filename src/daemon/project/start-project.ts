@@ -201,8 +201,7 @@ async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise
 }
 
 /**
- * Records the first position of the main branch before anything else happens. Later positions are compared in the
- * background.
+ * Records the first position of the main branch before anything else. Later positions are compared in the background.
  */
 async function watchMain(
   { mainWatch, commandLoop }: Project,

@@ -91,8 +91,7 @@ interface CommittedPlace {
 }
 
 /**
- * Undefined without a main branch. Every object is hashed, because an agent can overwrite objects. Fails if one is
- * damaged.
+ * Undefined without a main branch. Hashes every object, because an agent can overwrite them. Fails if one is damaged.
  */
 export async function readCommittedRules(
   path: string,

@@ -118,8 +118,7 @@ export class Rulebook {
   }
 
   /**
-   * The pinned runbook, else the working file, else an empty one. The workspace section always comes from the working
-   * file.
+   * The pinned runbook, else the working file, else an empty one. The workspace section is always the working file's.
    */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
     const { lastValid: good } = this.#options.working;

@@ -66,10 +66,7 @@ export class ProjectTelemetry {
     });
   }
 
-  /**
-   * Folds the newest entries again, so that traces that were open when the daemon stopped are complete. Reports none of
-   * them.
-   */
+  /** Folds the newest entries again, so that traces open at the last stop are complete. Reports none of them. */
   async #replay({ store }: Pick<Ledger, 'store'>, to: number): Promise<void> {
     const from = Math.max(1, to - TELEMETRY_LIMITS.replayedEntries + 1);
     for await (const batch of store.entries({ from, to })) {

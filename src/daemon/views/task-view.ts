@@ -89,10 +89,7 @@ function visitsOf({ flow }: Task, timeline: Timeline, at: string): readonly Visi
   return flow.mode === null ? visits : visits.filter((visit) => !isBefore(visit));
 }
 
-/**
- * The workflows that are not over, for `status_get`: first those that wait for a person, then the most recently
- * changed.
- */
+/** The workflows that are not over, for `status_get`: those that wait for a person, then the most recently changed. */
 export function listWorkflows(state: State, rules: Rules, at: string): readonly WorkflowBrief[] {
   const open: { readonly task: Task; readonly last: Span }[] = [];
   for (const task of state.tasks.values()) {

@@ -80,8 +80,7 @@ export interface KilledProcess {
 }
 
 /**
- * Ends an agent and everything that it started. Undefined if cancelled. A start that no supervisor has taken is
- * prevented.
+ * Ends an agent and everything that it started. Undefined if cancelled. Prevents a start that no supervisor has taken.
  */
 export async function killAgent(
   { agentId, start, reason }: KilledProcess,

@@ -58,10 +58,7 @@ function messagesOf(plan: AgentPlan): string[] {
   return handlers.flatMap((handler) => handler?.message ?? []);
 }
 
-/**
- * Pushes each agent's standing when it changes. A supervisor that cannot be reached requests the standing when it needs
- * it.
- */
+/** Pushes each agent's standing when it changes. A supervisor that cannot be reached requests it when needed. */
 export class StandingPush {
   readonly #context: StandingContext;
   readonly #sent = new Map<string, SentStanding>();

@@ -186,10 +186,7 @@ function checkoutOf(stateDir: string, id: string): string {
   return join(stateDir, 'checkouts', id);
 }
 
-/**
- * Checks out from Baton's own repository. The main branch as it was when the work began determines attributes and
- * filters.
- */
+/** Checks out from Baton's own repository. The main branch of the work's start determines attributes and filters. */
 async function checkOut(
   { sha, taskId }: { readonly sha: string; readonly taskId: string },
   folder: string,

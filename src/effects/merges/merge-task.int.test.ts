@@ -46,10 +46,7 @@ function say(command: Command, caller = operator): string | undefined {
 
 type Merge = Events['MergeRequested'];
 
-/**
- * The merge request of a task that is ready to merge. `checks` are GitHub's, so that the merge starts no process but
- * git.
- */
+/** The merge request of a task that is ready. `checks` are GitHub's, so that the merge starts no process but git. */
 function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Merge['checks'] = []): Merge {
   const from = state.tasks.get('A')?.phase;
   if (from === undefined) say(create('A'));

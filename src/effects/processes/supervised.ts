@@ -69,10 +69,7 @@ export interface Remains {
   readonly mark: { readonly name: string; readonly value: string };
   /** Boot id, pid and start time of the process group leaders. */
   readonly leaders: readonly string[];
-  /**
-   * Whether another process has written the exit file. Processes with the mark may then belong to the next start of the
-   * run.
-   */
+  /** Whether another process wrote the exit file. Processes with the mark may then belong to the run's next start. */
   readonly isSettled?: () => boolean;
 }
 

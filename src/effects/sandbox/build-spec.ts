@@ -33,10 +33,7 @@ export interface ConfinedProcess {
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly network: NetworkSpec;
-  /**
-   * `as it is`: a session runs in the folder. Its git directory is shown but neither prepared nor synced for this
-   * process.
-   */
+  /** `as it is`: a session runs in the folder. Its git directory is shown, but neither prepared nor synced. */
   readonly git: Pick<PrivateGitRequest, 'branch' | 'fence' | 'isResumed'> | 'as it is' | null;
   /** The files that Baton wrote for the process, and whatever else it may read. */
   readonly reads: readonly string[];

@@ -55,8 +55,7 @@ async function makeFencedWorktree(
 }
 
 /**
- * In a fleet a worktree starts at the recorded main branch, whose commit this repository may lack. Null on a single
- * machine.
+ * In a fleet a worktree starts at the recorded main branch, which this repository may lack. Null on a single machine.
  */
 async function findSharedBase(context: EffectContext): Promise<GitResult<string | null>> {
   if (context.here?.() === undefined) return { ok: true, value: null };

@@ -30,10 +30,7 @@ export function keptRef(taskId: string, sha: string): string {
 
 export const TRAVEL_REFS = 'refs/baton/';
 
-/**
- * Encodes one part of a ref's name: git refuses some characters, and a slash would put refs of one task below
- * another's.
- */
+/** Encodes one part of a ref's name: git refuses some characters, and a slash would nest refs of several tasks. */
 function encodeName(taskId: string): string {
   return encodeURIComponent(taskId)
     .replaceAll(/[~*]/g, percent)

@@ -113,8 +113,7 @@ describe('an escalation', () => {
 });
 
 /**
- * The options of each source, the recommended one first. A prompt that Baton cannot parse gets no recommendation to
- * approve.
+ * The options of each source, the recommended one first. Approval of a prompt that cannot be parsed is not recommended.
  */
 const OPTIONS = {
   stop: ['nudge', 'done', 'retry', 'cancel'],

@@ -9,10 +9,7 @@ export function onExtended({ state }: EngineContext, { decision_id }: EventOf<'D
   return [event('DecisionAnswerWithdrawn', { decision_id, reason: 'the question has changed since' })];
 }
 
-/**
- * Notifies people again if an answer lapses, because its author believes that the decision is settled. Not after an
- * undo.
- */
+/** Notifies people again if an answer lapses, because its author believes it is settled. Not after an undo. */
 export function onAnswerWithdrawn(
   world: EngineContext,
   { decision_id, reason }: EventOf<'DecisionAnswerWithdrawn'>['data'],

@@ -1,6 +1,5 @@
 /**
- * One beat: the host's wall clock when it was sent, how long the round trip took, and the database's clock in the
- * answer.
+ * One beat: the host's wall clock at the start, the length of the round trip, and the database's clock in the answer.
  */
 export interface ClockSample {
   readonly sentMs: number;

@@ -47,10 +47,7 @@ export async function measureChange(worktree: string, measuring: MeasureRequest)
   });
 }
 
-/**
- * Compares the worktree with the base. Files that are only staged or only committed also count, because they can be
- * merged.
- */
+/** Compares the worktree with the base. Files that are only staged or committed also count: they can be merged. */
 async function readFiles(
   view: UnhiddenFiles,
   own: OwnGitFolder,

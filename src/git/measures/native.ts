@@ -11,10 +11,7 @@ export function parseCargoToml(text: string): Set<string> {
 
 const CARGO_KINDS = ['', 'dev-', 'dev_', 'build-', 'build_'].map((kind) => `${kind}dependencies`);
 
-/**
- * Returns the crates by their real names, because a crate may be renamed. A crate with a path belongs to the
- * repository.
- */
+/** Returns crates by their real names, because a crate may be renamed. Those with a path belong to the repository. */
 function cratesIn(dependencies: unknown): string[] {
   if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => {

@@ -45,8 +45,8 @@ export interface ChangeOptions {
 
 /**
  * Reads what the commits after `base` changed. It reads Baton's own repository, whose configuration runs no program and
- * applies no attributes: a file that the branch marks as binary or without a diff is shown as text. `base` and `head` are
- * full ids of commits there.
+ * applies no attributes, so a file that the branch marks as binary or without a diff is shown as text. `base` and
+ * `head` are full ids of commits there.
  */
 export async function readChange(
   own: OwnGitFolder,
@@ -87,7 +87,7 @@ interface ListedFile {
   readonly counts: readonly [additions: string, deletions: string];
 }
 
-/** Two lists with the same files in the same order: `:mode mode id id status`, path; then `additions deletions path`. */
+/** Parses two lists of the same files in the same order: `:mode mode id id status`, path; `additions deletions path`. */
 function parseListing(fields: readonly string[]): ListedFile[] {
   const statuses: (readonly [path: string, status: string])[] = [];
   let at = 0;

@@ -99,8 +99,7 @@ async function readAuthor(repository: GitLocation, commit: string): Promise<NonN
 }
 
 /**
- * Writes a commit. Identity and signature come from the operator's configuration, because agents can write the
- * repository's.
+ * Writes a commit. Identity and signature are the operator's, because agents can write the repository's configuration.
  */
 async function commitTree(repository: GitLocation, commit: NewCommit): Promise<string> {
   const config = await readOperatorConfig();

@@ -23,7 +23,7 @@ export async function followWorktree(git: PrivateGit, known: Known, privateHead:
   return { ...known, head, indexed: isIndexed ? commit : known.indexed };
 }
 
-/** The task's branch, or one that the session created. A detached HEAD is followed only if the worktree's is detached. */
+/** The task's branch, or one that the session created. A detached HEAD counts only if the worktree's is too. */
 function headToFollow(git: PrivateGit, known: Pick<Known, 'tip' | 'made'>, privateHead: string): string | null {
   const branch = branchOfHead(privateHead);
   if (branch === null) return git.branch === null && isObjectId(privateHead, git.format) ? privateHead : null;

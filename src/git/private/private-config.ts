@@ -108,10 +108,7 @@ const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
 const FILE_SETTINGS =
   /^(?:core\.(?:filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|sparsecheckout|sparsecheckoutcone)|index\.(?:sparse|version))$/;
 
-/**
- * Removes user names and passwords from web addresses, and passwords from others, because `ssh://git@host` needs the
- * name.
- */
+/** Removes user names and passwords from web addresses, and passwords from others: `ssh://git@host` needs the name. */
 function withoutLogin(text: string): string {
   return text
     .replaceAll(/(\b(?:https?|ftps?):\/\/)[^/\s]*@/gi, '$1')

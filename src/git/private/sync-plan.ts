@@ -50,8 +50,7 @@ export interface SyncPlan {
 }
 
 /**
- * Decides which changes of private branches are copied to the user's repository. Everything except branches stays
- * private.
+ * Decides which changes of private branches are copied to the user's repository. Anything but branches stays private.
  */
 export function planSync({ privateRefs, branch, tip, made, snapshot }: SyncFacts): SyncPlan {
   let task: BranchMove | null = null;

@@ -89,7 +89,7 @@ async function syncTaskBranch(run: SyncRun, move: BranchMove | null): Promise<Gi
   return undefined;
 }
 
-/** Creates and moves branches. Returns the private HEAD; empty if it is detached and its commit could not be imported. */
+/** Creates and moves branches. Returns the private HEAD; empty if detached and its commit could not be imported. */
 async function syncOtherBranches(run: SyncRun, others: readonly BranchMove[], head: string): Promise<string> {
   const { git } = run;
   const moves = others.filter((each) => each.to !== null);

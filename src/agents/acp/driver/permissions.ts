@@ -96,10 +96,7 @@ function choose(options: readonly PermissionOption[], wanted: 'allow' | 'reject'
   return found === undefined ? CANCELLED : { outcome: 'selected', optionId: found.optionId };
 }
 
-/**
- * What a person sees: the input with the files, or the agent's own description if there is no input. Long texts are
- * cut.
- */
+/** What a person sees: the input with the files, or the agent's description if there is none. Long texts are cut. */
 function describeInput(call: Fields): Fields {
   const raw =
     Object.keys(fieldsOf(call['rawInput'])).length > 0 ? fieldsOf(call['rawInput']) : { title: call['title'] };

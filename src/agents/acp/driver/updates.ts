@@ -132,8 +132,7 @@ const MAX_ID = 200;
 const ACTIVITY_MS = 5000;
 
 /**
- * Returns the update with long texts cut: a diff contains whole files, and a line must stay below the supervisor's
- * limit.
+ * Returns the update with long texts cut: a diff has whole files, and a line must stay below the supervisor's limit.
  */
 export function shortenUpdate(update: Fields): Fields {
   const short = fieldsOf(shortenValue(update, 0));

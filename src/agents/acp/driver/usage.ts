@@ -3,10 +3,7 @@ import type { TokenUsage } from '../../../streams/stream-event.ts';
 import { addUsage, NOTHING_USED } from '../../../streams/tally.ts';
 import type { UsageReport } from '../preset.ts';
 
-/**
- * Converts an agent's reports to the usage of turns and messages. Agents differ in what their numbers cover
- * (`UsageReport`).
- */
+/** Converts an agent's reports to usage of turns and messages. Agents differ in what their numbers cover. */
 export class AgentUsage {
   readonly #covers: UsageReport;
   #messages: TokenUsage = NOTHING_USED;

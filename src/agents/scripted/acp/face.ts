@@ -21,10 +21,7 @@ export interface AcpFaceOptions {
   readonly conversation: ConversationFile;
 }
 
-/**
- * Plays a script like an ACP agent. A turn is the answer to a prompt, and the client decides whether another one
- * follows.
- */
+/** Plays a script as an ACP agent. A turn is the answer to a prompt; the client decides whether another one follows. */
 export function acpFace({ session, client, script, conversation }: AcpFaceOptions): Face {
   let toolCalls = 0;
   let costDollars: number | undefined;

@@ -24,10 +24,7 @@ function sitePath(source: string): string {
   return inDocs.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
 }
 
-/**
- * Resolves a link of a page: to another page, a file of `docs`, or another site. Undefined for a file that the site
- * lacks.
- */
+/** Resolves a link to another page, a file of `docs`, or another site. Undefined for a file that the site lacks. */
 export function resolveIn(
   page: SitePage,
   pages: ReadonlyMap<string, SitePage>,

@@ -23,10 +23,7 @@ import { diagnoseTelemetry, type TelemetryFacts } from './telemetry.ts';
 import { diagnoseVersions, type VersionFacts } from './versions.ts';
 import { diagnoseWorktrees, type WorktreeFact, type WorktreeFacts } from './worktrees.ts';
 
-/**
- * Every finding: the facts that cause it, its text and its fix. Each `expected` is `detail
- * fix`.
- */
+/** Every finding: the facts that cause it, its text and its fix. Each `expected` is `detail | fix`. */
 type Case = readonly [code: string, found: readonly Diagnosis[], expected: string];
 
 const TROUBLE = { code: 'x', message: 'it does not work', hint: 'Make it work.' } as const;

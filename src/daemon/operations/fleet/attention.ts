@@ -4,10 +4,7 @@ import { shellWord } from '../../../protocol/text/quote-for-shell.ts';
 import type { State } from '../../../state/state.ts';
 import { isCancelled, type Task } from '../../../state/tasks/task.ts';
 
-/**
- * Returns what a person must do about the hosts of a project. A problem of the database itself is reported as the
- * store's.
- */
+/** Returns what a person must do about the hosts of a project. Problems of the database are reported as the store's. */
 export function fleetAttention(fleet: FleetView): readonly Reason[] {
   const others = fleet.hosts.filter(({ state }) => state !== 'removed');
   // Without an answer the state of the other hosts is unknown, and the store is the reason.

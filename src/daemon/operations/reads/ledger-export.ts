@@ -30,10 +30,7 @@ interface Part {
   readonly limit: number;
 }
 
-/**
- * Reads whole commits: the part ends with an entry whose checkpoint is signed. A commit has at most 1,000 entries and 4
- * MiB.
- */
+/** Reads whole commits: the part ends with a signed checkpoint. A commit has at most 1,000 entries and 4 MiB. */
 async function readPart(store: ReadableStore, { from, to, limit }: Part): Promise<readonly StoredEntry[]> {
   const rows: StoredEntry[] = [];
   let bytes = 0;

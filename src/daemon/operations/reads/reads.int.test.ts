@@ -14,10 +14,7 @@ import { openStoreAt } from '../../../ledger/writer/open.ts';
 import { restoreState } from '../../../state/json-form.ts';
 import { RunScene } from '../../runs.cases.ts';
 
-/**
- * Without a sandbox the log has the same bytes on every machine, because it has no notes about missing parts of the
- * sandbox.
- */
+/** Without a sandbox the log is the same on every machine: it has no notes about missing parts of the sandbox. */
 const runbookOf = (run: string): string => `[agents.a]\nsandbox = "none"\nrun = "${run}"\n`;
 
 /** One daemon for all tests, because these operations change nothing. */
