@@ -120,7 +120,7 @@ describe('there is no all-clear if', () => {
     expect(reason?.next).not.toBe('');
   });
 
-  it('every kind of reason, and every proof, is among these cases', () => {
+  it('covers every kind of reason and every proof in these cases', () => {
     const kinds: Record<ReasonKind, true> = {
       store: true,
       database: true,
@@ -168,7 +168,7 @@ it('throws if a proof is missing', () => {
     expect(() => judgeAllClear(incomplete, 0)).toThrow('there is no proof about the');
 });
 
-it('is not clear while an answer is not in effect yet, but needs nobody', () => {
+it('is not clear while an answer is not in effect yet, but needs no person', () => {
   const answered = { ...DECISION, answer: {} };
   const judge = (...decisions: Parameters<typeof provePeople>[0]) =>
     judgeAllClear({ ...GOOD, people: provePeople(decisions, []) }, 2);

@@ -58,7 +58,7 @@ describe('a pass', () => {
       expect(consumePass(stateDir, write(pid, identity))).toBeUndefined();
   });
 
-  it('is a file in its folder, and nothing else', () => {
+  it('must be a file in its own folder', () => {
     const name = makePass(stateDir) ?? '';
     const link = crypto.randomUUID();
     symlinkSync(file(name), file(link));

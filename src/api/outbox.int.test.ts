@@ -48,7 +48,7 @@ describe('the outbox', () => {
     expect(again).toMatchObject({ ok: true, result: { n: 4 } });
   });
 
-  it('delivers a call once that a killed daemon had received', async () => {
+  it('delivers a call once if a killed daemon had received it', async () => {
     const { child, exited } = await scene.spawnDaemon();
     const call = { task_id: 'A', title: 'x' };
     expect(await client().call('task_create', call, { key: 'k' })).toMatchObject({ ok: true });
@@ -78,7 +78,7 @@ describe('the outbox', () => {
     expect(await ids()).toEqual(['A']);
   });
 
-  it('reports a call that it has no room for as not kept', async () => {
+  it('reports a call without room in the outbox as not kept', async () => {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     const { child, exited } = await scene.spawnDaemon();
     const caller = client({ reachMs: 100 });

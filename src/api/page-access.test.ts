@@ -16,7 +16,7 @@ const requests = fc.record({
 });
 
 describe('what is signed', () => {
-  it('has a line for each field, and no field can pretend to be two', () => {
+  it('has a line for each field, and no field can pass for two', () => {
     fc.assert(
       fc.property(requests, (request) => {
         const { instance, method, path, project, key, after, time, nonce, body } = request;

@@ -107,7 +107,7 @@ describe('a process is inside a session', () => {
     expect(findSessionAbove(stateDir, { BATON_COMMAND_ID: 'c1' })).toEqual({ kind: 'command', id: 'c1' });
   });
 
-  it('and has its token, if that stands beside the mark', () => {
+  it('and has its token if that is in the same environment', () => {
     const env = [MARK, 'BATON_TOKEN=s.x.y', 'BATON_URL=http://127.0.0.1:1'];
     const session = { kind: 'agent', id: 'a1', token: 's.x.y', url: 'http://127.0.0.1:1' };
     expect(find(201, { 200: { env }, 201: { parent: 200 } })).toEqual(session);

@@ -44,7 +44,7 @@ function scene() {
   return { delivery, outbox, asked, answers };
 }
 
-it('keeps the order of a project, whatever token each call has, and does not hold up another project', async () => {
+it('keeps the order of a project, whatever token each call has, and does not delay another project', async () => {
   const { delivery, outbox, asked } = scene();
   expect(await delivery.deliver()).toEqual({ delivered: 0, refused: 2, waiting: 2 });
   expect(asked.filter((id) => id === 'locked')).toHaveLength(1);

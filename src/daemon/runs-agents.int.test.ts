@@ -68,7 +68,7 @@ describe('an agent', () => {
     expect(world.lines('heard.txt')).toEqual(['heard hello', 'heard one', 'heard two', 'heard three', 'heard bye']);
   });
 
-  it('that cannot be started fails with the reason', async () => {
+  it('fails with the reason if it cannot be started', async () => {
     world.write(`
       [agents.lost]
       run = "true"
@@ -135,7 +135,7 @@ describe('an agent', () => {
     expect(launch.prompt).toMatch(/^Continue where you stopped\./);
   });
 
-  it('that is silent in a turn is asked about, and restarted in its conversation', async () => {
+  it('opens a decision if it is silent in a turn, and is restarted in its conversation', async () => {
     writeFileSync(join(world.repository, 'silent.yaml'), '- say: Working.\n- hang\n- signal: complete\n');
     world.write(`
       [limits]
@@ -165,7 +165,7 @@ describe('an agent', () => {
     expect(shown.reason).toMatch(/ENOTDIR|EEXIST/);
   });
 
-  it('that dies is judged by a gate, which is tried as often as the runbook says', async () => {
+  it('is judged by a gate after it died, as often as the runbook says', async () => {
     world.write(`
       [agents.worker]
       run = "true"

@@ -89,7 +89,7 @@ describe('a restarted daemon', () => {
     await untilNobodyIs(agentId);
   });
 
-  it('keeps its timers: what was due meanwhile is due at once', async () => {
+  it('keeps its timers: overdue ones fire at once', async () => {
     world.write(`
       [pipelines.p]
       steps = [{ name = "s", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 2", on_fail = { retries = 1, cooldown = "1s" } }]`);

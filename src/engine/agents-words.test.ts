@@ -66,8 +66,8 @@ const WAYS: Readonly<Record<string, (play: Published, words: string) => Publishe
   },
 };
 
-describe.each(Object.entries(WAYS))('words of an agent in %s', (_, block) => {
-  it.each(LOADED)('mean nothing to a rule: %s', (words) => {
+describe.each(Object.entries(WAYS))('a text of an agent in %s', (_, block) => {
+  it.each(LOADED)('has no meaning to a rule: %s', (words) => {
     const play = block(new Published(), words);
     expect(play.stands()[0]).toBe('BLOCKED');
     expect(play.openDecisions(), 'a person is asked').toEqual([`Task needs attention: ${play.id} is blocked`]);
@@ -81,8 +81,8 @@ describe.each(Object.entries(WAYS))('words of an agent in %s', (_, block) => {
   });
 });
 
-describe('the same words from Baton itself', () => {
-  it('close the pull request when an operator cancels', () => {
+describe('the same text from Baton itself', () => {
+  it('closes the pull request when an operator cancels', () => {
     const play = new Published();
     play.order(say.operate('cancel', 'not wanted', play.id));
     expect(play.the('PullRequestCloseRequested')).toMatchObject({ number: 7 });
@@ -90,7 +90,7 @@ describe('the same words from Baton itself', () => {
     expect(play.task.blocked).toMatchObject({ isCancelled: true });
   });
 
-  it('close nothing when an operator only reports the task blocked', () => {
+  it('closes nothing when an operator only reports the task blocked', () => {
     const play = new Published();
     play.order(say.update('blocked', { task_id: play.id, notes: 'cancelled: x' }));
     expect(play.owed('PullRequestCloseRequested')).toEqual([]);
@@ -142,7 +142,7 @@ describe('the source of the rules', () => {
   const isKnown = (file: string, line: string): boolean =>
     KNOWN.some(([known, part]) => file === known && line.includes(part));
 
-  it('reads no meaning from text', () => {
+  it('derives no meaning from text', () => {
     expect(files.length).toBeGreaterThan(100);
     const found = files.flatMap((file) =>
       readFileSync(join(folder, file), 'utf8')

@@ -28,7 +28,7 @@ function leave(play: Play, talked: boolean): Play {
 }
 
 describe('a person who attaches to an agent', () => {
-  it("gets their own process once the agent's has stopped, while the step keeps waiting", () => {
+  it("gets their own process after the agent's has stopped, while the step keeps waiting", () => {
     const play = working();
     const { id } = play.agent();
     expect(play.order(runs.attach(id)).types()).toEqual(['AgentAttachRequested', 'TimerCancelled']);
@@ -142,7 +142,7 @@ describe('an agent that waits for a person', () => {
     expect(play.seen()).toMatchObject({ agent: 'starting', asked: null, pipeline: 'running' });
   });
 
-  it('keeps waiting if they only looked', () => {
+  it('keeps waiting if they sent nothing', () => {
     const play = leave(attached(parked()), false);
     expect(play.decision().result).toBeNull();
     expect(play.seen()).toMatchObject({ agent: 'escalated', pipeline: 'waiting' });
@@ -150,7 +150,7 @@ describe('an agent that waits for a person', () => {
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
   });
 
-  it('gets an answer given meanwhile once they have detached', () => {
+  it('gets an answer given in the meantime after they have detached', () => {
     const play = attached(parked());
     play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
     // The step has no time limit while a person is attached.

@@ -80,7 +80,7 @@ describe('attempts', () => {
     expect(play.agent().resumes).toBe(0);
   });
 
-  it('escalates instead of a resume once the blocks are used up, and progress does not restore blocks', () => {
+  it('escalates instead of a resume when the blocks are used up, and progress does not restore blocks', () => {
     const play = atWork({ on_dead: { action: 'resume', attempts: 'forever' } });
     const { id } = play.agent();
     for (let blocks = 1; blocks <= 25; blocks += 1) play.say(runs.report({ kind: 'blocked', blocks }, id));
@@ -251,7 +251,7 @@ describe('a gate', () => {
   });
 });
 
-describe('an error that is being waited out', () => {
+describe('an error with a scheduled wait', () => {
   it('does not count as idle while the agent waits for the reset', () => {
     const play = atWork({});
     const { id } = play.agent();

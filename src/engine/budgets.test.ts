@@ -228,7 +228,7 @@ describe('a budget that several agents share', () => {
     play.checkReplay();
   });
 
-  it('holds agents that come later, for the same decision', () => {
+  it('holds agents that start later, for the same decision', () => {
     const play = use(start(new Play(rules), 'a1'), 100);
     play.order(runs.startAgent(runs.agentPlan(), 'a2'));
     expect(play.agent('a2')).toMatchObject({ process: 'wanted', parked: play.decision().id });

@@ -75,7 +75,7 @@ function isRoomTaken({ state }: Play): boolean {
 
 describe('any commands, by any callers, in any order', () => {
   it(
-    'no rule of the ledger is broken, and every kind of entry comes up',
+    'keep every rule of the ledger, and cover every type of entry',
     () => {
       const types = new Map<string, number>();
       const missing = (): string[] => Object.keys(RUN_EVENTS).filter((type) => !types.has(type));
@@ -95,7 +95,7 @@ describe('any commands, by any callers, in any order', () => {
   );
 
   it(
-    'with finite attempts everything ends, or waits for a person',
+    'end, or wait for a person, if attempts are finite',
     () => {
       let waiting = 0;
       let ended = 0;

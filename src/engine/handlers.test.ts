@@ -157,7 +157,7 @@ describe('every default', () => {
   });
 
   it.each(contexts.flatMap((context) => HANDLERS.on_stop.actions.map((action) => [context, action] as const)))(
-    '%s: on_stop = %s is kept for the hook, and says no more than that',
+    '%s: on_stop = %s is kept for the hook, and has no other effect',
     (context, action) => {
       const play = atWork(context, { on_stop: { action } });
       expect(play.agent().onStop).toBe(action);
@@ -187,7 +187,7 @@ describe('every default', () => {
     },
   );
 
-  it('waits a minute if the API does not say when the limit is lifted', () => {
+  it('waits a minute if the API does not report when the limit ends', () => {
     const play = atWork('pipeline', {});
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));

@@ -20,7 +20,7 @@ describe('an agent whose run is over', () => {
     return play.say(idle, runs.supervisor(play.agent().id));
   };
 
-  it('may exit, and the next step begins after that', () => {
+  it('may exit, and the next step starts after that', () => {
     const play = orphaned();
     expect(play.owed('CommandRequested')).toEqual([]);
     expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
@@ -34,7 +34,7 @@ describe('an agent whose run is over', () => {
     expect(agentStatus(play.agent())).toBe('done');
   });
 
-  it('has no effect with later reports', () => {
+  it('ignores later reports', () => {
     const play = orphaned();
     const { id } = play.agent();
     expect(play.say(idle, runs.supervisor(id)).types()).toEqual([]);

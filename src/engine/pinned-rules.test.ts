@@ -55,7 +55,7 @@ describe('a workflow that was started with another runbook than the one in force
     expect(play.openDecisions()).toHaveLength(1);
   });
 
-  it('is reviewed by its own agent, also if a worker of the same name is in force', () => {
+  it('is reviewed by its own agent, even if a worker of the same name is in force', () => {
     const play = new PinnedPlay(true).order(adopt(LAX)).order(runs.configure([reviewer('lax')]));
     play.toReview();
     expect(play.newest('AgentRequested').plan.name).toBe('strict');

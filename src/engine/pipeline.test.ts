@@ -105,13 +105,13 @@ describe('steps', () => {
     expect(unknown.pipeline().reason).toBe('step code failed: the plan has no agent ghost');
   });
 
-  it('do not loop for ever', () => {
+  it('do not loop forever', () => {
     const play = start([runs.shellStep('a', { on_done: 'b' }), runs.shellStep('b', { on_done: 'a' })]);
     for (let i = 0; i < 2 * MAX_STEP_VISITS; i += 1) finish(play);
     expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: `step a was entered ${MAX_STEP_VISITS} times` });
   });
 
-  it('without any are done', () => {
+  it('are done if they have no command', () => {
     expect(start([]).pipeline().outcome).toBe('done');
   });
 });

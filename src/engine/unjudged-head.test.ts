@@ -42,7 +42,7 @@ class MeasuredPlay extends WorkflowPlay {
 }
 
 describe('a commit recorded while checks of another commit run', () => {
-  it.each(['passed', 'failed'] as const)('is checked itself after the others %s, before anything moves', (outcome) => {
+  it.each(['passed', 'failed'] as const)('is checked after the others %s, before the task moves', (outcome) => {
     const play = new MeasuredPlay().toGate().recordAside().check(outcome);
     expect([play.task.phase, play.the('ChecksRequested').head]).toEqual(['CI_PENDING', OTHER]);
     expect(play.check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);

@@ -67,7 +67,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
     );
   });
 
-  it('answers to any text, and never throws', () => {
+  it('accepts any text, and never throws', () => {
     const { read, render } = FORMATS[name];
     fc.assert(
       fc.property(hostile, (text) => {

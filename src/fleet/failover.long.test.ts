@@ -67,7 +67,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
     expect(missing).toEqual([]);
   });
 
-  it('to an asynchronous standby that lags is noticed before anybody writes, and the longest replica completes it', async () => {
+  it('to a lagging asynchronous standby is detected before anything is written, and the longest replica completes it', async () => {
     const primary = await servers.create('p');
     await servers.pointTo(primary);
     const replicas = [new MemoryStore(), new MemoryStore()] as const;
@@ -92,7 +92,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
     expect(await b.store.append(makeCommit('demo', await history.head(), { n: 11 }))).toMatchObject({ ok: true });
   });
 
-  it('to a new server with a restored dump is noticed, and the replica completes it', async () => {
+  it('to a new server with a restored dump is detected, and the replica completes it', async () => {
     const old = await servers.create('p');
     await servers.pointTo(old);
     const replica = new MemoryStore();
@@ -109,7 +109,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
   });
 });
 
-it("yesterday's data folder is noticed, and the replica completes it", LONG, async () => {
+it("to yesterday's data folder is detected, and the replica completes it", LONG, async () => {
   const server = await startPostgres();
   try {
     const replica = new MemoryStore();

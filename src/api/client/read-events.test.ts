@@ -39,13 +39,13 @@ async function readAll(events: ReturnType<typeof readEvents>): Promise<readonly 
 }
 
 describe('a stream of events that breaks', () => {
-  it('is resumed after the last entry, however long the next daemon takes within awayMs', async () => {
+  it('resumes after the last entry if the next daemon starts within awayMs', async () => {
     const { asked, options } = connections([1, 2], AWAY, AWAY, [3], REFUSED);
     expect(await readAll(readEvents({ ...options, awayMs: 60_000 }))).toEqual([[1, 2, 3], 'forbidden']);
     expect(asked).toEqual(['0', '2']);
   });
 
-  it('ends when no daemon has come within awayMs', async () => {
+  it('ends if no daemon starts within awayMs', async () => {
     expect(await readAll(readEvents({ ...connections([1], AWAY).options, awayMs: 0 }))).toEqual([[1], 'daemon-away']);
   });
 
@@ -54,7 +54,7 @@ describe('a stream of events that breaks', () => {
     expect(await readAll(readEvents({ ...options, awayMs: 60_000 }))).toEqual([[1], 'forbidden']);
   });
 
-  it('ends without an error if it is called off while the daemon is away', async () => {
+  it('ends without an error if it is cancelled while the daemon is unavailable', async () => {
     const off = new AbortController();
     const { options } = connections([1], AWAY);
     const connect = async (): Promise<Reached> => {

@@ -36,7 +36,7 @@ it.each([
   expect(seen).toEqual(['/v1/page/greeting']);
 });
 
-it('reports a daemon that is away', async () => {
+it('reports an unavailable daemon', async () => {
   const { server, port } = await serveOther({});
   server.close();
   await once(server, 'close');

@@ -57,7 +57,7 @@ describe('baton agent clients', () => {
     expect(found('acp:COMMAND')).toBeNull();
   });
 
-  it.each(['gemini', 'gemini-acp', 'opencode'])('takes the rubbish of %s for no version', (run) => {
+  it.each(['gemini', 'gemini-acp', 'opencode'])('does not accept the garbage of %s as a version', (run) => {
     expect(found(run)).toEqual({ kind: 'silent' });
   });
 

@@ -39,7 +39,7 @@ describe('the runbook that init writes', () => {
     });
   });
 
-  it('requires the checks in their order, and says so if there are none', () => {
+  it('requires the checks in their order, and has a comment if there are none', () => {
     expect(valid({ checks: [INSTALL, TEST] }).ci.required?.map(({ name, run }) => [name, run])).toEqual([
       ['install', 'npm ci'],
       ['test', 'npm test'],
@@ -47,7 +47,7 @@ describe('the runbook that init writes', () => {
     expect(valid({}).ci.required).toEqual([]);
   });
 
-  it('keeps a command as it was typed', () => {
+  it('keeps a command as typed', () => {
     const run = `sh -c 'echo "a\\b $HOME $(ls)"' && test -n "\${X}"`;
     const text = renderRunbook({ ...EMPTY, checks: [{ ...TEST, run }] });
     const checked = checkRunbook([{ path: 'baton.toml', text }]);

@@ -10,7 +10,7 @@ function makeLog(): string {
   return join(folder, 'output.log');
 }
 
-it('is the newest line that says something, as the log grows', () => {
+it('is the newest line with text, while the log grows', () => {
   const log = makeLog();
   const line = new AgentLine('a1', 'scripted x.yaml', log);
   expect(line.read()).toBeUndefined();

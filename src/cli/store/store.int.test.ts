@@ -73,7 +73,7 @@ async function rootOf(): Promise<string> {
 const listed = (): unknown => JSON.parse(readFileSync(join(stateDir, 'projects.json'), 'utf8'));
 
 describe('baton store', () => {
-  it('init makes the schema and a role, again without harm', async () => {
+  it('init creates the schema and a role, and can be repeated', async () => {
     const first = await baton('store', 'init', url, '--database-role', 'baton_a');
     expect(first).toMatchObject({ code: 0, out: expect.stringContaining('store = "postgres://baton_a@') });
     expect(await baton('store', 'init', url, '--database-role', 'baton_a')).toMatchObject({ code: 0 });
@@ -83,7 +83,7 @@ describe('baton store', () => {
     });
   });
 
-  it('move copies there and back with the same root, and switches the project', async () => {
+  it('move copies in both directions with the same root, and switches the project', async () => {
     await record(...tasks(30));
     const root = await rootOf();
     expect(root).toMatch(/^[0-9a-f]{64}$/);
@@ -153,7 +153,7 @@ describe('baton store', () => {
     expect(existsSync(place.ledger)).toBe(true);
   });
 
-  it('refuses to compare on one machine', async () => {
+  it('compare is refused on a single machine', async () => {
     await record(...tasks(1));
     expect(await baton('store', 'compare')).toMatchObject({ code: 1, err: expect.stringContaining('on one machine') });
     expect((await baton('store', 'status')).out).toMatch(/store {3}sqlite/);

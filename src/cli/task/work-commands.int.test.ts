@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => world.end());
 
 it(
-  'follows a task over its sessions, checks and a restart of the daemon to its end',
+  'follows a task through its sessions, checks and a restart of the daemon to its end',
   { timeout: 120_000 },
   async () => {
     const log = type('task', 'log', 'T1', '-f');
@@ -130,7 +130,7 @@ describe('afterwards', () => {
     expect(await baton('task', 'diff', 'T2')).toMatchObject({ code: 1, err: expect.stringContaining('no commit yet') });
   });
 
-  it('task_diff names the sessions, and session_view what each said beside what was measured', async () => {
+  it('task_diff names the sessions, and session_view what each reported, beside what was measured', async () => {
     const { sessions } = await world.ask<ResultOf<'task_diff'>>('task_diff', { task_id: 'T1', stat: true });
     expect(sessions.map(({ epoch, head }) => [epoch, head !== null])).toEqual([
       [1, true],
@@ -156,7 +156,7 @@ describe('afterwards', () => {
     });
   });
 
-  it('a session cannot look at the change of another task', async () => {
+  it('a session cannot read the change of another task', async () => {
     await world.ask('task_create', { task_id: 'T3', title: 'z' });
     const { token } = await world.ask<{ token: string }>('task_claim', { task_id: 'T3', as: 'ada' });
     expect(await world.call('task_diff', { task_id: 'T1' }, token)).toMatchObject({ error: { code: 'wrong-task' } });

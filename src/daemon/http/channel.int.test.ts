@@ -51,7 +51,7 @@ describe('a channel', () => {
     client.close();
   });
 
-  it('gives a claim back whose caller had called off before it heard of it', async () => {
+  it('releases the claim of a call that was cancelled before its answer arrived', async () => {
     using channel = await openChannel();
     channel.call(1, 'task_create', { task_id: 'late', title: 'x', role: 'late' });
     channel.call(2, 'task_claim', { task_id: 'late', as: 'ada', role: 'late' });
@@ -65,7 +65,7 @@ describe('a channel', () => {
     ]);
   });
 
-  it('gives a claim back that is called off between its commit and its answer', async () => {
+  it('releases a claim that is cancelled between its commit and its answer', async () => {
     using operator = await openChannel();
     operator.call(1, 'task_create', { task_id: 'between', title: 'x', role: 'between' });
     await operator.answerTo(1);
@@ -101,7 +101,7 @@ describe('a channel', () => {
     client.close();
   });
 
-  it('keeps the claim of a caller whose connection is lost: it may come back with the same key', async () => {
+  it('keeps the claim of a caller whose connection is lost, because it may return with the same key', async () => {
     const first = await openChannel();
     first.call(1, 'task_create', { task_id: 'lost', title: 'x' });
     first.call(2, 'task_claim', { task_id: 'lost', as: 'ada' }, { key: 'the-key' });
@@ -114,7 +114,7 @@ describe('a channel', () => {
     expect((await second.get('lost')).claim).not.toBeNull();
   });
 
-  it('has the same guards as every other door', async () => {
+  it('has the same access checks as every other path', async () => {
     expect(await openChannel({ token: 'x' }).catch(String)).toContain('HTTP/1.1 401');
     expect(await openChannel({ headers: 'origin: https://evil.example\r\n' }).catch(String)).toContain('HTTP/1.1 403');
     expect(await openChannel({ headers: 'baton-version: 99.0.0\r\n' }).catch(String)).toContain('other-version');
@@ -133,13 +133,13 @@ describe('a channel', () => {
     expect(await channel.answerTo(7)).toMatchObject({ ok: true });
   });
 
-  it('lets a session do no more than its own token may', async () => {
+  it('gives a session no more rights than its own token', async () => {
     using channel = await openChannel({ token: scene.token('worker') });
     channel.call(1, 'task_create', { task_id: 'forbidden', title: 'x' });
     expect(await channel.answerTo(1)).toMatchObject({ ok: false, error: { code: 'forbidden' } });
   });
 
-  it('has no more calls under way than it may, and ends where it hears what it cannot read', async () => {
+  it('limits concurrent calls, and closes on an invalid frame', async () => {
     using channel = await openChannel();
     const last = SERVER_LIMITS.callsPerChannel + 1;
     for (let id = 1; id <= last; id++) channel.call(id, 'task_claim', { as: 'ada', wait_ms: 60_000, role: 'nobody' });
@@ -149,7 +149,7 @@ describe('a channel', () => {
   });
 });
 
-it('answers that still lie in the buffers of a daemon that ends are heard whole', async () => {
+it('delivers answers that are still buffered when the daemon stops', async () => {
   const own = new Scene();
   try {
     const place = { scene: own, daemon: await own.runDaemon(), repository: own.makeRepository() };

@@ -67,7 +67,7 @@ describe('on loopback', () => {
     expect(await tasks()).toMatchObject({ ok: true, result: { total: 0 } });
   });
 
-  it('a process that sends its request and ends at once gets nothing done', async () => {
+  it('a process that sends its request and exits at once has no effect', async () => {
     const body = '{"task_id":"stolen","title":"x"}';
     const sender = join(scene.folder, 'sends.cjs');
     writeFileSync(
@@ -99,7 +99,7 @@ describe('on loopback', () => {
     );
   });
 
-  it('everybody else is, with one look for all requests of a connection', async () => {
+  it('every other process may, with one check for all requests of a connection', async () => {
     expect(await tasks()).toMatchObject({ ok: true });
     const { stdout } = await run('curl', [
       '-s',

@@ -37,7 +37,7 @@ function read(text: string) {
   return checked.value;
 }
 
-it('says what each agent of a pipeline would have, also that it would not start', async () => {
+it('shows what each agent of a pipeline would have, and that one would not start', async () => {
   const runbook = read(TEXT);
   const planned = planRun(runbook, 'all', []);
   const plan = planned.ok ? planned.value.plan : ({ kind: 'shell', command: '' } as const);

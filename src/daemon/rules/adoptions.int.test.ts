@@ -123,7 +123,7 @@ describe('without an adoption, while a claim is alive', () => {
     expect((await rules()).in_force?.commit).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it('an edit of the file, committed or not, does not loosen; it counts when the claim has ended', async () => {
+  it('an edit of the file, committed or not, does not loosen the rules; it counts when the claim has ended', async () => {
     world.write(`${STRICT}[roles.reviewer]\nsame_agent = false\n`);
     await world.ask('task_create', { task_id: 'B', title: 'wait for CI', phase: 'CI_PENDING' });
     await rules();

@@ -42,7 +42,7 @@ async function supervisor(stateDir: string, id: string): Promise<Heard[]> {
   return heard;
 }
 
-it('tells an agent that it stands as it was told last, where it stood otherwise in between', async () => {
+it('sends an unchanged standing again if a response carried another one in between', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'baton-standings-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true }));
   const heard = await supervisor(stateDir, 'a1');

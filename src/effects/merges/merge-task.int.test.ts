@@ -89,13 +89,13 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
   return command?.kind === 'finish-merge' ? command.command : undefined;
 }
 
-describe('a merge whose checks run at GitHub alone', () => {
-  it('lands as it was checked', async () => {
+describe('a merge whose checks run only at GitHub', () => {
+  it('is made as it was checked', async () => {
     const ended = await merge(request(undefined, [{ name: 'build' }]));
     expect(ended).toMatchObject({ outcome: 'merged', merge_sha: main() });
   });
 
-  it('goes back where main has moved on: nobody has checked the two together', async () => {
+  it('is returned if main has moved, because the combination was not checked', async () => {
     scratch.git(repo, 'switch', '--quiet', 'main');
     const moved = scratch.commit(repo, { theirs: '1' });
     scratch.git(repo, 'switch', '--quiet', 'feature/a');
@@ -108,8 +108,8 @@ describe('a merge whose checks run at GitHub alone', () => {
   });
 });
 
-describe('the commit of a merge is on record before the branch moves', () => {
-  it('is recorded first, and found again by a daemon that was ended in between', async () => {
+describe('the recorded commit of a merge', () => {
+  it('is recorded before the branch moves, and found again after a daemon ended in between', async () => {
     const effect = request();
     const before = main();
     const ended = await merge(effect, () => expect(main()).toBe(before));
@@ -124,7 +124,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(recorded.filter((type) => type === 'MergePrepared')).toHaveLength(1);
   });
 
-  it('is moved to where it was recorded, and the branch has not moved', async () => {
+  it('is moved to if the branch has not moved', async () => {
     const effect = request();
     const lost = await merge(effect, () => {
       throw new Error('killed');
@@ -152,7 +152,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
   });
 
-  it('is not one that looks alike: with its message and author, but without the work', async () => {
+  it('is not a commit that looks alike, with its message and author but without the work', async () => {
     const effect = request();
     const [ended, alike] = await landAlike(effect, () => {
       scratch.git(repo, 'switch', '--quiet', 'main');
@@ -166,7 +166,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(recorded.filter((type) => type === 'MergePrepared')).toHaveLength(2);
   });
 
-  it('is not one that looks alike and has its tree: then there is nothing left to merge', async () => {
+  it('is not a commit that looks alike and has its tree: then nothing is left to merge', async () => {
     const effect = request();
     const [ended, alike] = await landAlike(effect, (merged) => scratch.git(repo, 'rev-parse', `${merged}^{tree}`));
     expect(alike).not.toBe(ended);
@@ -175,7 +175,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect([main(), recorded.filter((type) => type === 'MergePrepared').length]).toEqual([alike, 1]);
   });
 
-  it('is no merge of ours on a second parent', async () => {
+  it('is not a commit on a second parent', async () => {
     const effect = request();
     const ended = await merge(effect);
     scratch.git(repo, 'update-ref', 'refs/heads/main', ended?.base ?? '');
@@ -188,7 +188,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
   });
 
-  it('stays where it is if the merge was called off', async () => {
+  it('is not merged if the merge was cancelled', async () => {
     const effect = request();
     const before = main();
     const ended = await merge(effect, () => {
@@ -231,8 +231,8 @@ async function landAlike(effect: Merge, treeFor: (merged: string) => string): Pr
   return [merged, stdout.trim()];
 }
 
-describe('what the repository shows otherwise', () => {
-  it('is merged as it was reviewed, also where git has pruned it since', async () => {
+describe('content that the repository shows differently', () => {
+  it('is merged as reviewed, even if git has pruned it since', async () => {
     const effect = request();
     const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
     expect((await own.with(effect.head)).ok).toBe(true);
@@ -247,7 +247,7 @@ describe('what the repository shows otherwise', () => {
     expect(scratch.try(repo, ['fsck', '--strict']).code).toBe(0);
   });
 
-  it('is refused by name where an object was overwritten', async () => {
+  it('is refused by name if an object was overwritten', async () => {
     const effect = request();
     const evil = scratch.git(repo, 'hash-object', '-w', 'README.md');
     const blob = scratch.git(repo, 'rev-parse', 'feature/a:mine');
@@ -257,7 +257,7 @@ describe('what the repository shows otherwise', () => {
     expect(await merge(effect)).toMatchObject({ outcome: 'refused', reason: expect.stringContaining(blob) });
   });
 
-  it('has no say in how it is merged: attributes, drivers, filters, hooks, identity', async () => {
+  it('does not affect the merge: attributes, drivers, filters, hooks, identity', async () => {
     const mark = join(scratch.folder, 'ran');
     const program = join(scratch.folder, 'program');
     writeFileSync(program, `#!/bin/sh\necho "$0 $*" >>'${mark}'\nexit 1\n`, { mode: 0o755 });

@@ -27,7 +27,7 @@ it('ends a group that ignores SIGTERM, and children that left it', async () => {
   expect(findProcessesByMark(mark)).toEqual([]);
 });
 
-it("leaves another session's process alone that has the mark in its environment", async () => {
+it("spares another session's process that has the mark in its environment", async () => {
   await using scene = new Scene();
   const value = randomUUID();
   const mark = { name: 'BATON_AGENT_ID', value };
@@ -41,7 +41,7 @@ it("leaves another session's process alone that has the mark in its environment"
   expect(readProcessIdentity(pid)).toBeDefined();
 });
 
-it('leaves a process alone that has the number of one that has gone', async () => {
+it('spares a process with a reused process id', async () => {
   const stranger = start('sleep', ['60'], 'somebody-else');
   await once(stranger, 'spawn');
   const [boot] = (readProcessIdentity(stranger.pid ?? 0) ?? '').split('/');
@@ -50,7 +50,7 @@ it('leaves a process alone that has the number of one that has gone', async () =
   expect(readProcessIdentity(stranger.pid ?? 0)).toBeDefined();
 });
 
-it('finds a process by the words it was started with', async () => {
+it('finds a process by its arguments', async () => {
   const word = randomUUID();
   // Uses a process without children, because a forked child has its parent's arguments until it calls exec.
   const child = start('sh', ['-c', 'kill -STOP $$', word, '7'], word);

@@ -38,21 +38,21 @@ function startProcess(): number {
 }
 
 describe('a start whose supervisor is lost', () => {
-  it('is ended, and its last word is written down', async () => {
+  it('is ended, and its exit is written', async () => {
     const pid = startProcess();
     expect(await endLostRun({ files, start: START, mark: agentMark(id) })).toMatchObject({ signal: 'SIGKILL' });
     expect(readProcessIdentity(pid)).toBeUndefined();
     expect(readExit(files, START)).toMatchObject({ start: START, signal: 'SIGKILL' });
   });
 
-  it('that has said its last word has left nothing: what runs now is the next start', async () => {
+  it('leaves running processes alone if its exit is already written: they belong to the next start', async () => {
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
     expect(await endLostRun({ files, start: START, mark: agentMark(id) })).toEqual(EXIT);
     expect(readProcessIdentity(next)).toBeDefined();
   });
 
-  it('is settled by one of several: the others leave the next start alone', async () => {
+  it('is settled by one of several callers; the others leave the next start alone', async () => {
     const pid = startProcess();
     const settling = endLostRun({ files, start: START, mark: agentMark(id) });
     writeFileSync(files.exit(START), JSON.stringify(EXIT));

@@ -19,7 +19,7 @@ function withTasks(play: Play, ...ids: readonly string[]): Play {
 }
 
 describe('a host fills its own room', () => {
-  it('up to the number of agents that it has, and others take the rest when they look', () => {
+  it('up to its number of agents, and others take the rest when they look', () => {
     const play = playFleet(['alpha', 'beta']).order(fleet.admit('beta', { agents: 1 }));
     play.order(runs.configure([coders()]));
     withTasks(play, 'A', 'B', 'C', 'D', 'E', 'F', 'G');
@@ -31,7 +31,7 @@ describe('a host fills its own room', () => {
     expect(claims(play), 'a free place is filled in the same commit').toContain('F beta');
   });
 
-  it('only as far as all hosts together may', () => {
+  it('only up to the limit of all hosts together', () => {
     const play = playFleet(['alpha', 'beta'], { maxAgents: 3 }).order(fleet.admit('alpha', { agents: 2 }));
     play.order(runs.configure([coders()]));
     withTasks(play, 'A', 'B', 'C', 'D').on('beta').look();
@@ -79,7 +79,7 @@ describe('a worker with labels', () => {
 });
 
 describe('a host that drains', () => {
-  it('takes nothing, also if it looks; what runs there ends normally', () => {
+  it('takes nothing, even when it looks; what runs there ends normally', () => {
     const play = playFleet(['alpha', 'beta']).order(runs.configure([coders()]));
     withTasks(play, 'A').order(fleet.drain('alpha'));
     withTasks(play, 'B').look();
@@ -103,7 +103,7 @@ describe('work goes to another host', () => {
     return play.on('beta').order(runs.configure([coders()]));
   }
 
-  it('once it was pushed', () => {
+  it('once it is pushed', () => {
     const play = ended();
     expect(claims(play)).toEqual([]);
     play.on('alpha').say(fleet.pushed('alpha'));

@@ -89,7 +89,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 
 describe('hosts with their own folds of one chain, in any order', () => {
   it(
-    'grant no task twice, start no agent twice, and everything has one owner',
+    'grant no task twice, start no agent twice, and give each effect one owner',
     () => {
       const seen = new Map<string, number>();
       fc.assert(

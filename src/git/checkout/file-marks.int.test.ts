@@ -43,7 +43,7 @@ describe('the files of a commit between two checks', () => {
     expect([read('node_modules/p/index.js'), read('src/new.ts')]).toEqual(['1', 'n']);
   });
 
-  it('get their bytes again, and only they', async () => {
+  it('get their bytes again, and no others do', async () => {
     scratch.write(folder, { 'src/a.ts': 'evil\n', 'node_modules/p/index.js': '1' });
     rmSync(join(folder, 'lint.json'));
     await restore();

@@ -127,7 +127,7 @@ describe('a checkout for checks', () => {
     expect(status(folder)).toBe('');
   });
 
-  it('does not listen to the .gitattributes files of the branch, and has them as they are', async () => {
+  it('ignores the .gitattributes files of the branch, but contains them unchanged', async () => {
     const repo = scratch.repository('of-branch');
     scratch.commit(repo, {
       '.gitattributes': '*.bat text eol=crlf\n',

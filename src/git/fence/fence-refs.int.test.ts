@@ -81,7 +81,7 @@ describe('in a session’s worktree the fence refuses', () => {
   });
 });
 
-describe('in a session’s worktree the fence leaves free', () => {
+describe('in a session’s worktree the fence allows', () => {
   it('branches of the claim: made, moved, committed on, deleted', () => {
     run(['switch', '--quiet', '-c', 'mine']);
     run(['commit', '--quiet', '--allow-empty', '-m', 'x']);
@@ -127,7 +127,7 @@ describe('in a session’s worktree the fence leaves free', () => {
   });
 });
 
-describe('the fence also stands', () => {
+describe('the fence also works', () => {
   it('in worktrees that the agent adds', () => {
     const added = join(scratch.folder, 'added');
     run(['worktree', 'add', '--quiet', '-b', 'aside', added]);

@@ -230,7 +230,7 @@ describe('new dependencies of a change', () => {
     expect(findNewDependencies(changes).unreadable.map(({ path }) => path)).toEqual(['package.json', 'bun.lockb']);
   });
 
-  it('looks at nothing else', () => {
+  it('reads no other files', () => {
     const changes = [
       { path: 'src/index.js', before: undefined, after: 'import "left-pad"' },
       { path: 'node_modules/x/package.json', before: undefined, after: '{"dependencies":{"left-pad":"1"}}' },

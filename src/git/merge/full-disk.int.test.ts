@@ -44,7 +44,7 @@ async function ownOf(repo: string, projectId: string, ...shas: string[]): Promis
 const disk = SmallDisk.find(8);
 afterAll(() => disk?.[Symbol.dispose]());
 
-describe('a disk that is full when main moves on', () => {
+describe('a full disk when main moves', () => {
   it.skipIf(disk === undefined).each([0, 1024])(
     'restores the checkout exactly with %d KiB left, and names the next step',
     async (kilobytes) => {
@@ -88,8 +88,8 @@ describe('a disk that is full when main moves on', () => {
   );
 });
 
-describe('files that are kept', () => {
-  it('are put back with their times, whatever a move that failed has left', async () => {
+describe('backed up files', () => {
+  it('are restored with their times, whatever a failed move has left', async () => {
     const repo = scratch.repository('kept');
     scratch.commit(repo, { a: 'a\n', 'd/b': 'b\n', x: 'x\n', 'y/z': 'z\n' }, 'files');
     symlinkSync('a', join(repo, 'l'));
@@ -118,7 +118,7 @@ describe('files that are kept', () => {
     expect(scratch.git(repo, 'status', '--porcelain')).toBe('?? l');
   });
 
-  it('are not touched through a link that leads out of the checkout', async () => {
+  it('are not written through a link that leads out of the checkout', async () => {
     const repo = scratch.repository('linked');
     const outside = join(scratch.folder, 'outside');
     scratch.write(outside, { f: 'theirs\n' });

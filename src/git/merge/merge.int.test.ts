@@ -36,7 +36,7 @@ async function combined(repo: string, head: string, onto: string, method: Combin
   return done.sha;
 }
 
-describe('a merge, made beside everything', () => {
+describe('a merge, made outside of every checkout', () => {
   it.each(COMBINE_METHODS)('%s joins both sides, and moves nothing', async (method) => {
     const { repo, main, head } = parted(`joins-${method}`);
     const sha = await combined(repo, head, main, method);
@@ -100,7 +100,7 @@ async function combinedIn(own: OwnRepository, head: string, onto: string): Promi
   return done.sha;
 }
 
-describe('moving main on', () => {
+describe('moving the main branch', () => {
   it('updates the files of a checkout, and keeps uncommitted work', async () => {
     const { repo, main, head } = parted('along');
     const own = await ownOf(repo, main, head);
@@ -168,7 +168,7 @@ describe('moving main on', () => {
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
   });
 
-  it('puts a file in the place of a folder, and a folder in the place of a file, if both are committed', async () => {
+  it('replaces a folder by a file, and a file by a folder, if both are committed', async () => {
     const { repo } = parted('swapped');
     const main = scratch.commit(repo, { 'x/y': '1\n', z: '1\n' });
     scratch.git(repo, 'switch', '--quiet', '--create', 'swaps');

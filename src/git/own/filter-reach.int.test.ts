@@ -40,7 +40,7 @@ it('a filter finds the address of origin and the login in worktrees, in the main
 });
 
 it.each(['ext::sh -c evil', '-oProxyCommand=evil', 'ssh://-oProxyCommand=evil/x'])(
-  'an address that would run something is not passed on: %s',
+  'an address that would run a program is not passed on: %s',
   async (url) => {
     const repo = scratch.repository(`odd-${url.length}`);
     scratch.git(repo, 'config', 'remote.origin.url', url);

@@ -44,7 +44,7 @@ describe("the task's branch", () => {
     expect(packs).toHaveLength(2);
   });
 
-  it('keeps commits of people: it moves on top of them, and not away from them', async () => {
+  it('keeps commits of people: it moves onto them, and not away from them', async () => {
     session = await Session.begin();
     const { scratch, worktree } = session;
     const theirs = scratch.commit(worktree, { theirs: '' }, 'theirs');
@@ -273,7 +273,7 @@ describe('a next session', () => {
     expect(readdirSync(join(stateDir, 'private-git'))).toEqual([]);
   });
 
-  it('of the same kind goes on where it was, with the present main', async () => {
+  it('of the same kind continues where it was, with the current main', async () => {
     session = await Session.begin();
     const { scratch, repo } = session;
     session.run('switch', '--quiet', '--create', 'conflict');

@@ -111,12 +111,12 @@ describe('the errors of real agents', () => {
     expect(kindsOf(file)).toMatchObject(kinds);
   });
 
-  it('finds the end of a limit that Gemini CLI names', () => {
+  it("finds the end of a limit in Gemini CLI's message", () => {
     const error = new RpcError(429, 'quota\nSuggested retry after 3600s.');
     expect(classifyError(error, NOW)).toMatchObject({ error: 'rate_limited', resetAt: '2026-01-01T01:00:00.000Z' });
   });
 
-  it('takes no text for a kind', () => {
+  it('derives no kind from text', () => {
     const error = new RpcError(-32_603, '429 Too Many Requests: rate_limit', 'HTTP 401');
     expect(classifyError(error, NOW)).toMatchObject({ error: null });
   });

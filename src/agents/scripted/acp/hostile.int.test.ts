@@ -9,7 +9,7 @@ import { startAgent } from './test-client.cases.ts';
 const EXAMPLES = join(import.meta.dirname, '../../../../examples/agents/acp');
 
 describe('a hostile ACP agent', () => {
-  it('does everything that the example says', async () => {
+  it('plays every step of the example', async () => {
     const paths: unknown[] = [];
     const agent = await startAgent(readFileSync(join(EXAMPLES, 'hostile.yaml'), 'utf8'), {
       capabilities: { fs: { readTextFile: true, writeTextFile: true } },
@@ -57,7 +57,7 @@ describe('a hostile ACP agent', () => {
     expect(await hanging).toBe('gone');
   });
 
-  it('that only hangs ends with its client', async () => {
+  it('ends with its client if it only hangs', async () => {
     const agent = await startAgent('- say: Hello\n- hang');
     void agent.prompt(await agent.open(), 'Begin').catch(() => {});
     await agent.seen(() => true);

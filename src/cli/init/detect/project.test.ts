@@ -210,7 +210,7 @@ describe('the commands of a repository', () => {
   });
 });
 
-describe('what is around them', () => {
+describe('what else is in them', () => {
   it.each([
     ['.github/workflows/ci.yml', 'GitHub Actions'],
     ['.gitlab-ci.yml', 'GitLab CI'],

@@ -160,7 +160,7 @@ describe('entries_read', () => {
     });
   });
 
-  it('keeps questions to people from workers', async () => {
+  it('hides questions to people from workers', async () => {
     const input = { types: ['DecisionOpened', 'TaskCreated'], limit: 3 };
     expect(JSON.stringify(await read(input))).toContain('DecisionOpened');
     const worker = await world.call('entries_read', input, world.scene.token('worker'));
@@ -192,7 +192,7 @@ describe('agent_log', () => {
     expect(await last).toMatchObject({ text: '', ended: true });
   });
 
-  it('waits no longer than it may', async () => {
+  it('waits no longer than its limit', async () => {
     expect(await read({ id: agentId, from: 6, wait_ms: 10 })).toMatchObject({ text: '', ended: false });
   });
 
