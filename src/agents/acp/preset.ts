@@ -59,9 +59,9 @@ interface AgentHome {
 
 /** One or more ways to set how an agent asks for permission. Settings that the agent does not offer are skipped. */
 export interface PermissionSetting {
-  /** For `session/set_mode`. */
+  /** The mode for `session/set_mode`. */
   readonly mode?: string;
-  /** For `session/set_config_option`. */
+  /** The option for `session/set_config_option`. */
   readonly option?: { readonly id: string; readonly value: string };
   readonly env?: Readonly<Record<string, string>>;
 }

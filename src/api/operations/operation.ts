@@ -25,7 +25,7 @@ export interface Operation<N extends string = string, I = unknown, R = unknown, 
   /** The operation concerns all projects of the state folder, so the request names none. */
   readonly scope?: 'state-folder';
   readonly command?: K;
-  /** For the type only. No operation has this field at run time. */
+  /** Carries a type. No operation has this field at run time. */
   readonly resultType?: R;
 }
 

@@ -45,7 +45,7 @@ const FAILURES = /^(?:failed|error|cancelled|revoked|expired|conflict|abandoned)
 const KINDS: Readonly<Record<string, ToolKind>> = {
   'issue-manager': 'think',
   implementer: 'edit',
-  /** For a task without roles. */
+  /** The phase of a task without roles. */
   IMPLEMENTATION: 'edit',
   fixer: 'edit',
   reviewer: 'think',

@@ -24,7 +24,7 @@ export async function walk(demo: DemoSession): Promise<void> {
   await demo.baton('ledger', 'prove', TASK, '-o', proof);
   await demo.baton('verify', proof);
   await demo.baton('ledger', 'export', '-o', join(folder, 'ledger.ndjson'));
-  // Without --keep the page is gone after the demo.
+  // Without --keep the demo removes the page at its end.
   if (demo.options.keep && !demo.options.page) await demo.baton('web', '--no-token');
 }
 

@@ -5,9 +5,9 @@ export interface PatchSection {
 }
 
 export interface PatchLimits {
-  /** Of one file, in characters. */
+  /** The limit for the patch of one file, in characters. */
   readonly maxFileChars: number;
-  /** Of all files together, in characters. */
+  /** The limit for all patches together, in characters. */
   readonly maxChars: number;
 }
 

@@ -37,9 +37,9 @@ export interface ChangeOptions {
   /** Limits the result to these files and folders. */
   readonly paths?: readonly string[];
   readonly maxFiles?: number;
-  /** Of one file's patch, in characters. */
+  /** The limit for the patch of one file, in characters. */
   readonly maxFileChars?: number;
-  /** Of all patches together, in characters. */
+  /** The limit for all patches together, in characters. */
   readonly maxChars?: number;
 }
 

@@ -12,7 +12,7 @@ export interface RunbookFacts {
   /** Undefined if there is no runbook, or it has errors. */
   readonly runbook: Runbook | undefined;
   readonly problems: readonly RunbookProblem[];
-  /** Why a daemon could not use the names of project and store; undefined if it could. */
+  /** Why a daemon could not use the names of project and store; null if it could. */
   readonly identityProblem: { readonly message: string; readonly hint: string } | null;
   /** Sandbox modes that do not work on this machine. */
   readonly failingSandboxes: readonly string[];
