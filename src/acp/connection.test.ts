@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Fields } from '../protocol/shape/read-unknown.ts';
 import { isGone, methodNotFound, RPC, RpcConnection, type RpcError } from './connection.ts';
 
-/** A connection whose other side is the test. */
+/** Opens a connection whose other side is the test. */
 function open(
   onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<object | null> = refuse,
   onNotification = (_method: string, _params: Fields): void => {},
@@ -50,7 +50,7 @@ describe('a connection', () => {
     await expect(second).rejects.toMatchObject({ code: -32_000, message: 'log in', data: { why: 'key' } });
   });
 
-  it('withdraws a request, and ignores an answer that comes later', async () => {
+  it('withdraws a request, and ignores a later answer', async () => {
     const { connection, sent, receive, invalid } = open();
     const controller = new AbortController();
     const asked = connection.request('ask', {}, controller.signal);
@@ -62,7 +62,7 @@ describe('a connection', () => {
     await expect(connection.request('ask', {}, controller.signal)).rejects.toMatchObject({ code: RPC.cancelled });
   });
 
-  it('answers requests, refuses unknown methods, and passes notifications on in order', async () => {
+  it('answers requests, refuses unknown methods, and delivers notifications in order', async () => {
     const { sent, receive, notified } = open(async (method) => {
       if (method !== 'known') throw methodNotFound(method);
       return { ok: true };
@@ -77,7 +77,7 @@ describe('a connection', () => {
     expect(notified).toEqual(['one', 'two']);
   });
 
-  it('hides what went wrong inside a handler', async () => {
+  it('hides the error inside a handler', async () => {
     const { sent, receive } = open(async () => {
       throw new Error('a path of this machine');
     });
@@ -103,7 +103,7 @@ describe('a connection', () => {
     expect(await asked).toBe('fine');
   });
 
-  it('survives a message that its reader cannot follow', () => {
+  it('survives a message that its parser cannot follow', () => {
     const { notified, invalid, push, receive } = open(refuse, (_, params) => void nestingOf(params));
     push(`{"jsonrpc":"2.0","method":"deep","params":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`);
     receive({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: { toString: 1, valueOf: 1 } } });
@@ -112,7 +112,7 @@ describe('a connection', () => {
     expect(notified).toEqual(['next']);
   });
 
-  it('refuses params that are no object, and an id that is in use', async () => {
+  it('refuses params that are not an object, and an id that is in use', async () => {
     const { sent, receive } = open(async () => new Promise(() => {}));
     receive({ jsonrpc: '2.0', id: 1, method: 'x', params: [1] });
     receive({ jsonrpc: '2.0', id: 2, method: 'x' });
@@ -137,7 +137,7 @@ describe('a connection', () => {
     expect(notified).toEqual(['next']);
   });
 
-  it('reads characters that are split over two pieces', async () => {
+  it('reads characters that are split across two chunks', async () => {
     const { connection, notified } = open();
     const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'grüße' })}\n`);
     for (const byte of line) connection.push(Buffer.from([byte]));
@@ -156,7 +156,7 @@ describe('a connection', () => {
     expect(seen?.aborted).toBe(true);
   });
 
-  it('rejects what waits when it is closed, and sends nothing more', async () => {
+  it('rejects pending requests when it is closed, and sends nothing more', async () => {
     const { connection, sent, receive } = open(async () => ({}));
     const asked = connection.request('a', {});
     connection.close();

@@ -31,7 +31,10 @@ export interface RpcOptions {
   /** Answers a request. Throws `RpcError` to refuse it. The signal aborts if the other side withdraws the request. */
   readonly onRequest: (method: string, params: Fields, signal: AbortSignal) => Promise<object | null>;
   readonly onNotification: (method: string, params: Fields) => void;
-  /** A line that is no message of JSON-RPC. Some agents print a banner, so that one line is no reason to hang up. */
+  /**
+   * Called with a line that is not a JSON-RPC message. Some agents print a banner, so one such line must not close the
+   * connection.
+   */
   readonly onInvalid?: (line: string | null) => void;
 }
 
@@ -41,8 +44,8 @@ interface Waiting {
 }
 
 /**
- * One side of a JSON-RPC connection over lines of JSON. Messages are handled in the order in which they arrive. The other
- * side may send anything: what cannot be read is reported, and nothing of it is kept.
+ * One side of a JSON-RPC connection over lines of JSON. Messages are handled in order of arrival. The other side is not
+ * trusted: messages that cannot be parsed are reported and dropped.
  */
 export class RpcConnection {
   readonly #options: RpcOptions;
@@ -50,7 +53,7 @@ export class RpcConnection {
   readonly #running = new Map<string, AbortController>();
   readonly #closed = new AbortController();
   #ids = 0;
-  /** Takes the bytes of the other side, in pieces of any size. */
+  /** Feeds received bytes, in chunks of any size. */
   readonly push: (chunk: Uint8Array) => void;
 
   constructor(options: RpcOptions) {
@@ -61,14 +64,14 @@ export class RpcConnection {
     });
   }
 
-  /** Rejects with `RpcError` if the other side refuses, if `signal` withdraws the request, or when the connection is closed. */
+  /** Rejects with `RpcError` if the other side refuses, if `signal` aborts the request, or if the connection closes. */
   async request(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
     if (this.#closed.signal.aborted) throw this.#goneError();
     if (signal?.aborted === true) throw withdrawnError();
     const id = (this.#ids += 1);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const withdraw = (): void => {
-      // An answer that is on its way finds nobody.
+      // A late answer is ignored.
       this.#waiting.delete(id);
       this.notify('$/cancel_request', { requestId: id });
       reject(withdrawnError());
@@ -87,7 +90,7 @@ export class RpcConnection {
     if (!this.#closed.signal.aborted) this.#send({ method, params });
   }
 
-  /** No further message is sent or read. Requests that wait are rejected, and running ones are aborted. */
+  /** Stops sending and reading. Rejects pending requests and aborts running ones. */
   close(): void {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
@@ -111,7 +114,7 @@ export class RpcConnection {
     try {
       this.#onMessage(message, line);
     } catch {
-      // For example a message that is nested more deeply than its reader can follow. It must not end this process.
+      // For example, the message may be nested more deeply than the parser can follow. That must not end this process.
       this.#options.onInvalid?.(line);
     }
   }
@@ -126,7 +129,7 @@ export class RpcConnection {
 
   #onUnreadable(line: string, isText: boolean): void {
     this.#options.onInvalid?.(line);
-    // Text is often a banner of the program, which no answer concerns.
+    // Plain text is often a banner of the program, so it gets no error response.
     if (!isText) this.#send({ id: null, error: { code: RPC.invalidRequest, message: 'not a request of JSON-RPC' } });
   }
 
@@ -168,7 +171,7 @@ export class RpcConnection {
   }
 }
 
-/** Diffs contain whole files. */
+/** Large, because a diff contains whole files. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_OPEN_REQUESTS = 64;
 const GONE = 'the connection is closed';
@@ -181,7 +184,7 @@ function withdrawnError(): RpcError {
   return new RpcError(RPC.cancelled, 'the request was withdrawn');
 }
 
-/** Whether a request failed because the other side has gone. */
+/** Whether a request failed because the other side closed the connection. */
 export function isGone(error: unknown): boolean {
   return error instanceof RpcError && error.message === GONE;
 }

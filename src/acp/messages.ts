@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, objectsOf, textOf } from '../protocol/shape/read-unknown.ts';
 
-/** The version of ACP that Baton speaks. An agent that answers with another one is not driven. */
+/** The version of ACP that Baton speaks. Baton refuses an agent that answers with another version. */
 export const ACP_VERSION = 1;
 
 export type ToolKind =
@@ -41,7 +41,7 @@ export interface TextBlock {
   readonly text: string;
 }
 
-/** The parts of a tool call; an update has only those that changed. */
+/** The fields of a tool call. An update has only the changed ones. */
 export interface ToolCallParts {
   readonly toolCallId: string;
   readonly title?: string;
@@ -53,7 +53,7 @@ export interface ToolCallParts {
   readonly rawOutput?: unknown;
 }
 
-/** What an agent reports during a turn, as Baton sends it. */
+/** What an agent reports during a turn: the updates that the scripted agent sends. */
 export type SessionUpdate =
   | { readonly sessionUpdate: 'user_message_chunk'; readonly content: TextBlock }
   | { readonly sessionUpdate: 'agent_message_chunk'; readonly content: TextBlock }
@@ -93,7 +93,9 @@ export function textBlock(text: string): TextBlock {
   return { type: 'text', text };
 }
 
-/** Options of a permission request. Those without a known kind are left out: nobody could choose them by meaning. */
+/**
+ * The options of a permission request, without those of an unknown kind, because Baton could not tell what they mean.
+ */
 export function readOptions(value: unknown): readonly PermissionOption[] {
   return objectsOf(value).flatMap(({ optionId, name, kind }) => {
     const known = PERMISSION_KINDS.find((each) => each === kind);
@@ -103,7 +105,7 @@ export function readOptions(value: unknown): readonly PermissionOption[] {
   });
 }
 
-/** The names that other clients have for tools of these kinds. */
+/** The names that other clients give to tools of these kinds. */
 export const TOOL_NAMES: ReadonlyMap<string, string> = new Map<ToolKind, string>([
   ['read', 'Read'],
   ['edit', 'Edit'],

@@ -5,18 +5,18 @@ import type { agentFiles, Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { AdapterProfile } from './capabilities/capabilities.ts';
 
-/** What an agent is started with, besides its plan. All templates are filled in. */
+/** What an agent is started with, besides its plan. All templates are expanded. */
 export interface AgentContext {
   readonly agentId: string;
   readonly start: number;
   /** The prompt at the first start; later the message to resume with, or null. */
   readonly prompt: string | null;
   readonly isResume: boolean;
-  /** The client's id of that conversation; null if unknown. */
+  /** The client's id of the conversation; null if unknown. */
   readonly conversation: string | null;
   readonly stateDir: string;
   readonly cwd: string;
-  /** Base of the runbook's relative paths, absolute. */
+  /** The absolute base of the runbook's relative paths. */
   readonly projectDir: string;
   readonly programs: Programs;
   readonly isAttached?: boolean;
@@ -30,9 +30,9 @@ export interface UserSetup {
   readonly folder: string;
   readonly entries: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Variables that these settings tell the client to read. */
+  /** Names of variables that these settings tell the client to read. */
   readonly variables?: readonly string[];
-  /** Addresses of APIs in these settings. */
+  /** API addresses in these settings. */
   readonly urls?: readonly string[];
 }
 
@@ -40,30 +40,32 @@ export type LaunchParts = Required<
   Pick<Launch, 'argv' | 'env' | 'output' | 'input' | 'prompt' | 'finds_exit_signals' | 'files'>
 > &
   Pick<Launch, 'hold_ms'> & {
-    /** The client's own program, if another one starts it: a sandbox must show it. */
+    /** The client's own program if another program starts it. A sandbox must show it. */
     readonly program?: string;
-    /** Outside of the worktree, for a sandbox: what the client reads besides `files`, and folders that it writes. */
+    /**
+     * Paths outside the worktree for a sandbox: what the client reads besides `files`, and folders that it writes to.
+     */
     readonly reads?: readonly string[];
     readonly writes?: readonly string[];
   };
 
-/** The client's configuration in the user's home, of which a sandboxed session gets a copy. */
+/** The client's configuration in the user's home. A sandboxed session gets a copy of it. */
 export interface ClientFiles {
-  /** Absolute paths of files; those below `settingsFolder` and others, such as `~/.claude.json`. */
+  /** Absolute paths of files: those below `settingsFolder`, and others such as `~/.claude.json`. */
   readonly copied: readonly CopiedFile[];
-  /** Files and folders of the client that the session sees as they are, read-only. */
+  /** Files and folders of the client that the session sees in place, read-only. */
   readonly read?: readonly string[];
-  /** Variables that turn the client's own sandbox off, which cannot work inside another one. */
+  /** Variables that turn off the client's own sandbox, because it cannot run inside another one. */
   readonly withoutOwnSandbox: Readonly<Record<string, string>>;
 }
 
 interface CopiedFile {
   readonly path: string;
-  /** A login that the client renews: a changed copy is written back. */
+  /** A login that the client renews. A changed copy is written back. */
   readonly isCredential?: true;
-  /** A key that is not renewed. Like logins, a session whose key is injected does not get it. */
+  /** A key that is not renewed. Like a login, it is withheld from a session whose key is injected. */
   readonly isSecret?: true;
-  /** What the session gets of a JSON file. */
+  /** Reduces a JSON file to what the session gets. */
   readonly edit?: (fields: Fields) => object;
 }
 
@@ -73,19 +75,22 @@ export type PreparedAgent =
 
 /** One kind of client: how it is started, resumed and hooked. Adapters neither read nor write files. */
 export interface Adapter {
-  /** Absent if `run` names more than one client, or a program that is none. */
+  /** Absent if `run` may start more than one client or names a program that is not a client. */
   readonly profile?: AdapterProfile;
   readonly runs: (run: string) => boolean;
   readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => PreparedAgent;
-  /** The same in the client's interactive mode, for a person's terminal; absent if it has none. */
+  /** Prepares the client's interactive mode, for a person's terminal. Absent if the client has none. */
   readonly attach?: Adapter['prepare'];
-  /** Variables of the client's API and its own settings, passed to its sessions only: names, or prefixes with `*`. */
+  /** Variables of the client's API and its own settings, passed only to its sessions: names, or prefixes with `*`. */
   readonly variables?: (env: Environment, user: UserSetup | undefined) => readonly string[];
   /** The client's folder in the user's home, for adapters that use the user's login. */
   readonly settingsFolder?: (env: Environment) => string;
-  /** A file of that folder with the patterns that find in it the names of variables with keys, and addresses of APIs. */
+  /** A file in that folder, with patterns that find the names of key variables and the API addresses in it. */
   readonly providersFile?: { readonly name: string; readonly variable?: RegExp; readonly url: RegExp };
-  /** For clients that read no base URL from their environment: names in `${…}` are filled in with variables of injected secrets. */
+  /**
+   * Flags for clients that read no base URL from their environment. Names in `${…}` are replaced by variables of
+   * injected secrets.
+   */
   readonly injectedFlags?: readonly string[];
   readonly clientFiles?: (env: Environment, cwd: string) => ClientFiles;
   /** Without a first message the client would wait on standard input forever. */

@@ -7,8 +7,8 @@ import { CLAUDE_PROFILE } from './capabilities/built-in.ts';
 import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
 /**
- * Claude Code without a terminal: the prompt and later messages are lines on standard input, so that one process holds
- * the whole conversation. The user's login is used; of their settings only what a login needs is copied. In a terminal
+ * Claude Code without a terminal. The prompt and later messages are lines on standard input, so one process holds the
+ * whole conversation. It uses the user's login; of the user's settings only what a login needs is copied. In a terminal
  * it has the same hooks, but asks the person for permissions.
  */
 export const claudeAdapter: Adapter = {
@@ -50,7 +50,10 @@ function claudeFolder(env: Environment): string {
   return env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude');
 }
 
-/** Servers and other projects of the user are not the session's business, and may contain keys. The user's trust in the folder stays. */
+/**
+ * Removes the user's MCP servers and other projects, because the session does not need them and they may contain keys.
+ * The user's trust in the folder stays.
+ */
 function withoutOthers({ mcpServers: _servers, projects, ...rest }: Fields, cwd: string): object {
   const around = Object.entries(fieldsOf(projects)).filter(([path]) => cwd === path || cwd.startsWith(`${path}/`));
   const kept = around.map(([path, project]) => {
@@ -107,7 +110,7 @@ function prepared(
   };
 }
 
-/** Variables of its API, its settings and its documented switches. */
+/** Variables of the client's API, its settings and its documented switches. */
 const VARIABLES = `
 ANTHROPIC_* CLAUDE_* CLAUDECODE DISABLE_* API_TIMEOUT_MS IS_SANDBOX USE_BUILTIN_RIPGREP MAX_THINKING_TOKENS
 BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH MCP_TIMEOUT MCP_TOOL_TIMEOUT MAX_MCP_OUTPUT_TOKENS ENABLE_TOOL_SEARCH
@@ -118,14 +121,14 @@ BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH MCP_TIMEOUT M
 const STREAMS = ['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'];
 
 const ENVIRONMENT = {
-  // Baton counts blocks itself; the client would give in after eight.
+  // Baton counts blocks itself. The client would override the hook after eight blocks in a row.
   CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '0',
   CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
   // An update would replace the program under running agents.
   DISABLE_AUTOUPDATER: '1',
 };
 
-/** The client fills in the token from its environment. Without `alwaysLoad` the model must search for tools first. */
+/** The client takes the token from its environment. Without `alwaysLoad` the model must search for the tools first. */
 const MCP = {
   mcpServers: {
     baton: {
@@ -149,14 +152,14 @@ function claudeSettingsFor({ user, injected = [] }: AgentContext): ClaudeSetting
   return { ...Object.fromEntries(kept), ...settings, hooks: { ...settings.hooks, PermissionRequest: [PERMISSION] } };
 }
 
-/** Variables in settings count more than those of the process. */
+/** Removes the injected keys, because variables in settings override those of the process. */
 function withoutKeys(settings: UserSetup['settings'], injected: readonly string[]): Fields {
   const { apiKeyHelper: _, env, ...rest } = settings;
   const dropped = new Set([...injected, 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']);
   return { ...rest, env: Object.fromEntries(Object.entries(fieldsOf(env)).filter(([name]) => !dropped.has(name))) };
 }
 
-/** Tools that run without a question. For others the client asks the supervisor, since no person is there. */
+/** Tools that run without a question. For all others the client asks the supervisor, since no person is present. */
 const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
 
 const LOGIN_SETTINGS = new Set([

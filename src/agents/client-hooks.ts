@@ -1,7 +1,7 @@
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { AgentContext } from './adapter.ts';
 
-/** Hooks of one run, in the format of Claude Code's settings. A project's settings cannot switch them off. */
+/** The hooks of one run, in the format of Claude Code's settings. A project's settings cannot switch them off. */
 export interface ClaudeSettings {
   readonly disableAllHooks: false;
   readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly HttpHook[] }[]>>;
@@ -16,7 +16,10 @@ export interface HttpHook {
   readonly timeout?: number;
 }
 
-/** Over HTTP: half a millisecond, no process. No secret: clients quote hooks to the model; the token is a variable. */
+/**
+ * Hooks over HTTP take half a millisecond and no process. They contain no secret, because clients quote hooks to the
+ * model; the token is a variable.
+ */
 export function claudeSettings(): ClaudeSettings {
   const hooks = Object.entries(EVENTS).map(([event, path]) => [event, [{ hooks: [httpHook(path)] }]] as const);
   return { disableAllHooks: false, hooks: { ...Object.fromEntries(hooks), PreToolUse: [BEFORE_TOOLS] } };
@@ -29,7 +32,7 @@ const EVENTS = {
   PostToolUse: 'post-tool-use',
 } as const;
 
-/** Held while a budget is exhausted; the supervisor answers long before the client's timeout. */
+/** The tool is held while a budget is exhausted. The supervisor answers long before the client's timeout. */
 const BEFORE_TOOLS = { hooks: [{ ...httpHook('pre-tool-use'), timeout: 600 }] };
 
 export function httpHook(path: string): HttpHook {
@@ -41,7 +44,7 @@ export function httpHook(path: string): HttpHook {
   };
 }
 
-/** The stop hook as a shell command, for clients that have only command hooks. It contains no secret. */
+/** The stop hook as a shell command, for clients that only have command hooks. Contains no secret. */
 export function stopHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
   return [process.execPath, programs.stopHook, agentId].map(quoteForShell).join(' ');
 }
@@ -52,5 +55,5 @@ export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'progr
 }
 
 export const HOOK_TIMEOUT_S = 600;
-/** A tool is held no longer than the client waits for its hook, less the time to end its turn. */
+/** How long a tool can be held: the client's hook timeout, less the time to end its turn. */
 export const HOLD_MS = (HOOK_TIMEOUT_S - 10) * 1000;

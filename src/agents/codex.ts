@@ -7,7 +7,7 @@ import type { Adapter, AgentContext } from './adapter.ts';
 import { CODEX_PROFILE } from './capabilities/built-in.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
-/** A custom provider and an MCP server name the variable of their key. */
+/** Finds API addresses and key variables in Codex's settings: custom providers and MCP servers name them. */
 export const CODEX_PROVIDERS = {
   name: 'config.toml',
   url: /\b(?:[a-z]+_)?base_url\s*=\s*["']([^"'\s]{1,500})["']/g,
@@ -15,8 +15,8 @@ export const CODEX_PROVIDERS = {
 } as const;
 
 /**
- * Codex, one process per turn. All settings are command-line flags, which override every file: the user's folder with
- * login, settings and conversations stays unchanged, and no file written by an agent can remove the hook.
+ * Codex, one process per turn. All settings are command-line flags, which override every file. So the user's folder
+ * with login, settings and conversations stays unchanged, and no file written by an agent can remove the hook.
  */
 export const codexAdapter: Adapter = {
   profile: CODEX_PROFILE,
@@ -91,7 +91,7 @@ function flags(model: string | undefined, context: AgentContext): readonly strin
     '--sandbox',
     'danger-full-access',
     ...hookFlags({ Stop: stopHookCommand(context), PreToolUse: toolHookCommand(context) }),
-    // Not named `baton`: Codex would merge it with an entry of that name in the user's settings, and fail to start.
+    // Not named `baton`: Codex would merge it with a `baton` entry in the user's settings and fail to start.
     '-c',
     'mcp_servers.baton_run={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
     // A login shell would reset PATH, and `baton` would not be found.
@@ -109,8 +109,8 @@ function conversation({ isResume, conversation: id }: AgentContext): string[] {
 }
 
 /**
- * The hooks as flags of one run. Codex runs only hooks that the user has trusted, identified by a hash. Baton trusts
- * its own hooks and no others: `--dangerously-bypass-hook-trust` would let the hooks of any repository run as well.
+ * The hooks of one run as flags. Codex runs only hooks that the user has trusted, identified by a hash. Baton adds
+ * trust for its own hooks only: `--dangerously-bypass-hook-trust` would also run the hooks of any repository.
  */
 export function hookFlags({ Stop, PreToolUse }: Readonly<Record<'Stop' | 'PreToolUse', string>>): readonly string[] {
   const trusted = [trust('stop', Stop), trust('pre_tool_use', PreToolUse)];
@@ -130,7 +130,7 @@ function hooks(command: string): string {
   return `[{hooks=[{type="command",command=${toml(command)},timeout=${HOOK_TIMEOUT_S}}]}]`;
 }
 
-/** The key names source, event, group and index: this is the first hook of the command line. */
+/** Trusts the hook. The key names source, event, group and index: this is the first hook on the command line. */
 function trust(event: string, command: string): string {
   const key = `/<session-flags>/config.toml:${event}:0:0`;
   return `${toml(key)}={enabled=true,trusted_hash=${toml(trustedHash(event, command, HOOK_TIMEOUT_S))}}`;
@@ -142,7 +142,7 @@ export function trustedHash(event_name: string, command: string, timeout: number
   return `sha256:${createHash('sha256').update(JSON.stringify(hook)).digest('hex')}`;
 }
 
-/** A TOML basic string escapes as JSON does. */
+/** Quotes a TOML basic string, which escapes like JSON. */
 function toml(text: string): string {
   return JSON.stringify(text);
 }

@@ -8,9 +8,9 @@ import { GEMINI_PROFILE } from './capabilities/built-in.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /**
- * Gemini CLI, one process per turn. Hooks come from settings files only, and the machine-wide file must be root's; so
- * each agent gets a home of its own for the client, with links to the user's login. The agent's shell keeps the user's
- * HOME.
+ * Gemini CLI, one process per turn. It reads hooks only from settings files, and the machine-wide file must belong to
+ * root. So each agent gets its own home for the client, with links to the user's login. The agent's shell keeps the
+ * user's HOME.
  */
 export const geminiAdapter: Adapter = {
   profile: GEMINI_PROFILE,
@@ -61,13 +61,13 @@ function prepared(
         ...first,
         '--approval-mode',
         'yolo',
-        // Trusts the folder for this run. The variable would obey project settings, which could switch hooks off.
+        // Trusts the folder for this run. The variable would respect project settings, which could switch hooks off.
         '--skip-trust',
         ...(model === undefined ? [] : ['-m', model]),
         ...conversation(context),
         ...last,
       ],
-      // The client would restart itself as a child, for more memory.
+      // Otherwise the client would restart itself as a child process to get more memory.
       env: { GEMINI_CLI_HOME: home, GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: '' },
       output: MODEL_CLIENTS.gemini.stream,
       input: 'once',
@@ -94,7 +94,7 @@ function settingsFor(context: AgentContext): object {
   };
 }
 
-/** Timeouts are in milliseconds. */
+/** The timeout is in milliseconds. */
 function hook(command: string): object {
   return { hooks: [{ type: 'command', name: 'baton', command, timeout: HOOK_TIMEOUT_S * 1000 }] };
 }
@@ -108,7 +108,7 @@ function loginSettings(settings: UserSetup['settings']): object {
   return { ...Object.fromEntries(kept), ...(auth !== undefined && { security: { auth } }) };
 }
 
-/** Links, not copies, so that a renewed token is renewed for the user too. */
+/** Uses links, not copies, so that a login renewed by the client is renewed for the user too. */
 function loginLinks(dot: string, user: UserSetup | undefined): LaunchFile[] {
   const names = (user?.entries ?? []).filter((name) => LOGIN_FILES.has(name));
   return names.map((name) => ({ path: join(dot, name), content: '', link: join(user?.folder ?? '', name) }));
@@ -123,7 +123,7 @@ const LOGIN_FILES = new Set([
   'oauth_creds.json',
 ]);
 
-/** The client renews these. */
+/** Files that the client renews. */
 const RENEWED_FILES = new Set(['gemini-credentials.json', 'oauth_creds.json']);
 const SECRET_FILES = new Set(['.env', 'mcp-oauth-tokens.json']);
 

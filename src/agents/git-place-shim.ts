@@ -6,8 +6,9 @@ import type { LaunchFile } from '../supervisor/contract.ts';
 import { FIND_REAL_GIT, MARKER } from './git-shim.ts';
 
 /**
- * `git` for the PATH of a session that has a private git directory but no mounts: in the worktree it is named, and
- * everywhere else git finds its own. A program that does not use this `git` finds a git directory that it cannot write.
+ * A `git` for the PATH of a session that has a private git directory but no mounts. In the worktree it names that
+ * directory; elsewhere git finds its own. A program that bypasses this `git` finds a git directory that it cannot
+ * write.
  */
 export function gitPlaceShim(bin: string, { folder, worktree }: PrivateGit): readonly LaunchFile[] {
   const values: Readonly<Record<string, string>> = { PRIVATE: join(realpathSync(folder), 'git'), WORKTREE: worktree };

@@ -29,7 +29,7 @@ afterEach(() => scratch.remove());
 describe('the git of a session', () => {
   const end = (): void => writeFence(join(scratch.folder, "the user's state"), 'p', 'T1', null);
 
-  /** As Gemini CLI sets them for every command of its shell tool. */
+  /** The variables that Gemini CLI sets for every command of its shell tool. */
   const gemini = {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_SYSTEM: '/dev/null',
@@ -63,7 +63,7 @@ describe('the git of a session', () => {
     expect(run(['rev-list', '--count', 'main..HEAD']).stdout).toBe(`${WAYS.length}\n`);
   });
 
-  it('passes arguments on as they are, many and odd ones too', () => {
+  it('passes arguments on unchanged, even many and odd ones', () => {
     const odd = ['', ' ', "'", '"', '\\', '$x', '*', 'a\nb', '-c', '--'];
     const echo = join(scratch.folder, 'echo');
     program(join(echo, 'git'), 'for word in "$@"; do printf "<%s>" "$word"; done');
@@ -86,7 +86,7 @@ describe('the git of a session', () => {
     expect(run(['hash-object', '--stdin'], {}, 'x').stdout).toMatch(/^[0-9a-f]{40}\n$/);
   });
 
-  it('finds the real git behind every shim on the PATH, and says so if there is none', () => {
+  it('finds the real git behind every shim on the PATH, and reports if there is none', () => {
     const other = join(scratch.folder, 'other');
     install(other, '/nowhere');
     const path = [bin, other, bin, other, '', PATH].join(':');

@@ -3,9 +3,9 @@ import type { LaunchFile } from '../supervisor/contract.ts';
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 
 /**
- * `git` for a session's PATH: runs the next git on the PATH with the fence's hooks as the final `core.hooksPath`. A
- * client's shell may set other hooks through variables or `-c` (Gemini CLI disables them for every command). A process
- * that calls git by its path, or removes the shim on purpose, is detected by the daemon afterwards
+ * A `git` for a session's PATH that runs the next git on the PATH with the fence's hooks as the final `core.hooksPath`.
+ * A client's shell may set other hooks through variables or `-c` (Gemini CLI disables them for every command). If a
+ * process calls git by its path or removes the shim on purpose, the daemon detects it afterwards
  * (`daemon/project/main-watch.ts`).
  */
 export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFile[] {
@@ -16,10 +16,10 @@ export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFil
   ];
 }
 
-/** Marks a folder whose `git` is a shim, so that no shim starts another one. */
+/** Marks a folder whose `git` is a shim, so that no shim runs another one. */
 export const MARKER = '.baton-shims';
 
-/** Shell: sets `real` to the first git on the PATH that is no shim. */
+/** Shell code that sets `real` to the first git on the PATH that is not a shim. */
 export const FIND_REAL_GIT = `real= old_ifs=$IFS
 IFS=:
 set -f
@@ -32,9 +32,9 @@ IFS=$old_ifs
 [ -n "$real" ] || { echo 'baton: git is not on the PATH' >&2; exit 127; }`;
 
 /**
- * Command-line settings override variables, and the last one wins; so ours goes after all of git's own options,
- * directly before the command's name. Without such options nothing is parsed. Arguments are never copied one by one:
- * there may be thousands.
+ * Command-line settings override variables, and the last one wins, so the fence's setting goes after all of git's own
+ * options, directly before the subcommand. Without such options nothing is parsed. Arguments are never copied one by
+ * one, because there may be thousands.
  */
 const SCRIPT = `#!/bin/sh
 # Written by Baton. Runs git with the hooks of this session's fence; docs/git.md says more.

@@ -10,7 +10,7 @@ import { PROGRAMS, Scene, TOKEN, type Supervised } from '../supervisor/scene.cas
 import type { AgentContext } from './adapter.ts';
 import { prepareAgent } from './prepare-agent.ts';
 
-/** Starts an agent as the daemon would: prepared by its adapter, under a supervisor. */
+/** Starts an agent as the daemon does: prepared by its adapter, under a supervisor. */
 async function start(
   scene: Scene,
   plan: Partial<AgentPlan>,
@@ -36,7 +36,7 @@ async function start(
 const script = (scene: Scene, text: string): void => writeFileSync(join(scene.cwd, 'script.yaml'), text);
 
 describe('a scripted agent under its supervisor', () => {
-  it('is blocked until it signals, through its own `baton`, and then leaves', async () => {
+  it('is blocked until it signals through its own `baton`, and then exits', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     script(scene, 'steps: [say: Working]\non_block: [signal: { kind: complete, message: "It\'s done" }]');
@@ -49,7 +49,7 @@ describe('a scripted agent under its supervisor', () => {
     expect(readFileSync(run.files.conversation, 'utf8')).toBe(scene.agentId);
   });
 
-  it('works on while the daemon is away, and is heard when it is back', async () => {
+  it('works while the daemon is unavailable, and its messages arrive afterwards', async () => {
     await using scene = new Scene();
     script(scene, '- stop\n- run: "true"\n- stop\n- signal: complete\n- stop\n');
     const run = await start(scene, {}, {}, { on_stop: 'signal', attempts: 3 });
@@ -67,7 +67,7 @@ describe('a scripted agent under its supervisor', () => {
     ]);
   });
 
-  it('takes its prompt for the script where none is named, and goes on with a message', async () => {
+  it('takes its prompt as the script if none is named, and continues with a message', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await start(
@@ -83,7 +83,7 @@ describe('a scripted agent under its supervisor', () => {
     );
   });
 
-  it('is told to go on by a message while it waits', async () => {
+  it('continues when a message arrives while it waits', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     script(scene, '- ask: May I?\n- say: Thank you\n- signal: complete\n');
@@ -93,7 +93,7 @@ describe('a scripted agent under its supervisor', () => {
     expect(await run.exit()).toMatchObject({ code: 0, output: 'Thank you' });
   });
 
-  it('that leaves after an error of its model has told of it, and is not idle', async () => {
+  it('reports an error of its model before it exits, and does not count as idle', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     script(scene, '- error: { kind: rate_limited, reset_at: "2030-01-01T00:00:00Z" }\n- say: Back\n- signal: complete');

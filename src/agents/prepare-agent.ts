@@ -12,7 +12,10 @@ import { codexAdapter } from './codex.ts';
 import { geminiAdapter } from './gemini.ts';
 import { scriptedAdapter } from './scripted/adapter.ts';
 
-/** Any program: messages on standard input, the prompt also in a file; reports through the CLI, MCP or its output. */
+/**
+ * Any program. It gets messages on standard input and the prompt also in a file, and reports through the CLI, MCP or
+ * its output.
+ */
 const commandAdapter: Adapter = {
   runs: (run) => !run.startsWith('builtin:'),
   prepare: ({ run }, { prompt, start }, { folder }) => {
@@ -38,7 +41,7 @@ const commandAdapter: Adapter = {
   },
 };
 
-/** The first adapter that knows a `run` takes it; any other text is a shell command. */
+/** The first adapter that accepts a `run` takes it. Any other text is a shell command. */
 const ADAPTERS: readonly Adapter[] = [
   scriptedAdapter,
   claudeAdapter,
@@ -74,7 +77,7 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAg
   };
 }
 
-/** Passed to this client only. A shell command gets the variables of the client named by its first word. */
+/** Variables passed only to this client. A shell command gets the variables of the client that its first word names. */
 export function clientVariables(
   { run }: Pick<AgentPlan, 'run'>,
   env: Environment,
@@ -96,7 +99,9 @@ export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
   return findAdapter(run)?.attach !== undefined;
 }
 
-/** The `baton` that started the agent. Its compile cache is in the state folder, not in one that all users share. */
+/**
+ * Runs the `baton` that started the agent. Its compile cache is in the state folder, not in one that all users share.
+ */
 export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
   const cache = 'export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$BATON_STATE_DIR/cache}"';
   const content = `#!/bin/sh\n${cache}\nexec ${quoteForShell(process.execPath)} ${quoteForShell(baton)} "$@"\n`;

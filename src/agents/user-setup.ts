@@ -5,12 +5,12 @@ import type { Environment } from '../protocol/environment.ts';
 import type { Adapter, UserSetup } from './adapter.ts';
 import { findAdapter } from './prepare-agent.ts';
 
-/** Reads the user's setup of the client; undefined for agents that use no login of the user. */
+/** Reads the user's setup of the client; undefined for agents that do not use the user's login. */
 export function readUserSetup(run: string, env: Environment): UserSetup | undefined {
   const adapter = findAdapter(run);
   const folder = adapter?.settingsFolder?.(env);
   if (folder === undefined) return undefined;
-  // The folder may not exist, and a broken file is for the client to report.
+  // The folder may not exist. A broken file is reported by the client itself.
   return {
     folder,
     entries: read(() => readdirSync(folder)) ?? [],
@@ -19,7 +19,7 @@ export function readUserSetup(run: string, env: Environment): UserSetup | undefi
   };
 }
 
-/** Only the names of the variables with the keys of providers and servers are needed, and the addresses. */
+/** Reads only the API addresses and the names of the variables that hold keys. */
 function readProviders(folder: string, file: Adapter['providersFile']): Pick<UserSetup, 'variables' | 'urls'> {
   if (file === undefined) return {};
   const text = read(() => readFileSync(join(folder, file.name), 'utf8')) ?? '';

@@ -49,7 +49,7 @@ const other = (kind: ReasonKind, more: Partial<Reason> = {}): Reason => ({
   ...more,
 });
 
-/** Every proof is good. */
+/** Proofs without any reason against the all-clear. */
 const GOOD: Proofs = {
   store: proveStore(WRITABLE),
   loop: proveLoop({ lagMs: 0, boundMs: 5000 }),
@@ -68,7 +68,7 @@ it('gives the all-clear if every proof is good', () => {
   expect(judgeAllClear(GOOD, 2).summary).toBe('Nothing needs you, 2 running.');
 });
 
-/** Every reason that the all-clear may be false, each alone. */
+/** Every reason against the all-clear, each alone. */
 const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: ReasonKind, summary: string])[] = [
   ['the store cannot be written', { store: proveStore(FULL) }, 'store', '1 unwritable store needs you'],
   ['the loop lags', { loop: proveLoop({ lagMs: 5001, boundMs: 5000 }) }, 'loop', '1 slow daemon needs you'],
@@ -120,7 +120,7 @@ describe('there is no all-clear if', () => {
     expect(reason?.next).not.toBe('');
   });
 
-  it('every kind of reason, and every proof, is among these cases', () => {
+  it('covers every kind of reason and every proof in these cases', () => {
     const kinds: Record<ReasonKind, true> = {
       store: true,
       database: true,
@@ -168,7 +168,7 @@ it('throws if a proof is missing', () => {
     expect(() => judgeAllClear(incomplete, 0)).toThrow('there is no proof about the');
 });
 
-it('is not clear while an answer is not in effect yet, but needs nobody', () => {
+it('is not clear while an answer is not in effect yet, but needs no person', () => {
   const answered = { ...DECISION, answer: {} };
   const judge = (...decisions: Parameters<typeof provePeople>[0]) =>
     judgeAllClear({ ...GOOD, people: provePeople(decisions, []) }, 2);

@@ -15,7 +15,7 @@ export interface AllClear {
   readonly reasons: readonly Reason[];
 }
 
-/** The only place that makes "Nothing needs you". A surface with no answer, or an old one, shows that instead. */
+/** The only place that makes "Nothing needs you". A surface without a current answer must show that instead. */
 export function judgeAllClear(proofs: Proofs, running: number): AllClear {
   const { store, loop, people, agents, phases } = proofs;
   const reasons = [
@@ -94,7 +94,7 @@ export interface Reason {
   readonly next: string;
 }
 
-/** Not exported, so that only the functions below make proofs, each from its own measurement. */
+/** Not exported, so that only the functions below can make proofs, each from its own measurement. */
 const PROVES = Symbol('proves');
 
 export interface Proof<K extends string> {
@@ -102,12 +102,12 @@ export interface Proof<K extends string> {
   readonly reasons: readonly Reason[];
 }
 
-/** `answered`: the decisions whose answer is not in effect yet. They need nobody, but what follows from them has yet to happen. */
+/** `answered`: decisions whose answer is not in effect yet. They need no person, but their consequences are to come. */
 export interface PeopleProof extends Proof<'people'> {
   readonly answered: number;
 }
 
-/** Throws if the proof is about something else, or was not made here. */
+/** Throws if the proof is of another kind or was not made in this file. */
 function reasonsOf<K extends string>(proof: Proof<K>, what: K): readonly Reason[] {
   const made: Partial<Proof<K>> | undefined = proof;
   if (made?.[PROVES] !== what) throw new Error(`there is no proof about the ${what}`);
@@ -132,7 +132,7 @@ export interface LoopMeasure {
 }
 
 export function proveLoop({ lagMs, boundMs }: LoopMeasure): Proof<'loop'> {
-  // Not `lagMs > boundMs`: NaN proves nothing.
+  // Not `lagMs > boundMs`, because NaN proves nothing.
   if (lagMs <= boundMs) return createProof('loop', []);
   const title = `The daemon's event loop stood still for ${seconds(lagMs)}`;
   const context = 'Something blocked it: a slow disk, a machine that was suspended, or too much work at once.';
@@ -151,7 +151,7 @@ export interface RunningAgent {
   readonly taskId: string | null;
 }
 
-/** An agent without a measurement is a reason. */
+/** An agent without a measurement counts as a reason. */
 export function proveAgents(
   running: readonly RunningAgent[],
   measure: (agentId: string) => SilenceMeasure | undefined,
@@ -176,9 +176,9 @@ export interface UnservedTask {
   readonly title: string;
   readonly phase: string;
   readonly role: string | null;
-  /** The person who took it over; null if nobody did. */
+  /** The person who took the agent over; null if there is none. */
   readonly takenBy: string | null;
-  /** The labels of the worker that would take it, if no host has all of them. */
+  /** The labels of the worker that would take the task, if no host has all of them. */
   readonly missingLabels?: readonly string[];
   readonly next: string;
 }
@@ -228,7 +228,7 @@ export function summarizeReasons(
   more: (count: number) => { readonly title: string; readonly next: string },
 ): readonly Reason[] {
   const [first] = reasons;
-  // A line that counts one more needs as much room as showing it.
+  // A line that counts one more reason takes as much room as the reason itself.
   if (first === undefined || reasons.length <= MAX_LISTED + 1) return reasons;
   const count = reasons.length - MAX_LISTED;
   return [...reasons.slice(0, MAX_LISTED), { kind: first.kind, count, task_id: null, context: '', ...more(count) }];

@@ -1,11 +1,11 @@
 import type { Problem } from '../protocol/shape/problem.ts';
 
-/** The answer on every surface: a result, or an error with a code, a message and what to do next. */
+/** The answer on every surface: a result, or an error with a code, a message and the next step. */
 export type Answer<R = unknown> =
   | {
       readonly ok: true;
       readonly result: R;
-      /** Beside what was read while the database is away: the result is as of then. */
+      /** Sent with a read while the database is unavailable: the result is as of that time. */
       readonly store?: { readonly away_since: string };
     }
   | { readonly ok: false; readonly error: ApiError };
@@ -16,9 +16,9 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  /** All problems of a file, if there are several; the message has them too. */
+  /** All problems of a file, if there are several. The message lists them too. */
   readonly problems?: readonly FileProblem[];
-  /** The runbook that loosens the rules in force: its hash, which an operator has to name, and the differences. */
+  /** The runbook that loosens the rules in force: its hash, which an operator must name, and the differences. */
   readonly rules?: { readonly sha256: string; readonly differences: readonly object[] };
 }
 
@@ -27,7 +27,7 @@ export interface FileProblem extends Problem {
   readonly file: string;
 }
 
-/** The HTTP status of each error code; others are refusals by a task's rules: 409. */
+/** The HTTP status of each error code. All other codes are refusals by a task's rules: 409. */
 export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'bad-request': 400,
   'no-token': 401,

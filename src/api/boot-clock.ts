@@ -1,8 +1,8 @@
 import { uptime } from 'node:os';
 
 /**
- * Milliseconds of a monotonic clock that counts the time in which the machine slept, as the clock of a database does.
- * `performance.now()` and timers stand still meanwhile.
+ * Milliseconds of a monotonic clock that includes the time in which the machine slept, as a database's clock does.
+ * `performance.now()` and timers stand still during sleep.
  */
 export function bootMs(): number {
   const steadyMs = performance.now();
@@ -13,10 +13,10 @@ export function bootMs(): number {
   return steadyMs + sleptMs;
 }
 
-/** The system's uptime counts the sleep, in steps of this length. It is read from a file, which costs 10 µs. */
+/** The system's uptime includes sleep, in steps of this length. Reading its file takes 10 µs. */
 const READ_MS = 10;
 let readMs = Number.NEGATIVE_INFINITY;
 
-/** Of the first call on: how far this clock is ahead of the other. */
+/** How far this clock is ahead of `performance.now()`; set by the first call. */
 let sleptMs = Number.MIN_SAFE_INTEGER;
 const STEP_MS = 50;

@@ -22,7 +22,7 @@ const hostView = object({
 });
 export type HostView = ValueOf<typeof hostView>;
 
-/** The state of a host in words. */
+/** Describes the state of a host. */
 export function describeHostState({ state, silent_ms: ms }: Pick<HostView, 'state' | 'silent_ms'>): string {
   if (state !== 'silent') return state;
   return ms === null ? 'has not reported' : `silent for ${renderSeconds(ms)}`;
@@ -47,7 +47,7 @@ export function describeAgents({ running, allowed }: HostView['agents']): string
   return allowed >= NO_LIMIT_OF_ITS_OWN ? `agents ${running}` : `agents ${running} of ${allowed}`;
 }
 
-/** A host that says nothing else: the runbook's `limits.agents` still counts. */
+/** The limit of a host that sets none. The runbook's `limits.agents` still applies. */
 export const NO_LIMIT_OF_ITS_OWN = 10_000;
 
 export function describeClock(offsetMs: number): string {
@@ -59,10 +59,10 @@ function renderSeconds(ms: number): string {
   return ms >= 120_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 1000)} s`;
 }
 
-/** Below this a clock is as good as any. */
+/** A smaller clock offset is not shown. */
 const SHOWN_OFFSET_MS = 1000;
 
-/** One answer for `status --fleet`, `host list`, the page and MCP. */
+/** The same answer for `status --fleet`, `host list`, the page and MCP. */
 export const fleetView = object({
   here: { ...text, about: 'The host that answers.' },
   hosts: list(hostView),

@@ -4,7 +4,7 @@ import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import { readFileIfPresent, writeFileAtomically } from './files.ts';
 import { stateFiles } from './state-folder.ts';
 
-/** The name of this state folder in a fleet: chosen when it joined, else from the environment, else the machine's own. */
+/** The name of this state folder in a fleet: chosen at the join, else from the environment, else the machine's. */
 export function findHostName(stateDir: string, env: Readonly<Record<string, string | undefined>>): string {
   const { name } = fieldsInJson(readFileIfPresent(stateFiles(stateDir).host));
   if (typeof name === 'string' && HOST_NAME.test(name)) return name;
@@ -13,7 +13,7 @@ export function findHostName(stateDir: string, env: Readonly<Record<string, stri
   return nameOfMachine(hostname());
 }
 
-/** Kept from the first use on: a machine that is renamed stays the same host. */
+/** Stores the name at its first use, so that a renamed machine stays the same host. */
 export function rememberHostName(stateDir: string, name: string): void {
   writeFileAtomically(stateFiles(stateDir).host, `${JSON.stringify({ name })}\n`);
 }

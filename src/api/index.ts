@@ -1,4 +1,4 @@
-/** `batonctl/client`: calls the operations of a daemon, which is started if none runs. */
+/** `batonctl/client`: calls the operations of a daemon, and starts one if none runs. */
 export type { Answer, ApiError, FileProblem } from './answer.ts';
 export type { CallOptions, Client, ClientOptions, Health } from './client/client.ts';
 export type { ConnectOptions } from './client/connect.ts';

@@ -58,7 +58,7 @@ describe('a pass', () => {
       expect(consumePass(stateDir, write(pid, identity))).toBeUndefined();
   });
 
-  it('is a file in its folder, and nothing else', () => {
+  it('must be a file in its own folder', () => {
     const name = makePass(stateDir) ?? '';
     const link = crypto.randomUUID();
     symlinkSync(file(name), file(link));
@@ -79,7 +79,7 @@ describe('a pass', () => {
       return name;
     };
     const own = readProcessIdentity(process.pid) ?? `?/${process.pid}/?`;
-    // What ext4 keeps in the inode itself.
+    // The most that ext4 stores in the inode itself.
     expect(Buffer.byteLength(own)).toBeLessThan(60);
     const good = link(own);
     expect(consumePass(stateDir, good)).toEqual({ pid: process.pid });

@@ -16,8 +16,8 @@ import { readProcessIdentity } from './processes.ts';
 import { makeFolder, stateFiles } from './state-folder.ts';
 
 /**
- * A Unix socket does not tell Node who is at its other end. A client outside of every session leaves a file with its process in the state
- * folder and sends the file's name; the daemon consumes the file and checks that process.
+ * Node cannot identify the peer of a Unix socket. So a client outside of every session leaves a file with its process
+ * in the state folder and sends the file's name. The daemon consumes the file and checks that process.
  */
 export const PASS_HEADER = 'baton-pass';
 
@@ -30,7 +30,7 @@ export function needsPass(token: string | undefined): boolean {
   return token !== undefined && !/^[sav]\./.test(token);
 }
 
-/** Returns the name of the pass; undefined if the state folder cannot be written. */
+/** Returns the name of a new pass; undefined if the state folder is not writable. */
 export function makePass(stateDir: string): string | undefined {
   const { passes } = stateFiles(stateDir);
   const name = crypto.randomUUID();
@@ -56,7 +56,10 @@ function makeLink(path: string, target: string): boolean {
   }
 }
 
-/** Removes a pass. Undefined if it does not exist, is old or not ours, or its process has ended. */
+/**
+ * Removes a pass and returns its holder. Undefined if the pass does not exist, is old or foreign, or if its process has
+ * ended.
+ */
 export function consumePass(stateDir: string, name: string): PassHolder | undefined {
   if (!/^[0-9a-f-]{36}$/.test(name)) return undefined;
   const path = join(stateFiles(stateDir).passes, name);
@@ -80,11 +83,11 @@ export function removeOldPasses(stateDir: string): void {
       if (Date.now() - lstatSync(path).mtimeMs > FRESH_MS) rmSync(path, { force: true });
     }
   } catch {
-    // None exist, or another process was faster.
+    // There are none, or another process was faster.
   }
 }
 
-/** A pass is used within one connection attempt; the daemon may be busy. */
+/** A pass is used within one connection attempt, but the daemon may be busy. */
 const FRESH_MS = 60_000;
 
 function readOwn(path: string): string | undefined {
@@ -108,7 +111,7 @@ function consumeLink(path: string): PassHolder | undefined {
 
 function holderOf(pid: unknown, identity: unknown): PassHolder | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
-  // Without /proc there is no identity, and the number must do.
+  // Without /proc there is no process identity, so the process id must do.
   const isSame = readProcessIdentity(process.pid) === undefined || readProcessIdentity(pid) === identity;
   return isSame ? { pid } : undefined;
 }

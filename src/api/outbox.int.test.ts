@@ -36,7 +36,8 @@ describe('the outbox', () => {
     }
     expect(await broken.call('task_list', {})).toMatchObject({ error: { code: 'daemon-away' } });
     expect(await broken.call('task_claim', { as: 'ada' })).toMatchObject({ error: { code: 'daemon-away' } });
-    // Without a handoff it only asks for the form: kept, it would look as if a handoff was sent.
+    // Without a handoff, the call only requests the form. If it were kept, the agent would believe that it sent a
+    // handoff.
     expect(await broken.call('handoff_send', {})).toMatchObject({ error: { code: 'daemon-away' } });
     expect(listKept(outbox)).toHaveLength(3);
     for (const name of listKept(outbox)) expect(statSync(join(outbox, name)).mode & 0o777).toBe(0o600);
@@ -47,13 +48,13 @@ describe('the outbox', () => {
     expect(again).toMatchObject({ ok: true, result: { n: 4 } });
   });
 
-  it('delivers a call once that a killed daemon had received', async () => {
+  it('delivers a call once if a killed daemon had received it', async () => {
     const { child, exited } = await scene.spawnDaemon();
     const call = { task_id: 'A', title: 'x' };
     expect(await client().call('task_create', call, { key: 'k' })).toMatchObject({ ok: true });
     child.kill('SIGKILL');
     await exited;
-    // The answer was lost on its way, as far as the client knows.
+    // From the client's view, the answer was lost.
     expect(await client().call('task_create', call, { key: 'k' })).toMatchObject({ error: { code: 'kept' } });
     await scene.spawnDaemon();
     expect(listKept(outbox)).toEqual([]);
@@ -77,7 +78,7 @@ describe('the outbox', () => {
     expect(await ids()).toEqual(['A']);
   });
 
-  it('reports a call that it has no room for as not kept', async () => {
+  it('reports a call without room in the outbox as not kept', async () => {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     const { child, exited } = await scene.spawnDaemon();
     const caller = client({ reachMs: 100 });
@@ -152,7 +153,7 @@ describe('the outbox', () => {
       files_changed: [],
       related_thought_records: [],
     };
-    // Files end here from now on. A kept call fits, a page of SQLite does not: as far as it can tell, the disk is full.
+    // Limits the size of new files: a kept call fits, but a page of SQLite does not, so SQLite reports a full disk.
     const limit = (bytes: string): void => void execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${bytes}:`]);
     limit('3000');
     expect(await session.call('thought_record', record)).toMatchObject({

@@ -9,7 +9,7 @@ export interface KeptCall {
   readonly v: 1;
   readonly operation: string;
   readonly input: string;
-  /** Delivered twice, it takes effect once. */
+  /** A call that is delivered twice takes effect once. */
   readonly key: string;
   readonly token: string;
   readonly projectPath: string | null;
@@ -18,7 +18,10 @@ export interface KeptCall {
 
 export const OUTBOX_LIMITS = { calls: 1000, callBytes: 2 * 1024 * 1024, setAside: 100 } as const;
 
-/** Callers can continue without the answer. Not claims: taking effect after its caller gave up, a claim would block the task. */
+/**
+ * Writes whose callers can continue without the answer. Claims are not among them: a claim that takes effect after its
+ * caller gave up would block the task.
+ */
 export const KEEPABLE: ReadonlySet<string> = new Set([
   'task_create',
   'task_release',
@@ -40,12 +43,12 @@ export const KEEPABLE: ReadonlySet<string> = new Set([
   'merge_request',
 ]);
 
-/** A handoff_send without a handoff only asks for the form. */
+/** A handoff_send without a handoff only requests the form, so it is not kept. */
 export function isKeepable(operation: string, input: string): boolean {
   return KEEPABLE.has(operation) && (operation !== 'handoff_send' || 'handoff' in fieldsInJson(input));
 }
 
-/** Stores the call durably behind the others. Returns false if that fails. */
+/** Stores the call durably behind earlier ones. Returns false if that fails. */
 export function keepCall(outbox: string, call: KeptCall): boolean {
   const text = JSON.stringify(call);
   if (findObstacle(outbox, text) !== undefined) return false;
@@ -89,7 +92,10 @@ export function listKept(outbox: string): readonly string[] {
   return findKept(outbox) ?? [];
 }
 
-/** Oldest first. Undefined if a shortage prevents reading, so that it is unknown whether calls wait. */
+/**
+ * The names of kept calls, oldest first. Undefined if a shortage prevents reading, so that the caller does not take the
+ * outbox for empty.
+ */
 export function findKept(outbox: string): readonly string[] | undefined {
   try {
     return readdirSync(outbox)
@@ -100,13 +106,13 @@ export function findKept(outbox: string): readonly string[] | undefined {
   }
 }
 
-/** Undefined if the file holds no call, cannot be read, or is gone. */
+/** Undefined if the file holds no call, is unreadable, or does not exist. */
 export function readKept(outbox: string, name: string): KeptCall | undefined {
   const opened = openKept(outbox, name);
   return opened.kind === 'call' ? opened.call : undefined;
 }
 
-/** An unreadable file may hold an acknowledged message, and can be read later. */
+/** `unreadable` is separate, because such a file may hold an acknowledged message and be readable later. */
 export type OpenedKept =
   | { readonly kind: 'call'; readonly call: KeptCall }
   | { readonly kind: 'gone' }
@@ -130,12 +136,12 @@ export function removeKept(outbox: string, name: string): void {
   rmSync(join(outbox, name), { force: true });
 }
 
-/** Moves a file that cannot be delivered aside, for a person. Only the newest are kept. */
+/** Moves an undeliverable file aside for a person. Only the newest files are kept. */
 export function setAsideKept(outbox: string, name: string, why: 'corrupt' | 'refused', content?: string): void {
   const folder = join(outbox, why);
   makeFolder(folder);
   const target = join(folder, `${Date.now()}-${name}`);
-  // A full disk has no room for a copy, but the file can be moved.
+  // If the disk is full, there is no room for a copy, but the file can be moved.
   if (content === undefined || !tryWrite(target, content)) renameSync(join(outbox, name), target);
   else removeKept(outbox, name);
   const excess = readdirSync(folder).toSorted().slice(0, -OUTBOX_LIMITS.setAside);
@@ -167,7 +173,7 @@ function writeDraft(draft: string, text: string): void {
   }
 }
 
-/** A link fails if the name is taken, so of two concurrent calls one goes behind the other. */
+/** A link fails if its name is taken, so of two concurrent calls one comes after the other. */
 function linkBehind(outbox: string, draft: string, first: number): void {
   for (let number = first; ; number++) {
     try {
@@ -180,7 +186,7 @@ function linkBehind(outbox: string, draft: string, first: number): void {
 }
 
 const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
-/** Failures after which the same read succeeds later. */
+/** Errors after which the same read may succeed later. */
 const SHORTAGE_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE']);
 
 function codeOf(error: unknown): string {

@@ -16,7 +16,7 @@ const requests = fc.record({
 });
 
 describe('what is signed', () => {
-  it('has a line for each field, and no field can pretend to be two', () => {
+  it('has a line for each field, and no field can pass for two', () => {
     fc.assert(
       fc.property(requests, (request) => {
         const { instance, method, path, project, key, after, time, nonce, body } = request;
@@ -47,7 +47,7 @@ describe('what is signed', () => {
       answerText('n', 200, ''),
     ];
     expect(new Set(texts.map((text) => text.split('\n', 1)[0])).size).toBe(texts.length);
-    // A checkpoint of a ledger, which the same key signs, begins with the name of the ledger.
+    // A ledger's checkpoint, signed with the same key, starts with the name of the ledger.
     expect(texts.every((text) => text.startsWith('"baton-page-'))).toBe(true);
   });
 });

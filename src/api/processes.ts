@@ -8,18 +8,18 @@ export interface ProcStat {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Start time in ticks since boot: with the pid it is unique until the next boot. */
+  /** The start time in ticks since boot. With the pid it is unique until the next boot. */
   readonly started: string;
-  /** It has been killed or has exited, and the kernel is still closing its files. */
+  /** The process was killed or has exited, and the kernel is still closing its files. */
   readonly isExiting: boolean;
-  /** A zombie with more than one is still exiting: its other threads hold its files. */
+  /** A zombie with more than one thread is still exiting: its other threads hold its files. */
   readonly threads: number;
 }
 
-/** Undefined if there is no such process, or the system is not Linux. */
+/** Returns undefined if there is no such process or the system is not Linux. */
 export function readProcStat(pid: number): ProcStat | undefined {
   const stat = readProcFile(pid, 'stat');
-  // The program name is in brackets, and may contain some.
+  // The program name is in parentheses and may contain some itself.
   const end = stat.lastIndexOf(')');
   if (end < 0) return undefined;
   const fields = stat.slice(end + 2).split(' ', 20);
@@ -40,12 +40,12 @@ export function readProcStat(pid: number): ProcStat | undefined {
 
 const PF_EXITING = 0x4;
 
-/** A zombie accepts signals, but has ended. */
+/** A zombie accepts signals but has ended. */
 export function isLiving({ state }: ProcStat): boolean {
   return state !== 'Z' && state !== 'X';
 }
 
-/** Empty if the process is gone or another user's. Throws on a shortage, which proves neither. */
+/** Empty if the process does not exist or belongs to another user. Throws on a shortage, which proves neither. */
 export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
   return readUnlessShort('', () => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
 }
@@ -76,19 +76,22 @@ function readUnlessShort<T>(otherwise: T, read: () => T): T {
   }
 }
 
-/** Boot, pid and start time: unique for ever. Undefined if there is no such process, or the system does not report start times. */
+/**
+ * Boot id, pid and start time: unique over time. Undefined if there is no such process or the system does not report
+ * start times.
+ */
 export function readProcessIdentity(pid: number): string | undefined {
   const [boot, stat] = [readBootId(), readProcStat(pid)];
   return boot === undefined || stat === undefined || !isLiving(stat) ? undefined : `${boot}/${pid}/${stat.started}`;
 }
 
-/** False if it is not known. */
+/** Returns false if that is unknown. */
 export function hasEnded(identity: string): boolean {
   const pid = Number(identity.split('/')[1]);
   try {
     return readProcessIdentity(process.pid) !== undefined && readProcessIdentity(pid) !== identity;
   } catch (error) {
-    // Without a descriptor nothing is known.
+    // Without a free descriptor the state is unknown.
     if (isShortage(error)) return false;
     throw error;
   }
@@ -107,9 +110,9 @@ export function readProcessName(pid: number): string {
 
 export interface ProcessTable {
   readonly find: (pid: number) => ProcessLinks | undefined;
-  /** `NAME=value`, each after a NUL; empty for another user's process. */
+  /** A process's environment as `NAME=value`, each after a NUL; empty for another user's process. */
   readonly environmentOf: (pid: number) => string;
-  /** Words, each after a NUL. */
+  /** A process's arguments, each after a NUL. */
   readonly commandOf: (pid: number) => string;
   readonly list: () => readonly number[];
 }
@@ -117,7 +120,7 @@ export interface ProcessTable {
 interface ProcessLinks {
   readonly parent: number;
   readonly group: number;
-  /** 0 if the system does not report it. */
+  /** The session id; 0 if the system does not report it. */
   readonly session: number;
 }
 
@@ -150,7 +153,7 @@ function memoizeTable(table: ProcessTable): ProcessTable {
   };
 }
 
-/** For systems without /proc: one call for all processes. `-E` adds the environment of this user's processes. */
+/** For systems without /proc: one `ps` call for all processes. `-E` adds the environment of this user's processes. */
 function runPs(): string {
   try {
     return process
@@ -165,7 +168,7 @@ function runPs(): string {
   }
 }
 
-/** `ps` prints command line and environment as one text. */
+/** Parses the output of `ps`, which prints command line and environment as one text. */
 export function parsePs(text: string): ProcessTable {
   const rows = new Map<number, ProcessLinks & { readonly words: string }>();
   for (const line of text.split('\n')) {

@@ -10,8 +10,8 @@ export interface ListedProject {
 }
 
 /**
- * The projects of a state folder by id, from `projects.json`. Missing at the first start. A damaged list repairs
- * itself: each call of an operator adds the path of its project.
+ * The projects of a state folder by id, from `projects.json`, which is missing at the first start. A damaged list is
+ * restored over time, because each call of an operator adds the path of its project.
  */
 export function readProjectList(stateDir: string): ReadonlyMap<string, ListedProject> {
   const listed = new Map<string, ListedProject>();
@@ -27,7 +27,7 @@ export function writeProjectPath(stateDir: string, id: string, path: string): vo
   writeList(stateDir, new Map(listed).set(id, { path, store: listed.get(id)?.store }));
 }
 
-/** Switches a project to another store. Only while no daemon has the project open. */
+/** Moves a project to another store. Call only while no daemon has the project open. */
 export function writeProjectStore(stateDir: string, id: string, { path, store }: ListedProject): void {
   writeList(stateDir, new Map(readProjectList(stateDir)).set(id, { path, store }));
 }

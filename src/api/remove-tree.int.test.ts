@@ -3,10 +3,10 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statS
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** Root can remove everything: as root, another user without a name removes it. */
+/** Root can remove everything, so as root the test removes the folder as an unnamed other user. */
 const uid = process.getuid?.() === 0 ? 12_345 : process.getuid?.();
 
-it('removes folders that are closed to everybody, and nothing behind a link', () => {
+it('removes folders without permissions, and nothing behind a link', () => {
   const top = mkdtempSync('/tmp/baton-remove-');
   onTestFinished(() => rmSync(top, { recursive: true }));
   const [tree, other] = [join(top, 'tree'), join(top, 'other')];

@@ -1,7 +1,10 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes a folder in which no process works any more. One may have left folders that it had closed to everybody, itself included. */
+/**
+ * Removes a folder in which no process runs any more. A process may have left folders without permissions, even for
+ * their owner.
+ */
 export function removeTree(folder: string): void {
   try {
     rmSync(folder, REMOVE);
@@ -19,6 +22,6 @@ function open(folder: string): void {
     for (const entry of readdirSync(folder, { withFileTypes: true }))
       if (entry.isDirectory()) open(join(folder, entry.name));
   } catch {
-    // It belongs to another user: the removal itself reports that.
+    // The folder belongs to another user. The removal reports that.
   }
 }

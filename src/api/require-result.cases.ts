@@ -5,14 +5,14 @@ import { requireDocumented } from './openapi/read-document.cases.ts';
 import { OPERATIONS } from './operations/registry.ts';
 
 /**
- * Throws if a result is not what its operation declares, or not what the OpenAPI document says: handlers are typed, but a type does not see
- * additional fields.
+ * Throws if a result differs from its operation's declaration or from the OpenAPI document. Handlers are typed, but
+ * types do not detect additional fields.
  */
 export function requireResult(name: string, answer: Answer): void {
   const operation = OPERATIONS.get(name);
   if (!answer.ok || operation === undefined) return;
   if (answer.result === null && operation.result.nullable === true) return;
-  // As it is sent: undefined fields are left out.
+  // As sent, without undefined fields.
   const sent: unknown = JSON.parse(JSON.stringify(answer.result));
   const problems = defineMessage({ title: name, shape: operation.result, read: parseJsonDocument }).validate(sent);
   if (problems.length > 0) throw new Error(`the result of ${name} is not as declared: ${problems.join('; ')}`);

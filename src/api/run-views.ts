@@ -17,7 +17,7 @@ import {
   whole,
 } from '../protocol/shape/build-shape.ts';
 
-/** The texts come from agents and people: they are not safe to print as they are. */
+/** The texts come from agents and people, so they must be escaped before printing. */
 const outcome = choice(['done', 'failed', 'cancelled']);
 
 const sandboxView = object({
@@ -174,7 +174,7 @@ const change = object({
   total: object({ files: count, additions: count, deletions: count }),
 });
 
-/** What a session said about one thing, beside what Baton measured. */
+/** A statement of a session, compared with what Baton measured. */
 export const claimedFact = object({
   about: { ...text, about: 'As in `files`, `commits`, `tests`; each at most once.' },
   said: { ...nullable(text), about: 'Null: nothing.' },

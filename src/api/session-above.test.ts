@@ -30,7 +30,9 @@ interface Row {
   readonly command?: readonly string[];
 }
 
-/** A machine with a person's shell (100) and what the rows add; everything else is its own leader, started by process 1. */
+/**
+ * A process table with a person's shell (100) and the given rows. All other processes are leaders started by process 1.
+ */
 function machine(rows: Readonly<Record<number, Row>>): ProcessTable {
   const all: Readonly<Record<number, Row>> = { 1: { parent: 0 }, 100: { parent: 1 }, ...rows };
   const text = (words: readonly string[] = []): string => `\0${words.map((word) => `${word}\0`).join('')}`;
@@ -81,7 +83,7 @@ describe('a process is inside a session', () => {
   });
 
   it('if a process that it was started from left its session, but kept the mark', () => {
-    // setsid and nohup: other group, other session, started by process 1.
+    // As with setsid and nohup: another group, another session, started by process 1.
     expect(find(300, { 300: { parent: 1, env: [MARK] }, 301: { parent: 300 } }, stateDir)).toMatchObject({ id: 'a1' });
     expect(find(301, { 300: { parent: 1, env: [MARK] }, 301: { parent: 300 } })).toMatchObject({ id: 'a1' });
   });
@@ -105,7 +107,7 @@ describe('a process is inside a session', () => {
     expect(findSessionAbove(stateDir, { BATON_COMMAND_ID: 'c1' })).toEqual({ kind: 'command', id: 'c1' });
   });
 
-  it('and has its token, if that stands beside the mark', () => {
+  it('and has its token if that is in the same environment', () => {
     const env = [MARK, 'BATON_TOKEN=s.x.y', 'BATON_URL=http://127.0.0.1:1'];
     const session = { kind: 'agent', id: 'a1', token: 's.x.y', url: 'http://127.0.0.1:1' };
     expect(find(201, { 200: { env }, 201: { parent: 200 } })).toEqual(session);

@@ -12,7 +12,9 @@ export interface SessionAbove {
   readonly url?: string;
 }
 
-/** Undefined outside of every session. `env` may differ from the environment that the process was started with. */
+/**
+ * Returns undefined outside of every session. `env` may differ from the environment with which the process was started.
+ */
 export function findSessionAbove(stateDir: string, env: Environment = {}): SessionAbove | undefined {
   const claimed = Object.entries(env).map(([name, value]) => `\0${name}=${value ?? ''}`);
   const own = parseSessionMark(`${claimed.join('')}\0`, stateDir);
@@ -24,13 +26,14 @@ export function findSessionAbove(stateDir: string, env: Environment = {}): Sessi
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Checks a process and everything above it: parents, and the leaders of process group and session, which a child keeps after its parent has
- * ended. A process is inside a session if one of these has the session's mark in its environment or is its supervisor.
+ * Checks a process and its ancestors: parents, and the leaders of its process group and session, which a child keeps
+ * after its parent has ended. A process is inside a session if one of these has the session's mark in its environment
+ * or is its supervisor.
  */
 export class SessionFinder {
   readonly #stateDir: string;
   readonly #table: ProcessTable;
-  /** Known to be outside, with everything above them. */
+  /** Processes known to be outside, with all their ancestors. */
   readonly #outside = new Set<number>([0]);
 
   constructor(stateDir: string, table: ProcessTable) {
@@ -38,10 +41,12 @@ export class SessionFinder {
     this.#table = table;
   }
 
-  /** The nearest session. Its token may have been removed from the nearest environments and stand in one further up. */
+  /**
+   * Returns the nearest session. Its token may have been removed from near environments and remain in a farther one.
+   */
   find(pid: number): SessionAbove | undefined {
     let nearest: SessionAbove | undefined;
-    // No other limit: a long chain of processes must not hide what is above it.
+    // No depth limit, because a long chain of processes must not hide a session above it.
     const seen = new Set<number>();
     const left = [pid];
     for (let each = left.pop(); each !== undefined; each = left.pop()) {
@@ -83,7 +88,10 @@ function findSupervisedSession(command: string, stateDir: string): SessionAbove 
   return folder !== undefined && isKnown(kind, id, stateDir) ? { kind, id } : undefined;
 }
 
-/** The leader has ended, and members are left. Its pid stays theirs, so the record of a run that has not ended identifies them. */
+/**
+ * Finds the session of a process group whose leader has ended. The members keep the leader's pid, so the record of a
+ * run that has not ended identifies them.
+ */
 function findSessionOfGroup(leader: number, stateDir: string): SessionAbove | undefined {
   const start = `"process":"${readBootId() ?? '?'}/${leader}/`;
   for (const kind of ['agent', 'command'] as const) {

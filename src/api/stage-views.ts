@@ -22,7 +22,7 @@ export const stageView = object({
 });
 export type StageView = ValueOf<typeof stageView>;
 
-/** A workflow under way, in brief. */
+/** A running workflow, in brief. */
 export const workflowBrief = object({
   task_id: text,
   title: text,

@@ -6,7 +6,7 @@ import { readFileIfPresent } from './files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Two state folders are two independent Batons. */
+/** Returns the state folder. Two state folders are two independent installations of Baton. */
 export function findStateDir(env: Environment): string {
   const { BATON_STATE_DIR: named, XDG_STATE_HOME: xdg } = env;
   if (named !== undefined && named !== '') return resolve(named);
@@ -14,7 +14,7 @@ export function findStateDir(env: Environment): string {
   return join(findHome(env), '.local', 'state', 'baton');
 }
 
-/** Client and daemon have different working folders, so a relative home would be two places. */
+/** Requires an absolute home, because client and daemon have different working folders. */
 function findHome(env: Environment): string {
   for (const find of [() => env['HOME'] ?? '', homedir, () => userInfo().homedir]) {
     try {
@@ -33,7 +33,7 @@ export function stateFiles(stateDir: string) {
     lock: file('daemon'),
     log: file('daemon.log'),
     port: file('daemon.port'),
-    /** Exists while a client starts a daemon, so that others wait for it. */
+    /** Exists while a client starts a daemon, so that other clients wait. */
     starting: file('daemon.starting'),
     /** Exists from `baton down` until a person or a command starts the daemon again. */
     down: file('daemon.down'),
@@ -41,14 +41,14 @@ export function stateFiles(stateDir: string) {
     restarts: file('restarts.json'),
     operatorToken: file('operator.token'),
     workerToken: file('worker.token'),
-    /** For programs that read metrics, and nothing else. */
+    /** A token for programs that only read metrics. */
     metricsToken: file('metrics.token'),
     workers: file('workers'),
     sessionSecret: file('session.secret'),
     signingKey: file('key.pem'),
     /** The public keys of pages that act for the operator. */
     pageKeys: file('page-keys.json'),
-    /** What the sessions of editors started, for `baton acp`. */
+    /** Runs that sessions of editors started, for `baton acp`. */
     editorSessions: file('editor-sessions'),
     projectList: file('projects.json'),
     projects: file('projects'),
@@ -56,12 +56,12 @@ export function stateFiles(stateDir: string) {
     host: file('host.json'),
     outbox: file('outbox'),
     ownSessions: file('own-sessions'),
-    /** What `baton init` wrote into each repository. */
+    /** What `baton init` wrote to each repository. */
     init: file('init'),
-    /** One folder each, for agents, and for shell steps, checks and gates. */
+    /** One folder per run: for agents, and for shell steps, checks and gates. */
     agents: file('agents'),
     commands: file('commands'),
-    /** One-use files by which clients prove that they run outside of every session. */
+    /** Single-use files by which clients prove that they run outside of every session. */
     passes: file('passes'),
   } as const;
 }
@@ -70,7 +70,9 @@ export function hasOwnSessions(stateDir: string): boolean {
   return existsSync(stateFiles(stateDir).ownSessions);
 }
 
-/** A private folder. Node's recursive mkdir loops forever on file systems such as /proc that report ENOENT for it. */
+/**
+ * Makes a private folder. Node's recursive mkdir loops forever on file systems such as /proc that report ENOENT for it.
+ */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -91,7 +93,7 @@ export interface DaemonRecord {
   readonly started: string;
 }
 
-/** The last daemon; only connecting shows whether it runs. */
+/** The record of the last daemon. Only a connection shows whether it runs. */
 export function readDaemonRecord(stateDir: string): DaemonRecord | undefined {
   const { pid, port, socket, version, started } = fieldsInJson(readFileIfPresent(stateFiles(stateDir).record));
   if (typeof pid !== 'number' || typeof port !== 'number' || !Number.isSafeInteger(pid) || !Number.isSafeInteger(port))
@@ -110,13 +112,13 @@ export function readToken(stateDir: string, kind: 'operator' | 'worker', princip
   }
 }
 
-/** Stops restarts until a person or a command starts the daemon, which removes the file. */
+/** Prevents restarts until a person or a command starts the daemon, which removes the file. */
 export function recordDownIntent(stateDir: string): void {
   try {
     makeFolder(stateDir);
     writeFileSync(stateFiles(stateDir).down, `${new Date().toISOString()}\n`, { mode: 0o600 });
   } catch {
-    // A full disk must not prevent stopping the daemon, which records the request itself.
+    // A full disk must not prevent stopping the daemon, which also records the intent itself.
   }
 }
 
@@ -128,7 +130,7 @@ export function clearDownIntent(stateDir: string): void {
   rmSync(stateFiles(stateDir).down, { force: true });
 }
 
-/** The name becomes part of a file name. */
+/** Restricts the name, because it becomes part of a file name. */
 export function isPrincipalName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(name);
 }

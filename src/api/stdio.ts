@@ -3,7 +3,7 @@ import { readSync, writeSync } from 'node:fs';
 /** Twice the largest input of a hook. */
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
-/** Reads a hook's standard input to its end. Input that cannot be read counts as empty. */
+/** Reads a hook's standard input to its end. Unreadable input counts as empty. */
 export function readStdin(): Buffer {
   const pieces: Buffer[] = [];
   for (let bytes = 0; bytes <= MAX_INPUT_BYTES;) {
@@ -28,7 +28,7 @@ export function writeStdout(text: string): void {
     try {
       bytes = bytes.subarray(writeSync(1, bytes));
     } catch (error) {
-      // Otherwise the reader has gone.
+      // Any other error means that the reader has closed the pipe.
       if (!waitIfBusy(error)) return;
     }
   }

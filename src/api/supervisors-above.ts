@@ -3,9 +3,10 @@ import { readFileIfPresent } from './files.ts';
 import { readProcessIdentity, readProcFile, readProcStat } from './processes.ts';
 
 /**
- * Whether a process with the mark of a run (`NAME=id` in its environment) is another run's: a session can give its
- * processes any environment, and would keep the other run from ending, or be ended with it. The supervisors above a
- * process tell, and no session can pass for one. Without any above it, the mark counts.
+ * Returns whether a process with the mark of a run (`NAME=id` in its environment) belongs to another run. A session can
+ * give its processes any environment, and so could keep another run from ending, or have its process killed with it.
+ * The supervisors among the ancestors decide, because no session can imitate one. Without any supervisor above, the
+ * mark counts.
  */
 export function isOfOtherRun(pid: number, mark: string): boolean {
   const [name = '', id = ''] = mark.split('=', 2);
@@ -14,7 +15,7 @@ export function isOfOtherRun(pid: number, mark: string): boolean {
   return above.length > 0 && !above.includes(own);
 }
 
-/** The runs whose supervisors are above a process, the nearest first, as `agents/ID` or `commands/ID`. */
+/** The runs whose supervisors are ancestors of a process, nearest first, as `agents/ID` or `commands/ID`. */
 function findRunsAbove(pid: number): string[] {
   const runs: string[] = [];
   const seen = new Set<number>();

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a file below a folder in which a session works, and follows no link on the way: the session could point one anywhere. What is
- * in the way of a folder is removed. Each folder is opened and used through its descriptor, so that it cannot be replaced meanwhile.
+ * Writes a file below a folder in which a session works, without following links, because the session could point one
+ * anywhere. Anything in place of a folder is removed. Each folder is opened and used through its descriptor, so that
+ * the session cannot replace it in between.
  */
 export function writeBelow(folder: string, path: string, text: string | Uint8Array, mode = 0o600): void {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
@@ -29,7 +30,7 @@ export function writeBelow(folder: string, path: string, text: string | Uint8Arr
   }
 }
 
-/** Without `/proc` there is no sandbox with a writable folder of this kind either. */
+/** Without `/proc` no sandbox has a writable folder of this kind either. */
 function placeOf(descriptor: number, path: string): string {
   return existsSync('/proc/self/fd') ? `/proc/self/fd/${descriptor}` : path;
 }
@@ -46,7 +47,7 @@ function openFolder(path: string): number {
       try {
         mkdirSync(path, { mode: 0o755 });
       } catch {
-        // The session was faster; the next round opens what is there.
+        // The session was faster. The next round opens what exists now.
       }
     }
   }

@@ -32,7 +32,7 @@ async function call(accepted: string | undefined, answer: Answer = LOOSENED) {
 }
 
 describe('a command whose runbook loosens the rules', () => {
-  it('names the whole command to type, and asks nobody without a terminal', async () => {
+  it('prints the complete command to type, and asks no question without a terminal', async () => {
     const { answered, sent } = await call(undefined);
     expect(sent).toEqual([{}]);
     expect(answered).toMatchObject({
@@ -46,7 +46,7 @@ describe('a command whose runbook loosens the rules', () => {
     expect((await call(HASH, { ok: true, result: {} })).sent).toEqual([{ accept_rules: HASH }]);
   });
 
-  it('passes every other answer on as it is', async () => {
+  it('returns every other answer unchanged', async () => {
     const other: Answer = { ok: false, error: { code: 'x', message: 'y', hint: 'z' } };
     expect((await call(undefined, other)).answered).toBe(other);
   });

@@ -11,7 +11,7 @@ export const ACCEPT_RULES: Option = {
   about: 'The hash of a runbook that loosens the rules, to put it in force; an error names the hash',
 };
 
-/** If the runbook loosens the rules, a person at a terminal is asked once; other callers get the command to type. */
+/** If the runbook loosens the rules, a person at a terminal is asked once. Other callers get the command to type. */
 export async function callAcceptingRules<R>(
   call: (accept: { readonly accept_rules?: string }) => Promise<Answer<R>>,
   { accepted, typed, io }: { accepted: string | undefined; typed: readonly string[]; io: Io },
@@ -28,14 +28,14 @@ export async function callAcceptingRules<R>(
   return (await confirm('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
 }
 
-/** Anything but a clear yes is a no. */
+/** Any answer but a clear yes counts as no. */
 async function confirm(question: string): Promise<boolean> {
   using prompt = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
-/** If no checks are named, a person at a terminal is asked once and a yes is recorded; other callers get the error. */
+/** If no checks are named, a person at a terminal is asked once, and a yes is recorded. Other callers get the error. */
 export async function callAcceptingNoChecks<R>(
   call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer<R>>,
   io: Io,

@@ -23,12 +23,12 @@ export async function callOperation<N extends OperationName>(
   return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
 }
 
-/** The daemon checks the input, with the texts that all surfaces share. */
+/** The daemon validates the input, so that all surfaces report the same errors. */
 function jsonOf(input: unknown): string {
   return typeof input === 'string' ? input : JSON.stringify(input ?? {});
 }
 
-/** A user who asked to wait expects it to take long, but must learn that the daemon does not answer. */
+/** A user who requested to wait expects a long wait, but must be notified if the daemon does not answer. */
 async function callWithNotices<N extends OperationName>(
   operation: N,
   input: unknown,
@@ -41,7 +41,7 @@ async function callWithNotices<N extends OperationName>(
   return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
 }
 
-/** Uses its own connection, which is opened only when a command takes long. */
+/** Uses its own connection, which is opened only if a command takes long. */
 function reportCopyingOf(given: ParsedArguments, io: Io): Disposable {
   let observer: Client | undefined;
   const copying = reportCopying(io, async (signal) =>
@@ -64,7 +64,7 @@ export async function withClient<T>(given: ParsedArguments, io: Io, use: (client
   return await use(client);
 }
 
-/** Answers about unknown ids name the one that was probably meant. */
+/** Adds to errors about unknown ids the one that was probably meant. */
 function suggesting<C extends Client>(client: C): C {
   const plain: Client['call'] = client.call.bind(client);
   const call: Client['call'] = async (operation, input, options) => {
@@ -76,18 +76,18 @@ function suggesting<C extends Client>(client: C): C {
   return Object.assign(client, { call });
 }
 
-/** Makes `using` close the client. */
+/** Lets `using` close the client. */
 function closing(client: Client): Client & Disposable {
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** A client that only watches: it starts no daemon, and returns an error if none runs. */
+/** Creates a client that only reads: it starts no daemon, and returns an error if none runs. */
 export function createObserver(given: ParsedArguments, io: Io, answerMs?: number): Client & Disposable {
   const options = { ...clientOptions(given, io), autostart: false };
   return closing(createClient(answerMs === undefined ? options : { ...options, answerMs }));
 }
 
-/** A client that starts a daemon if none runs, and waits only briefly for each answer. */
+/** Creates a client that starts a daemon if none runs, and waits only briefly for each answer. */
 export function createStatusClient(given: ParsedArguments, io: Io): Client & Disposable {
   return closing(createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) }));
 }
@@ -101,7 +101,7 @@ function clientOptions(given: ParsedArguments, io: Io) {
   };
 }
 
-/** A late status is worthless: a connected daemon gets only a few seconds; starting one may take longer. */
+/** A late status is useless, so a connected daemon gets only a few seconds. Starting one may take longer. */
 export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer<StatusView>> {
   using client = createStatusClient(given, io);
   const unreached = await client.reach();
@@ -127,7 +127,7 @@ function busyAnswer(ms: number): Answer<never> {
 
 type AskStatus = (signal: AbortSignal) => Promise<Answer<Pick<StatusView, 'importing'>>>;
 
-/** Reports at a terminal how far the first copy of a repository is while a command waits for it: one line per ten percent. */
+/** While a command waits for the first copy of a repository, reports its progress at a terminal in ten steps. */
 export function reportCopying(io: Pick<Io, 'err' | 'isTerminal'>, ask: AskStatus, pollMs = 1000): Disposable {
   let reported = '';
   return poll(io.isTerminal ? pollMs : undefined, async (signal) => {
@@ -140,7 +140,7 @@ export function reportCopying(io: Pick<Io, 'err' | 'isTerminal'>, ask: AskStatus
   });
 }
 
-/** Calls `check` after each interval, until it returns false or the poll is disposed of. */
+/** Calls `check` at each interval until it returns false or the poll is disposed. */
 function poll(intervalMs: number | undefined, check: (signal: AbortSignal) => Promise<boolean>): Disposable {
   const over = new AbortController();
   let timer = intervalMs === undefined ? undefined : setTimeout(run, intervalMs);
@@ -162,7 +162,9 @@ function stepOf(progress: string): string {
   return `${what.trim()} ${percent === '' ? '' : Math.floor(Number(percent) / 10)}`;
 }
 
-/** Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row; a restart misses fewer. */
+/**
+ * Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row. A restart misses less.
+ */
 export function reportWhenAway(io: Io, client: Client): Disposable {
   let misses = 0;
   return poll(AWAY_POLL_MS, async (signal) => {
@@ -176,7 +178,7 @@ export function reportWhenAway(io: Io, client: Client): Disposable {
 
 const MAX_MISSES = 2;
 
-/** Names the daemon that a command waits for, after a few seconds without an answer. */
+/** After a few seconds without an answer, reports which daemon the command waits for. */
 export function reportWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
   const timer = setTimeout(() => io.err(describeWait(io)), afterMs);
   timer.unref();

@@ -31,7 +31,7 @@ export const hookStopCommand: CliCommand = {
   ownsTerminal: () => true,
   exitCodes: { 0: 'always; an empty answer lets the agent stop, an answer with a block keeps it running' },
   async run() {
-    // Rarely reached: bin/baton.cjs usually starts that program before it loads the CLI.
+    // Rarely used: bin/baton.cjs usually starts that program before it loads the CLI.
     await import('../supervisor/stop-hook/main.ts');
     return EXIT.ok;
   },

@@ -1,23 +1,28 @@
 import type { OperationName } from '../api/operations/registry.ts';
 import type { JsonDocument } from './json-output.ts';
 
-/** A command without its name: parsing, help and completion are made from it. Its file is loaded only when the command runs. */
+/**
+ * A command without its name. Parsing, help and completion are derived from it. Its file is loaded only when the
+ * command runs.
+ */
 export interface CliCommand {
-  /** Whole command lines. The first one opens the help. */
+  /** Complete command lines. The first one opens the help. */
   readonly examples: readonly [string, ...string[]];
   readonly args: readonly Argument[];
   /** More arguments may follow; with `options`, also unknown options after the first argument. */
   readonly rest?: Argument & { readonly options?: true };
   readonly options: readonly Option[];
-  /** The operation that it calls, unless an option chooses another. */
+  /** The operation that the command calls, unless an option chooses another. */
   readonly operation?: OperationName;
-  /** What it prints with `--json` if it succeeds, for each command that has that option. */
+  /** The output of `--json` on success, for each command that has that option. */
   readonly json?: readonly JsonDocument[];
-  /** Gives the terminal to another program, or speaks a protocol on it: no progress is shown there. */
+  /**
+   * Whether the command gives the terminal to another program or speaks a protocol on it. Progress is not shown then.
+   */
   readonly ownsTerminal?: (given: ParsedArguments) => boolean;
-  /** Only if the command has more codes than success and failure. */
+  /** Set if the command has exit codes besides success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
-  /** Help that depends on the arguments before `--help`; undefined for the usual help. */
+  /** Returns help that depends on the arguments before `--help`; undefined for the usual help. */
   readonly helpOn?: (args: readonly string[], io: Io) => Promise<string | undefined>;
   /** Returns the exit code, or a usage error to print. */
   readonly run: (given: ParsedArguments, io: Io) => number | UsageError | Promise<number | UsageError>;
@@ -28,14 +33,14 @@ export interface UsageError {
 }
 
 export interface ListedCommand {
-  /** As typed after `baton`, one word or more. */
+  /** As typed after `baton`: one or more words. */
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<CliCommand>;
 }
 
 interface Argument {
-  /** As help shows it: `KIND`, `FILE|-`. */
+  /** As shown in help: `KIND`, `FILE|-`. */
   readonly name: string;
   readonly about: string;
   readonly optional?: boolean;
@@ -45,13 +50,13 @@ export interface Option {
   /** Without the dashes. */
   readonly name: string;
   readonly short?: string;
-  /** The name of its value in the help; an option without one is a switch. */
+  /** The name of the value in the help. An option without one is a switch. */
   readonly value?: string;
-  /** Shown as required in the help; the command itself checks it. */
+  /** Marked as required in the help. The command itself checks it. */
   readonly needed?: boolean;
-  /** Takes several values, separated by commas or in several options. */
+  /** Takes several values, separated by commas or in repeated options. */
   readonly isList?: boolean;
-  /** Old spellings, with dashes. They are accepted for one release, with a note. */
+  /** Old spellings, with dashes. Accepted for one release, with a note. */
   readonly formerly?: readonly string[];
   readonly about: string;
 }
@@ -61,18 +66,18 @@ export interface ParsedArguments {
   readonly options: ReadonlyMap<string, string>;
 }
 
-/** What a command uses of its process; tests pass their own. */
+/** What a command uses of its process. Tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly isTerminal: boolean;
-  /** Whether `--json` was given: then errors are JSON on standard output too. */
+  /** Whether `--json` was given. Errors are then JSON on standard output too. */
   readonly json?: boolean;
   /** False after `--no-pager`. */
   readonly pager?: boolean;
   out(text: string): void;
   err(text: string): void;
-  /** All of standard input, cut off above the size limit of every message. */
+  /** Reads all of standard input, truncated above the size limit of any message. */
   readInput(): Promise<Uint8Array>;
 }
 

@@ -244,7 +244,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
 ];
 
-/** `rows` names the exports of the file that are commands. */
+/** `rows` maps exports of the file that are commands. */
 function listCommands<K extends string>(
   load: () => Promise<Readonly<Record<NoInfer<K>, CliCommand>>>,
   rows: Readonly<Record<K, readonly [name: string, summary: string]>>,

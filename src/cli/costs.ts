@@ -6,7 +6,7 @@ import { operationCommand } from './operation-command.ts';
 import { renderTable } from './table.ts';
 import { printable, renderCount } from './text.ts';
 
-/** A cost with a + is a lower bound: some of its tokens have no known price. */
+/** A cost with a + is a lower bound, because some of its tokens have no known price. */
 export function renderCosts({ by, rows, total, list_prices }: Costs): string {
   if (rows.length === 0) return 'No usage yet.\n';
   const lines = [
@@ -18,7 +18,7 @@ export function renderCosts({ by, rows, total, list_prices }: Costs): string {
   return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderPriceNote(list_prices)}`;
 }
 
-/** Usage outside any pipeline or task, or of a client that names no model. */
+/** Stands for usage outside any pipeline or task, or of a client that names no model. */
 const NOBODY = '-';
 const UNPRICED = '\n+ Lower bound: some of the tokens have no known price. Add it to [prices] in the runbook.\n';
 
@@ -41,7 +41,7 @@ function renderRow(name: string, spent: Costs['total'], used: Costs['rows'][numb
   ];
 }
 
-/** One line: `12,345 tokens, $0.42+, 3m 10s of work`. */
+/** Renders one line: `12,345 tokens, $0.42+, 3m 10s of work`. */
 export function renderCost(spent: {
   readonly tokens: number;
   readonly cost_millicents: number;

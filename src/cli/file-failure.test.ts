@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeError, describeFileError } from './problems.ts';
 
-it('says in words why a file cannot be used, and which', () => {
+it('describes why a file cannot be used, and which', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-failure-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const missing = failureOf(() => writeFileSync(join(folder, 'none/x'), ''));
@@ -17,7 +17,7 @@ it('says in words why a file cannot be used, and which', () => {
   );
 });
 
-it('leaves alone what it has no words for', () => {
+it('leaves errors without a description unchanged', () => {
   expect(describeError(new Error('a sentence'))).toBe('a sentence');
   expect(describeError(Object.assign(new Error('EWHAT: who knows'), { code: 'EWHAT', path: '/x' }))).toBe(
     'EWHAT: who knows',

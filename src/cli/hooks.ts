@@ -106,7 +106,7 @@ export const hooksRunCommand: CliCommand = {
   ownsTerminal: () => true,
   exitCodes: { 0: 'always; an empty answer changes nothing' },
   async run({ args, options }, io) {
-    // Rarely reached: bin/baton.cjs usually starts that program before it loads the CLI.
+    // Rarely used: bin/baton.cjs usually starts that program before it loads the CLI.
     const { runSessionHook } = await import('../hooks/session/main.ts');
     const principal = options.get('principal');
     const who = principal === undefined ? [] : ['--principal', principal];
@@ -114,7 +114,7 @@ export const hooksRunCommand: CliCommand = {
   },
 };
 
-/** An agent must not choose the principal of a person's sessions: their first session would get a token for that name. */
+/** An agent must not choose the principal of a person's sessions: the first session would get a token for that name. */
 function refuseInside(stateDir: string, io: Io): number | undefined {
   const above = findSessionAbove(stateDir, io.env);
   if (above === undefined) return undefined;
@@ -222,7 +222,7 @@ async function versionOf({ name, tested }: HookedClient, io: Io): Promise<Versio
   return compareVersion(await findVersion({ program: name }, io.env), tested);
 }
 
-/** One file may serve both scopes. */
+/** Two scopes may share one file. */
 function uniqueFiles(files: readonly FileStatus[]): readonly FileStatus[] {
   return files.filter(({ path }, n) => files.findIndex((each) => each.path === path) === n);
 }

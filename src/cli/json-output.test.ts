@@ -67,7 +67,7 @@ describe('the comparison with the declaration', () => {
     expect(await findJsonProblem(listed(true), '{"id":"a"}\n{}\n')).toContain('fits none');
   });
 
-  it('looks into the variant that fits', () => {
+  it('checks the variant that matches', () => {
     const either = variants({ a: { x: text }, b: { y: text } });
     expect(findUnknownField(either, { kind: 'b', y: '1' }, '')).toBe(undefined);
     expect(findUnknownField(either, { kind: 'b', y: '1', x: '2' }, '')).toBe('x is not declared');

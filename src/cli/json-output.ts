@@ -2,11 +2,11 @@ import type { OperationName } from '../api/operations/registry.ts';
 import { list, nullable, object, optional, text, typed, whole } from '../protocol/shape/build-shape.ts';
 import type { Shape } from '../protocol/shape/shape.ts';
 
-/** One kind of JSON document that a command prints with `--json`. A test compares what commands print with it. */
+/** One kind of JSON document that a command prints with `--json`. A test compares it with the real output. */
 export type JsonDocument = {
-  /** The option with which it is printed; left out for the usual document. */
+  /** The option with which it is printed; absent for the usual document. */
   readonly when?: string;
-  /** One document on each line, as they come. */
+  /** Printed as one document per line, as they arrive. */
   readonly lines?: true;
 } & (
   | {
@@ -14,7 +14,7 @@ export type JsonDocument = {
       readonly result: OperationName | readonly OperationName[];
     }
   | {
-      /** Declared by the command, because it calls no operation or adds to it. */
+      /** Declared by the command, because it calls no operation or adds fields to its result. */
       readonly shape: Shape;
     }
 );
@@ -29,7 +29,7 @@ export const problemShape = object({
   file: optional(text),
 });
 
-/** What any command prints with `--json` if it fails, usage errors included. */
+/** The output of any failed command with `--json`, including usage errors. */
 export const errorShape = object({
   error: object({
     code: { ...text, about: 'As in docs/errors.md.' },
@@ -43,14 +43,14 @@ export const errorShape = object({
   }),
 });
 
-/** What a command prints with `--json` if no daemon can be reached: the call is stored, and delivered later. */
+/** The output of a command with `--json` if no daemon can be reached. The call is stored and delivered later. */
 export const keptShape = object({
   kept: { kind: 'flag', only: true },
   message: text,
   hint: text,
 });
 
-/** Is added to what was read while the database of the project is away. */
+/** Added to the result of a read while the project's database is unavailable. */
 export const storeAwayField = {
   store: {
     ...optional(object({ away_since: text })),

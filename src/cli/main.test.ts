@@ -81,7 +81,7 @@ describe('baton', () => {
 });
 
 describe('every command', () => {
-  it.each(COMMANDS.map(({ name }) => name))('%s has help that opens with an example', async (name) => {
+  it.each(COMMANDS.map(({ name }) => name))('%s has help that starts with an example', async (name) => {
     const { code, out, err } = await runCli([...name.split(' '), '--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.split('\n')[0]).toContain(`baton ${name}`);

@@ -5,7 +5,7 @@ import { processIo } from './process-io.ts';
 import { showSilence } from './show-elapsed.ts';
 
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
-  // `web keys` is not `web` with an argument: the longest name counts.
+  // `web keys` is not `web` with an argument, so the longest name counts.
   const listed = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
     .toSorted((a, b) => a.name.length - b.name.length)
     .at(-1);

@@ -10,11 +10,11 @@ export interface OperationCommandOptions<N extends OperationName>
   extends Pick<CliCommand, 'examples' | 'exitCodes'>, Partial<Pick<CliCommand, 'args' | 'options'>> {
   readonly operation: N | ((given: ParsedArguments) => N);
   readonly input: (given: ParsedArguments, io: Io) => CommandInput | Promise<CommandInput>;
-  /** What `--json` prints, if it is more than the result of `operation`. */
+  /** The output of `--json`, if it is more than the result of `operation`. */
   readonly json?: readonly JsonDocument[];
-  /** A call that must succeed first. */
+  /** A first call that must succeed. */
   readonly before?: (given: ParsedArguments) => FirstCall | undefined;
-  /** A second call that depends on the first result; its result is added to the first. */
+  /** A second call that depends on the first result. Its result is added to the first. */
   readonly also?: (result: ResultOf<N>, given: ParsedArguments) => SecondCall | undefined;
   /** Runs while the command waits for the answer. */
   readonly meanwhile?: (given: ParsedArguments, io: Io) => Disposable | undefined;
@@ -28,13 +28,13 @@ export type FirstCall = { readonly operation: OperationName; readonly input: obj
 interface SecondCall {
   readonly operation: OperationName;
   readonly token: string;
-  /** Undoes the first call if the second fails. */
+  /** The call that undoes the first one if the second fails. */
   readonly undo: { readonly operation: OperationName; readonly input: object };
 }
 
 export type CommandInput = { readonly value: unknown } | UsageError | InvalidInput;
 
-/** The errors of the file that the command line names, and its text. */
+/** The errors of the file on the command line, and its text. */
 export interface InvalidInput {
   readonly invalid: readonly FileProblem[];
   readonly source: string;
@@ -123,7 +123,7 @@ function reportAnswer<N extends OperationName>(
   return exitCode?.(answer.result) ?? EXIT.ok;
 }
 
-/** What was read while the database is away is no news. */
+/** Warns that the result is old, because the database is unavailable. */
 function describeAge(since: string): string {
   const time = new Date(since).toTimeString().slice(0, 8);
   return `Note: as of ${time}; the database cannot be reached since ${since}, and other hosts may have continued. See: baton status\n`;
@@ -144,10 +144,10 @@ export function reportError(error: ApiError, given: ParsedArguments, io: Io): nu
   return USAGE_CODES.has(code) ? EXIT.usage : EXIT.failed;
 }
 
-/** Usage errors: the user can correct the command. */
+/** Errors that count as usage errors, because the user can correct the command. */
 const USAGE_CODES: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
 
-/** The call is stored on disk and will be delivered, so this is a success: the caller need not repeat it. */
+/** The call is stored on disk and will be delivered. This counts as success, so the caller need not repeat it. */
 function reportKept({ message, hint }: ApiError, given: ParsedArguments, io: Io): number {
   if (given.options.has('json')) io.out(`${JSON.stringify({ kept: true, message, hint })}\n`);
   else io.err(`Note: ${printableLines(message)}\n  ${printable(hint)}\n`);
@@ -162,7 +162,7 @@ function describeProblems(problems: readonly FileProblem[], io: Io): string {
 
 const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
 
-/** The token of a claim names its repository, so `--project` beside it would have no effect. */
+/** A claim's token names its repository, so `--project` would have no effect. */
 function findConflict({ options }: ParsedArguments, { env }: Io): string | undefined {
   if (!options.has('project') || !isClaimToken(options.get('token') ?? env['BATON_TOKEN'])) return undefined;
   const leave = options.has('token') ? 'leave --token or --project out' : 'leave --project out';
@@ -194,7 +194,7 @@ export function pickOptions(
   );
 }
 
-/** For people who work alone: the approval is recorded first, so that the command itself finds it. */
+/** For people who work alone. The approval is recorded first, so that the command itself sees it. */
 export const SELF_APPROVE_OPTION: Option = {
   name: 'self-approve',
   value: 'REASON',

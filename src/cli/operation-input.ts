@@ -5,7 +5,7 @@ import { findMessageKind } from './message-kinds.ts';
 import type { InvalidInput } from './operation-command.ts';
 import { describeFileError } from './problems.ts';
 
-/** The bytes of FILE, or of standard input for `-`. */
+/** Reads FILE, or standard input for `-`. */
 export async function readArgument(file: string, io: Io): Promise<{ readonly bytes: Uint8Array } | UsageError> {
   if (file === '-') return { bytes: await io.readInput() };
   try {
@@ -15,12 +15,12 @@ export async function readArgument(file: string, io: Io): Promise<{ readonly byt
   }
 }
 
-/** The text itself, or that of standard input for `-`. */
+/** Returns the text itself, or standard input for `-`. */
 export async function readTextArgument(text: string, io: Io): Promise<{ readonly value: string }> {
   return { value: text === '-' ? new TextDecoder().decode(await io.readInput()) : text };
 }
 
-/** Parses a message that may be YAML. It is checked here because only the file has line numbers. */
+/** Parses a message that may be YAML. Validated here, because only the file has line numbers. */
 export async function readDocumentArgument(
   file: string,
   kind: string,
@@ -40,10 +40,10 @@ export const WAIT_OPTIONS = [
   { name: 'timeout', value: 'TIME', about: 'Wait no longer: 90 (seconds), 10m, 2h; the exit code is then 1' },
 ] as const;
 
-/** A day: the daemon waits no longer. */
+/** One day, which is also the daemon's limit. */
 export const MAX_WAIT_MS = 86_400_000;
 
-/** A plain number is seconds. */
+/** Parses a duration. A plain number is in seconds. */
 export function parseTimeout({ options }: ParsedArguments): number | UsageError {
   const text = options.get('timeout');
   if (text === undefined) return Infinity;
@@ -52,7 +52,7 @@ export function parseTimeout({ options }: ParsedArguments): number | UsageError 
 }
 
 export function exitCodeOfOutcome(run: { readonly status: string; readonly outcome?: string | null }): number {
-  // An agent whose process still runs may have its outcome already.
+  // An agent whose process still runs may already have its outcome.
   const word = run.outcome ?? run.status;
   if (word === 'done') return EXIT.ok;
   return word === 'waiting' || word === 'escalated' ? EXIT.waiting : EXIT.failed;

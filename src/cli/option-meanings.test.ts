@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Option } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
-/** `run --follow ID` and `logs --follow` both keep showing something. */
+/** Both `run --follow ID` and `logs --follow` keep printing. */
 const BOTH: ReadonlySet<string> = new Set(['follow']);
 
-/** `agent play` takes the options of the clients that it stands for. */
+/** `agent play` takes the options of the clients that it imitates. */
 const own = COMMANDS.filter(({ name }) => name !== 'agent play');
 const options = (await Promise.all(own.map(async ({ load }) => (await load()).options))).flat();
 const byName = Map.groupBy(options, ({ name }) => name);

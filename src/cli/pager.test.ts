@@ -19,7 +19,7 @@ describe('a pager', () => {
     expect(findPager(text, io, 24)).toBe(pager);
   });
 
-  it('that does not exist does not lose the text', () => {
+  it('prints the text if the pager does not exist', () => {
     let out = '';
     const io = {
       env: { PATH: process.env['PATH'], BATON_PAGER: 'exec 2>/dev/null; /nonexistent/pager' },

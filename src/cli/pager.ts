@@ -1,22 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import type { Io } from './command.ts';
 
-/** Prints a text; at a terminal through a pager if it has more lines than the screen. */
+/** Prints a text. At a terminal, uses a pager if the text has more lines than the screen. */
 export function printLong(text: string, io: Io, rows: number = process.stdout.rows): void {
   const pager = findPager(text, io, rows);
   if (pager === undefined) return io.out(text);
   const { error, status } = spawnSync('sh', ['-c', pager], {
     input: text,
     stdio: ['pipe', 'inherit', 'inherit'],
-    // The text is UTF-8 whatever the locale: without one, `less` would show the bytes of other letters.
+    // The text is UTF-8 whatever the locale. Without this, `less` would show other letters as bytes.
     env: { ...io.env, LESS: io.env['LESS'] ?? 'FRX', LESSCHARSET: io.env['LESSCHARSET'] ?? 'utf-8' },
   });
-  // 126 and 127: there is no such pager. Leaving one early is no failure.
+  // Codes 126 and 127 mean that the pager does not exist. Leaving a pager early is not a failure.
   if (error !== undefined && 'code' in error && error.code !== 'EPIPE') io.out(text);
   else if (status === 126 || status === 127) io.out(text);
 }
 
-/** BATON_PAGER comes before PAGER; an empty one, and `cat`, mean no pager. */
+/** BATON_PAGER takes precedence over PAGER. An empty value and `cat` mean no pager. */
 export function findPager(
   text: string,
   { env, isTerminal, pager }: Pick<Io, 'env' | 'isTerminal' | 'pager'>,

@@ -22,7 +22,7 @@ const given = (args: string[], options: Record<string, string>) => ({
   notes: [],
 });
 
-describe('what was typed', () => {
+describe('a command line', () => {
   it.each([
     [['T1'], given(['T1'], {})],
     [['T1', '--json'], given(['T1'], { json: '' })],

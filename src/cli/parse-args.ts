@@ -2,7 +2,7 @@ import { meantSuffix } from '../protocol/shape/problem.ts';
 import type { CliCommand, Option, ParsedArguments } from './command.ts';
 
 export type ParseResult =
-  /** `notes` are about the command line, such as an old name of an option. `pager` is false after `--no-pager`. */
+  /** `notes` concern the command line, such as an old option name. `pager` is false after `--no-pager`. */
   | {
       readonly kind: 'given';
       readonly given: ParsedArguments;
@@ -13,7 +13,7 @@ export type ParseResult =
   | { readonly kind: 'help'; readonly args: readonly string[] }
   | { readonly kind: 'usage'; readonly problem: string };
 
-/** `--` ends the options; `-` alone is an argument. */
+/** `--` ends the options. `-` alone is an argument. */
 export function parseArgs(command: CliCommand, argv: readonly string[]): ParseResult {
   const args: string[] = [];
   const options = new Map<string, string>();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A new temporary folder that other users may pass through but not list: sessions in the sandbox `user` run as another
- * user, and their worktrees are in it.
+ * Creates a temporary folder that other users may pass through but not list. Sessions in the sandbox `user` run as
+ * another user, and their worktrees are in it.
  */
 export function makePassableFolder(prefix: string): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), prefix)));

@@ -33,7 +33,7 @@ export function reportProblem(
   return exitCode;
 }
 
-/** The problems of a file; as JSON, the first one is the error. */
+/** Prints the problems of a file. With JSON output, the first one is the error. */
 export function reportProblems(problems: readonly FileProblem[], source: string, io: Io): number {
   const [first = UNKNOWN_PROBLEM] = problems;
   const { code, message, hint } = first;
@@ -46,14 +46,17 @@ const UNKNOWN_PROBLEM = { code: 'unexpected', message: 'the file cannot be used'
 
 type Look = Pick<Io, 'env' | 'isTerminal'>;
 
-/** Ends the first line with the code, by which docs/errors.md and programs find the error. The message must be printable. */
+/**
+ * Puts the code at the end of the first line, so that docs/errors.md and programs can identify the error. The message
+ * must be printable.
+ */
 export function renderErrorLine({ code, message }: Pick<Problem, 'code' | 'message'>, io?: Look): string {
   const [first = '', ...rest] = message.split('\n');
   const mark = io !== undefined && wantsColors(io) ? colored(`[${code}]`, 'dim') : `[${code}]`;
   return [`Error: ${first} ${mark}`, ...rest].join('\n');
 }
 
-/** Why a file cannot be read or written; the system's message if there is no plainer one. */
+/** Describes why a file cannot be read or written: the system's message, if there is no plainer one. */
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return ('code' in error ? REASONS.get(String(error.code)) : undefined) ?? error.message;

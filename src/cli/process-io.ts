@@ -2,7 +2,9 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Io } from './command.ts';
 
-/** Writes go straight to the file descriptor: Node's streams cost more than a short command, and may lose output at exit. */
+/**
+ * Writes directly to the file descriptor: Node's streams cost more than a short command, and may lose output at exit.
+ */
 export function processIo(): Io {
   return {
     env: process.env,
@@ -25,7 +27,8 @@ function writeAll(fd: number, text: string): void {
       written += writeSync(fd, bytes, written);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      // The reader (`| head`) has closed the pipe: success. A command that follows the ledger would otherwise never end.
+      // The reader, such as `| head`, has closed the pipe. This counts as success. Without it, a command that follows
+      // the ledger would never end.
       if (code === 'EPIPE') process.exit(0);
       // A non-blocking pipe is full.
       if (code !== 'EAGAIN') throw error;
@@ -41,7 +44,7 @@ async function readAll(): Promise<Uint8Array> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    // Too large for any message: the parser refuses it.
+    // Too large for any message, so the parser refuses it.
     if (size > MAX_INPUT_BYTES) break;
   }
   return Buffer.concat(chunks);

@@ -7,11 +7,11 @@ const nothing = { ...tokens, turns: 0, work_ms: 0, wait_ms: 0, waiting_tokens: 0
 const rest = { at: '2026-11-15T00:00:00Z', list_prices: { as_of: '2026-11-15', models: [] }, total: nothing };
 
 describe('the table of costs', () => {
-  it('says that there is nothing', () => {
+  it('reports that there are no costs', () => {
     expect(renderCosts({ ...rest, by: 'agent', rows: [] })).toBe('No usage yet.\n');
   });
 
-  it('has a line for each, and how far its budget is used', () => {
+  it('has a line for each, and the used part of its budget', () => {
     const budget = { measure: 'cost' as const, used: 125_000, limit: 250_000, percent: 50 };
     const coder = { name: 'coder', ...nothing, ...times, input_tokens: 12_345, cost_millicents: 125_000, budget };
     const other = { name: null, ...nothing, ...times, output_tokens: 7, unpriced_tokens: 7, budget: null };
@@ -27,7 +27,7 @@ describe('the table of costs', () => {
     ]);
   });
 
-  it('says which models the shipped list prices, and how old it is', () => {
+  it('names the models that the shipped list prices, and its age', () => {
     const row = { name: 'coder', ...nothing, ...times, budget: null };
     const list_prices = { as_of: '2026-11-15', models: ['gpt-5.5', 'gemini-2.5-pro'] };
     expect(renderCosts({ ...rest, by: 'agent', rows: [row], list_prices })).toContain(
@@ -35,7 +35,7 @@ describe('the table of costs', () => {
     );
   });
 
-  it('shows tokens and time as what they are, and strips what is not text', () => {
+  it('shows tokens and time in their units, and strips control characters', () => {
     const row = (measure: 'tokens' | 'time') => ({
       name: 'a\u001B[31m',
       ...nothing,

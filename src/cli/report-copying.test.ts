@@ -17,7 +17,7 @@ async function watch(answers: readonly (string | null)[], isTerminal = true): Pr
   return said;
 }
 
-it('shows each step of the first copy, and each once', async () => {
+it('shows each step of the first copy once', async () => {
   const counted = 'Counting objects: 100% (90/90)';
   const said = await watch([
     null,
@@ -35,7 +35,7 @@ it('shows each step of the first copy, and each once', async () => {
   ]);
 });
 
-it('says nothing if nothing is copied, or nobody is at a terminal', async () => {
+it('prints nothing without a copy or without a terminal', async () => {
   expect(await watch([null, null])).toEqual([]);
   expect(await watch(['Writing objects:  41%'], false)).toEqual([]);
 });

@@ -32,7 +32,7 @@ export const handoffSendCommand = operationCommand({
   },
 });
 
-/** A blank message, to redirect into a file. */
+/** Prints a blank message, to redirect into a file. */
 const template = { operation: 'form_get', show: ({ text }: ResultOf<'form_get'>) => printableLines(text) } as const;
 const templateTask = { name: 'TASK', about: 'The task (default: that of your claim)', optional: true } as const;
 
@@ -184,13 +184,13 @@ export const emitAgentStopCommand = operationCommand({
   show: () => 'Recorded: stop.\n',
 });
 
-/** A token identifies its caller; without one, the option or the environment names the agent. */
+/** A token identifies its caller. Without one, the option or the environment names the agent. */
 function agentIdOf({ options }: ParsedArguments, { env }: Io): { readonly agent_id?: string } {
   const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
   return named === undefined || named === '' ? {} : { agent_id: named };
 }
 
-/** Invalid JSON is sent unchanged: the daemon's error names the place. */
+/** Invalid JSON is sent unchanged, because the daemon's error names the position. */
 function addAgentId(json: string, agent: { readonly agent_id?: string }): unknown {
   if (agent.agent_id === undefined) return json;
   try {

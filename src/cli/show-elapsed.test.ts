@@ -36,7 +36,7 @@ it('counts the seconds in one line, and removes it', () => {
   expect(err).toBe(ended);
 });
 
-it('lets other messages begin on a line of their own', () => {
+it('lets other messages start on a new line', () => {
   using elapsed = showElapsed(io, { isShown: true });
   vi.advanceTimersByTime(1000);
   elapsed.io.err('Copying the repository: 10%\n');
@@ -70,7 +70,7 @@ it.each([
   expect(err).toBe(ended);
 });
 
-it('leaves the line to a count inside the command', () => {
+it('leaves the line to a counter inside the command', () => {
   using silence = showSilence(io, { isShown: true });
   vi.advanceTimersByTime(500);
   using _elapsed = showElapsed(silence.io, { isShown: true });

@@ -2,7 +2,7 @@ import { isatty } from 'node:tty';
 import type { Io } from './command.ts';
 
 export interface Elapsed extends Disposable {
-  /** Its `err` removes the line first, so that other messages begin on a line of their own. */
+  /** Its `err` removes the progress line first, so that other messages start on a new line. */
   readonly io: Io;
 }
 
@@ -12,7 +12,9 @@ interface ElapsedOptions {
   readonly label?: string;
 }
 
-/** Shows a person at a terminal, from the first second on, how long a command has waited; the line is removed at its end. */
+/**
+ * Shows a person at a terminal how long a command has waited, from the first second on. Removes the line at the end.
+ */
 export function showElapsed(
   io: Io,
   { tickMs = TICK_MS, isShown = isatty(2), label = 'Waiting' }: ElapsedOptions = {},
@@ -43,7 +45,7 @@ export function showElapsed(
   };
 }
 
-/** Shows how long a command works without a word. Ends with its first output, and when it reads what is typed. */
+/** Shows how long a command works without output. Ends with the first output, or when the command reads input. */
 export function showSilence(io: Io, options: ElapsedOptions = {}): Elapsed {
   const elapsed = showElapsed(io, { ...options, label: 'Working' });
   const end = (): void => elapsed[Symbol.dispose]();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { renderFacts, renderTable } from './table.ts';
 
-it('puts columns under each other, wide characters counted twice', () => {
+it('aligns columns, counting wide characters twice', () => {
   expect(
     renderTable([
       ['a', '語', 'x'],
@@ -11,7 +11,7 @@ it('puts columns under each other, wide characters counted twice', () => {
   expect(renderTable([])).toBe('');
 });
 
-it('shows what is known, safely', () => {
+it('shows the known facts, safe for a terminal', () => {
   expect(
     renderFacts('name\u001B[2J', [
       ['status', 'running'],

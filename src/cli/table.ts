@@ -1,6 +1,6 @@
 import { oneLine, printable } from './text.ts';
 
-/** Each column is as wide as its widest cell; the last one is not padded. */
+/** Each column is as wide as its widest cell. The last one is not padded. */
 export function renderTable(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map((cell) => printable(oneLine(cell).replaceAll(/\s+/g, ' '))));
   const widths = safe.reduce<number[]>(
@@ -11,7 +11,7 @@ export function renderTable(rows: readonly (readonly string[])[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** A heading and the facts below it; null and empty facts are left out. */
+/** Renders a heading and the facts below it, without null and empty ones. */
 export function renderFacts(
   heading: string,
   facts: readonly (readonly [name: string, value: string | null])[],
@@ -20,7 +20,7 @@ export function renderFacts(
   return `${printable(heading)}\n${renderTable(known).replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
-/** Columns of a terminal. Ideographs and emoji take two, combining marks none. */
+/** The width in terminal columns. Ideographs and emoji take two, combining marks none. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -28,7 +28,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Cuts the text to `columns`; a cut text ends in an ellipsis. */
+/** Cuts the text to `columns`. A cut text ends in an ellipsis. */
 export function fitTo(text: string, columns: number): string {
   if (columns <= 0) return '';
   if (widthOf(text) <= columns) return text;
@@ -43,7 +43,9 @@ export function fitTo(text: string, columns: number): string {
   return `${fitted}…`;
 }
 
-/** Lines of at most `columns`, which must be 2 or more, broken at spaces; a longer word is broken where it must be. */
+/**
+ * Breaks text into lines of at most `columns`, which must be at least 2, at spaces. A longer word is broken anywhere.
+ */
 export function wrapTo(text: string, columns: number): string[] {
   if (widthOf(text) <= columns) return [text];
   const lines: string[] = [];
@@ -57,7 +59,7 @@ export function wrapTo(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
-/** Wraps a line below its own indent, so that no part of it begins further left. Tabs become spaces, since their width is unknown. */
+/** Wraps a line and keeps its indent. Tabs become spaces, because their width is unknown. */
 export function hangTo(line: string, columns: number): string[] {
   const plain = columns === Infinity ? line : line.replaceAll('\t', '    ');
   if (widthOf(plain) <= columns) return [plain];
@@ -88,14 +90,14 @@ export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** Most text: one column per character. */
+/** Plain ASCII: one column per character. */
 const PLAIN = /^[ -~]*$/;
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function segmentWidth(segment: string): number {
   if (segment.length === 1 && segment < '\u0300') return 1;
   if (/^[\p{M}\p{Cf}\p{Cc}]+$/u.test(segment)) return 0;
-  // U+FE0F makes a text character look like an emoji, which is wide.
+  // U+FE0F turns a text character into an emoji, which is wide.
   return WIDE.test(segment) || segment.includes('\uFE0F') ? 2 : 1;
 }
 

@@ -6,7 +6,7 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Every command accepts the beginning of an id. */
+/** Shortens an id. Every command accepts the start of one. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
@@ -16,7 +16,7 @@ export function oneLine(text: string): string {
   return text.replaceAll(/(?<=\S)[^\S\r\n]*[\r\n]\s*(?=\S)/g, ' · ').replaceAll(/[\t\r\n]+/g, ' ');
 }
 
-/** `12,345`. */
+/** Renders a number as `12,345`. */
 export function renderCount(value: number): string {
   return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }

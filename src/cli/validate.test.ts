@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('baton validate', () => {
-  it('says so and exits 0 where a message is valid', async () => {
+  it('reports a valid message, and exits 0', async () => {
     expect(await runCli(['validate', 'exit', '-'], SIGNAL)).toEqual({
       code: 0,
       out: 'standard input: valid exit signal\n',
@@ -22,7 +22,7 @@ describe('baton validate', () => {
     });
   });
 
-  it('shows what is wrong, where, and what to do, and exits 1', async () => {
+  it('shows each problem with its place and hint, and exits 1', async () => {
     const file = join(folder, 'signal.json');
     writeFileSync(file, SIGNAL.replace('1.0.0', '2.0.0'));
     const { code, out, err } = await runCli(['validate', 'exit', file]);
@@ -57,7 +57,7 @@ describe('baton validate', () => {
     });
   });
 
-  // An empty answer of a stop hook is a valid one, it lets the agent stop; and an empty runbook asks for nothing.
+  // An empty answer of a stop hook is valid and lets the agent stop. An empty runbook is valid too.
   it.each(MESSAGE_KIND_NAMES.filter((kind) => kind !== 'stop-hook-output' && kind !== 'runbook'))(
     'refuses an empty %s and an oversized one, as a value and with a hint',
     async (kind) => {
@@ -79,7 +79,7 @@ describe('baton validate', () => {
     expect(err).toContain('Error: input too large: 1099511627776 bytes > 65536 bytes maximum');
   });
 
-  it('names a file that is not there, in both forms', async () => {
+  it('reports a missing file, in both forms', async () => {
     const { code, err } = await runCli(['validate', 'exit', join(folder, 'none.json')]);
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: cannot read .*none\.json: no such file or folder \[unreadable-file\]\n/);
@@ -87,7 +87,7 @@ describe('baton validate', () => {
     expect(JSON.parse(out)).toMatchObject({ valid: false, problems: [{ code: 'unreadable-file' }] });
   });
 
-  it('refuses a kind it does not know with the ones it does, and exits 2', async () => {
+  it('refuses an unknown kind, lists the known ones, and exits 2', async () => {
     const { code, err } = await runCli(['validate', 'misson', 'x']);
     expect(code).toBe(2);
     expect(err).toContain('Did you mean `mission`?');
@@ -108,7 +108,7 @@ describe('baton schema', () => {
     expect(JSON.parse(out)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
   });
 
-  it('refuses a kind it does not know', async () => {
+  it('refuses an unknown kind', async () => {
     expect((await runCli(['schema', 'poem'])).code).toBe(2);
   });
 });

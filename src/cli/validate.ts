@@ -45,7 +45,7 @@ async function readMessage(file: string, kind: ListedMessageKind, io: Io): Promi
   }
 }
 
-/** For devices and pipes, which may never end. */
+/** Reads a bounded amount, because devices and pipes may never end. */
 function readAtMost(fd: number, most: number): Uint8Array {
   const buffer = new Uint8Array(most);
   let size = 0;

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(async () => scene.end());
 
-/** A command under way, and what it has said so far. */
+/** A running command, and its output so far. */
 function type(...args: string[]): StartedCli {
   return startCli(args, '', { env: scene.env, cwd: repository });
 }
@@ -27,7 +27,7 @@ async function baton(...args: string[]): Promise<void> {
 
 const AWAY = /Waiting for the daemon \(process \d+\), which (has not answered yet|is stopped)\./g;
 
-/** The daemon is frozen until somebody has heard that it is waited for. */
+/** Freezes the daemon until the command has reported that it waits. */
 async function freeze(said: { readonly err: string }): Promise<void> {
   process.kill(daemonPid, 'SIGSTOP');
   try {
@@ -38,7 +38,7 @@ async function freeze(said: { readonly err: string }): Promise<void> {
 }
 
 describe('task claim --wait', () => {
-  it('says once what it waits for, and claims it then', { timeout: 90_000 }, async () => {
+  it('reports once what it waits for, and then claims it', { timeout: 90_000 }, async () => {
     await baton('task', 'add', 'D1', '--title', 'first');
     await baton('task', 'add', 'D2', '--title', 'second', '--after', 'D1');
     await baton('task', 'update', 'D1', '--status', 'blocked', '--notes', 'no disk');
@@ -52,7 +52,7 @@ describe('task claim --wait', () => {
     expect(said.err.match(/Waiting/g)).toHaveLength(1);
   });
 
-  it('says whom it waits for when the daemon does not answer meanwhile', { timeout: 90_000 }, async () => {
+  it('names the daemon that it waits for if it stops answering', { timeout: 90_000 }, async () => {
     const { said, code } = type('task', 'claim', '--as', 'ada', '--wait');
     await freeze(said);
     await baton('task', 'add', 'A', '--title', 'work');
@@ -62,7 +62,7 @@ describe('task claim --wait', () => {
 });
 
 describe('run', () => {
-  it('says whom it waits for when the daemon does not answer meanwhile', { timeout: 90_000 }, async () => {
+  it('names the daemon that it waits for if it stops answering', { timeout: 90_000 }, async () => {
     const wait = "steps = [{ name = 'wait', run = 'while [ ! -e go ]; do sleep 0.05; done' }]";
     writeFileSync(join(repository, 'baton.toml'), `[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
     const { said, code } = type('run', 'slow');
@@ -74,7 +74,7 @@ describe('run', () => {
   });
 });
 
-it('down says how many agents go on, and up finds them again', { timeout: 90_000 }, async () => {
+it('down reports how many agents keep running, and up finds them again', { timeout: 90_000 }, async () => {
   const agent = '[notify]\ndesktop = false\n[agents.patient]\nrun = "while [ ! -e go ]; do sleep 0.05; done"\n';
   writeFileSync(join(repository, 'baton.toml'), agent);
   const started = type('run', 'patient', '--detach', '--json');
@@ -98,12 +98,16 @@ it('down says how many agents go on, and up finds them again', { timeout: 90_000
   expect(again.said.out).toBe('Baton is down.\n');
 });
 
-it('pipeline wait does not take its own patience for a daemon that is silent', { timeout: 90_000 }, async () => {
-  const wait = "steps = [{ name = 'wait', run = 'sleep 4' }]";
-  writeFileSync(join(repository, 'baton.toml'), `[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
-  const started = type('run', 'slow', '--detach', '--json');
-  expect(await started.code).toBe(0);
-  const { said, code } = type('pipeline', 'wait', String(JSON.parse(started.said.out).id));
-  expect(await code).toBe(0);
-  expect(said.err).toBe('');
-});
+it(
+  'pipeline wait does not mistake its own timeout for a daemon that does not answer',
+  { timeout: 90_000 },
+  async () => {
+    const wait = "steps = [{ name = 'wait', run = 'sleep 4' }]";
+    writeFileSync(join(repository, 'baton.toml'), `[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
+    const started = type('run', 'slow', '--detach', '--json');
+    expect(await started.code).toBe(0);
+    const { said, code } = type('pipeline', 'wait', String(JSON.parse(started.said.out).id));
+    expect(await code).toBe(0);
+    expect(said.err).toBe('');
+  },
+);

@@ -55,7 +55,7 @@ export interface DispatchOptions extends Outbox, Pick<FolderCall, 'projects' | '
   readonly drain: (projectId: string) => Promise<boolean>;
 }
 
-/** Finds the project and runs the operation. An internal error is logged, and answered without details. */
+/** Finds the project and runs the operation. An internal error is logged; the answer has no details. */
 export async function dispatchCall(call: IncomingCall, options: DispatchOptions): Promise<Answer> {
   const operation = OPERATIONS.get(call.operation);
   if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
@@ -74,9 +74,9 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
     const { identity, body, key, signal } = call;
     // A call from the outbox does not prove that its agent is alive now.
     if (call.keptAt === undefined) project.lastReports.note(identity.caller, services.monotonicMs());
-    // A database that is away is not asked again for each message: agents do not wait for it.
+    // Does not wait for an unavailable database on every message, so that agents are not delayed.
     if (project.isAway && isOfAgent(call)) return checkedWithoutStore(operation, call) ?? keepWhileAway(call, options);
-    // Earlier calls of a session come first, even if they are still in the outbox.
+    // Earlier calls of a session go first, even if they are still in the outbox.
     const { project: own } = identity;
     const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
     if (!isInOrder && !(await options.drain(own)))
@@ -96,7 +96,7 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
       services,
       caller: callerOf(call, services.now()),
       input: body.length === 0 ? '{}' : body,
-      // Keys are scoped by caller: no caller gets the answer of another.
+      // Keys are scoped by caller, so that no caller gets another one's answer.
       ...(key === undefined || operation.kind === 'read'
         ? {}
         : { key: `${keyScopeOf(identity)}:${call.operation}:${key}` }),
@@ -125,19 +125,19 @@ const CLAIM_UNACKNOWLEDGED: ApiError = {
   hint: 'Send this again in a moment.',
 };
 
-/** Callers whose calls can start a session. The others are sessions, or act for one. */
+/** Callers whose calls can start a session. All others are sessions or act for one. */
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
-/** A kept call is judged by the claim that was live when the call was kept. */
+/** A kept call is judged by the claim that was live when it was kept. */
 function callerOf({ identity: { caller }, keptAt }: IncomingCall, now: Date): Caller {
   if (caller.kind !== 'session' || keptAt === undefined) return caller;
-  // It was kept by the clock of this host. In a fleet, entries have the time of the database.
+  // The outbox uses this host's clock. In a fleet, entries have the database's time.
   const offsetMs = now.getTime() - Date.now();
   const isOff = Math.abs(offsetMs) > CLOCK_MS;
   return { ...caller, keptAt: isOff ? new Date(Date.parse(keptAt) + offsetMs).toISOString() : keptAt };
 }
 
-/** Two readings of one clock differ by less. */
+/** Two readings of one clock differ by less than this. */
 const CLOCK_MS = 50;
 
 export async function findProject(
@@ -155,7 +155,7 @@ function keyScopeOf({ caller }: CallerIdentity): string {
   return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
-/** What needs no store to be refused: a kept call would be refused when its caller has gone. */
+/** Makes the checks that need no store: a kept call could only be refused when its caller has exited. */
 function checkedWithoutStore(
   operation: Operation<OperationName>,
   { identity, body }: IncomingCall,
@@ -168,7 +168,7 @@ function checkInput({ parse }: Operation, body: Uint8Array): Refused | undefined
   return parsed.ok ? undefined : inputErrorAnswer(parsed);
 }
 
-/** The call was not decided. Callers with an outbox keep it until there is room again. */
+/** The error of a call that was not decided. A caller with an outbox keeps the call until there is room again. */
 function shortageError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return storeUnavailableError({ message, hint: 'Make room on the disk, or free descriptors. Then send this again.' });
@@ -191,7 +191,7 @@ export async function executeOperation(operation: Operation<ProjectOperationName
   if (forbidden !== undefined) return forbidden;
   const ended = await findEndedClaimError(operation, call);
   if (ended !== undefined) return { ok: false, error: ended };
-  // A project adopts its rules before its first task, so that no gate is ever open.
+  // A project adopts its rules before its first task, so that its gates are always in force.
   const { adoptions } = call.project;
   if (['task_create', 'task_import'].includes(operation.name)) void adoptions?.adoptFirst();
   const first = operation.kind === 'write' ? adoptions?.firstUnderWay : undefined;
@@ -256,7 +256,7 @@ export const OPERATION_HANDLERS: Handlers = {
   form_get: formHandler,
 };
 
-/** What an ended session may still read: its own task, what its stop hook needs, and the seal that it made. */
+/** What an ended session may still read: its own task, the input of its stop hook, and its own seal. */
 const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'task_get',
   'task_view',
@@ -271,7 +271,7 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'merkle_root',
 ]);
 
-/** Writes that act before the kernel decides anything. The kernel refuses all others, so that a repeat gets its first answer. */
+/** Writes that act before the kernel decides. The kernel handles all others, so that a retry gets its first answer. */
 const UNDECIDED: ReadonlySet<string> = new Set(['audit_verify_chain', 'workflow_close']);
 
 async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {
@@ -289,7 +289,7 @@ export async function readClaimEndError(
   return settled.ok && !settled.answer.ok ? settled.answer.refusal : undefined;
 }
 
-/** An input that names no task is about the caller's own, unless it lists all tasks. */
+/** An input without a task concerns the caller's own task, unless the operation lists all tasks. */
 function isAboutOwn({ name, parse }: Operation, { input }: Call, { taskId }: { readonly taskId: string }): boolean {
   const parsed = parse(input);
   if (!parsed.ok) return true;

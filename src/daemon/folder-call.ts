@@ -2,7 +2,7 @@ import type { Caller } from '../state/caller.ts';
 import type { PageDoor } from './pages/page-ledgers.ts';
 import type { Projects } from './project/projects.ts';
 
-/** A call that concerns the state folder. It may name a project all the same. */
+/** A call that concerns the state folder. It may still name a project. */
 export interface FolderCall {
   readonly caller: Caller;
   readonly input: unknown;

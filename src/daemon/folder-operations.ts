@@ -13,7 +13,7 @@ const HANDLERS: FolderHandlers = {
   page_key_revoke: revokePageKey,
 };
 
-/** By name: the operations that concern the whole state folder. */
+/** The operations that concern the whole state folder, by name. */
 export const FOLDER_HANDLERS: ReadonlyMap<string, (call: FolderCall) => Promise<Answer>> = new Map(
   Object.entries(HANDLERS),
 );

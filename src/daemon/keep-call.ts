@@ -12,7 +12,7 @@ export interface IncomingCall {
   readonly body: Uint8Array;
   readonly key: string | undefined;
   readonly signal?: AbortSignal;
-  /** Set if the call waited in the outbox: since when. */
+  /** When the call was put in the outbox. Absent if the call was never kept. */
   readonly keptAt?: string;
 }
 
@@ -21,25 +21,27 @@ export interface Outbox {
   readonly onKept?: () => void;
 }
 
-/** While the database is away, what is read is from before. */
+/** Adds since when the database is unavailable, because the result of a read is from before. */
 export function addAge(answer: Answer & { readonly ok: true }, { ledger }: Project): Answer {
   const away_since = awaySinceOf(ledger.health);
   return away_since === undefined ? answer : { ...answer, store: { away_since } };
 }
 
-/** A message of a session, an agent or its supervisor, sent now, that can be delivered later. */
+/** Whether a call is a current message of a session, an agent or its supervisor that can be delivered later. */
 export function isOfAgent({ operation, identity, keptAt, body }: IncomingCall): boolean {
   return (
     keptAt === undefined && identity.project !== undefined && isKeepable(operation, new TextDecoder().decode(body))
   );
 }
 
-/** The ledger of one machine fails with its disk, and so does the outbox beside it: there the callers keep their calls. */
+/**
+ * On a single machine the ledger and the outbox fail with the same disk, so the callers keep their calls themselves.
+ */
 export function canKeep(call: IncomingCall, { ledger }: Project): boolean {
   return ledger.store.kind === 'postgres' && isOfAgent(call);
 }
 
-/** The answer is on disk before it is given, in order with the session's other messages. */
+/** Writes the call to disk before answering, in order with the session's other messages. */
 export function keepWhileAway(call: IncomingCall, { outbox, onKept }: Outbox): Answer {
   const { operation, token, key = crypto.randomUUID(), projectPath = null } = call;
   const input = new TextDecoder().decode(call.body);
@@ -49,10 +51,10 @@ export function keepWhileAway(call: IncomingCall, { outbox, onKept }: Outbox): A
   return keptAnswer(operation, 'database');
 }
 
-/** A record that the store refuses is kept and delivered later; otherwise the work would be lost. */
+/** Keeps a record that the store refuses, and delivers it later. The work would be lost otherwise. */
 export function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKept }: Outbox): Answer {
   const { operation, token, key, projectPath = null } = call;
-  // A page has no token by which the call could be delivered later.
+  // A page has no token with which the call could be delivered later.
   if (key === undefined || token === '' || call.keptAt !== undefined) return { ok: false, error };
   const input = new TextDecoder().decode(call.body);
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });

@@ -28,7 +28,7 @@ describe('a daemon', () => {
     expect(await client().health()).toMatchObject({ ok: true, result: { pid: first.child.pid } });
   });
 
-  it('starts after a killed one, whatever that left behind, and keeps its state', async () => {
+  it('starts after a killed one, whatever files that left, and keeps its state', async () => {
     const first = await scene.spawnDaemon();
     const create = async (id: string, key: string) =>
       client().call('task_create', { task_id: id, title: 'x' }, { key });
@@ -85,7 +85,7 @@ describe('a daemon', () => {
     const waiting = waiter.call('task_claim', { as: 'ada', wait_ms: 600_000 });
     const events = client().events();
     await events.next();
-    // The claim waits in the daemon once a later request has been answered on a connection made after it.
+    // Once a request on a later connection is answered, the claim waits in the daemon.
     await client().call('task_list', {});
     child.kill('SIGTERM');
     expect(await waiting).toMatchObject({ ok: false, error: { code: 'no-work' } });
@@ -138,7 +138,7 @@ describe('a daemon', () => {
     slow.destroy();
   });
 
-  it('ends when its folder is gone', async () => {
+  it('ends when its folder is removed', async () => {
     const { exited } = await scene.spawnDaemon();
     rmSync(scene.stateDir, { recursive: true });
     expect(await exited).toBe(0);

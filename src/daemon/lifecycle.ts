@@ -43,9 +43,9 @@ export interface DaemonOptions {
   readonly stateDir?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly echo?: (line: string) => void;
-  /** The watchdog starts this daemon after a crash. The daemon stops again if `baton down` is on record. */
+  /** The watchdog starts this daemon after a crash. The daemon stops again if `baton down` was recorded. */
   readonly isRestart?: boolean;
-  /** Called before the daemon listens: clients rely on a restart after a crash. */
+  /** Called before the daemon listens, because clients rely on a restart after a crash. */
   readonly beforeListening?: (stateDir: string, log: Log) => void;
 }
 
@@ -67,7 +67,7 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStar
   const stateDir = options.stateDir ?? findStateDir(env);
   const settings = readSettings(env);
   if (!settings.ok) return { ok: false, isTaken: false, error: settings.error };
-  // A daemon started inside a session would inherit that session's environment and escape its limits.
+  // A daemon started inside a session would inherit the session's environment and escape its limits.
   const above = findSessionAbove(stateDir, env);
   if (above !== undefined) return { ok: false, isTaken: false, error: belowSessionError(above) };
   const lock = lockStateFolder(stateDir);
@@ -175,7 +175,7 @@ async function openDaemon(
     clearInterval(watching);
     pages.close();
     loop[Symbol.dispose]();
-    // In this order: once the lock is free, the next daemon may start, and its socket has the same name.
+    // The order matters: when the lock is free, the next daemon may start with a socket of the same name.
     if (readOwnership(files.record).kind === 'ours') {
       rmSync(files.record, { force: true });
       server.closeListeners();
@@ -215,7 +215,7 @@ async function openDaemon(
   return { record, stateDir, log, stop, stopped: ended.promise };
 }
 
-/** The log may be missing: a full disk has no room for it. */
+/** The log may be missing, because a full disk has no room for it. */
 function hintFor(error: unknown, stateDir: string): string {
   if (isDiskFault(error)) return `Make room on the disk of ${stateDir}, or make it writable; then: baton up`;
   return isShortage(error) ? 'Raise the limit on open files: ulimit -n; then: baton up' : 'See daemon.log.';
@@ -231,7 +231,7 @@ function isMcp({ request }: HttpExchange): boolean {
   return request.url === '/mcp' || request.url?.startsWith('/mcp?') === true;
 }
 
-/** Most daemons get no MCP requests over HTTP, so its libraries are loaded with the first one. */
+/** Loads the MCP libraries at the first request, because most daemons get none over HTTP. */
 function lazyMcpEndpoint(options: McpEndpointOptions): () => Promise<McpEndpoint> {
   let endpoint: Promise<McpEndpoint> | undefined;
   return async () => (endpoint ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
@@ -243,7 +243,7 @@ function makeServices(
   { exitFlag }: DaemonSettings,
   { log, env, loop }: Pick<DaemonContext, 'log' | 'env'> & Pick<Services, 'loop'>,
 ): Services {
-  // The log gets the place and the number of errors, never the content of the file.
+  // Logs the place and the number of errors, never the content of the file.
   const runbook = new RunbookWatch(path, (problems) => {
     if (problems === undefined) return log.info('the runbook is valid again', { path });
     const [{ file, line }] = problems;
@@ -268,7 +268,7 @@ function makeServices(
     get exitProtocol() {
       return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
     },
-    // If the environment sets the flag, the files need not be read.
+    // The files are not read if the environment sets the flag.
     readExitProtocol: () => exitProtocolEnabled(exitFlag, !isSet && runbook.readExitProtocol()),
     monotonicMs: () => performance.now(),
     loop,
@@ -280,7 +280,7 @@ function makeServices(
 
 type LifecycleEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** What a session with this mode would have here. */
+/** Returns the sandbox that a session with this mode would have on this machine. */
 async function adviseSandbox(mode: SandboxMode, env: LifecycleEnvironment): Promise<SandboxAdvice> {
   const isContainer = mode === 'container';
   const chosen = chooseMode(mode, await surveySandboxes(env, isContainer), isContainer);

@@ -39,7 +39,7 @@ describe('the log', () => {
     expect(statSync(`${path}.1`).size).toBeLessThanOrEqual(SERVER_LIMITS.logBytes);
   });
 
-  it('writes only so many lines a second', () => {
+  it('limits the lines per second', () => {
     vi.useFakeTimers();
     const log = openLog(path);
     for (let i = 0; i < 10_000; i++) log.info('knock');

@@ -5,13 +5,16 @@ import { SERVER_LIMITS } from './limits.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** JSON lines. The content of calls is not logged, only their outcome; credentials quoted by an error are redacted. */
+/** A log of JSON lines. Records the outcome of calls, not their content, and redacts credentials quoted in errors. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields & { readonly cause?: string }): void;
 }
 
-/** A log file, and one older file of the same size. Lines are written at once, so that those before a crash are there. */
+/**
+ * Opens a log file. One older file of the same size is kept. Lines are written synchronously, so that those before a
+ * crash are on disk.
+ */
 export function openLog(path: string, options: { readonly echo?: (line: string) => void } = {}): Log {
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const spare = new SpareDescriptor();
@@ -77,7 +80,7 @@ export class ThrottledLog {
   }
 }
 
-/** A spare file descriptor, so that running out of descriptors can still be logged. */
+/** Holds a spare file descriptor, so that running out of descriptors can still be logged. */
 class SpareDescriptor {
   #spare = openSpare();
 

@@ -9,7 +9,7 @@ function pulseAt(): { pulse: LoopPulse; at: (ms: number) => void } {
 }
 
 describe('the pulse of the loop', () => {
-  it('has no lag while it beats in time', () => {
+  it('has no lag while it ticks on time', () => {
     const { pulse, at } = pulseAt();
     for (const ms of [500, 1000, 1500]) {
       at(ms);
@@ -19,13 +19,13 @@ describe('the pulse of the loop', () => {
     expect(pulse.lagMs).toBe(0);
   });
 
-  it('shows a beat that is overdue before it comes', () => {
+  it('shows an overdue tick before it happens', () => {
     const { pulse, at } = pulseAt();
     at(10_500);
     expect(pulse.lagMs).toBe(10_000);
   });
 
-  it('remembers a late beat for ten seconds, and the longest one of them', () => {
+  it('keeps the longest late tick for ten seconds', () => {
     const { pulse, at } = pulseAt();
     at(8500);
     pulse.beat();

@@ -8,7 +8,7 @@ import { runDaemon } from './lifecycle.ts';
 import { type Log, openLog } from './log.ts';
 import { guardProcess } from './process-health.ts';
 
-/** The program of a daemon. It reports on a pipe that it listens, or why not. */
+/** The daemon's program. It reports on a pipe that it listens, or why it does not. */
 async function main(): Promise<void> {
   applyPipedEnvironment();
   guardProcess(openLog(stateFiles(findStateDir(process.env)).log));
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   const { isInTerminal } = report;
   const isRestart = process.env['BATON_RESTARTED'] === '1';
   delete process.env['BATON_RESTARTED'];
-  // In a terminal, or under a service manager, its end is noticed without a watchdog.
+  // In a terminal or under a service manager, its end is noticed without a watchdog.
   const isWatched = !isInTerminal && isRestartEnabled(process.env);
   let watchdog: Watchdog | undefined;
   const beforeListening = (stateDir: string, log: Log): void => {
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   if (!started.ok) {
     await leave();
     const { code, message, hint } = started.error;
-    // A client adds its own hint; in a terminal the daemon prints its own, and uses the exit codes of commands.
+    // A client adds its own hint. In a terminal the daemon prints its own hint, and uses the exit codes of commands.
     report.send(isInTerminal ? `Error: ${message} [${code}]\n  hint: ${hint}\n` : `${message}\n`);
     process.exit(started.isTaken && !isInTerminal ? EXIT_DAEMON_RUNNING : 1);
   }
@@ -55,7 +55,7 @@ function startWatchdogFor(stateDir: string, log: Log): Watchdog {
   return startWatchdog({ stateDir, env: process.env, onLost });
 }
 
-/** The pipe to the process that started this one; child processes must not inherit it. */
+/** The pipe to the process that started the daemon. Child processes must not inherit it. */
 function openReadyReport(): { readonly isInTerminal: boolean; readonly send: (line: string) => void } {
   const { BATON_READY_FD: fd } = process.env;
   delete process.env['BATON_READY_FD'];
@@ -65,7 +65,7 @@ function openReadyReport(): { readonly isInTerminal: boolean; readonly send: (li
       writeSync(fd === undefined ? 2 : Number(fd), line);
       if (fd !== undefined) closeSync(Number(fd));
     } catch {
-      // The starting process did not wait.
+      // The starting process has stopped waiting.
     }
   };
   return { isInTerminal: fd === undefined, send };

@@ -8,7 +8,7 @@ import type { PageDoor } from './pages/page-ledgers.ts';
 import type { Projects } from './project/projects.ts';
 import { AccessTokens } from './tokens.ts';
 
-/** An outbox with calls of two projects. The store of `locked` cannot be written; that of `open` refuses everything. */
+/** An outbox with calls of two projects. The store of `locked` is not writable; that of `open` refuses everything. */
 function scene() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -23,9 +23,9 @@ function scene() {
     if (code === 'ENOSPC') throw Object.assign(new Error('no space left'), { code });
     return { ok: false, error: { code, message: code, hint: '' } } as const;
   };
-  // Only `find` is reached: tokens of sessions and supervisors name their project.
+  // Only `find` is called, because tokens of sessions and supervisors name their project.
   const projects = { find } as unknown as Projects; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  // Pages have no tokens, so that none of the calls is theirs.
+  // Not used, because pages have no tokens and so no calls in the outbox.
   const door = {} as unknown as PageDoor; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const log = { info: () => {}, error: () => {} };
   const delivery = new OutboxDelivery({ projects, door, outbox, log, tokens, drain: async (id) => delivery.drain(id) });
@@ -44,7 +44,7 @@ function scene() {
   return { delivery, outbox, asked, answers };
 }
 
-it('keeps the order of a project, whatever token each call has, and does not hold up another project', async () => {
+it('keeps the order of a project, whatever token each call has, and does not delay another project', async () => {
   const { delivery, outbox, asked } = scene();
   expect(await delivery.deliver()).toEqual({ delivered: 0, refused: 2, waiting: 2 });
   expect(asked.filter((id) => id === 'locked')).toHaveLength(1);
@@ -91,14 +91,14 @@ it('retries a call after an internal error, and sets it aside in the end', async
   expect(await delivery.drain('open')).toBe(false);
   expect(listKept(outbox)).toHaveLength(4);
   for (let tries = 2; tries < 5; tries++) expect(await delivery.drain('open')).toBe(false);
-  // The fifth try settles the first call, and then there is the second.
+  // The fifth try settles the first call, and the second one follows.
   expect(await delivery.drain('open')).toBe(false);
   expect([listKept(outbox).length, readdirSync(join(outbox, 'refused')).length]).toEqual([3, 1]);
 });
 
 it('does not wait for a settled call whose file cannot be removed', async () => {
   const { delivery, outbox } = scene();
-  // Nothing can be put aside there, and so the files stay.
+  // The folder for refused calls cannot be created, so the files stay.
   writeFileSync(join(outbox, 'refused'), '');
   expect(await delivery.drain('open')).toBe(true);
   expect([delivery.isWaiting('open'), listKept(outbox).length]).toEqual([false, 4]);

@@ -13,14 +13,14 @@ export interface Delivered {
 
 interface OutboxDeliveryOptions extends DispatchOptions {
   readonly tokens: AccessTokens;
-  /** Whether the database of a project is known to be away: then nothing is tried. */
+  /** Whether the database of a project is known to be unavailable. Then no delivery is tried. */
   readonly isAway?: (projectId: string) => boolean;
 }
 
 /**
- * Delivers the calls that were kept while no daemon ran, each with its key. The calls of one project form a lane: they are delivered in
- * order, and a call that its store cannot take yet holds up those behind it, but no other project. A refused call is set aside for people;
- * after an internal error a call is retried a few times first.
+ * Delivers the calls that were kept while no daemon ran, each with its key. The calls of one project form a lane: they
+ * are delivered in order, and a call that its store cannot accept yet delays those behind it, but no other project. A
+ * refused call is set aside for people. After an internal error a call is first retried a few times.
  */
 export class OutboxDelivery {
   readonly #options: OutboxDeliveryOptions;
@@ -29,7 +29,7 @@ export class OutboxDelivery {
   /** Settled calls whose files could not be removed. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
-  /** Since when each lane is blocked, and since when a file could not be read, on the monotonic clock. */
+  /** When each lane became blocked, and when a file became unreadable, on the monotonic clock. */
   readonly #blockedSince = new Map<string, number>();
   #unreadableSince: number | undefined;
   #underWay = 0;
@@ -51,13 +51,18 @@ export class OutboxDelivery {
     }
   }
 
-  /** Whether a kept call of this project is not recorded yet. True also if a file cannot be read: it may hold such a call. */
+  /**
+   * Whether a kept call of this project is not recorded yet. Also true if a file is unreadable, because it may hold
+   * such a call.
+   */
   isWaiting(projectId: string): boolean {
     const names = findKept(this.#options.outbox);
     return names === undefined || names.some((name) => this.#mayBeOf(projectId, name));
   }
 
-  /** Returns whether none is left: otherwise a direct call, or an exit, would overtake what the same session sent before. */
+  /**
+   * Returns whether no call is left. If one is left, a direct call would overtake earlier calls of the same session.
+   */
   async drain(projectId: string): Promise<boolean> {
     if (!this.isWaiting(projectId)) return true;
     if (this.#isStopped) return false;
@@ -71,7 +76,7 @@ export class OutboxDelivery {
     return Math.max(0, performance.now() - since);
   }
 
-  /** A caller may keep its call just after the daemon has looked; that call is delivered too. */
+  /** A caller may keep its call just after the daemon has looked. That call is delivered too. */
   deliverIfAny(): void {
     if (this.#isStopped || this.#underWay > 0 || this.#again !== undefined) return;
     const names = findKept(this.#options.outbox);
@@ -79,7 +84,7 @@ export class OutboxDelivery {
     if (names === undefined || names.length > 0) void this.deliver();
   }
 
-  /** Nothing announces that a store is back, so delivery is retried, less and less often. */
+  /** No event reports that a store is available again, so delivery is retried, less and less often. */
   retryLater(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#again);
@@ -151,7 +156,7 @@ export class OutboxDelivery {
     return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
 
-  /** A run that has not begun serves all who ask meanwhile: each run of a lane waits for its store. */
+  /** Runs a lane. A run that has not started yet serves all callers, because each run of a lane waits for its store. */
   async #run(lane: string): Promise<LaneEnd> {
     const before = this.#lanes.get(lane);
     if (before?.isBegun === false) return before.end;
@@ -206,7 +211,7 @@ export class OutboxDelivery {
     const { code } = answer.error;
     if (TEMPORARY_CODES.has(code) || (code === 'internal' && this.#mayTryAgain(keptCallId(name, call)))) return 'waits';
     log.error('a kept call was refused, and was set aside', { name, operation: call.operation, code });
-    // Without its token, which is not needed any more.
+    // Omits the token, which is no longer needed.
     const about = JSON.stringify({ ...call, token: undefined, answer });
     this.#remove(name, call, () => setAsideKept(outbox, name, 'refused', about));
     return 'refused';
@@ -223,7 +228,7 @@ export class OutboxDelivery {
     );
   }
 
-  /** A file that cannot be removed must not hold up anything: its call is settled. */
+  /** The call is settled, so a file that cannot be removed must not delay the others. */
   #remove(name: string, call: KeptCall, remove: () => void): void {
     this.#failures.delete(keptCallId(name, call));
     try {

@@ -5,13 +5,13 @@ import { openKept, OUTBOX_LIMITS, type KeptCall, type OpenedKept } from '../api/
 export interface LanedCall {
   readonly kind: 'call';
   readonly lane: string;
-  /** Name and key: names are reused when the outbox is empty, keys are not. */
+  /** Name and key, because names are reused when the outbox is empty. */
   readonly id: string;
 }
 
 export type LaneResult = LanedCall | Exclude<OpenedKept, { kind: 'call' }>;
 
-/** Which lane each file of the outbox belongs to. The daemon asks before every message of a session, so each file is read only once. */
+/** The lane of each file in the outbox. Checked before every message of a session, so each file is read only once. */
 export class OutboxLanes {
   readonly #outbox: string;
   readonly #laneOf: (call: KeptCall) => string;
@@ -41,7 +41,7 @@ export function keptCallId(name: string, { key }: KeptCall): string {
   return `${name} ${key}`;
 }
 
-/** If this fails, opening the file tells why. */
+/** If this fails, opening the file reports why. */
 function readStamp(path: string): string | undefined {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });

@@ -7,7 +7,9 @@ export interface ProcessEvents {
   exit(code: number): void;
 }
 
-/** After a shortage or a full disk the daemon continues. Anything else is a bug: it logs the error and ends. */
+/**
+ * After a shortage or on a full disk the daemon continues. Anything else is a bug: the daemon logs the error and ends.
+ */
 export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   const rare = new ThrottledLog(log);
   const onError = (error: unknown): void => {
@@ -23,7 +25,9 @@ export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   guarded.on('unhandledRejection', onError);
 }
 
-/** Measures delays of the event loop by a timer. A late beat counts for a while, so that repeated stalls stay visible. */
+/**
+ * Measures delays of the event loop with a timer. A late tick counts for a while, so that repeated stalls stay visible.
+ */
 export class LoopPulse implements LoopMeasure, Disposable {
   readonly boundMs: number;
   readonly #now: () => number;

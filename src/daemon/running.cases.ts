@@ -16,13 +16,13 @@ import { readDaemonRecord, readToken } from '../api/state-folder.ts';
 import type { Entry } from '../ledger/format/entry.ts';
 import { runDaemon, type Daemon } from './lifecycle.ts';
 
-/** Folders and processes of one test; `end` removes whatever is left of them. */
+/** The folders and processes of one test. `end` removes them. */
 export class Scene {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'baton-daemon-'));
   readonly stateDir: string = join(this.folder, 'state');
   readonly #children = new Set<ChildProcess>();
 
-  /** Made from nothing: what this machine has in its own must not decide, and agents must not find it. */
+  /** Built from nothing, so that the machine's own settings neither affect the test nor reach agents. */
   readonly env: Record<string, string | undefined> = {
     PATH: process.env['PATH'],
     HOME: this.folder,
@@ -40,14 +40,14 @@ export class Scene {
     return path;
   }
 
-  /** A daemon in this process. */
+  /** Starts a daemon in this process. */
   async runDaemon(env: Record<string, string | undefined> = {}): Promise<Daemon> {
     const started = await runDaemon({ stateDir: this.stateDir, env: { ...this.env, ...env } });
     if (!started.ok) throw new Error(started.error.message);
     return started.daemon;
   }
 
-  /** A daemon as a process of its own, after it has said whether it listens. */
+  /** Starts a daemon as a separate process, and waits until it reports whether it listens. */
   async spawnDaemon(env: Record<string, string | undefined> = {}): Promise<SpawnedDaemon> {
     const child = spawn(process.execPath, [DAEMON], {
       env: { ...this.env, ...env, BATON_READY_FD: '3' },
@@ -59,7 +59,7 @@ export class Scene {
     return { child, said: said.trim(), exited };
   }
 
-  /** Runs a program in a process of its own, and gives back what it prints. */
+  /** Runs a program in a separate process, and returns what it prints. */
   async run(source: string, env: Record<string, string | undefined> = {}): Promise<string> {
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', source], {
       env: { ...this.env, ...env },
@@ -69,7 +69,7 @@ export class Scene {
     return (await child.stdout.toArray()).join('');
   }
 
-  /** What is recorded for its only project, without what only a fleet records. */
+  /** The entries of the only project, without those that only a fleet records. */
   async entries(): Promise<Entry[]> {
     const ledgerFile = findLedgerFile(this.stateDir);
     return readLedger({ ledgerFile, project: basename(ledgerFile, '.db') });
@@ -79,7 +79,7 @@ export class Scene {
     return readToken(this.stateDir, kind) ?? '';
   }
 
-  /** The name of a pass, as the client makes one for each of its connections to the Unix socket. */
+  /** Returns the name of a new pass. The client makes one for each connection to the Unix socket. */
   pass(): string {
     return makePass(this.stateDir) ?? '';
   }
@@ -87,7 +87,8 @@ export class Scene {
   async end(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL');
     const record = readDaemonRecord(this.stateDir);
-    // One that was started by a client is nobody's child; its name in the folder's record makes it ours.
+    // A daemon that a client started is not a child of this process. Its record in the test's folder shows that it
+    // belongs to the test.
     if (record !== undefined && record.pid !== process.pid && isDaemon(record.pid)) process.kill(record.pid, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -105,7 +106,7 @@ export interface Heard {
   readonly answer: { readonly ok: boolean; readonly result?: unknown; readonly error?: { readonly code: string } };
 }
 
-/** One request, with exactly the headers that are given. */
+/** Sends one request with exactly the given headers. */
 export async function ask(where: RequestOptions, body?: string | Buffer): Promise<Heard> {
   return new Promise((resolve, reject) => {
     const sent = request({ agent: false, ...where }, (response) => {
@@ -120,7 +121,7 @@ export async function ask(where: RequestOptions, body?: string | Buffer): Promis
   });
 }
 
-/** Waits for something that no event tells, with a deadline. */
+/** Polls for a condition that no event reports, with a deadline. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 60_000): Promise<void> {
   await waitUntil(what, holds, timeoutMs);
 }

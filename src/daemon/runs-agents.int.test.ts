@@ -35,7 +35,7 @@ describe('an agent', () => {
     await world.ask('agent_kill', { id, reason: 'enough' });
     expect(await world.agent(id)).toMatchObject({ status: 'cancelled', process: 'gone' });
     await untilNobodyIs(id);
-    // Once more: there is nothing left to end.
+    // A second call finds nothing to end.
     expect(await world.ask('agent_kill', { id })).toEqual({ id, outcome: 'cancelled' });
   });
 
@@ -68,7 +68,7 @@ describe('an agent', () => {
     expect(world.lines('heard.txt')).toEqual(['heard hello', 'heard one', 'heard two', 'heard three', 'heard bye']);
   });
 
-  it('that cannot be started fails with the reason', async () => {
+  it('fails with the reason if it cannot be started', async () => {
     world.write(`
       [agents.lost]
       run = "true"
@@ -135,7 +135,7 @@ describe('an agent', () => {
     expect(launch.prompt).toMatch(/^Continue where you stopped\./);
   });
 
-  it('that is silent in a turn is asked about, and restarted in its conversation', async () => {
+  it('opens a decision if it is silent in a turn, and is restarted in its conversation', async () => {
     writeFileSync(join(world.repository, 'silent.yaml'), '- say: Working.\n- hang\n- signal: complete\n');
     world.write(`
       [limits]
@@ -165,7 +165,7 @@ describe('an agent', () => {
     expect(shown.reason).toMatch(/ENOTDIR|EEXIST/);
   });
 
-  it('that dies is judged by a gate, which is tried as often as the runbook says', async () => {
+  it('is judged by a gate after it died, as often as the runbook says', async () => {
     world.write(`
       [agents.worker]
       run = "true"
@@ -232,7 +232,7 @@ describe('a worker', () => {
       const { data } = (await world.entries()).find(({ type }) => type === 'SessionPrepared') ?? {};
       const log = await gitText(['log', '--format=%an %s', String(data?.['branch'])], { cwd: world.repository });
       expect(log).toMatchObject({ ok: true, value: expect.stringMatching(/^Grace first\n(?!Grace)/) });
-      // In a sandbox the session's own git takes the commit, and it stays there.
+      // In a sandbox the session's private git takes the commit, which stays there.
       const { data: started } = (await world.entries()).find(({ type }) => type === 'AgentStarted') ?? {};
       expect(existsSync(join(String(data?.['workspace']), 'refused'))).toBe(!isIsolated(String(started?.['sandbox'])));
     },

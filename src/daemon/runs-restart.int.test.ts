@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(async () => world.end());
 
-/** To the supervisor, which is there while no daemon is. */
+/** Reports to the supervisor, which runs even while no daemon does. */
 const COMPLETE = String.raw`curl -s $BATON_URL/v1/agent_signal -H \"authorization: Bearer $BATON_TOKEN\" -d '{\"kind\":\"complete\"}'`;
 const go = (): void => writeFileSync(join(world.repository, 'go'), '');
 
@@ -89,7 +89,7 @@ describe('a restarted daemon', () => {
     await untilNobodyIs(agentId);
   });
 
-  it('keeps its timers: what was due meanwhile is due at once', async () => {
+  it('keeps its timers: overdue ones fire at once', async () => {
     world.write(`
       [pipelines.p]
       steps = [{ name = "s", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 2", on_fail = { retries = 1, cooldown = "1s" } }]`);

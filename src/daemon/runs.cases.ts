@@ -28,7 +28,7 @@ export class RunScene {
     return basename(this.ledgerFile, '.db');
   }
 
-  /** Nobody is called on this machine's screen. */
+  /** Disables desktop notifications. */
   write(runbook: string): void {
     const quiet = runbook.includes('[notify]') ? '' : '[notify]\ndesktop = false\nterminal = false\n';
     writeFileSync(join(this.repository, 'baton.toml'), `${runbook}\n${quiet}`);
@@ -40,7 +40,7 @@ export class RunScene {
     this.connect(all);
   }
 
-  /** To a daemon that somebody else has started. */
+  /** Connects to a daemon that the test started elsewhere. */
   connect(env: Record<string, string | undefined>): void {
     this.#client?.close();
     const all = { ...this.scene.env, ...env };
@@ -58,7 +58,7 @@ export class RunScene {
     await this.start(env);
   }
 
-  /** The result of a call that must be answered well. */
+  /** Returns the result of a call that must succeed. */
   async ask<R = Shown>(operation: string, input: unknown = {}): Promise<R> {
     const answer = await this.call(operation, input);
     if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
@@ -77,7 +77,7 @@ export class RunScene {
     return (await this.ask('run_start', { name, args })).id;
   }
 
-  /** When it is over, or needs a person. */
+  /** Returns the pipeline when it is over or needs a person. */
   async pipeline(id: string, waitMs = 20_000): Promise<Shown> {
     return this.ask('pipeline_show', { id, wait_ms: waitMs });
   }
@@ -86,7 +86,7 @@ export class RunScene {
     return this.ask('agent_show', { id, wait_ms: waitMs });
   }
 
-  /** The agent that runs, or ran last, in a step. */
+  /** Returns the newest agent of a step. */
   async agentIn(pipelineId: string, step: string): Promise<string> {
     const find = async () =>
       (await this.ask('pipeline_show', { id: pipelineId })).steps.find(({ name }) => name === step);
@@ -109,7 +109,7 @@ export class RunScene {
     return this.ask('agent_show', { id: agentId });
   }
 
-  /** What was recorded, oldest first. */
+  /** The recorded entries, oldest first. */
   async entries(): Promise<Told[]> {
     const { seq } = await this.ask('status_get');
     const told: Told[] = [];
@@ -125,7 +125,7 @@ export class RunScene {
     return (await this.entries()).map(({ type }) => type);
   }
 
-  /** What was written into a file of the repository by whatever ran. */
+  /** The lines that runs wrote to a file of the repository. */
   lines(file: string): string[] {
     try {
       return readFileSync(join(this.repository, file), 'utf8').trim().split('\n');
@@ -134,7 +134,7 @@ export class RunScene {
     }
   }
 
-  /** Whatever still runs is ended, as a person would. */
+  /** Ends everything that still runs, as an operator would. */
   async end(): Promise<void> {
     if (this.#daemon !== undefined) {
       const { agents } = await this.ask<{ agents: Shown[] }>('agent_list');
@@ -151,7 +151,7 @@ export class RunScene {
   }
 }
 
-/** As much of any view as tests look at. */
+/** The fields of all views that tests use. */
 export interface Shown {
   readonly id: string;
   readonly seq: number;
@@ -193,7 +193,7 @@ export async function untilNobodyIs(agentId: string): Promise<void> {
   );
 }
 
-/** An agent that hangs, with a child that has left its group. */
+/** An agent that hangs, with a child that has left its process group. */
 export const HANGING = `
       [agents.worker]
       run = "setsid sleep 300 & sleep 300"

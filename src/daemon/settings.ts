@@ -6,20 +6,20 @@ import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/tasks/lease.ts';
 
 export interface DaemonSettings {
-  /** From the environment; the runbook of each project gives the others. */
+  /** Read from the environment. The runbook of each project sets the others. */
   readonly times: Partial<LeaseTimes>;
   readonly lockTimes: LockTimes;
   readonly loopLagMs: number;
   readonly exitFlag: string | undefined;
-  /** The URL of the database of projects that are new and whose runbook names none. */
+  /** The URL of the database for new projects whose runbook names none. */
   readonly store: string | undefined;
-  /** The module that registers an OpenTelemetry SDK; undefined: nothing is exported. */
+  /** The module that registers an OpenTelemetry SDK; undefined to export nothing. */
   readonly telemetry: string | undefined;
 }
 
 export type ReadSettings = OrError<{ readonly settings: DaemonSettings }>;
 
-/** An invalid value is an error: a typo must not become a default. */
+/** An invalid value is an error, because a typo must not become a default. */
 export function readSettings(env: Environment): ReadSettings {
   const times: { -readonly [K in keyof LeaseTimes]?: number } = {};
   for (const [key, name] of NAMES) {
@@ -35,7 +35,7 @@ export function readSettings(env: Environment): ReadSettings {
   const wrong = store === undefined ? undefined : findStoreUrlProblem(store);
   if (wrong !== undefined) return { ok: false, error: { ...wrong, message: `BATON_STORE: ${wrong.message}` } };
   const telemetry = env['BATON_TELEMETRY'] || undefined;
-  // The daemon's working folder is not the one in which the variable was set.
+  // The daemon's working folder differs from the one in which the variable was set.
   if (telemetry !== undefined && !isAbsolute(telemetry)) return { ok: false, error: NO_ABSOLUTE_PATH };
   const locks = lockMs === undefined ? LOCK_TIMES : scaleLockTimes(lockMs);
   return {
@@ -44,7 +44,7 @@ export function readSettings(env: Environment): ReadSettings {
   };
 }
 
-/** From the environment, else the runbook, else the specification. */
+/** Uses the environment, else the runbook, else the defaults of the specification. */
 export function leaseTimesOf(
   { times }: DaemonSettings,
   limits: Pick<RunLimits, 'claimExpiryMs' | 'renewalMs'> | undefined,

@@ -8,7 +8,7 @@ export type FolderLock =
   | { readonly ok: true; readonly release: () => void }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/** The folder becomes private. The operating system releases the lock of a process that dies, so it is never stale. */
+/** Locks the folder and makes it private. The operating system releases a dead process's lock, so it is never stale. */
 export function lockStateFolder(stateDir: string): FolderLock {
   try {
     makeFolder(stateDir);
@@ -40,7 +40,7 @@ function folderUnusable(message: string): FolderLock {
 export type Ownership =
   | { readonly kind: 'ours' }
   | { readonly kind: 'lost' }
-  /** The record could not be read, which proves nothing: the daemon may be out of descriptors. */
+  /** The record could not be read, which proves nothing. The daemon may be out of descriptors. */
   | { readonly kind: 'unknown'; readonly error: Error };
 
 export function readOwnership(

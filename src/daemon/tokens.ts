@@ -7,7 +7,7 @@ import { stateFiles } from '../api/state-folder.ts';
 import { secretForms } from '../protocol/redact-tokens.ts';
 import type { Caller } from '../state/caller.ts';
 
-/** The caller of a token. A session's token names its project; an operator's acts on any. */
+/** The caller of a token. A session's token names its project; an operator's token works for every project. */
 export interface CallerIdentity {
   readonly caller: Caller;
   readonly project?: string;
@@ -25,7 +25,10 @@ export interface RunRef {
   readonly id: string;
 }
 
-/** Tokens of the operator, of unnamed workers and for metrics are random, in files. All others name their bearer, with an HMAC. */
+/**
+ * Tokens of the operator, of unnamed workers and for metrics are random and stored in files. All others name their
+ * bearer and carry an HMAC.
+ */
 export class AccessTokens {
   readonly #operator: string;
   readonly #worker: string;
@@ -47,7 +50,7 @@ export class AccessTokens {
     return this.#operatorIdentity;
   }
 
-  /** The operator, through a page. */
+  /** The identity of the operator through a page. */
   ofPage(keyId: string): CallerIdentity {
     return { caller: { ...this.#operatorIdentity.caller, via: keyId } };
   }
@@ -67,12 +70,12 @@ export class AccessTokens {
     return this.#issue('v', { p: project, r: id });
   }
 
-  /** For a principal that an operator names: its claims stay its own after a reconnect. */
+  /** Issues a token for a principal that an operator names, so that its claims stay its own after a reconnect. */
   issueWorker(principal: string): string {
     return this.#issue('w', { n: principal });
   }
 
-  /** The token of programs that read `/metrics`. It identifies no caller: every other request with it is refused. */
+  /** Whether this is the token for `/metrics`. It identifies no caller, and every other request with it is refused. */
   isForMetrics(token: string): boolean {
     return isEqualSecret(token, this.#metrics);
   }
@@ -108,7 +111,7 @@ export class AccessTokens {
     return { caller: { kind: kind === 'a' ? 'agent' : 'supervisor', agentId: r }, project };
   }
 
-  /** The kind is signed too, so that no token can be turned into another kind. */
+  /** Signs the kind too, so that no token can be turned into another kind. */
   #issue(kind: 'a' | 'v' | 'w', claim: Partial<SignedClaim>): string {
     const signed = `${kind}.${encodeClaim(claim)}`;
     return `${signed}.${this.#sign(signed)}`;
@@ -136,7 +139,7 @@ function encodeClaim(claim: Partial<SignedClaim>): string {
 export const SHARED_WORKER = 'worker';
 const WORKER: CallerIdentity = { caller: { kind: 'worker', name: SHARED_WORKER } };
 
-/** A 256-bit secret in its own file, made at the first start, while the folder is locked. */
+/** Reads a 256-bit secret from its own file, or creates it at the first start, while the folder is locked. */
 function readOrCreateSecret(path: string, prefix: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) {
@@ -162,7 +165,10 @@ function operatorName(): string {
   }
 }
 
-/** The secrets of this state folder that no pattern finds: the random part of tokens and the signing secret, as they are and in base64. */
+/**
+ * The secrets of this state folder that no pattern matches: the random part of tokens and the signing secret, plain and
+ * in base64.
+ */
 export function readOwnSecrets(stateDir: string): readonly string[] {
   const { operatorToken, workerToken, metricsToken, sessionSecret } = stateFiles(stateDir);
   return [operatorToken, workerToken, metricsToken, sessionSecret].flatMap((path) =>

@@ -17,7 +17,7 @@ export interface EffectContext {
   readonly projectId: string;
   readonly path: string;
   readonly stateDir: string;
-  /** Baton's own copy of the project's commits: measurements, checks and merges read from it. */
+  /** Baton's own copy of the project's commits, from which it measures, checks and merges. */
   readonly ownRepository: OwnRepositoryImporter;
   /** The daemon's environment without injected secrets. Processes get only what `allowedEnvironment` passes. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,40 +27,45 @@ export interface EffectContext {
   readonly log: EffectLog;
   /** Reads the state after all earlier commands are durable. Undefined if the store does not respond. */
   readonly readState: <A>(look: (state: State) => A) => Promise<A | undefined>;
-  /** Records an outcome. `refused`: why it was not. Undefined if the store does not respond: the caller must retry. */
+  /**
+   * Records an outcome. `refused`: the kernel's reason. Undefined if the store does not respond; the caller must retry.
+   */
   readonly submit: (command: Command, term?: number) => Promise<{ readonly refused?: string } | undefined>;
   readonly isStoreWritable: () => boolean;
   readonly onSpawned: (agentId: string, spawned: SpawnedSupervisor) => void;
   /** Stores a whole log as a blob and returns its name; null if the store refuses it. */
   readonly keepLog: (text: string) => Promise<string | null>;
   readonly seal: () => Promise<void>;
-  /** Records a move of the main branch that Baton did not make, if there was one. `fresh`: in a fleet, asks the remote now. */
+  /** Records a move of the main branch that Baton did not make. `fresh`: in a fleet, reads the remote first. */
   readonly recordMainMoves: (how?: 'fresh') => Promise<void>;
   readonly mergeSemaphore: Semaphore;
-  /** Held while work on a branch begins, or its worktree is removed. */
+  /** Held while work on a branch starts or its worktree is removed. */
   readonly placeMutex: KeyedMutex;
   readonly startSemaphore: Semaphore;
-  /** Notes a process that is about to start in a sandbox which cannot move the main branch. */
+  /** Records that a process will start in a sandbox that cannot move the main branch. */
   readonly noteIsolated: (id: string) => void;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
   readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly NotificationChannel[];
-  /** Tells git which claim may write to the task's worktree. */
+  /** Writes to git which claim may write to the task's worktree. */
   readonly fence: (taskId: string) => Promise<void>;
   readonly usesExitSignals: () => boolean;
-  /** This host in a fleet. Undefined on one machine, which performs everything. */
+  /** This host in a fleet. Undefined on a single machine, which performs every effect. */
   readonly here?: () => FleetRole | undefined;
   /** Read from the runbook on each use. */
   readonly times: EffectTimes;
   readonly sessions: SessionSettings;
-  /** The settings for the sessions of one task: a workflow keeps the runbook that it was started with. */
+  /** The settings for the sessions of one task. A workflow keeps the runbook that it was started with. */
   readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
 }
 
-/** Other hosts share the ledger: an agent must stop when its claim cannot be renewed, and each effect is performed by its owner. */
+/**
+ * The host's role if others share the ledger: an agent must stop when its claim cannot be renewed, and each effect is
+ * performed by its owner.
+ */
 export interface FleetRole extends Here {
-  /** The caretaker's term, which its outcomes carry. */
+  /** The caretaker's term, which its outcomes carry; undefined on other hosts. */
   readonly term: number | undefined;
 }
 
@@ -70,29 +75,32 @@ export interface SessionSettings {
   readonly workflow: Workflow;
   /** The branch that the project merges into, if its runbook names one. */
   readonly into?: string | undefined;
-  /** Paths whose change needs a person's agreement: patterns of the runbook, and prompts and scripts that agents are given. */
+  /**
+   * Protected paths: patterns of the runbook, and prompts and scripts that agents get. Changing them needs a person's
+   * consent.
+   */
   readonly protection: Protection;
-  /** The pinned prompt files. Null if nothing is pinned; they are then read from the project. */
+  /** The pinned prompt files. Null if nothing is pinned; prompts are then read from the project. */
   readonly prompts: Prompts | null;
   /** Variables of the daemon that every process gets besides the default list. */
   readonly envPass?: readonly string[];
   readonly filters: readonly string[];
-  /** What sessions and commands can touch. */
+  /** What sessions and commands can access. */
   readonly access: Pick<Runbook, 'sandbox' | 'network' | 'secrets'>;
 }
 
 export interface EffectTimes {
-  /** Between SIGTERM and SIGKILL. */
+  /** Milliseconds between SIGTERM and SIGKILL. */
   readonly killAfterMs: number;
   readonly renewalMs: number;
-  /** An agent that prints nothing for this long is idle. Null: only the agent itself reports that. */
+  /** An agent that prints nothing for this long is idle. Null: only the agent itself reports idleness. */
   readonly idleMs: number | null;
   /** `limits.silence`: a turn without an event for this long opens a decision. */
   readonly silenceMs: number;
-  /** `limits.tool`: a tool call that takes longer than this opens a decision. */
+  /** `limits.tool`: a longer tool call opens a decision. */
   readonly toolMs: number;
   readonly logBytes: number;
-  /** How many stops of one run are blocked before the agent is let go. */
+  /** How many stops of one run are blocked before the agent may stop. */
   readonly maxBlocks: number;
   /** Timeout from the start of a supervisor until its agent runs. */
   readonly startMs: number;

@@ -10,7 +10,7 @@ import { askMerge } from '../state/workflow/say.cases.ts';
 import { isDue, isTransient, judgeBegun } from './due.ts';
 import { RemoteAway } from './travel/remote-away.ts';
 
-/** Which of an agent's starts, stops and messages would be performed now. */
+/** Returns which of an agent's starts, stops and messages are due. */
 function due({ state }: Play): string[] {
   return [...state.effects.values()].flatMap((effect) => {
     const what = isStartEffect(effect) ? 'start' : isStopEffect(effect) ? 'stop' : 'message';
@@ -39,7 +39,7 @@ describe('a message to an agent', () => {
     expect(due(play.order(runs.resolve(play.decision().id, 1)))).toEqual(['message', 'message']);
   });
 
-  it('leaves a start waiting if the budget is used up', () => {
+  it('delays a start if the budget is exhausted', () => {
     const play = spend(working()).say(runs.exited('a1'));
     play.order(runs.resolve(play.decision().id, 1));
     expect(due(play)).toEqual(['start']);
@@ -47,7 +47,7 @@ describe('a message to an agent', () => {
     expect([play.agent().process, due(play)]).toEqual(['wanted', []]);
   });
 
-  it('waits until the attached person has left', () => {
+  it('waits until the attached person has detached', () => {
     const play = working().order(runs.attach('a1')).order(runs.send('a1', 'Mind the gap.'));
     expect(due(play)).toEqual(['stop']);
     expect(due(play.say(runs.exited('a1', { code: 143 })))).toEqual(['start']);
@@ -69,7 +69,7 @@ describe('a person who attaches to an agent that is held by a budget', () => {
     play.checkReplay();
   });
 
-  it('gets one that was not started yet, and its message is delivered later', () => {
+  it('gets the conversation before the first start, and its message is delivered later', () => {
     const play = spend(working()).say(runs.exited('a1'));
     play.order(runs.resolve(play.decision().id, 1, 'Be brief.'));
     play.say(runs.used(play.agent(), 100), runs.supervisor('a1')).order(runs.attach('a1'));
@@ -108,7 +108,7 @@ describe('a merge', () => {
       .map((effect) => isDue(effect, state));
   };
 
-  it('waits while a person is asked about the task, and goes on with the answer', () => {
+  it('waits while a decision about the task is open, and continues with the answer', () => {
     const answered = event('DecisionResolved', { decision_id: 'd1', option: 1, action: 'dismiss', message: null });
     expect(isMergeDue(merging)).toEqual([true]);
     expect(isMergeDue([...merging, asked('retry')])).toEqual([false]);
@@ -118,20 +118,20 @@ describe('a merge', () => {
 });
 
 describe('a remote that does not answer', () => {
-  it('is asked again for ten minutes; then the failure is recorded', () => {
+  it('is retried for ten minutes; then the failure is recorded', () => {
     const away = new RemoteAway('no route to host');
     expect([0, 599_999, 600_000].map((hinderedMs) => isTransient(away, hinderedMs))).toEqual([true, true, false]);
     expect(isTransient(new Error('refused'), 0)).toBe(false);
   });
 });
 
-describe('an effect of the caretaker that was begun', () => {
+describe('a started effect of the caretaker', () => {
   const asked: readonly Step[] = [
     [fleet.found('alpha'), say.system],
     event('NotificationRequested', { notification_id: 'n', kind: 'done', title: 't', message: 'm', decision_id: null }),
   ];
 
-  it('is handed over with the role, and given up only when nobody owes it any more', () => {
+  it('is handed over with the role, and dropped only when no host owes it any more', () => {
     const { state } = given(asked);
     const [effect] = [...state.effects.values()];
     if (effect === undefined) throw new Error('nothing is owed');

@@ -8,7 +8,7 @@ import type { State } from '../state/state.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
 import { RemoteAway } from './travel/remote-away.ts';
 
-/** Whether an effect can be performed now; one that cannot is checked again after each commit. */
+/** Whether an effect can be performed now. If not, it is checked again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
   const { type, data } = effect;
   if (type === 'MergeRequested') return isMergeDue(data.task_id, state);
@@ -19,7 +19,7 @@ export function isDue(effect: Effect, state: State): boolean {
   return !isStopEffect(effect) || isAgentDue(state, effect.data.agent_id, isStopDue);
 }
 
-/** Where an effect that was begun is owed now. A merge that a person must look at is begun again later. */
+/** Returns where a started effect is owed now. A merge that needs a person is started again later. */
 export function judgeBegun(effect: Effect, state: State, here: Here | undefined): 'here' | 'elsewhere' | 'nowhere' {
   const isOwed = state.effects.get(effect.key) === effect && (effect.type !== 'MergeRequested' || isDue(effect, state));
   if (!isOwed) return 'nowhere';
@@ -31,22 +31,26 @@ function isAgentDue(state: State, id: string, rule: (agent: AgentRun, isHeld: bo
   return agent === undefined || rule(agent, isHeldByBudget(state, agent));
 }
 
-/** A budget hold delays starts by Baton. A person in front of the agent uses their own budget. */
+/** A budget hold delays starts by Baton. An attached person uses their own budget. */
 function isStartDue(agent: AgentRun, isHeld: boolean): boolean {
   return isAttached(agent) || !isHeld;
 }
 
-/** A starting process is stopped once it runs. A start that is held by a budget would keep the person waiting, so it is cancelled. */
+/**
+ * A starting process is stopped once it runs. A start held by a budget would make the person wait, so it is cancelled.
+ */
 function isStopDue({ process }: AgentRun, isHeld: boolean): boolean {
   return process !== 'wanted' || isHeld;
 }
 
-/** Messages wait for a starting process, and while a person has the conversation. */
+/** Messages wait for a starting process, and while a person is attached. */
 function isMessageDue(agent: AgentRun, isHeld: boolean): boolean {
   return !isHeld && agent.process !== 'wanted' && !isAttached(agent) && !isAttaching(agent);
 }
 
-/** A merge waits while the main branch has commits that were not accepted, and while a person is asked about the task. */
+/**
+ * A merge waits while the main branch has commits that were not accepted, and while a decision about the task is open.
+ */
 function isMergeDue(taskId: string, state: State): boolean {
   const task = state.tasks.get(taskId);
   return !isMainUnaccepted(state) && (task === undefined || checkNoOpenDecision(state, task).ok);
@@ -57,16 +61,16 @@ function isWorkedOn({ agents }: State, taskId: string): boolean {
 }
 
 /**
- * Whether a failure has nothing to do with the agent or the task: no file descriptor, no process or no disk space was left, or the remote of
- * a fleet does not answer. The effect is then tried again. If that lasts although the ledger can be written, the failure is recorded, so
- * that nothing waits unseen.
+ * Whether a failure is unrelated to the agent and the task: no file descriptor, process or disk space was left, or the
+ * remote of a fleet does not answer. The effect is then retried. If that lasts although the ledger can be written, the
+ * failure is recorded, so that people see it.
  */
 export function isTransient(error: unknown, hinderedMs: number): boolean {
   if (error instanceof RemoteAway) return hinderedMs < MAX_AWAY_MS;
   return hinderedMs < MAX_TRANSIENT_MS && (isShortage(error) || isDiskFault(error));
 }
 
-/** Counted only while the ledger can be written. */
+/** How long a transient failure is retried. Only time in which the ledger can be written counts. */
 export const MAX_TRANSIENT_MS = 120_000;
-/** Of a remote. */
+/** The same for an unavailable remote. */
 const MAX_AWAY_MS = 600_000;

@@ -22,19 +22,22 @@ import { removeOldRunFolders } from './tidy.ts';
 import { Travel } from './travel/travel.ts';
 
 /**
- * Performs the effects that a project owes, and records their outcomes. It reads only `state.effects`: after each commit, and once at the
- * start. Each effect makes sure that it happens once even if a daemon is killed and the next one tries again.
+ * Performs the effects that a project owes, and records their outcomes. It reads only `state.effects`: after each
+ * commit, and once at the start. Each effect is performed once, even if a daemon is killed and the next one retries.
  */
 export class Effects {
   readonly #context: EffectContext;
   readonly #inProgress = new Map<string, { readonly effect: Effect; readonly controller: AbortController }>();
-  /** Begun here, and now another host's. What runs goes on, as when a daemon stops: this host may get them back. */
+  /**
+   * Effects that started here and now belong to another host. They keep running, as when a daemon stops, because this
+   * host may get them back.
+   */
   readonly #handedOver = new Map<string, Effect>();
   readonly #standings: StandingPush;
   readonly #liveness: Liveness;
   readonly #ends: SessionMeasuring;
   readonly #travel: Travel;
-  /** Per agent, so that messages arrive in the order in which they were sent. */
+  /** The last delivery to each agent, so that messages arrive in the order in which they were sent. */
   readonly #lastTo = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -58,7 +61,7 @@ export class Effects {
     this.#travel = new Travel(this.#context);
   }
 
-  /** Called once when the project is open: finds what an earlier daemon left running. */
+  /** Called once when the project is open. Finds what an earlier daemon left running. */
   recover(state: State): void {
     const wanted = [...state.effects.values()].flatMap((effect) => commandsOf(effect));
     const wantsCommand = (id: string): boolean => wanted.some((each) => id === each || id.startsWith(`${each}.`));
@@ -77,7 +80,7 @@ export class Effects {
       this.#run(endRemovedAgents(this.#context, this.#closing.signal));
   }
 
-  /** What must happen before these entries are recorded: see `TravelPush.holdBack`. */
+  /** What must happen before these entries are recorded; see `TravelPush.holdBack`. */
   holdBack(recorded: readonly RecordedEvent[]): Promise<void> | undefined {
     return this.#isClosed ? undefined : this.#travel.holdBack(recorded);
   }
@@ -113,7 +116,7 @@ export class Effects {
     this.#travel.tick(state);
   }
 
-  /** Agents and commands keep running; the next daemon finds them. */
+  /** Agents and commands keep running, and the next daemon finds them. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.abort();
@@ -125,7 +128,7 @@ export class Effects {
     ]);
   }
 
-  /** `term`: that of the caretaker, if the effect is its own. */
+  /** `term`: the caretaker's term if the effect belongs to the caretaker. */
   #start(effect: Effect, term: number | undefined): void {
     const controller = new AbortController();
     this.#handedOver.delete(effect.key);
@@ -153,14 +156,14 @@ export class Effects {
     let hinderedMs = 0;
     for (let waitMs = 1000; !signal.aborted; waitMs = Math.min(waitMs * 2, 60_000)) {
       const commands = await this.#tryPerform(effect, context, signal, hinderedMs);
-      // While nothing can be recorded, the time does not count: a full disk may cause both failures.
+      // Time in which nothing can be recorded does not count: a full disk may cause both failures.
       if (this.#context.isStoreWritable()) hinderedMs += waitMs;
       if (commands.length > 0) return submitAll(commands, context, signal);
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** A failure becomes an outcome unless it is transient; it must not stop the daemon. */
+  /** Turns a failure into an outcome unless it is transient. It must not stop the daemon. */
   async #tryPerform(
     effect: Effect,
     context: EffectContext,
@@ -178,16 +181,16 @@ export class Effects {
     }
   }
 
-  /** Everything that an effect of the caretaker records carries a term: see `outcomeTerm`. */
+  /** Adds the term to everything that an effect of the caretaker records; see `outcomeTerm`. */
   #contextFor(term: number | undefined, signal: AbortSignal): EffectContext {
     if (term === undefined) return this.#context;
     const submit: EffectContext['submit'] = async (command) =>
       this.#context.submit(command, outcomeTerm(term, this.#context.here?.(), signal));
-    // The getters of the context are inherited.
+    // The context's getters are inherited.
     return Object.create(this.#context, { submit: { value: submit } }) as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** Removes the files that an effect kept for the case of a crash. */
+  /** Removes files that an effect kept in case of a crash. */
   async #cleanUp(effect: Effect): Promise<void> {
     const { stateDir } = this.#context;
     const { type, data } = effect;
@@ -222,5 +225,5 @@ function commandsOf(effect: Effect): readonly string[] {
   return type === 'MergeRequested' ? [data.merge_id] : [];
 }
 
-/** How long a stopping daemon waits for running effects; the next daemon resumes all of them. */
+/** How long a stopping daemon waits for running effects. The next daemon resumes all of them. */
 const CLOSE_MS = 2000;

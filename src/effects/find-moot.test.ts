@@ -17,26 +17,26 @@ it('sends a notification while its decision is open', () => {
   expect(moot(asking())).toBeUndefined();
 });
 
-it('calls it off once the task is cancelled, or the decision answered', () => {
+it('cancels it once the task is cancelled or the decision answered', () => {
   expect(moot(asking().order(say.operate('cancel', 'not wanted')))).toBe('its decision was withdrawn');
   const play = asking();
   expect(moot(play.order(runs.resolve(play.decision().id, 1)))).toBe('its decision was answered');
 });
 
-it('calls it off while an answer is not in effect yet, and sends it if that is withdrawn', () => {
+it('cancels it while an answer is not in effect yet, and sends it if that is withdrawn', () => {
   const play = asking();
   const { id } = play.decision();
   expect(moot(play.order(runs.answer(id, 1, play.at)))).toBe('its decision was answered');
   expect(moot(play.order(runs.undo(id)))).toBeUndefined();
 });
 
-it('sends one that belongs to no decision', () => {
+it('sends one without a decision', () => {
   const play = new Play().order(runs.startAgent());
   play.say(runs.started('a1')).say(runs.signal('complete', 'a1', 'built'), say.session('a1'));
   expect(moot(play)).toBeUndefined();
 });
 
-it('records that it was called off, once', () => {
+it('records the cancellation once', () => {
   const play = asking().order(say.operate('cancel', 'not wanted'));
   const { notification_id } = play.the('NotificationRequested');
   const command = { notification_id, sent: [], failed: [], called_off: 'its decision was withdrawn' };

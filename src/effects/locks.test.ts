@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { KeyedMutex } from './locks.ts';
 
 describe('locks', () => {
-  it('let one in at a time for a name, in order, and do not hold up others', async () => {
+  it('admit one at a time per name, in order, and do not delay others', async () => {
     const locks = new KeyedMutex();
     const said: string[] = [];
     const gate = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ describe('locks', () => {
     expect(said.slice(3)).toEqual(['first leaves', 'second enters', 'second leaves']);
   });
 
-  it('are open again after a failure', async () => {
+  it('are released after a failure', async () => {
     const locks = new KeyedMutex();
     await expect(locks.run('a', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await locks.run('a', async () => Promise.resolve(1))).toBe(1);

@@ -14,7 +14,7 @@ export class KeyedMutex {
   }
 }
 
-/** Limits how many tasks run at once: two hundred processes that start together all start late. */
+/** Limits how many tasks run at once: if two hundred processes start together, all of them start late. */
 export class Semaphore {
   readonly #width: number;
   readonly #waiting: (() => void)[] = [];

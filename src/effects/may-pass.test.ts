@@ -4,7 +4,7 @@ import { isTransient, MAX_TRANSIENT_MS } from './due.ts';
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
 it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])(
-  '%s is tried again, and becomes an outcome if it lasts',
+  '%s is retried, and becomes an outcome if it lasts',
   (code) => {
     expect([0, MAX_TRANSIENT_MS - 1, MAX_TRANSIENT_MS].map((ms) => isTransient(failure(code), ms))).toEqual([
       true,

@@ -22,7 +22,7 @@ const request = {
   decision_id: null,
 } as const;
 
-it('tells every channel, and records which of them failed', async () => {
+it('notifies every channel, and records which of them failed', async () => {
   const heard: string[] = [];
   const channels: NotificationChannel[] = [
     { name: 'terminal', send: async ({ title }) => (heard.push(title), { ok: true }) },
@@ -33,7 +33,7 @@ it('tells every channel, and records which of them failed', async () => {
   expect(heard).toEqual([request.title]);
 });
 
-it('tells nobody twice, and says the same again', async () => {
+it('sends no notification twice, and reports the same outcome again', async () => {
   let count = 0;
   const channels: NotificationChannel[] = [{ name: 'terminal', send: async () => ((count += 1), { ok: true }) }];
   const first = await notify(request, { stateDir, channels });
@@ -52,7 +52,7 @@ it('does not send again what a daemon was sending when it ended', async () => {
   });
 });
 
-it('takes an exception of a channel for a failure', async () => {
+it('treats an exception of a channel as a failure', async () => {
   const broken: NotificationChannel = {
     name: 'desktop',
     send: async () => {
@@ -62,13 +62,13 @@ it('takes an exception of a channel for a failure', async () => {
   expect(await notify(request, { stateDir, channels: [broken] })).toMatchObject({ failed: [{ channel: 'desktop' }] });
 });
 
-it('keeps nothing once it is on record', async () => {
+it('keeps no file once the outcome is recorded', async () => {
   await notify(request, { stateDir, channels: [{ name: 'terminal', send: async () => ({ ok: true }) }] });
   removeNotificationMarks(stateDir, request.notification_id);
   expect(readdirSync(join(stateDir, 'notifications'))).toEqual([]);
 });
 
-it('tells nobody of a decision that is no longer open', async () => {
+it('sends nothing about a decision that is no longer open', async () => {
   const result = { kind: 'withdrawn', reason: 'the task was cancelled' };
   const part = {
     stateDir,

@@ -9,8 +9,9 @@ export interface NotificationResult {
 }
 
 /**
- * Notifies a person on every channel, each at most once. A mark is written before a channel is used; a mark without an outcome is from a
- * daemon that was killed meanwhile. A duplicate notification is worse than one that is only in `baton status`.
+ * Notifies a person on every channel, at most once each. A mark is written before a channel is used; a mark without an
+ * outcome is from a daemon that was killed in between. A duplicate notification is worse than one that appears only in
+ * `baton status`.
  */
 export async function notify(
   { notification_id: id, kind, title, message }: Events['NotificationRequested'],
@@ -41,7 +42,7 @@ function marksOf(stateDir: string, id: string): string {
 const TRYING = 'trying';
 const SENT = 'sent';
 
-/** Returns why it was not sent; null if it was. */
+/** Returns why the notification was not sent; null if it was. */
 async function sendOnce(
   channel: NotificationChannel,
   mark: string,

@@ -1,8 +1,9 @@
 import type { FleetRole } from './context.ts';
 
 /**
- * The term under which the caretaker records the outcome of an effect that it began in the term `begun`. A host whose lease lapsed unnoticed
- * (it slept, or was frozen) gets a new term, and nobody else was the caretaker meanwhile: it would have aborted the effect. Its outcomes count.
+ * The term under which the caretaker records the outcome of an effect that it started in the term `begun`. A host whose
+ * lease lapsed unnoticed, because it slept or was frozen, gets a new term. If the effect was not aborted, no other host
+ * was the caretaker in between, so its outcome counts under the new term.
  */
 export function outcomeTerm(
   begun: number,

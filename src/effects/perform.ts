@@ -20,7 +20,10 @@ import { makeWorkspace } from './sessions/workspace.ts';
 import { agentContext } from './template-context.ts';
 import { waitForAnswer, waitForTimer } from './wait.ts';
 
-/** Runs one effect and returns the commands that record its outcome. Empty if it was cancelled, or if another process reports it. */
+/**
+ * Runs one effect and returns the commands that record its outcome. Empty if it was cancelled, or if another process
+ * reports it.
+ */
 export async function performEffect(
   effect: Effect,
   context: EffectContext,
@@ -61,7 +64,7 @@ export async function performEffect(
     case 'PullRequestPublished':
       return watchChecks(data, context, signal);
     case 'PhaseMoved':
-      // The entry that the seal leaves settles the effect.
+      // The entry that the seal records settles the effect.
       await context.seal();
       return [];
     case 'TimerSet':
@@ -175,7 +178,10 @@ export function failureCommands(effect: Effect, reason: string): readonly Comman
   }
 }
 
-/** Records outcomes one after the other. If the store does not respond, it is asked again until it does: what was done outside must not be lost. */
+/**
+ * Records outcomes one after the other. Retries until the store responds, because what was done outside the ledger must
+ * not be lost.
+ */
 export async function submitAll(
   commands: readonly Command[],
   { submit, log }: EffectContext,
@@ -184,7 +190,7 @@ export async function submitAll(
   for (const command of commands) {
     for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, 5000)) {
       const recorded = await submit(command);
-      // A refusal means that something else has happened to the run or the task meanwhile.
+      // A refusal means that the run or the task has changed in the meantime.
       if (recorded?.refused !== undefined)
         log.error('an outcome was refused', { command: command.kind, reason: recorded.refused });
       if (recorded !== undefined) break;
@@ -193,7 +199,10 @@ export async function submitAll(
   }
 }
 
-/** Why a notification is no longer needed: its decision is answered or settled. Undefined if it is still needed. */
+/**
+ * Returns why a notification is no longer needed, because its decision is answered or settled. Undefined if it is still
+ * needed.
+ */
 export function findMootReason(
   { decision_id }: Pick<Events['NotificationRequested'], 'decision_id'>,
   state: State,

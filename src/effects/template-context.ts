@@ -8,7 +8,7 @@ import { findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 
-/** `env` is undefined where the environment must not be filled in. */
+/** `env` is undefined if environment variables must not be expanded. */
 export interface TemplateSurroundings {
   readonly env: TemplateContext['env'];
   readonly sessions: { readonly workspace: { readonly branch: string } };
@@ -41,7 +41,7 @@ export function agentContext(state: State, run: AgentRun, around: TemplateSurrou
   return { vars: run.vars, task: taskContext(state, run.task, around), ...(env === undefined ? {} : { env }) };
 }
 
-/** A step passes variables to a nested pipeline as templates, which refer to the step's own pipeline. */
+/** Variables that a step passes to a nested pipeline are templates, which refer to the step's own pipeline. */
 function varsOf(
   state: State,
   { vars, parent }: PipelineRun,
@@ -59,7 +59,7 @@ function varsOf(
   return { ...vars, ...Object.fromEntries(given) };
 }
 
-/** A prompt has the most urgent part of the packet; the task file has more. */
+/** A prompt has only the most urgent part of the packet; the task file has more. */
 const PROMPT_TOKENS = 1200;
 
 function taskContext(
@@ -69,7 +69,7 @@ function taskContext(
 ): NonNullable<TemplateContext['task']> | null {
   const task = ref === null ? undefined : state.tasks.get(ref.task_id);
   if (task === undefined) return null;
-  // `sessions` looks at the runbook's files: only a run with a task needs it.
+  // `sessions` reads the runbook's files, so it is used only for a run with a task.
   const named = branchName(task, around.sessions.workspace.branch);
   return {
     id: task.id,
@@ -83,7 +83,7 @@ function taskContext(
     prompt_file: task.promptFile,
     epic_id: task.epicId,
     prd_id: task.prdId,
-    // Few templates use it, and it costs more than the rest together.
+    // Lazy, because few templates use it and it costs more than everything else together.
     get context() {
       return renderPacket(buildPacket(state, task), { tokens: PROMPT_TOKENS }).text;
     },

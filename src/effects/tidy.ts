@@ -13,7 +13,9 @@ export interface TidyContext {
 
 const KEPT_COMMANDS = 200;
 
-/** Removes the folders of runs that are no longer in the state. Folders of other projects, and of running processes, stay. */
+/**
+ * Removes the folders of runs that are no longer in the state, except other projects' and those of running processes.
+ */
 export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsCommand }: TidyContext): void {
   for (const id of list(join(stateDir, 'agents'))) {
     const { folder } = agentFiles(stateDir, id);
@@ -28,12 +30,12 @@ export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsComm
   for (const { folder } of ended.slice(KEPT_COMMANDS)) tryToRemove(folder);
 }
 
-/** A folder that cannot be removed must not keep the others. */
+/** If a folder cannot be removed, the others still are. */
 function tryToRemove(folder: string): void {
   try {
     removeTree(folder);
   } catch {
-    // The next start tries again.
+    // The next start retries.
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Semaphore } from './locks.ts';
 
-it('lets no more in than it is wide, and everybody in the end', async () => {
+it('admits no more than its width at a time, and all in the end', async () => {
   const turnstile = new Semaphore(2);
   let inside = 0;
   let most = 0;

@@ -4,13 +4,13 @@ import { waitForAnswer, waitForTimer } from './wait.ts';
 const effect = (due: string, kind: 'leave' | 'reset' = 'leave') =>
   ({ kind: 'wait', key: 'timer:t', timerId: 't', due, purpose: { kind, agent_id: 'a' } }) as const;
 
-it('is over at once where the time has come while nobody was there', async () => {
+it('ends at once if the time passed while no daemon ran', async () => {
   expect(await waitForTimer(effect('2020-01-01T00:00:00.000Z'), () => new Date(), new AbortController().signal)).toBe(
     true,
   );
 });
 
-it('lasts longer than one timer of Node can, and ends early where the clock is put forward', async () => {
+it("exceeds the limit of Node's timers, and ends early if the clock is set forward", async () => {
   vi.useFakeTimers();
   try {
     let now = Date.parse('2026-01-01T00:00:00Z');
@@ -24,7 +24,7 @@ it('lasts longer than one timer of Node can, and ends early where the clock is p
   }
 });
 
-it('takes no longer than it was to take where the clock is put back', async () => {
+it('is not lengthened if the clock is set back', async () => {
   vi.useFakeTimers();
   try {
     let now = Date.parse('2026-01-01T00:00:00Z');
@@ -37,7 +37,7 @@ it('takes no longer than it was to take where the clock is put back', async () =
   }
 });
 
-it('for a time of day waits on where the clock is put back', async () => {
+it('for a time of day continues if the clock is set back', async () => {
   vi.useFakeTimers();
   try {
     let now = Date.parse('2026-01-01T00:00:00Z');
@@ -58,7 +58,7 @@ it('for a time of day waits on where the clock is put back', async () => {
   }
 });
 
-it('can be called off', async () => {
+it('can be cancelled', async () => {
   const controller = new AbortController();
   const over = waitForTimer(effect('2999-01-01T00:00:00.000Z'), () => new Date(), controller.signal);
   controller.abort();
@@ -90,7 +90,7 @@ describe('an answer to a decision', () => {
     }
   });
 
-  it('takes effect at once if that time is past, and after the longest delay at most', async () => {
+  it('takes effect at once if that time has passed, and at most after the longest delay', async () => {
     vi.useFakeTimers();
     try {
       const { signal } = new AbortController();

@@ -3,13 +3,15 @@ import { MAX_ANSWER_DELAY_MS } from '../state/runs/decision.ts';
 
 type Timer = Pick<Events['TimerSet'], 'due' | 'purpose'>;
 
-/** Longer waits are split: Node's timers cannot wait 25 days, and the wall clock may be changed meanwhile. */
+/** Longer waits are split: Node's timers cannot wait 25 days, and the wall clock may be changed in between. */
 const LONGEST_MS = 60_000;
 
-/** The due time of these is a date that another system sets; all others are a duration from when they were set. */
+/** The due time of these is a date set by another system. All others are a duration from when they were set. */
 const CALENDAR_PURPOSES: ReadonlySet<Timer['purpose']['kind']> = new Set(['reset', 'day']);
 
-/** True when due by the wall clock, false if cancelled. A clock that is set back does not lengthen a duration. */
+/**
+ * Resolves to true when due by the wall clock, false if cancelled. Setting the clock back does not lengthen a duration.
+ */
 export async function waitForTimer({ due, purpose }: Timer, now: () => Date, signal: AbortSignal): Promise<boolean> {
   const dueMs = Date.parse(due);
   const latestMs = CALENDAR_PURPOSES.has(purpose.kind) ? Infinity : performance.now() + dueMs - now().getTime();
@@ -22,8 +24,8 @@ export async function waitForTimer({ due, purpose }: Timer, now: () => Date, sig
 }
 
 /**
- * True when the answer to a decision takes effect, false if it is withdrawn. Unlike a timer it does not end early if the clock is put
- * forward: a person may use all of the time to withdraw the answer.
+ * Resolves to true when the answer takes effect, false if it is withdrawn. Unlike a timer, it does not end early if the
+ * clock is set forward: the person may use the full time to withdraw the answer.
  */
 export async function waitForAnswer(effectiveAt: string, now: () => Date, signal: AbortSignal): Promise<boolean> {
   const restMs = Math.min(Date.parse(effectiveAt) - now().getTime(), MAX_ANSWER_DELAY_MS);

@@ -18,14 +18,15 @@ import { fireHandler, handlerPlan, isAtWork } from './handlers.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume, unparkAgent } from './resume.ts';
 
 /**
- * On `AgentExited`. Nothing follows if the run is over, waits for a person, or waits for an API limit. If the process was allowed to exit,
- * or an error ended it, before a message reached it, the message goes to its next process. If a person has or wants the conversation, it is
- * handed over or taken back. Any other agent that exits without a signal is dead, also one that used up its blocks.
+ * On `AgentExited`. Nothing follows if the run is over or waits for a person or an API limit. If the process was
+ * allowed to exit, or an error ended it, before a message reached it, the message goes to its next process. If a person
+ * has or requested the conversation, it is handed over or taken back. Any other agent that exits without a signal is
+ * dead, even if it used up its blocks.
  */
 export function onExit(world: EngineContext, agent: AgentRun, data: EventOf<'AgentExited'>['data']): Event[] {
   const left = cancelLeaveTimer(world, agent.id);
   if (agent.attach?.start === data.start) return [...left, ...endAttachment(world, agent)];
-  // A person waits for the conversation, and Baton stopped the process for that.
+  // A person requested the conversation, so Baton stopped the process.
   if (isAttaching(agent) && data.start === agent.start) return [...left, ...startAttachedProcess(world, agent)];
   if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
   if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
@@ -50,7 +51,7 @@ function appliesWhileRunning(handler: HandlerName | undefined): boolean {
   return handler !== undefined && HANDLERS[handler].applies === 'running';
 }
 
-/** Whether the run used all its blocks: a new process would only be blocked again. */
+/** Whether the run has used all its blocks. A new process would only be blocked again. */
 function hasUsedBlocks({ rules }: EngineContext, { blocks }: AgentRun): boolean {
   return blocks >= (rules.maxBlocks ?? MAX_BLOCKS);
 }
@@ -79,14 +80,14 @@ export function onError(world: EngineContext, agent: AgentRun, data: EventOf<'Ag
   return fireHandler(world, agent, { handler: 'on_error', plan, source: 'error', message, error, resetAt });
 }
 
-/** On the `reset` timer: the limit is lifted, and the agent continues its conversation. */
+/** On the `reset` timer: the limit has ended, and the agent continues its conversation. */
 export function onReset(world: EngineContext, agent: AgentRun): Event[] {
   if (!isAtWork(agent)) return [];
   const { message = CONTINUE_MESSAGE } = handlerPlan(agent.plan, 'on_error', 'rate_limited');
   return [sendOrResume(world, agent, message)];
 }
 
-/** On a client that exited after an error before it got its messages: they go to its next process. */
+/** If a client exited after an error before it received its messages, its next process gets them. */
 function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const message = unheard.map(({ data }) => data.text).join('\n\n') || null;
@@ -96,7 +97,7 @@ function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   return [...passed, resumeAgent(agent, message, false)];
 }
 
-/** Waits for input, or tried to stop with `on_stop: idle`. A wait for an API limit or a gate is not idle. */
+/** The agent waits for input, or tried to stop with `on_stop: idle`. Waiting for an API limit or a gate is not idle. */
 export function onIdle(world: EngineContext, agent: AgentRun): Event[] {
   if (pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined)) return [];
   const plan = handlerPlan(agent.plan, 'on_idle', null);
@@ -104,7 +105,7 @@ export function onIdle(world: EngineContext, agent: AgentRun): Event[] {
   return fireHandler(world, agent, { handler: 'on_idle', plan, source: 'idle', message });
 }
 
-/** On `AgentPrompted`: the client asks for a permission, or asks a question. */
+/** On `AgentPrompted`: the client requests a permission or asks a question. */
 export function onPrompt(world: EngineContext, agent: AgentRun, prompt: string): Event[] {
   const plan = handlerPlan(agent.plan, 'on_prompt', null);
   const message = `Agent asks: ${prompt}`;
@@ -117,14 +118,14 @@ export function onStop(world: EngineContext, agent: AgentRun): Event[] {
   return escalate(world, agent, { source: 'stop', reason: 'on_stop: escalate', message });
 }
 
-/** A person is asked, because the agent would wait for ever. If the process has exited, its exit is handled instead. */
+/** Asks a person, because the agent would wait forever. If the process has exited, its exit is handled instead. */
 export function onUndelivered(world: EngineContext, agent: AgentRun, reason: string | null): Event[] {
   if (agent.process !== 'running') return [];
   const message = `A message could not be delivered${reason === null ? '' : `: ${reason}`}`;
   return escalate(world, agent, { source: 'idle', reason: 'message not delivered', message });
 }
 
-/** Asks a person. Silence is expected in an API limit, a gate or a cooldown, and is reported again if it lasts. */
+/** Asks a person. During an API limit, a gate or a cooldown silence is expected, and is reported again if it lasts. */
 export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {
   const isExpected = pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined);
   if (isExpected || agent.limited || !isAtWork(agent)) return [];
@@ -143,7 +144,7 @@ export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'A
   });
 }
 
-/** On `AgentHeard`: withdraws the decision about the silence. The agent continues. */
+/** On `AgentHeard`: withdraws the decision about the silence, and the agent continues. */
 export function onHeard(world: EngineContext, agent: AgentRun): Event[] {
   const asked = findSilenceDecision(world.state, agent);
   if (asked === undefined) return [];
@@ -151,7 +152,7 @@ export function onHeard(world: EngineContext, agent: AgentRun): Event[] {
   return [withdrawn, ...unparkAgent(world, agent, 'agent')];
 }
 
-/** Ends the process that is silent; the next one continues its conversation. */
+/** Ends the silent process. The next one continues its conversation. */
 export function restartSilentAgent(agent: AgentRun, message: string | null): Event {
   const text = message ?? RESTARTED;
   if (agent.process === 'gone') return resumeAgent(agent, text, false);

@@ -6,7 +6,7 @@ import { SHA, system } from '../state/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
-/** Texts that rules once read a meaning from. */
+/** Texts from which rules once derived a meaning. */
 const LOADED = [
   'decision: x',
   'cancelled: x',
@@ -34,7 +34,7 @@ class Published extends WorkflowPlay {
   }
 }
 
-/** Every message by which a session blocks its task with a text of its own. */
+/** Every way for a session to block its task with its own text. */
 const WAYS: Readonly<Record<string, (play: Published, words: string) => Published>> = {
   'the notes of an exit signal that says blocked': (play, notes) => {
     const caller = play.claim('fixer');
@@ -66,8 +66,8 @@ const WAYS: Readonly<Record<string, (play: Published, words: string) => Publishe
   },
 };
 
-describe.each(Object.entries(WAYS))('words of an agent in %s', (_, block) => {
-  it.each(LOADED)('mean nothing to a rule: %s', (words) => {
+describe.each(Object.entries(WAYS))('a text of an agent in %s', (_, block) => {
+  it.each(LOADED)('has no meaning to a rule: %s', (words) => {
     const play = block(new Published(), words);
     expect(play.stands()[0]).toBe('BLOCKED');
     expect(play.openDecisions(), 'a person is asked').toEqual([`Task needs attention: ${play.id} is blocked`]);
@@ -81,8 +81,8 @@ describe.each(Object.entries(WAYS))('words of an agent in %s', (_, block) => {
   });
 });
 
-describe('the same words from Baton itself', () => {
-  it('close the pull request when an operator cancels', () => {
+describe('the same text from Baton itself', () => {
+  it('closes the pull request when an operator cancels', () => {
     const play = new Published();
     play.order(say.operate('cancel', 'not wanted', play.id));
     expect(play.the('PullRequestCloseRequested')).toMatchObject({ number: 7 });
@@ -90,7 +90,7 @@ describe('the same words from Baton itself', () => {
     expect(play.task.blocked).toMatchObject({ isCancelled: true });
   });
 
-  it('close nothing when an operator only reports the task blocked', () => {
+  it('closes nothing when an operator only reports the task blocked', () => {
     const play = new Published();
     play.order(say.update('blocked', { task_id: play.id, notes: 'cancelled: x' }));
     expect(play.owed('PullRequestCloseRequested')).toEqual([]);
@@ -99,7 +99,10 @@ describe('the same words from Baton itself', () => {
 });
 
 describe('the source of the rules', () => {
-  /** Text that people or agents write. A rule that needs to know more than whether it is there has its own typed field. */
+  /**
+   * Fields with text of people or agents. A rule may only test whether such a text is present; anything more needs its
+   * own typed field.
+   */
   const TEXT = '(?:reason|notes|message|words|why|output|summary|context|violations?|text)';
   const READS = new RegExp(
     String.raw`\b${TEXT}\??\.(?:startsWith|endsWith|includes|match|search|indexOf|lastIndexOf|split|substring|charAt)\(|/[a-z]*\.(?:test|exec)\([^)]*\b${TEXT}\)|\b${TEXT} (?:===|!==) (?:[A-Z]|['"\x60](?!['"\x60]))`,
@@ -109,7 +112,7 @@ describe('the source of the rules', () => {
     (file) => !/\.(?:test|cases)\.ts$/.test(file),
   );
 
-  /** Lines that read text which no agent wrote, or read it only to display it. */
+  /** Lines that read a text which no agent wrote, or read one only to display it. */
   const KNOWN: readonly (readonly [file: string, part: string])[] = [
     // Entries from before typed causes: the only place that derives meaning from text.
     ['state/recorded-event.ts', "typeof reason === 'string'"],
@@ -122,24 +125,24 @@ describe('the source of the rules', () => {
     ['daemon/http/connections.ts', 'Max open files'],
     // A commit id in a file of git.
     ['effects/travel/travel-push.ts', '.test(text)'],
-    // Which of two errors is answered: the message is of Baton's own git calls.
+    // Distinguishes two errors by the message of Baton's own git calls.
     ['daemon/operations/records.ts', 'problem.message.startsWith(`commit '],
     ['state/import-tasks.ts', 'refusal.message.includes(id)'],
-    // What GitHub answered to a merge, which has no code of its own.
+    // GitHub's answer to a merge, which has no error code.
     ['effects/merges/merge-pull.ts', 'problem.message)'],
     ['effects/merges/merge-pull.ts', "message.split('\\n')"],
-    // Shown to a person: a text that the question quotes is not repeated below it, and a long question is shortened.
+    // Display only: a text quoted in the question is not repeated below it, and a long question is shortened.
     ['state/packet/evidence.ts', 'context.includes(text)'],
     ['state/packet/statements-of.ts', "context.trim().split('\\n')"],
-    // Shown to a person: what is compared on a line of its own is not listed again.
+    // Display only: a violation with its own comparison line is not listed again.
     ['state/packet/claimed-facts.ts', 'violation.startsWith(`${kind}: `)'],
-    // A message that is part of the next one is not sent twice.
+    // A message contained in the next one is not sent twice.
     ['effects/agents/launch-agent.ts', 'message?.includes(text)'],
   ];
   const isKnown = (file: string, line: string): boolean =>
     KNOWN.some(([known, part]) => file === known && line.includes(part));
 
-  it('reads no meaning from text', () => {
+  it('derives no meaning from text', () => {
     expect(files.length).toBeGreaterThan(100);
     const found = files.flatMap((file) =>
       readFileSync(join(folder, file), 'utf8')

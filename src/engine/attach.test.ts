@@ -6,14 +6,14 @@ import { Play } from './play.cases.ts';
 
 const ADA = 'ada (/dev/pts/3)';
 
-/** An agent that works in a step with a time limit of one hour. */
+/** A running agent in a step with a time limit of one hour. */
 function working(plan: Partial<AgentPlan> = {}): Play {
   const steps = [runs.agentStep('code', { timeout_ms: 3_600_000 }), runs.shellStep('ship')];
   const play = new Play().order(runs.startPipeline(runs.pipelinePlan(steps, { agents: [runs.agentPlan(plan)] })));
   return play.say(runs.started(play.agent().id));
 }
 
-/** Ada is attached to it. */
+/** The agent with Ada attached. */
 function attached(play = working()): Play {
   const { id, start, process } = play.agent();
   play.order(runs.attach(id));
@@ -28,7 +28,7 @@ function leave(play: Play, talked: boolean): Play {
 }
 
 describe('a person who attaches to an agent', () => {
-  it("gets their own process once the agent's has stopped, while the step keeps waiting", () => {
+  it("gets their own process after the agent's has stopped, while the step keeps waiting", () => {
     const play = working();
     const { id } = play.agent();
     expect(play.order(runs.attach(id)).types()).toEqual(['AgentAttachRequested', 'TimerCancelled']);
@@ -142,7 +142,7 @@ describe('an agent that waits for a person', () => {
     expect(play.seen()).toMatchObject({ agent: 'starting', asked: null, pipeline: 'running' });
   });
 
-  it('keeps waiting if they only looked', () => {
+  it('keeps waiting if they sent nothing', () => {
     const play = leave(attached(parked()), false);
     expect(play.decision().result).toBeNull();
     expect(play.seen()).toMatchObject({ agent: 'escalated', pipeline: 'waiting' });
@@ -150,7 +150,7 @@ describe('an agent that waits for a person', () => {
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
   });
 
-  it('gets an answer given meanwhile once they have detached', () => {
+  it('gets an answer given in the meantime after they have detached', () => {
     const play = attached(parked());
     play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
     // The step has no time limit while a person is attached.

@@ -14,8 +14,9 @@ import { findOwnerPipeline, resumeAgent, unparkAgent } from './resume.ts';
 import { setStepTimer } from './steps.ts';
 
 /**
- * On `AgentAttachRequested`: a person takes over the conversation. Scheduled handlers of the agent are cancelled and the time limit of its
- * step is paused. The agent's process stops first; without one, the person's process can start at once.
+ * On `AgentAttachRequested`: a person takes over the conversation. The agent's scheduled handlers are cancelled, and
+ * its step's time limit is paused. The agent's process stops first; if there is none, the person's process can start at
+ * once.
  */
 export function onAttach(world: EngineContext, agent: AgentRun): Event[] {
   if (agent.outcome !== null) return [];
@@ -25,7 +26,9 @@ export function onAttach(world: EngineContext, agent: AgentRun): Event[] {
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
-/** The person's process can start. Messages of an agent that had not started are delivered after the person left. */
+/**
+ * The person's process can start. Messages of an agent that had not started are delivered after the person detached.
+ */
 export function startAttachedProcess(world: EngineContext, agent: AgentRun): Event[] {
   const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
   const told =
@@ -34,8 +37,9 @@ export function startAttachedProcess(world: EngineContext, agent: AgentRun): Eve
 }
 
 /**
- * The person's process has ended or could not be started: Baton takes the conversation back. An agent that waits for no answer continues.
- * An agent that waits for an answer continues if the person has talked with it about that question; else it keeps waiting.
+ * Takes the conversation back after the person's process ended or failed to start. An agent that waits for no answer
+ * continues. An agent that waits for an answer continues if the person has talked with it about that question;
+ * otherwise it keeps waiting.
  */
 export function endAttachment(world: EngineContext, agent: AgentRun): Event[] {
   const { attach, parked } = agent;
@@ -54,10 +58,10 @@ export function endAttachment(world: EngineContext, agent: AgentRun): Event[] {
   return [...detached, withdrawn, ...unparkAgent(world, agent), ...resumeAfterAttach(world, agent)];
 }
 
-/** Questions that talking with the agent can answer. Questions about budgets or about the work of others stay open. */
+/** Questions that a conversation with the agent can answer. Those about budgets or the work of others stay open. */
 const ANSWERED_BY_TALK: ReadonlySet<DecisionSource> = new Set(['stop', 'idle', 'dead', 'error', 'prompt', 'gate']);
 
-/** Undelivered messages are sent first; without any, the message that the runbook has for a resumed agent. */
+/** Sends undelivered messages first. Without any, sends the runbook's message for a resumed agent. */
 function resumeAfterAttach({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const passed = unheard.map(({ data: { message_id, agent_id } }) =>

@@ -80,7 +80,7 @@ describe('attempts', () => {
     expect(play.agent().resumes).toBe(0);
   });
 
-  it('escalates instead of a resume once the blocks are used up, and progress does not restore blocks', () => {
+  it('escalates instead of a resume when the blocks are used up, and progress does not restore blocks', () => {
     const play = atWork({ on_dead: { action: 'resume', attempts: 'forever' } });
     const { id } = play.agent();
     for (let blocks = 1; blocks <= 25; blocks += 1) play.say(runs.report({ kind: 'blocked', blocks }, id));
@@ -251,7 +251,7 @@ describe('a gate', () => {
   });
 });
 
-describe('an error that is being waited out', () => {
+describe('an error with a scheduled wait', () => {
   it('does not count as idle while the agent waits for the reset', () => {
     const play = atWork({});
     const { id } = play.agent();
@@ -296,7 +296,7 @@ describe('an error that is being waited out', () => {
       .say(runs.exited(id));
     expect(play.owed('MessageRequested')).toEqual([]);
     expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Try again.' } });
-    // After the message was delivered, an exit counts as dead.
+    // After delivery of the message, an exit counts as dead.
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2 }));
     expect(play.agent().reason).toBe('on_dead: fail');
   });

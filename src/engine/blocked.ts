@@ -13,7 +13,7 @@ import { holdTask } from './decisions/hold-task.ts';
 import { askPeople } from './decisions/notify.ts';
 import { steeringOptions } from './decisions/steer-task.ts';
 
-/** Asks a person, unless a person blocked it, a decision about it is open, or a retry is scheduled. */
+/** Asks a person, unless a person blocked the task, a decision about it is open, or a retry is scheduled. */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
   const { actor, data } = recorded;
   const isMerge = data.cause === 'merge-refused';
@@ -34,7 +34,7 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
   });
 }
 
-/** Everything that the agent reports: a person decides what a retry cannot solve. */
+/** Renders everything that the agent reports, because a person decides what a retry cannot solve. */
 export function describeError({ flow }: Task, error: HandoffRef): string {
   const isUsedUp = findReportedError(error)?.recoverable === true;
   const why = isUsedUp ? `reported a recoverable error ${flow.retries} times in a row` : 'reported an error';
@@ -43,7 +43,7 @@ export function describeError({ flow }: Task, error: HandoffRef): string {
 
 function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
   const open = [...state.decisions.values()].filter(({ taskId: about, result }) => about === taskId && result === null);
-  // A finding of reconciliation is a different question.
+  // A finding of reconciliation is a separate question.
   return open.some(({ source }) => source !== 'reconcile');
 }
 
@@ -54,8 +54,8 @@ function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
 
 /**
- * On an error handoff, which blocks its task: if the error is recoverable, the same role retries, a limited number of times. A completed
- * task cannot be blocked: if closing it fails, a person is asked.
+ * On an error handoff, which blocks its task. If the error is recoverable, the same role retries a limited number of
+ * times. A completed task cannot be blocked, so if closing it fails, a person is asked.
  */
 export function retryError(world: EngineContext, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
   const task = world.state.tasks.get(handoff.task_id);
@@ -65,7 +65,7 @@ export function retryError(world: EngineContext, handoff: EventOf<'HandoffDelive
   return [setTimer(world, waitMs, { kind: 'unblock', task_id: task.id, since: task.epoch })];
 }
 
-/** On the `retry` timer: the task returns to work unless it has been moved meanwhile. */
+/** On the `retry` timer: the task returns to work unless it has been moved in the meantime. */
 export function retryAfterDelay({ rules }: EngineContext, task: Task | undefined, since: number): Event[] {
   if (task === undefined || task.blocked === null || task.epoch !== since) return [];
   return returnFromBlocked(task, { cause: 'retried', reason: 'tried again after a recoverable error' }, rules);
@@ -74,9 +74,9 @@ export function retryAfterDelay({ rules }: EngineContext, task: Task | undefined
 /** How often the same finding may come back unchanged. */
 const SAME_FINDING = 2;
 
-/** After this many returns to the fixer, from any role, a person is asked whether to continue. */
+/** If a task returns to the fixer more often than this, from any role, a person is asked whether to continue. */
 export function reviewRounds(world: EngineContext, task: Task, { from }: EventOf<'HandoffDelivered'>['data']): Event[] {
-  // A person who sends work back has decided already.
+  // A person who sends work back has already decided.
   if (from === 'operator') return [];
   const { rounds, findings } = task.flow;
   const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
@@ -94,7 +94,7 @@ export function reviewRounds(world: EngineContext, task: Task, { from }: EventOf
   return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });
 }
 
-/** On a task that entered a phase: cancels the stall timer of the phase before, and sets one if this phase has a limit. */
+/** On a task that entered a phase: cancels the previous phase's stall timer, and sets one if this phase has a limit. */
 export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
   const { stallMs } = rulesFor(task, world.rules);
   if (stallMs === undefined) return [];
@@ -107,7 +107,7 @@ export function setStallTimer(world: EngineContext, task: Task, seq: number): Ev
   return [...over, setTimer(world, limit, purpose)];
 }
 
-/** On the stall timer: opens a decision that people can dismiss, unless the task waits for a person already. */
+/** On the stall timer: opens a decision that people can dismiss, unless the task already waits for a person. */
 export function onStall(world: EngineContext, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
   if (task === undefined || task.phase !== phase || task.flow.movedAt !== since || task.flow.held !== null) return [];
   const who = task.claim === null ? 'nobody holds it' : `${task.claim.holder} holds it`;

@@ -5,12 +5,12 @@ import { NO_SPENDING, addSpending, type Spending } from '../state/runs/spent.ts'
 import type { State } from '../state/state.ts';
 import { isAtWork } from './handlers.ts';
 
-/** What must never be about money; undefined where all is well. */
+/** Describes a budget fault that no state may have; undefined if there is none. */
 export function findInBudgets(state: State, rules: Rules, at: string): string | undefined {
   return findUnequal(state) ?? findOverspent(state, rules, at) ?? findTwice(state);
 }
 
-/** The sums are the same, however they are computed. */
+/** Checks that the sums are equal however they are computed. */
 function findUnequal(state: State): string | undefined {
   const [first, ...others] = ACCOUNTS.map((kind) => ({ kind, sum: JSON.stringify(sumOf(state, kind)) }));
   const odd = others.find(({ sum }) => sum !== first?.sum);
@@ -22,7 +22,7 @@ function sumOf({ accounts }: State, kind: AccountKind): Spending {
   return own.reduce(addSpending, NO_SPENDING);
 }
 
-/** Agents that draw on an exhausted budget wait. Budgets of time are checked by a timer instead. */
+/** Checks that agents on an exhausted budget wait. Time budgets are checked by a timer instead. */
 function findOverspent(state: State, rules: Rules, at: string): string | undefined {
   for (const agent of state.agents.values()) {
     if (!isAtWork(agent)) continue;
@@ -37,7 +37,7 @@ function findOverspent(state: State, rules: Rules, at: string): string | undefin
   return undefined;
 }
 
-/** Each budget has at most one open decision. */
+/** Checks that each budget has at most one open decision. */
 function findTwice({ decisions }: State): string | undefined {
   const open = [...decisions.values()].filter(({ result, scope }) => result === null && scope !== null);
   const keys = open.map(({ scope }) => `${scope?.kind} ${scope?.id}`);

@@ -167,7 +167,7 @@ describe('a budget of time', () => {
     play.wait(0.5 * HOUR).say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
     play.wait(5 * HOUR).order(runs.resolve(play.decision().id, 1));
     expect(play.agent('a1')).toMatchObject({ workMs: 0.5 * HOUR, waitMs: 5 * HOUR });
-    // The first timer is overdue, but there is time left: a new one is set.
+    // The first timer is overdue but time is left, so a new one is set.
     for (const { timer_id: timerId } of play.owed('TimerSet')) play.say(runs.fire(timerId));
     expect(play.the('TimerSet').due).toBe('2026-01-01T05:48:00.000Z');
     play.wait(0.3 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
@@ -219,7 +219,7 @@ describe('a budget that several agents share', () => {
     use(use(play, 60, 'a1'), 60, 'a2');
     const { id } = play.decision();
     expect([play.agent('a1').parked, play.agent('a2').parked]).toEqual([id, id]);
-    // Use of the turns in progress is reported, and no second decision is opened.
+    // The turns in progress report their use, but no second decision is opened.
     use(use(play, 10, 'a1'), 10, 'a2');
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(id, 1));
@@ -228,7 +228,7 @@ describe('a budget that several agents share', () => {
     play.checkReplay();
   });
 
-  it('holds agents that come later, for the same decision', () => {
+  it('holds agents that start later, for the same decision', () => {
     const play = use(start(new Play(rules), 'a1'), 100);
     play.order(runs.startAgent(runs.agentPlan(), 'a2'));
     expect(play.agent('a2')).toMatchObject({ process: 'wanted', parked: play.decision().id });
@@ -261,7 +261,7 @@ describe('a budget that several agents share', () => {
   it("of a day is released also if the next day's budget was reported before", () => {
     const play = use(start(new Play(rules), 'a1'), 100);
     const { timer_id: timerId } = play.the('TimerSet');
-    // Use of the turn in progress is reported late.
+    // The turn in progress reports its use late.
     use(play.wait(24 * HOUR), 85);
     expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
     play.say(runs.fire(timerId));

@@ -25,18 +25,21 @@ import { parkAgent } from './decisions/escalate.ts';
 import { isAtWork } from './handlers.ts';
 import { askPeople } from './decisions/notify.ts';
 
-/** On use by an agent, or before it starts: checks each budget that it draws on, the narrowest first. */
+/** On reported use, or before an agent starts: checks each budget that the agent draws on, the narrowest first. */
 export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
   const events: Event[] = [];
   for (const scope of scopesOf(world.state, agent, world.at)) {
-    // An agent that is parked for one budget is checked against the next when that decision is answered; other agents are checked now.
+    // An agent parked for one budget is checked against the next when that decision is answered. Other agents are
+    // checked now.
     const parked = new Set(events.flatMap(({ type, data }) => (type === 'AgentParked' ? [data.agent_id] : [])));
     events.push(...watchBudget(world, scope, parked));
   }
   return events;
 }
 
-/** Parks the agents of an exhausted budget; warns once if it is mostly used. Nothing if no agent works on it. */
+/**
+ * Parks the agents of an exhausted budget, or warns once if it is mostly used. Does nothing if no agent works on it.
+ */
 function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = new Set()): Event[] {
   const { state, rules, at } = world;
   const use = findHighestUse(state, scope, rules, at);
@@ -51,7 +54,7 @@ function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlyS
 function warn(world: EngineContext, scope: BudgetScope, use: BudgetUse): Event[] {
   const { state, newId } = world;
   const record = state.budgets.get(budgetKey(scope));
-  // People who are asked about the budget need no warning.
+  // People with an open decision about the budget need no warning.
   const isAsked = state.decisions.get(record?.decisionId ?? '')?.result === null;
   if (record?.isWarned === true || isAsked || use.used < use.limit * WARN_AT || isOver(world, scope)) return [];
   const { measure, used, limit } = use;
@@ -63,7 +66,7 @@ function warn(world: EngineContext, scope: BudgetScope, use: BudgetUse): Event[]
   ];
 }
 
-/** Warns once that a limit on cost has no effect, because the price is unknown. */
+/** Warns once that a cost limit has no effect, because the price is unknown. */
 function warnUnpriced(world: EngineContext, scope: BudgetScope): Event[] {
   const { state, rules, newId } = world;
   if (budgetOf(state, scope, rules)?.cost_millicents === undefined || isOver(world, scope)) return [];
@@ -78,21 +81,21 @@ function warnUnpriced(world: EngineContext, scope: BudgetScope): Event[] {
   return [event('BudgetUnpriced', { scope, model }), event('NotificationRequested', { kind: 'warning', ...about })];
 }
 
-/** The last reports of a finished run need no warning. */
+/** The last reports of a finished run cause no warning. */
 function isOver({ state }: EngineContext, { kind, id }: BudgetScope): boolean {
   if (kind === 'agent') return state.agents.get(id)?.outcome !== null;
   return kind === 'pipeline' && state.pipelines.get(id)?.outcome !== null;
 }
 
-/** On an agent that begins to work: sets a timer, because no report announces that its time is used. */
+/** When an agent starts to work: sets a timer, because no report arrives when its time is used up. */
 export function timeBudgets(world: EngineContext, agent: AgentRun): Event[] {
   return scopesOf(world.state, agent, world.at).flatMap((scope) => timeBudget(world, scope));
 }
 
-/** On the `budget` timer. If other agents have stopped working, there may be time left. */
+/** On the `budget` timer. If other agents have stopped working, time may be left. */
 export function onBudgetTimer(world: EngineContext, scope: BudgetScope): Event[] {
   const today = dayOf(world.at);
-  // The day is over; agents that still work draw on the new day's budget.
+  // The day is over. Agents that still work draw on the new day's budget.
   if (scope.kind === 'day' && scope.id !== today) return timeBudget(world, { kind: 'day', id: today });
   const followed = watchBudget(world, scope);
   // After a warning, a new timer is set for the moment at which the budget is exhausted.
@@ -114,7 +117,7 @@ function timeBudget(world: EngineContext, scope: BudgetScope, isWarnedNow = fals
   const limit = base * (1 + (record?.raises ?? 0));
   const used = spendingIn(state, scope).work_ms + openWorkMs(state, scope, at);
   const next = isWarnedNow || record?.isWarned === true || used >= limit * WARN_AT ? limit : Math.ceil(limit * WARN_AT);
-  // An exhausted budget waits for a decision, which continues every agent that draws on it.
+  // An exhausted budget waits for a decision, whose answer continues every agent that draws on it.
   if (used >= limit) return [];
   // Agents that share a budget spend it in parallel.
   const ms = Math.ceil((next - used) / working);
@@ -132,8 +135,8 @@ function timersFor({ state }: EngineContext, { kind, id }: BudgetScope) {
 }
 
 /**
- * A budget is exhausted: opens one decision, and every agent that draws on the budget waits for it. A tool call in progress may end; the
- * next one is held. Agents that draw on the budget later wait for the same decision.
+ * Handles an exhausted budget: opens one decision for which every agent on the budget waits. A running tool call may
+ * end; the next one is held. Agents that draw on the budget later wait for the same decision.
  */
 function reachBudget(world: EngineContext, scope: BudgetScope, use: BudgetUse, working: readonly AgentRun[]): Event[] {
   const { asked, decisionId } = openBudgetDecision(world, scope, use);
@@ -160,12 +163,14 @@ export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use
   return { asked, decisionId };
 }
 
-/** How many times its own amount a budget must be raised by to exceed what is used and reserved. */
+/** How many times a budget must be raised by its own amount to exceed the used and reserved amount. */
 export function countRaises({ used, reserved, base, limit }: BudgetUse): number {
   return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
 }
 
-/** By decision, not by budget: a day's record is dropped with the first use on the next day, and clocks can go back. */
+/**
+ * Looks at decisions, not budgets: a day's record is dropped at the first use on the next day, and clocks can go back.
+ */
 export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: BudgetScope): readonly Decision[] {
   const open = [...state.decisions.values()].filter(({ result }) => result === null);
   return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
@@ -175,7 +180,7 @@ function optionsFor({ kind }: BudgetScope, use: BudgetUse): Question['options'] 
   const raised = renderAmount(use.measure, use.base * (1 + countRaises(use)));
   return [
     { label: `Raise the budget to ${raised}`, action: 'approve' },
-    // A day has no end that a person could declare.
+    // A person cannot declare a day as done.
     ...(kind === 'day' ? [] : [{ label: OPTION_LABELS.done, action: 'done' } as const]),
     { label: 'Cancel the waiting work', action: 'cancel' },
   ];
@@ -202,7 +207,7 @@ export function renderScope({ agents, pipelines }: State, { kind, id }: BudgetSc
   return `${kind} ${id}`;
 }
 
-/** `210,000 of 200,000 tokens`. */
+/** Renders use as `210,000 of 200,000 tokens`. */
 export function renderUse({ measure, used, limit, reserved }: BudgetUse): string {
   const isNext = used < limit && used + reserved >= limit;
   const next = isNext ? `; a request under way counts as ${renderAmount(measure, reserved, false)}` : '';

@@ -9,9 +9,9 @@ import { endAgent } from './end-agent.ts';
 import { finishStep } from './steps.ts';
 
 /**
- * When a task is cancelled, by a command or by a decision, everything that belongs to it ends in the same commit: its runs are cancelled,
- * its open decisions withdrawn, its checks stopped, its hold and its retries dropped. Its worktree and branch are removed if they contain
- * no work.
+ * When a task is cancelled, by a command or by a decision, everything that belongs to it ends in the same commit: its
+ * runs are cancelled, its open decisions withdrawn, its checks stopped, its hold and retries dropped. Its worktree and
+ * branch are removed if they contain no work.
  */
 export function onCancelled(world: EngineContext, task: Task): Event[] {
   const { state } = world;
@@ -41,7 +41,7 @@ function endRuns(world: EngineContext, taskId: string, reason: string): Event[] 
   ];
 }
 
-/** Their outcome is not needed: checks that Baton runs are ended, checks at GitHub are no longer polled. */
+/** The outcome is no longer needed: Baton's own checks are stopped, and those at GitHub are no longer polled. */
 function stopChecks({ id: task_id, flow: { checks } }: Task): Event[] {
   if (checks === null || checks.outcome !== null) return [];
   return [event('ChecksFinished', { checks_id: checks.id, task_id, head: checks.head, outcome: 'cancelled' })];
@@ -60,12 +60,12 @@ function openDecisions({ decisions }: State, taskId: string): readonly string[] 
 /** Ends the current step before its command, agent or pipeline has ended. */
 export function stopStep(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
   const agent = world.state.agents.get(run.step?.agentId ?? '');
-  // The end of the agent ends the step.
+  // The end of the agent's run ends the step.
   if (agent?.outcome === null) return endAgent(world, agent, outcome, reason);
   return [...stopRunner(world, run, reason), ...finishStep(world, run, { outcome, reason, output: null })];
 }
 
-/** Ends a pipeline at once, with everything inside it and without clean-up: nothing waits for its result. */
+/** Ends a pipeline at once, with everything inside it and without clean-up, because nothing waits for its result. */
 export function stopPipeline(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
   if (run.outcome !== null) return [];
   const { id: pipeline_id, step } = run;

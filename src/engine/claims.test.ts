@@ -15,7 +15,7 @@ function pipelineWorker(steps: readonly StepPlan[]): WorkerPlan {
   return { name: 'builders', concurrency: 1, plan: runs.pipelinePlan(steps) };
 }
 
-/** A worker with task A, claimed in the commit that created it. */
+/** A worker with task A, which it claimed in the commit that created the task. */
 function working(worker: WorkerPlan, rules: Partial<Rules> = { ciGate: true }): Play {
   return new Play(rules).order(runs.configure([worker])).order(create('A'));
 }
@@ -190,7 +190,7 @@ describe('the end of a session', () => {
     expect(play.types()[0]).toBe('AgentSessionCompleted');
     expect(play.agent()).toMatchObject({ outcome: 'done', reason: 'did it' });
     expect(standing()).toMatchObject({ is_owned: false, missing: [] });
-    // A repeat, over any operation, gets the first answer.
+    // A repeated request, by any operation, gets the first answer.
     expect(play.say(runs.signal('complete', undefined, 'did it'), sessionOf(play)).types()).toEqual([]);
     expect(play.say(runs.signal('complete', play.agent().id), sessionOf(play)).types()).toEqual([]);
   });

@@ -17,7 +17,7 @@ export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['
   return escalate(world, agent, { source: 'stop', reason: 'agent:signal escalate', message });
 }
 
-/** On `AgentSessionCompleted`: an accepted exit signal also ends the run of the agent. */
+/** On `AgentSessionCompleted`: an accepted exit signal also ends the agent's run. */
 export function onExitSignal(world: EngineContext, data: EventOf<'AgentSessionCompleted'>['data']): Event[] {
   const { exit_reason, notes } = data;
   const failed =
@@ -27,7 +27,7 @@ export function onExitSignal(world: EngineContext, data: EventOf<'AgentSessionCo
   );
 }
 
-/** A session that Baton did not start escalates: the task is blocked until the decision is answered. */
+/** A session that Baton did not start escalates. The task is blocked until the decision is answered. */
 function askAboutTask(world: EngineContext, sessionId: string, message: string): Event[] {
   const task_id = world.state.sessions.get(sessionId)?.taskId;
   if (task_id === undefined) return [];
@@ -39,7 +39,10 @@ function askAboutTask(world: EngineContext, sessionId: string, message: string):
   return askPeople(world, { source: 'stop', title, context: message, options, task_id });
 }
 
-/** On a task that a person unblocked, or that was reinstated: hold and decisions end, except about budgets, which agents wait for. */
+/**
+ * When a person unblocks or reinstates a task: ends its hold and its decisions, except those about budgets, for which
+ * agents wait.
+ */
 export function onUnblocked({ state }: EngineContext, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
     .filter(({ result, agentId, taskId: about }) => result === null && agentId === null && about === taskId)
@@ -50,8 +53,9 @@ export function onUnblocked({ state }: EngineContext, taskId: string, reason: st
 }
 
 /**
- * On a task that leaves BLOCKED without a person, after a recoverable error or a restored claim: only the decision that the block opened is
- * withdrawn. An agent can cause such a block, and must not get rid of another decision that way.
+ * When a task leaves BLOCKED without a person, after a recoverable error or a restored claim: withdraws only the
+ * decision that the block opened. An agent can cause such a block, and must not be able to remove another decision that
+ * way.
  */
 export function onReturned({ state }: EngineContext, taskId: string): Event[] {
   const held = state.tasks.get(taskId)?.flow.held?.decisionId;
@@ -63,13 +67,14 @@ export function onReturned({ state }: EngineContext, taskId: string): Event[] {
 }
 
 /**
- * On the end of a claim. A session that lost its claim must not continue: its agents are stopped and the run fails. A session that
- * completed the task or reported it blocked has finished its own work; its pipeline continues with the next step.
+ * On the end of a claim. A session that lost its claim must not continue: its agents are stopped and the run fails. A
+ * session that completed the task or reported it blocked has finished its work, and its pipeline continues with the
+ * next step.
  */
 export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: EventOf<ClaimEndType>['data']): Event[] {
   const { state } = world;
   if (state.agents.size === 0 && state.pipelines.size === 0) return [];
-  // The task was cancelled: `on-cancelled` ends its runs as cancelled, and no failure is reported.
+  // The task was cancelled. `on-cancelled` ends its runs as cancelled, so no failure is reported.
   const task = state.tasks.get(data.task_id);
   if (type === 'ClaimRevoked' && task !== undefined && isCancelled(task)) return [];
   const { how, outcome, reason } = outcomeOfClaim(type, data);
@@ -79,7 +84,7 @@ export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: Event
   return agentsOfClaim(state, data.session_id).flatMap((agent) => endAgent(world, agent, outcome, reason));
 }
 
-/** A completed task cannot be blocked, so a person is asked before the next session tries to close it. */
+/** A completed task cannot be blocked, so a person is asked before another session tries to close it. */
 export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf<ClaimEndType>['data']): Event[] {
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const { error } = task.flow;
@@ -92,7 +97,7 @@ export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf
   return holdTask(world, task, { source: 'error', stage: 'closing failed', context, options });
 }
 
-/** The same for a session that reported an error and then completed. */
+/** Like `onUnclosed`, for a session that reported an error and then completed. */
 export function onUnclosedByError(world: EngineContext, task: Task, data: EventOf<ClaimEndType>['data']): Event[] {
   return task.flow.error === null ? [] : onUnclosed(world, task, data);
 }

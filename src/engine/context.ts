@@ -6,15 +6,15 @@ import { type EffectOf, findTimers, type TimerPurpose } from '../state/runs/effe
 import type { State } from '../state/state.ts';
 import type { ReadyTasks } from '../state/tasks/ready.ts';
 
-/** Everything that is not in the state, so that the same arguments always give the same entries. */
+/** All inputs besides the state, so that the same arguments always give the same entries. */
 export interface EngineInputs {
   readonly newId: () => string;
   readonly at: string;
   readonly ready: ReadyTasks;
   readonly rules: Rules;
-  /** The host that decides; undefined on SQLite, where there is one without a name. */
+  /** The host that decides; undefined on SQLite, where the only host has no name. */
   readonly here?: string | undefined;
-  /** For tests: the level of entry types; missing: `ENTRY_LEVELS`. */
+  /** The level of entry types, for tests. Defaults to `ENTRY_LEVELS`. */
   readonly levels?: EntryLevels;
 }
 
@@ -35,7 +35,7 @@ export function pendingActions(state: State, agentId: string): readonly PendingA
   return found;
 }
 
-/** The handler that waits for it; undefined for the `leave` timer. */
+/** The handler that waits for the action; undefined for the `leave` timer. */
 export function findWaitingHandler(pending: PendingAction): HandlerName | undefined {
   const about = pending.type === 'TimerSet' ? pending.data.purpose : pending.data.subject;
   if (about.kind === 'handler' || about.kind === 'gate') return about.handler;

@@ -26,16 +26,17 @@ import type { EngineContext } from './context.ts';
 import { findQueued, requestAgent } from './steps.ts';
 
 /**
- * What a host begins after another one recorded an entry that may give it work. The host that recorded the entry has filled its own room
- * in the same commit.
+ * Finds work for a host after another host recorded an entry that may have freed some. The host that recorded the entry
+ * has filled its own room in the same commit.
  */
 export function lookForWork(world: EngineContext): readonly Event[] {
   return fillCapacity({ ...world, rules: rulesInForce(world.state, world.rules) });
 }
 
 /**
- * On free room or new work: steps that wait for room start first, oldest first; then workers claim tasks. Only the room of the host that
- * decides is filled: another host may be busy with what this one cannot see. `isBarred`: tasks that nobody may claim yet.
+ * Fills free room: first starts steps that wait for room, oldest first, then lets workers claim tasks. Fills only the
+ * room of the deciding host, because another one may have work that this one cannot see. `isBarred`: tasks that no
+ * worker may claim yet.
  */
 export function fillCapacity(world: EngineContext, isBarred: (task: Task) => boolean = () => false): Event[] {
   const { state, rules, here } = world;
@@ -56,7 +57,7 @@ function queuedSteps({ state, here }: EngineContext): { readonly run: PipelineRu
     const plan = isElsewhere ? undefined : findQueued(state, run);
     if (plan !== undefined) queued.push({ run, plan });
   }
-  // The order of the map is not the order of arrival: see `keep-newest`.
+  // The order of the map is not the order of arrival; see `keep-newest`.
   return queued.sort(
     (a, b) => compare(a.run.step?.since ?? '', b.run.step?.since ?? '') || compare(a.run.id, b.run.id),
   );
@@ -76,7 +77,7 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[], isBarred: 
   );
   if (workers.length === 0) return [];
   const taken = new Set<string>();
-  /** Runs that are about to start, by worker. Workers of the same name in two runbooks share one concurrency. */
+  /** Runs that are about to start, by worker. Workers of the same name in two runbooks share one concurrency limit. */
   const begun = new Map<string, number>();
   const events: Event[] = [];
   const gate = budgetGate(world);
@@ -106,7 +107,7 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[], isBarred: 
   return [...gate.askForTasks(), ...events];
 }
 
-/** A workflow counts until it is closed or cancelled, also while it waits for a person. */
+/** A workflow counts until it is closed or cancelled, even while it waits for a person. */
 function countRuns({ agents, pipelines, workersWorkflows }: State, { name, plan }: WorkerPlan): number {
   if (plan.kind === 'workflow') return [...workersWorkflows.values()].filter((worker) => worker === name).length;
   const open = (run: { readonly worker: string | null; readonly outcome: unknown }): boolean =>
@@ -132,17 +133,17 @@ function findWork(
   return [...closing, ...findFittingTasks(ready, state, free - closing.length, fit)];
 }
 
-/** Completed tasks are closed as they come, so few of them wait at any time. */
+/** Completed tasks are closed soon after they arrive, so few of them wait at any time. */
 const MAX_CLOSING_TASKS = 1000;
 
-/** Makes a workflow of the task, or claims it for a run. */
+/** Turns the task into a workflow, or claims it for a run. */
 function beginWork(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
   const { plan, name } = worker;
   if (plan.kind !== 'workflow') return claimAndStart(world, worker, plan, task);
   return workflowStartEvents(world.state, task, { mode: plan.mode, worker: name });
 }
 
-/** The claim and the run are recorded together, so that neither exists without the other. */
+/** Records the claim and the run together, so that neither exists without the other. */
 function claimAndStart(world: EngineContext, worker: WorkerPlan, own: Plan, task: Task): readonly Event[] {
   const id = world.newId();
   const chosen = assignedAgent(task);
@@ -187,7 +188,10 @@ function assignedAgent({ flow: { assigned } }: Task): AgentPlan | undefined {
   return assigned !== null && 'agent' in assigned ? assigned.agent : undefined;
 }
 
-/** What the session owes. An agent that a person named owes what the worker's own agent would: handing work over loosens no rule. */
+/**
+ * What the session owes. An agent chosen by a person owes the same as the worker's own agent, because passing work on
+ * must not loosen a rule.
+ */
 function owedFor(worker: WorkerPlan, chosen: AgentPlan | undefined): readonly Requirement[] {
   const own = agentOf(worker)?.requires ?? OWED;
   return chosen === undefined ? own : [...new Set([...own, ...(chosen.requires ?? OWED)])];
@@ -195,7 +199,7 @@ function owedFor(worker: WorkerPlan, chosen: AgentPlan | undefined): readonly Re
 
 const OWED: readonly Requirement[] = ['exit', 'result'];
 
-/** The agent that a worker starts first on a task. */
+/** The agent that a worker starts first for a task. */
 function agentFor(worker: WorkerPlan, task: Task): AgentPlan | undefined {
   return assignedAgent(task) ?? agentOf(worker);
 }
@@ -208,7 +212,10 @@ function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
   return first?.kind === 'agent' ? plan.agents[first.agent] : undefined;
 }
 
-/** No tasks while the day's budget is exhausted, none whose own budget is. Each exhausted budget opens one decision. */
+/**
+ * Bars all tasks while the day's budget is exhausted, and each task whose own budget is. Each exhausted budget opens
+ * one decision.
+ */
 function budgetGate(world: EngineContext) {
   const { state, rules, at } = world;
   const day: BudgetScope = { kind: 'day', id: dayOf(at) };

@@ -9,7 +9,7 @@ import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, 
 import { notifyEnd } from './decisions/notify.ts';
 import { finishStep } from './steps.ts';
 
-/** Ends the run of an agent: its scheduled handlers are cancelled and its open decisions withdrawn. */
+/** Ends the run of an agent, cancels its scheduled handlers and withdraws its open decisions. */
 export function endAgent(
   { state }: EngineContext,
   agent: AgentRun,
@@ -47,19 +47,19 @@ export function afterAgent(
   return [...leaves, ...finishStep(world, run, { outcome, reason, output: outputOf(agent) })];
 }
 
-/** The output that later steps can use: the message of the agent's signal, or the last text that it printed. */
+/** The output for later steps: the message of the agent's signal, or the last text that it printed. */
 function outputOf({ signal, exit }: AgentRun): string | null {
   return signal?.message ?? exit?.output ?? null;
 }
 
-/** Enough time for a client to write its last output. */
+/** Long enough for a client to write its last output. */
 const LEAVE_MS = 60_000;
 
-/** After a successful run the process gets time to exit by itself; after a failed or cancelled run it is killed. */
+/** After a successful run, the process gets time to exit by itself. After a failed or cancelled run it is killed. */
 function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
   const { id: agent_id, process, outcome, killed, reason } = agent;
   if (process === 'gone' || killed) return [];
-  // A person is attached: the process ends when that person detaches.
+  // While a person is attached, the process ends when the person detaches.
   if (outcome === 'done' && process === 'running' && isAttached(agent)) return [];
   if (outcome === 'done' && process === 'running')
     return [setTimer(world, world.rules.leaveMs ?? LEAVE_MS, { kind: 'leave', agent_id })];
@@ -77,8 +77,9 @@ export function cancelLeaveTimer({ state }: EngineContext, agentId: string): Eve
 }
 
 /**
- * The run of a claim is over. Without an exit signal the claim ends with the run and the task is blocked: a worker that claimed it again at
- * once would fail again, or repeat the same work for ever. The reason names what the session did not send.
+ * Ends the claim of a finished run. Without an exit signal, the claim ends with the run and the task is blocked: a
+ * worker that claimed it again at once would fail again, or repeat the same work forever. The reason names what the
+ * session did not send.
  */
 export function endClaimOfRun(
   { state }: EngineContext,
@@ -103,7 +104,7 @@ export function endClaimOfRun(
 /** An operator who cancels a run revokes its claim. */
 const CLAIM_END_BY_OUTCOME = { done: 'released', failed: 'failed', cancelled: 'revoked' } as const;
 
-/** How a run ends if its claim ends first. */
+/** The outcome of a run whose claim ends first. */
 export function outcomeOfClaim(type: ClaimEndType, { reason }: EventOf<ClaimEndType>['data']) {
   const how = HOW_CLAIM_ENDED.get(type) ?? 'revoked';
   const why = reason === null ? '' : `: ${excerptStart(reason, 1000)}`;

@@ -26,7 +26,7 @@ const rules = fc.record(
   { requiredKeys: ['ciGate'] },
 );
 
-/** `Play` checks the state for faults after each command: see `faults.cases.ts`. */
+/** Checks the state for faults after each command, because `Play` does; see `faults.cases.ts`. */
 function perform(play: Play, story: readonly Speech[]): void {
   for (const [i, speech] of story.entries()) {
     const said = speech(play);
@@ -44,7 +44,7 @@ function perform(play: Play, story: readonly Speech[]): void {
 
 const CRASH_EVERY = 6;
 
-/** A new daemon knows only the entries, and must continue as this one would have. */
+/** Simulates a new daemon, which knows only the entries and must continue as this one would have. */
 function crash(play: Play): void {
   if (!isDeepStrictEqual(play.replayed(), play.state))
     throw new Error(`replayed, the entries lead elsewhere\n${play.story()}`);
@@ -63,7 +63,7 @@ function driveToRest(play: Play): void {
   throw new Error(`it never comes to rest\n${play.story().slice(-5000)}`);
 }
 
-/** Timers that never end: there is always another day, and an agent that never dies uses each day's time. */
+/** Timers that never end: there is always another day, and an immortal agent uses each day's time. */
 function isEndless(effect: Effect): boolean {
   return effect.type === 'TimerSet' && (effect.data.purpose.kind === 'day' || effect.data.purpose.kind === 'budget');
 }
@@ -75,11 +75,11 @@ function isRoomTaken({ state }: Play): boolean {
 
 describe('any commands, by any callers, in any order', () => {
   it(
-    'no rule of the ledger is broken, and every kind of entry comes up',
+    'keep every rule of the ledger, and cover every type of entry',
     () => {
       const types = new Map<string, number>();
       const missing = (): string[] => Object.keys(RUN_EVENTS).filter((type) => !types.has(type));
-      // The stories must reach every type of entry, or the property proves little: rare ones may take more stories.
+      // The property proves little unless the stories reach every type of entry. Rare types may take more stories.
       for (let round = 0; round < 5 && missing().length > 0; round += 1)
         fc.assert(
           fc.property(rules, stories, (given, story) => {
@@ -95,7 +95,7 @@ describe('any commands, by any callers, in any order', () => {
   );
 
   it(
-    'with finite attempts everything ends, or waits for a person',
+    'end, or wait for a person, if attempts are finite',
     () => {
       let waiting = 0;
       let ended = 0;

@@ -41,7 +41,7 @@ function report<P extends Play>(
   return play.say(say.exit(phase, reason, { eventId: `e${epoch}`, violations }), caller);
 }
 
-/** Fires the timer of the retry, and returns how long it took. */
+/** Fires the retry timer, and returns how long the wait was. */
 function retry(play: Play): number {
   const timer = play.owed('TimerSet').find(({ purpose }) => purpose.kind === 'unblock');
   if (timer === undefined) throw new Error(`there is no retry\n${play.story()}`);
@@ -120,7 +120,7 @@ describe('the role that reported an error', () => {
     play.checkReplay();
   });
 
-  it('has all its tries again after a success', () => {
+  it('has all its attempts again after a success', () => {
     const play = new WorkflowPlay().turn('issue-manager');
     fail(play, 'prep');
     expect(retry(play)).toBe(1000);
@@ -131,7 +131,7 @@ describe('the role that reported an error', () => {
     expect(retry(play)).toBe(1000);
   });
 
-  it('keeps its tries for errors that a retry can solve', () => {
+  it('keeps its attempts for errors that a retry can solve', () => {
     const play = fail(implementing(), 'implementer', { recoverable: false });
     play.resolve(1);
     fail(play, 'implementer');
@@ -154,7 +154,7 @@ describe('an error of the closer', () => {
     plan: { kind: 'agent', agent: runs.agentPlan({ name: 'closer', role: 'closer', requires: ['handoff', 'exit'] }) },
   };
 
-  it.each(WAYS)('leaves the task merged, and asks a person before the next try: %s', (_, failure) => {
+  it.each(WAYS)('leaves the task merged, and asks a person before the next attempt: %s', (_, failure) => {
     const play = new WorkflowPlay().order(runs.configure([worker]));
     play.toMerge().turn('validator').merge('merged', 'f'.repeat(40));
     fail(play, 'closer', failure);
@@ -208,7 +208,7 @@ describe('an error handoff of a session that', () => {
     play.checkReplay();
   });
 
-  it('exits without an error handoff outside of a workflow asks nobody, as before', () => {
+  it('exits without an error handoff outside of a workflow opens no decision, as before', () => {
     const play = new Play();
     play.order(say.create()).say(say.claim(), say.worker).say(say.exit('IMPLEMENTATION', 'error'), say.session());
     expect(play.count('DecisionOpened')).toBe(0);

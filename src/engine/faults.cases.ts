@@ -18,7 +18,7 @@ export function findFault(state: State): string | undefined {
   );
 }
 
-/** The fold sees each change of a task: its newest span is what the state says now. */
+/** Checks that the fold has seen each change of a task: its newest span must equal the current state. */
 function findInTimelines({ tasks, timelines, decisions, agents }: State): string | undefined {
   for (const task of tasks.values()) {
     const timeline = timelines.get(task.id);
@@ -42,7 +42,7 @@ function findInTimelines({ tasks, timelines, decisions, agents }: State): string
   return undefined;
 }
 
-/** A cancelled task leaves nothing open. */
+/** Checks that a cancelled task leaves nothing open. */
 function findInCancelled({ tasks, agents, pipelines, decisions, effects }: State): string | undefined {
   const isOf = (id: string | null | undefined): boolean => tasks.get(id ?? '')?.blocked?.isCancelled === true;
   for (const { id, claim, flow } of tasks.values())
@@ -210,7 +210,7 @@ export function ledgerReader(): (entries: readonly RecordedEvent[]) => string | 
     if (ends !== undefined && settled.has(ends)) return `${seq}: ${ends} is settled twice`;
     if (ends !== undefined && !requested.has(ends)) return `${seq}: ${ends} was never requested`;
     if (ends !== undefined) settled.add(ends);
-    // People are called again if an answer of theirs lapses.
+    // People are notified again if one of their answers lapses.
     if (type === 'DecisionAnswerWithdrawn' && data.reason !== null) asked.delete(data.decision_id);
     if (type !== 'NotificationRequested' || data.kind !== 'attention') return undefined;
     if (data.decision_id === null || asked.has(data.decision_id)) return `${seq}: a second call for the same decision`;

@@ -5,7 +5,7 @@ import { claim, create, exit, record, session, update, worker } from '../state/s
 import { Play } from './play.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
-/** A task with a record whose claim was released. */
+/** A task with a record and a released claim. */
 function worked(rules: ConstructorParameters<typeof Play>[0] = {}): Play {
   const play = new Play(rules).order(create('A')).say(claim('A', 's1'), worker).say(record(), session());
   return play.say(update('todo'), session());
@@ -20,7 +20,7 @@ function found(play: Play, remedy: RaisedFinding['remedy'], more: Partial<Raised
 }
 
 describe('a finding of reconciliation', () => {
-  it('opens one decision, also after an answer, and another when it comes back', () => {
+  it('opens one decision, even after an answer, and another when it comes back', () => {
     const play = worked();
     play.say(runs.raise([found(play, 'complete')]));
     expect(play.types()).toEqual(['DecisionOpened']);
@@ -94,7 +94,7 @@ describe('a finding of reconciliation', () => {
     play.checkReplay();
   });
 
-  it('takes the question about the finished work with it if an agent reinstates the task', () => {
+  it('withdraws the question about the finished work if an agent reinstates the task', () => {
     const play = new WorkflowPlay().toMerge().turn('validator').merge('merged', 'b'.repeat(40));
     const closer = play.claim('closer');
     play.say(exit('COMPLETED', 'error', { eventId: 'e9', notes: 'no network' }), closer);
@@ -108,7 +108,7 @@ describe('a finding of reconciliation', () => {
     play.checkReplay();
   });
 
-  it('is withdrawn when the task is completed, and its answer changes nothing that moved meanwhile', () => {
+  it('is withdrawn when the task is completed, and its answer does not affect a task that moved in the meantime', () => {
     const play = worked();
     play.say(runs.raise([found(play, 'complete')])).order(update('done'));
     expect(play.types()).toEqual(['PhaseMoved', 'DecisionWithdrawn']);

@@ -7,7 +7,7 @@ import { WorkflowPlay } from './workflow.cases.ts';
 const MERGED = 'd'.repeat(40);
 const ISSUE = { repository: 'owner/name', number: 12 };
 
-/** A workflow of a task that was imported from an issue at GitHub. */
+/** A workflow whose task was imported from a GitHub issue. */
 class IssuePlay extends WorkflowPlay {
   override get id(): string {
     return '12';
@@ -36,7 +36,7 @@ class IssuePlay extends WorkflowPlay {
 }
 
 describe('a workflow of an issue at GitHub', () => {
-  it('asks for a comment and for the end of the issue when it is closed, once', () => {
+  it('requests a comment and the closing of the issue when it is closed, once', () => {
     const play = new IssuePlay().toMerge().turn('validator').merge('merged', MERGED);
     expect(play.owed('GithubIssueCloseRequested')).toEqual([]);
     play.close();
@@ -58,7 +58,7 @@ describe('a workflow of an issue at GitHub', () => {
     play.checkReplay();
   });
 
-  it('stays done if the issue cannot be closed: a person is asked, and a retry asks for the same comment', () => {
+  it('stays done if the issue cannot be closed: a person is asked, and a retry requests the same comment', () => {
     const play = new IssuePlay().toClosed();
     const { comment, mark, close_id } = play.the('GithubIssueCloseRequested');
     play.say(flow.closeIssue(close_id, 'failed', 'gh is not logged in'));
@@ -73,7 +73,7 @@ describe('a workflow of an issue at GitHub', () => {
     play.checkReplay();
   });
 
-  it('leaves the issue as it is if a person wants that', () => {
+  it('leaves the issue unchanged if a person chooses that', () => {
     const play = new IssuePlay().toClosed();
     play.say(flow.closeIssue(play.the('GithubIssueCloseRequested').close_id, 'failed')).resolve(2);
     expect([play.owed('GithubIssueCloseRequested'), play.openDecisions()]).toEqual([[], []]);

@@ -5,7 +5,10 @@ import { githubIssueUrl, requestIssueClosing } from '../state/workflow/github-is
 import type { EngineContext } from './context.ts';
 import { askPeople } from './decisions/notify.ts';
 
-/** On the end of a workflow: the issue that it was imported from is closed. If a person left the task unclosed, the issue stays open. */
+/**
+ * On the end of a workflow: closes the issue that it was imported from. If a person left the task unclosed, the issue
+ * stays open.
+ */
 export function closeGithubIssue(
   { newId, at }: EngineContext,
   task: Task,
@@ -15,7 +18,7 @@ export function closeGithubIssue(
   return isClosed && task.flow.mode !== null ? requestIssueClosing(task, newId(), at) : [];
 }
 
-/** The work is merged whatever happens to its issue: a person decides whether to try again. */
+/** The work is merged even if closing its issue fails. A person decides whether to retry. */
 export function onGithubIssueClosed(
   world: EngineContext,
   task: Task,
@@ -34,7 +37,9 @@ export function onGithubIssueClosed(
   });
 }
 
-/** Whether a decision is about an issue that could not be closed. A completed task has no other decision about an error. */
+/**
+ * Whether a decision is about an issue that could not be closed. A completed task has no other decision about an error.
+ */
 export function isAboutGithubIssue(task: Task | undefined, { source, agentId }: Decision): task is Task {
   return (
     task?.phase === 'COMPLETED' &&

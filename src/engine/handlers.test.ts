@@ -7,7 +7,7 @@ import { Play, type Seen } from './play.cases.ts';
 
 const RESET = '2026-01-01T05:00:00.000Z';
 
-/** A running agent, in each of the three places where one can run. */
+/** A running agent in each of the three places where one can run. */
 const CONTEXTS = {
   pipeline: (plan: AgentPlan) =>
     new Play().order(runs.startPipeline(runs.pipelinePlan([runs.agentStep('code')], { agents: [plan] }))),
@@ -25,7 +25,7 @@ function atWork(context: Context, plan: Partial<AgentPlan>): Play {
   return play.say(runs.started(play.agent().id));
 }
 
-/** The report that makes each handler fire. */
+/** The report that fires each handler. */
 const TRIGGERS = {
   on_stop: { kind: 'stop' },
   on_idle: { kind: 'idle', why: 'waiting' },
@@ -56,7 +56,7 @@ function planOf(handler: TestedHandler, action: HandlerAction): Partial<AgentPla
   return { [handler]: handler === 'on_error' ? { any: plan } : plan };
 }
 
-/** Every cell of the table that has an effect besides the answer of the hook. */
+/** Every cell of the table that has an effect besides the answer to the hook. */
 const CELLS = [
   ...HANDLERS.on_idle.actions.map((action) => ['on_idle', action] as const),
   ...HANDLERS.on_dead.actions.map((action) => ['on_dead', action] as const),
@@ -157,7 +157,7 @@ describe('every default', () => {
   });
 
   it.each(contexts.flatMap((context) => HANDLERS.on_stop.actions.map((action) => [context, action] as const)))(
-    '%s: on_stop = %s is kept for the hook, and says no more than that',
+    '%s: on_stop = %s is kept for the hook, and has no other effect',
     (context, action) => {
       const play = atWork(context, { on_stop: { action } });
       expect(play.agent().onStop).toBe(action);
@@ -187,7 +187,7 @@ describe('every default', () => {
     },
   );
 
-  it('waits a minute if the API does not say when the limit is lifted', () => {
+  it('waits a minute if the API does not report when the limit ends', () => {
     const play = atWork('pipeline', {});
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));

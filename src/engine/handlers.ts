@@ -16,7 +16,7 @@ interface HandlerFiring {
   readonly message: string;
   readonly details?: string | null;
   readonly error?: AgentError | null;
-  /** When the limit of the API is lifted, if known. */
+  /** When the API limit ends, if known. */
   readonly resetAt?: string | null;
 }
 
@@ -27,14 +27,14 @@ export function fireHandler(world: EngineContext, agent: AgentRun, firing: Handl
   return isBusy ? [] : nextAttempt(world, agent, firing);
 }
 
-/** Whether handlers apply: the run is not over, not parked and not attached, and the agent has not signalled completion. */
+/** Whether handlers apply: the run is not over, parked or attached, and the agent has not signalled completion. */
 export function isAtWork(agent: AgentRun): boolean {
   const { outcome, parked, signal } = agent;
   if (isAttached(agent) || isAttaching(agent)) return false;
   return outcome === null && parked === null && signal?.kind !== 'complete';
 }
 
-/** Acts now or after the cooldown; escalates if the attempts are used up. */
+/** Acts now or after the cooldown. Escalates if the attempts are used up. */
 function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { plan, handler } = firing;
   // A wait needs no cooldown before it.
@@ -44,7 +44,7 @@ function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFirin
   if (attempts !== 'forever' && count >= attempts) return escalateExhausted(world, agent, firing, count);
   if (plan.action === 'resume' && agent.resumes >= (world.rules.maxResumes ?? MAX_RESUMES))
     return escalateExhausted(world, agent, firing, agent.resumes);
-  // If the clock was set back, the last attempt lies in the future: the wait is never longer than the cooldown.
+  // If the clock was set back, the last attempt lies in the future. The wait is never longer than the cooldown.
   const since = Date.parse(at) < Date.parse(world.at) ? at : world.at;
   const due = addMs(since, plan.cooldown_ms ?? 0);
   if (count === 0 || Date.parse(due) <= Date.parse(world.at)) return runAction(world, agent, firing);
@@ -52,17 +52,17 @@ function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFirin
   return [event('TimerSet', { timer_id: world.newId(), due, purpose })];
 }
 
-/** Waits for API limits are counted over the whole run, because limits return. */
+/** Counts waits for API limits over the whole run, because limits return. */
 function waitForReset(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { attempts = MAX_LIMIT_WAITS } = firing.plan;
   if (attempts !== 'forever' && agent.waits >= attempts) return escalateExhausted(world, agent, firing, agent.waits);
   return runAction(world, agent, firing);
 }
 
-/** The waits that a run may spend on API limits if the runbook sets no `attempts`. */
+/** How many waits a run may spend on API limits if the runbook sets no `attempts`. */
 const MAX_LIMIT_WAITS = 10;
 
-/** The most resumes of one run, over all handlers: `attempts` may be "forever". */
+/** How many resumes one run may have over all handlers, because `attempts` may be "forever". */
 const MAX_RESUMES = 5;
 
 function escalateExhausted(world: EngineContext, agent: AgentRun, firing: HandlerFiring, count: number): Event[] {
@@ -127,11 +127,11 @@ function actionEvents(
 
 export const NUDGE_MESSAGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
 
-/** If the API does not say when a limit is lifted: the first wait and the longest. Each wait is twice as long as the one before. */
+/** The first and the longest wait if the API does not report when a limit ends. Each wait is twice the one before. */
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** A reset time in the past is ignored: the API refused the request after it. */
+/** Ignores a reset time in the past, because the API refused the request after it. */
 function untilReset({ at }: EngineContext, { waits }: AgentRun, plan: HandlerPlan, resetAt: string | null): string {
   const reset = Date.parse(resetAt ?? '');
   if (reset > Date.parse(at)) return new Date(reset).toISOString();
@@ -145,7 +145,7 @@ function resetOf({ id: agent_id }: AgentRun) {
 
 const ESCALATE = { action: 'escalate' } as const;
 
-/** The handler of the runbook, or the default: escalate, except for a rate limit, which is waited for. */
+/** The runbook's handler, or the default: wait for a rate limit, escalate everything else. */
 export function handlerPlan(plan: AgentPlan, handler: HandlerName, error: AgentError | null): HandlerPlan {
   switch (handler) {
     case 'on_error':
@@ -160,7 +160,10 @@ function errorPlanOf({ on_error: plans = {} }: AgentPlan, error: AgentError | nu
   return named ?? plans.any ?? (error === 'rate_limited' ? { action: 'wait' } : ESCALATE);
 }
 
-/** On the end of a gate: exit code 0 ends the run as done. Any other code is another attempt; after the last one, a person is asked. */
+/**
+ * On the end of a gate: exit code 0 ends the run as done. Any other code uses an attempt. After the last one, a person
+ * is asked.
+ */
 export function afterGate(
   world: EngineContext,
   agent: AgentRun,

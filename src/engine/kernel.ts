@@ -11,11 +11,11 @@ import type { EngineContext } from './context.ts';
 import { findAboveLevel, requireLevel } from './fleet/entry-level.ts';
 import { placeEvent } from './fleet/place-event.ts';
 
-/** An entry as it is folded into the state. It is durable only once the ledger has it. */
+/** An entry after it was folded into the state. It is durable only when the ledger has it. */
 export interface Step {
   readonly event: Event;
   readonly recorded: RecordedEvent;
-  /** The entry that it follows from; undefined if the command itself decided it. */
+  /** The entry that caused this one; undefined if the command itself decided it. */
   readonly cause: RecordedEvent | undefined;
 }
 
@@ -24,8 +24,9 @@ export type Applied<A> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Applies one command: checks the caller, decides, folds the entries into the state, and lets the rules react until nothing more follows. A refusal
- * changes nothing. An accepted command changes `world.state` in place; the steps are what must be recorded in one commit.
+ * Applies one command: checks the caller, decides, folds the entries into the state, and runs the rules until nothing
+ * more follows. A refusal changes nothing. An accepted command changes `world.state` in place, and its steps must be
+ * recorded in one commit.
  */
 export function apply<K extends CommandKind>(
   world: EngineContext,
@@ -40,8 +41,8 @@ export function apply<K extends CommandKind>(
 }
 
 /**
- * The second half of `apply`, for a caller that has decided already. All decided events are folded in before any rule reacts to one of them. If a
- * rule throws, `steps` holds what was folded in up to then, so that the caller can undo it.
+ * The second half of `apply`, for a caller that has already decided. All decided events are folded before any rule
+ * reacts to one. If a rule throws, `steps` holds what was folded until then, so that the caller can undo it.
  */
 export function advance(
   world: EngineContext,
@@ -81,11 +82,11 @@ export function advance(
 
 export interface Origin {
   readonly actor: string;
-  /** The idempotency key and its answer, kept in the first entry. */
+  /** The idempotency key and its answer, stored in the first entry. */
   readonly settles?: SettledRequest;
 }
 
-/** Works on a copy of the state, up to the first effects: nothing is recorded and nothing runs. */
+/** Applies a command to a copy of the state, up to the first effects. Nothing is recorded or run. */
 export function rehearse(
   world: Omit<EngineContext, 'ready'>,
   commands: readonly CommandOf<CommandKind>[],

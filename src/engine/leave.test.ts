@@ -14,13 +14,13 @@ function working(plan: Partial<AgentPlan> = {}): Play {
 const idle = runs.report({ kind: 'idle', why: 'stop' });
 
 describe('an agent whose run is over', () => {
-  /** `on_stop = idle` with `on_idle = done`: the step has moved on. */
+  /** `on_stop = idle` with `on_idle = done`: the step has already ended. */
   const orphaned = () => {
     const play = working({ on_stop: { action: 'idle' }, on_idle: { action: 'done' } });
     return play.say(idle, runs.supervisor(play.agent().id));
   };
 
-  it('may exit, and the next step begins after that', () => {
+  it('may exit, and the next step starts after that', () => {
     const play = orphaned();
     expect(play.owed('CommandRequested')).toEqual([]);
     expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
@@ -34,7 +34,7 @@ describe('an agent whose run is over', () => {
     expect(agentStatus(play.agent())).toBe('done');
   });
 
-  it('has no effect with later reports', () => {
+  it('ignores later reports', () => {
     const play = orphaned();
     const { id } = play.agent();
     expect(play.say(idle, runs.supervisor(id)).types()).toEqual([]);
@@ -99,7 +99,7 @@ describe('an agent that exits without a signal', () => {
     );
     play.order(runs.resolve(play.decision().id, 1, 'Go on.')).say(runs.exited(id, { code: 1 }));
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 2, message: 'Go on.' });
-    // After the message was delivered, an exit counts as dead.
+    // After delivery of the message, an exit counts as dead.
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2, code: 1 }));
     expect(play.agent().reason).toBe('on_dead: fail');
     play.checkReplay();

@@ -14,18 +14,18 @@ const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
 const UPSTREAM = 'digest of an address';
 
-/** The main branch was seen while no session was alive. */
+/** The main branch was observed while no session was live. */
 function seen(): Play {
   return new Play().say(seeMain(MAIN, { by: null, upstream: UPSTREAM }));
 }
 
-/** An agent without a sandbox runs. */
+/** A running agent without a sandbox. */
 function busy(): Play {
   const play = seen().order(runs.startAgent());
   return play.say(runs.started(play.agent().id));
 }
 
-/** An agent is about to start on a task, in a worktree of its own. */
+/** An agent that is about to start on a task, in its own worktree. */
 function onTask(agent = runs.agentPlan()): Play {
   const worker = { name: 'w', concurrency: 1, plan: { kind: 'agent', agent } } as const;
   return seen()
@@ -38,14 +38,14 @@ function now(play: Play): string {
 }
 
 describe('a move of the main branch that Baton did not make', () => {
-  it('is not recorded at the first look, nor if nothing moved', () => {
+  it('is not recorded at the first observation, nor if nothing moved', () => {
     const play = seen();
     expect(play.newest('MainMoved')).toMatchObject({ branch: 'main', old: null, new: MAIN });
     expect(play.say(seeMain(MAIN)).types()).toEqual([]);
     expect(play.state.decisions.size).toBe(0);
   });
 
-  it('is recorded without a decision while no session is alive', () => {
+  it('is recorded without a decision while no session is live', () => {
     const play = seen();
     expect(play.say(seeMain(A)).types()).toEqual(['MainMoved']);
     expect(play.newest('MainMoved')).toMatchObject({ old: MAIN, new: A, fast_forward: true, sessions: [] });
@@ -60,7 +60,7 @@ describe('a move of the main branch that Baton did not make', () => {
     ['a session is alive, and the commits are upstream', busy, { onUpstream: true }, false],
     ['history was rewritten, with nobody at work', seen, { fastForward: false }, true],
     ['history was rewritten, as upstream', busy, { fastForward: false, onUpstream: true }, true],
-  ])('asks a person, or not: %s', (_, begin, by, asks) => {
+  ])('opens a decision, or not: %s', (_, begin, by, asks) => {
     const play = begin();
     play.say(seeMain(A, { upstream: UPSTREAM, by }));
     expect(play.types()).toEqual(['MainMoved', ...(asks ? ['DecisionOpened', 'NotificationRequested'] : [])]);
@@ -68,7 +68,7 @@ describe('a move of the main branch that Baton did not make', () => {
     play.checkReplay();
   });
 
-  it('is suspect if a session was alive since the branch was last seen, and not if it ended before', () => {
+  it('is suspect if a session was live since the branch was last observed, and not if it ended before', () => {
     const ended = (): Play => {
       const play = busy();
       return play.wait(1000).say(runs.exited(play.agent().id));
@@ -80,7 +80,7 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(calm.say(seeMain(A, { seenAt: now(calm) })).types()).toEqual(['MainMoved']);
   });
 
-  it('is suspect also while the start of an agent is not recorded yet', () => {
+  it('is suspect even while the start of an agent is not recorded yet', () => {
     const play = seen().order(runs.startAgent());
     expect(play.say(seeMain(A, { seenAt: now(play) })).types()).toContain('DecisionOpened');
   });
@@ -89,10 +89,10 @@ describe('a move of the main branch that Baton did not make', () => {
     ['bubblewrap', false],
     ['container', false],
     ['user', false],
-    // These may write the git directory of the repository.
+    // Agents in these modes may write the repository's git directory.
     ['sandbox-exec', true],
     ['none', true],
-  ] as const)('asks a person, or not, after sessions in the sandbox %s: %s', (kind, asks) => {
+  ] as const)('opens a decision, or not, after sessions in the sandbox %s: %s', (kind, asks) => {
     const play = onTask();
     play.say(runs.started(play.agent().id, 1, runs.boxed(kind)));
     expect(play.say(seeMain(A)).types().includes('DecisionOpened')).toBe(asks);
@@ -306,7 +306,7 @@ describe('merges and the main branch', () => {
     play.checkReplay();
   });
 
-  it('a commit on top of a merge begins at the merge', () => {
+  it('a commit on top of a merge starts at the merge', () => {
     const play = merging();
     const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(prepareMerge(mergeId, M)).say(seeMain(A, { by: { old: M } }));
@@ -316,7 +316,7 @@ describe('merges and the main branch', () => {
     play.checkReplay();
   });
 
-  it('a merge that was prepared and not made is forgotten', () => {
+  it('a merge that was prepared but not made is dropped', () => {
     const play = merging();
     play.say(prepareMerge(play.the('MergeRequested').merge_id, M)).merge('refused');
     expect(findMain(play.state)).toMatchObject({ sha: MAIN, prepared: null });

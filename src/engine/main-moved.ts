@@ -7,8 +7,9 @@ import { diffCommand } from './merge.ts';
 import { askPeople } from './decisions/notify.ts';
 
 /**
- * On `MainMoved`: commits that nobody accepted open one decision, however often the branch moves while it is open. It is withdrawn if the
- * branch moves back. After a denial, the next move that does not move it back opens a new one.
+ * On `MainMoved`: opens one decision about commits that no person accepted, even if the branch moves again while it is
+ * open. It is withdrawn if the branch moves back. After a denial, the next move that does not move the branch back
+ * opens a new one.
  */
 export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
   const { state } = world;
@@ -35,7 +36,7 @@ export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
 const OTHER_UPSTREAM =
   'The upstream branch has another address than before (git remote -v); if the commits are kept, that address counts from then on.';
 
-/** The newest move first, then those that the open decision describes already. */
+/** Describes the newest move first, then those that the open decision already describes. */
 function describe(moved: MainMoved, trusted: TrustedPosition, open: Decision | undefined): string {
   const where = `Merges wait. The last accepted commit is ${trusted.sha}; ${moved.branch} is at ${moved.new}.`;
   const head = trusted.upstream === undefined ? where : `${where} ${OTHER_UPSTREAM}`;

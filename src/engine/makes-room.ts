@@ -3,7 +3,7 @@ import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 import { decideConfigureWorkers } from '../state/runs/steer-pipeline.ts';
 import type { EngineContext } from './context.ts';
 
-/** Whether there may be room for another agent, or work for a worker, after this entry and those that follow from it. */
+/** Whether this entry, and those that follow from it, may free room for another agent or create work for a worker. */
 export function makesRoom(world: EngineContext, recorded: RecordedEvent, followed: readonly Event[]): boolean {
   return (
     MAKES_ROOM.has(recorded.type) ||
@@ -14,12 +14,12 @@ export function makesRoom(world: EngineContext, recorded: RecordedEvent, followe
   );
 }
 
-/** Whether a host that did not record this entry itself should look for work: see `lookForWork`. */
+/** Whether a host that did not record this entry should look for work; see `lookForWork`. */
 export function mayGiveWork({ type }: Pick<RecordedEvent, 'type'>): boolean {
   return MAKES_ROOM.has(type) || LIFTS_OBSTACLES.has(type);
 }
 
-/** Work that the budget of the day before held back may begin. */
+/** Work that the previous day's budget held back may start. */
 function isNewDay({ type, data }: RecordedEvent): boolean {
   return type === 'TimerFired' && data.purpose.kind === 'day';
 }
@@ -29,11 +29,11 @@ function isAnswered({ type }: RecordedEvent, followed: readonly Event[]): boolea
   return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
 }
 
-/** Workers that start workflows may have waited for the first main branch, or for rules that allow it. */
+/** Workers that start workflows may have waited for the first main branch, or for rules that allow them. */
 function liftsObstacle({ state, rules }: EngineContext, { type, data }: RecordedEvent): boolean {
   if (type === 'MainMoved') return data.old === null;
   if (type !== 'RunbookAdopted' || rules.workers === undefined) return false;
-  // If the workers differ, `WorkersConfigured` follows; until then those of the runbook before must not begin anything.
+  // If the workers changed, `WorkersConfigured` follows. Until then those of the previous runbook must not start work.
   const configured = decideConfigureWorkers(state, { workers: rules.workers });
   return configured.ok && configured.events.length === 0;
 }
@@ -66,7 +66,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   ...Object.values(CLAIM_ENDS),
 ]);
 
-/** These do so only sometimes, by the state of that time. A host that looks for nothing loses little. */
+/** Whether these lift an obstacle depends on the state at that time. A host that looks in vain loses little. */
 const LIFTS_OBSTACLES: ReadonlySet<string> = new Set<EventType>([
   'TimerFired',
   'DecisionOpened',

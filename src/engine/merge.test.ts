@@ -82,7 +82,7 @@ describe('an ordinary merge', () => {
     expect([play.count('ProtectedMeasured'), play.count('DecisionOpened')]).toEqual([0, 0]);
   });
 
-  it('is not held by what an earlier head changed', () => {
+  it('is not held for the changes of an earlier head', () => {
     const play = new WorkflowPlay().toReview();
     play.say(flow.measureProtected(play.id, ['baton.toml'], { head: 'e'.repeat(40) }));
     play.turn('reviewer').turn('validator');

@@ -38,7 +38,7 @@ export function openProtectedDecision(world: EngineContext, task: Task): Event[]
 
 const MOST_SHOWN = 30;
 
-/** On the answer. Exactly the approved commit is merged; any other opens a new decision. */
+/** On the answer. Exactly the approved commit is merged; any other commit opens a new decision. */
 export function applyProtectedDecision(
   world: EngineContext,
   task: Task,
@@ -57,14 +57,14 @@ export function applyProtectedDecision(
     const by = result?.kind === 'resolved' ? result.by : 'operator';
     const flow = { ...task.flow, held: null, heldMerge: null, agreed: head };
     const agreed = event('MergeAgreed', { task_id: task.id, head, by });
-    // Another decision about the task is open: its answer requests the merge again, and this approval stays valid.
+    // Another decision about the task is open. Its answer requests the merge again, and this approval stays valid.
     if (!checkNoOpenDecision(world.state, task).ok) return [freed, agreed, ...drop('another decision is open')];
     const asked = requestMerge({ ...task, flow }, handoff, `merge-${world.newId()}`, world.rules);
     if (asked.ok) return [freed, agreed, ...asked.events];
     const refused = { cause: 'merge-refused', reason: `merge refused: ${asked.refusal.message}` } as const;
     return [freed, agreed, ...drop(asked.refusal.message), phaseMovedEvent(task, 'BLOCKED', refused)];
   }
-  // Decisions that were opened by earlier versions offer `deny` for sending back.
+  // Decisions opened by earlier versions offer `deny` for sending back.
   if (action !== 'deny' && action !== 'send_back')
     return [...drop(`decision: ${action}`), ...applyHoldDecision(world, task, resolved)];
   const paths = task.flow.protected?.paths ?? [];
@@ -80,14 +80,15 @@ export function applyProtectedDecision(
 }
 
 /**
- * The command that shows a person a change before a decision. An agent can configure the repository so that git runs programs or hides
- * bytes: replaced commits, `textconv`, an external diff, a pager, `-diff` attributes. The options turn these off.
+ * The command that shows a person a change before a decision. An agent can configure the repository so that git runs
+ * programs or hides bytes: replaced commits, `textconv`, an external diff, a pager, `-diff` attributes. The options
+ * turn these off.
  */
 export function diffCommand(from: string, to: string): string {
   return `git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}`;
 }
 
-/** At GitHub a commit of others can land after the last check. It cannot be undone: people are notified at once. */
+/** At GitHub another commit can be pushed after the last check. It cannot be undone, so people are notified at once. */
 export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
   const { outcome, reason, merge_sha } = data;
   if (outcome !== 'merged' || reason === null) return [];
@@ -106,7 +107,10 @@ export function cancelMerge(task: Task, { to, reason }: EventOf<'PhaseMoved'>['d
   return merge === null || to === 'READY_FOR_MERGE' ? [] : refuseMerge(task, merge, `called off: ${reason}`);
 }
 
-/** With pull requests, a task in CI gets one at the checked commit; one closed with its cancelled task is reopened. */
+/**
+ * With pull requests: opens one for a task in CI at the checked commit, or reopens one that was closed with its
+ * cancelled task.
+ */
 export function requestPull(world: EngineContext, task: Task): Event[] {
   const { pulls, merge } = rulesFor(task, world.rules);
   const { place, pull } = task.flow;
@@ -129,7 +133,7 @@ export function requestPull(world: EngineContext, task: Task): Event[] {
   ];
 }
 
-/** Baton pushes only branches that it created. A branch that a person works on by hand, perhaps main, is theirs to publish. */
+/** Baton pushes only branches that it created. A person's branch, perhaps main, is theirs to publish. */
 function wantsPull({ rules }: EngineContext, task: Task): boolean {
   const { phase, flow } = task;
   if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;
@@ -153,7 +157,7 @@ export function closePullOfCancelled(
   return [...given, event('PullRequestCloseRequested', { ...about, pull_id: newId(), repository, number, comment })];
 }
 
-/** On a task in CI_PENDING: requests its required checks, on exactly the commit that the work ended at. */
+/** On a task in CI_PENDING: requests its required checks on exactly the commit that the session ended at. */
 export function onCiPending(world: EngineContext, task: Task): Event[] {
   const { rules, newId } = world;
   const { checks = [], ciGate: isOn } = rulesFor(task, rules);
@@ -174,13 +178,13 @@ export function onCiPending(world: EngineContext, task: Task): Event[] {
   return [event('ChecksRequested', { checks_id: newId(), task_id: task.id, head, checks })];
 }
 
-/** On checks or a pull request for a commit that is no longer the head of the task: requests the same for the head. */
+/** On checks or a pull request for a commit that is no longer the task's head: requests the same for the head. */
 export function onNewHead(world: EngineContext, task: Task, made: { readonly head: string }): Event[] {
   if (task.phase !== 'CI_PENDING' || !isOfOtherHead(task, made)) return [];
   return [...requestPull(world, task), ...onCiPending(world, task)];
 }
 
-/** If a reviewing session committed and ended, the task leaves review: the commit is not checked yet. */
+/** If a reviewing session committed and ended, the task leaves review, because the commit is not checked yet. */
 export function onMeasured({ rules }: EngineContext, task: Task): Event[] {
   if (task.claim !== null || !JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];
   return sendBackToChecks(task, { cause: 'checks', reason: 'a session that reviewed the work changed it' }, rules);

@@ -35,12 +35,12 @@ describe('a note of a person', () => {
       agent_id: play.agent().id,
       text: `A note from operator:ann. ${WORDS}`,
     });
-    // Once: the message is not a second statement.
+    // The note appears once: the message is not a second statement.
     expect(packetOf(play).split(NOTE)).toHaveLength(2);
     play.checkReplay();
   });
 
-  it('is read by the next session if nobody works on the task', () => {
+  it('is read by the next session if no session works on the task', () => {
     const play = new Play().order(create()).order(note(NOTE, PLACE));
     expect(play.types()).toEqual(['NoteAdded']);
     expect(play.answer).toEqual({ agentId: null });
@@ -57,7 +57,7 @@ describe('a note of a person', () => {
     expect(packetOf(play, play.id)).toContain(NOTE);
   });
 
-  it('is read by the next session if the task is blocked, or held by hand', () => {
+  it('is read by the next session if the task is blocked or claimed manually', () => {
     const blocked = new Play()
       .order(create())
       .order(update('blocked', { notes: 'no key' }))
@@ -79,7 +79,7 @@ describe('a note of a person', () => {
     });
   });
 
-  it('is refused if nobody would ever read it', () => {
+  it('is refused if no session would ever read it', () => {
     const play = new Play();
     expect(play.refuse(note(NOTE)).code).toBe('no-such-task');
     play.order(create());

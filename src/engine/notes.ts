@@ -4,7 +4,7 @@ import { findNoteReader } from '../state/tasks/note-task.ts';
 import type { Task } from '../state/tasks/task.ts';
 import type { EngineContext } from './context.ts';
 
-/** On `NoteAdded`: the agent that works on the task gets it as a message. Without one, the next session reads it in its packet. */
+/** On `NoteAdded`: sends the note to the agent on the task. Without one, the next session reads it in its packet. */
 export function sendNote(
   { state, newId }: EngineContext,
   task: Task,

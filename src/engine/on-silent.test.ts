@@ -58,7 +58,7 @@ describe('an agent that is silent in a turn', () => {
     expect(play.decision().options[0]).toEqual({ label: 'Wait longer', action: 'dismiss', recommended: true });
   });
 
-  it.each(['on_error', 'on_prompt'] as const)('is expected to be so while %s is busy with it', (handler) => {
+  it.each(['on_error', 'on_prompt'] as const)('is expected to be silent while %s is busy with it', (handler) => {
     const play = working({ on_prompt: { action: 'gate', run: 'true' } });
     const { id } = play.agent();
     const limit = { kind: 'errored', error: 'rate_limited', message: '', reset_at: null } as const;
@@ -66,7 +66,7 @@ describe('an agent that is silent in a turn', () => {
     expect(silent(play).types()).toEqual(['AgentSilent']);
   });
 
-  it('is not asked about if it is parked, attached, over, or in an earlier process', () => {
+  it('causes no decision if it is parked, attached, over, or in an earlier process', () => {
     const parked = working();
     const { id } = parked.agent();
     parked.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id));
@@ -122,7 +122,7 @@ describe('an agent that escalates while a decision about its silence is open', (
     const open = (): unknown[] => [...play.state.decisions.values()].filter(({ result }) => result === null);
     expect(open()).toMatchObject([{ source: 'stop', context: 'Which schema?' }]);
     expect(play.agent().parked).toBe(play.decision().id);
-    // The report that ends the silence may come later than the signal.
+    // The report that ends the silence may arrive after the signal.
     heard(play);
     expect(open()).toMatchObject([{ source: 'stop' }]);
     play.checkReplay();
@@ -157,7 +157,7 @@ describe('the answer to a silence', () => {
     play.checkReplay();
   });
 
-  it("restart passes on the person's words, also if another person takes the conversation over meanwhile", () => {
+  it("restart passes on the person's message, even if another person attaches in the meantime", () => {
     expect(answer('resume', 'Use SQLite.').newest('AgentRestartRequested').message).toBe('Use SQLite.');
     const play = answer('resume', 'Use SQLite.');
     const { id } = play.agent();

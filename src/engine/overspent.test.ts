@@ -106,7 +106,7 @@ describe('the next step', () => {
   const nested = { name: 'inner', vars: {}, steps: [runs.agentStep('deep')] };
   const outer = { name: 'outer', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } } as const;
 
-  it('begins when the agent before it has exited, also after a nested pipeline', () => {
+  it('starts when the previous agent has exited, even after a nested pipeline', () => {
     const plan = runs.pipelinePlan([outer, runs.shellStep('after')], { inside: [nested] });
     const play = new Play().order(runs.startPipeline(plan));
     play.say(runs.started(play.agent().id));
@@ -115,7 +115,7 @@ describe('the next step', () => {
     expect(play.say(runs.exited(play.agent().id)).types()).toContain('CommandRequested');
   });
 
-  it('is started once, however the process before it exited', () => {
+  it('is started once, however the previous process exited', () => {
     const plan = runs.pipelinePlan([runs.agentStep('one'), runs.agentStep('two')]);
     const play = new Play().order(runs.startPipeline(plan));
     const first = play.agent().id;

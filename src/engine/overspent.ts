@@ -11,7 +11,7 @@ import type { EngineContext } from './context.ts';
 import { askPeople } from './decisions/notify.ts';
 import { findQueued, runStep } from './steps.ts';
 
-/** On the last report, or the exit, of a process whose run is done: only now the use of its last request is known. */
+/** On the last report or the exit of a process whose run is done: only now is the use of its last request known. */
 export function askAfterAgent(world: EngineContext, agent: AgentRun): Event[] {
   if (agent.process !== 'gone' || agent.outcome !== 'done') return [];
   const around = pipelinesAround(world.state, agent);
@@ -21,7 +21,7 @@ export function askAfterAgent(world: EngineContext, agent: AgentRun): Event[] {
   ];
 }
 
-/** On the end of a pipeline: the same for the budgets of the pipeline. */
+/** On the end of a pipeline: the same for the pipeline's budgets. */
 export function askAfterPipeline(world: EngineContext, run: PipelineRun, around = chainOf(world, run)): Event[] {
   return run.outcome === 'done' ? askIfOverspent(world, { kind: 'pipeline', id: run.id }, around) : [];
 }
@@ -30,7 +30,7 @@ function chainOf({ state }: EngineContext, { id: pipelineId }: Pick<PipelineRun,
   return pipelinesAround(state, { owner: { pipelineId, step: '' } });
 }
 
-/** Opens a decision about a run that used more than its budget. The next step of its pipeline waits for the answer. */
+/** Opens a decision about a run that exceeded its budget. The next step of its pipeline waits for the answer. */
 function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readonly PipelineRun[]): Event[] {
   const { state, rules, at } = world;
   const overspent = listBudgetUses(state, scope, rules, at).find(isOverspent);
@@ -40,7 +40,7 @@ function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readon
   const agent = scope.kind === 'agent' ? state.agents.get(scope.id) : undefined;
   const taskId = agent?.task?.task_id ?? around[0]?.task?.task_id ?? null;
   const task = state.tasks.get(taskId ?? '');
-  // Nothing of a cancelled task waits for an answer.
+  // A cancelled task waits for no answer.
   if (task !== undefined && isCancelled(task)) return [];
   return askPeople(world, {
     source: 'budget',
@@ -57,12 +57,12 @@ function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readon
 const KEEP_OPTION = { label: 'Keep the result', action: 'done' } as const;
 const CANCEL_OPTION = { label: 'Cancel what follows in the pipeline', action: 'cancel' } as const;
 
-/** Time is not checked again: it also passes while the process exits. */
+/** Does not check time again, because it also passes while the process exits. */
 function isOverspent({ measure, used, limit }: BudgetUse): boolean {
   return measure !== 'time' && used > limit;
 }
 
-/** Whether a decision is open already, or a person ended the run when its budget was exhausted. */
+/** Whether a decision is already open, or a person ended the run when its budget was exhausted. */
 function isOverspendingDecided({ state }: EngineContext, { kind, id }: BudgetScope): boolean {
   return [...state.decisions.values()].some(({ scope, result }) => {
     if (scope?.kind !== kind || scope.id !== id) return false;
@@ -70,7 +70,10 @@ function isOverspendingDecided({ state }: EngineContext, { kind, id }: BudgetSco
   });
 }
 
-/** On the end of a process: steps that waited for it begin. A step that starts an agent begins when there is room: see `fill-room`. */
+/**
+ * On the end of a process: starts the steps that waited for it. A step that starts an agent starts when there is room;
+ * see `fill-room`.
+ */
 export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Event[] {
   const { state } = world;
   if (agent.outcome === null || agent.process !== 'gone') return [];
@@ -78,7 +81,7 @@ export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Even
   return waiting.filter((run) => findQueued(state, run) === undefined).flatMap((run) => runStep(world, run));
 }
 
-/** On the answer to a question about a finished run: the steps that waited for the answer begin, or are cancelled. */
+/** On the answer to a question about a finished run: starts or cancels the steps that waited for it. */
 export function beginStepsAfterAnswer(world: EngineContext, decision: Decision, isCancelled: boolean): Event[] {
   const { pipelineId } = decision;
   const chain = pipelineId === null ? [] : chainOf(world, { id: pipelineId });

@@ -15,7 +15,7 @@ function reviewer(name: string): WorkerPlan {
   return { name: 'reviewers', roles: ['reviewer'], workflow: true, concurrency: 1, plan };
 }
 
-/** Two runbooks; a workflow is started while the strict one is in force. */
+/** Two runbooks. A workflow is started while the strict one is in force. */
 class PinnedPlay extends WorkflowPlay {
   constructor(hasWorkers = false) {
     const workersOf = (name: string) => (hasWorkers ? [reviewer(name)] : []);
@@ -55,7 +55,7 @@ describe('a workflow that was started with another runbook than the one in force
     expect(play.openDecisions()).toHaveLength(1);
   });
 
-  it('is reviewed by its own agent, also if a worker of the same name is in force', () => {
+  it('is reviewed by its own agent, even if a worker of the same name is in force', () => {
     const play = new PinnedPlay(true).order(adopt(LAX)).order(runs.configure([reviewer('lax')]));
     play.toReview();
     expect(play.newest('AgentRequested').plan.name).toBe('strict');

@@ -105,13 +105,13 @@ describe('steps', () => {
     expect(unknown.pipeline().reason).toBe('step code failed: the plan has no agent ghost');
   });
 
-  it('do not loop for ever', () => {
+  it('do not loop forever', () => {
     const play = start([runs.shellStep('a', { on_done: 'b' }), runs.shellStep('b', { on_done: 'a' })]);
     for (let i = 0; i < 2 * MAX_STEP_VISITS; i += 1) finish(play);
     expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: `step a was entered ${MAX_STEP_VISITS} times` });
   });
 
-  it('without any are done', () => {
+  it('are done if they have no command', () => {
     expect(start([]).pipeline().outcome).toBe('done');
   });
 });
@@ -175,7 +175,7 @@ describe('a nested pipeline', () => {
   it('is its own run, and its end ends the step', () => {
     const play = start([nested(), runs.shellStep('after')], { inside: inner([runs.shellStep('deep')]) });
     const child = play.pipeline(play.pipeline().step?.childId ?? '');
-    // The variables refer to the parent, and are rendered on use.
+    // The variables refer to the parent, and are expanded on use.
     expect(child).toMatchObject({
       name: 'inner',
       vars: { target: '${var.where}', mode: 'fast' },

@@ -15,7 +15,7 @@ import { afterGate, handlerPlan, isAtWork, runAction } from './handlers.ts';
 import { notifyEnd } from './decisions/notify.ts';
 import { enterStep, finishStep } from './steps.ts';
 
-/** On `PipelineFinished`: the parent's step continues, or people are notified and the claim ends. */
+/** On `PipelineFinished`: the parent's step continues, or the claim ends and people are notified. */
 export function onPipelineEnd(world: EngineContext, data: EventOf<'PipelineFinished'>['data']): Event[] {
   const { pipeline_id, outcome, reason } = data;
   const run = world.state.pipelines.get(pipeline_id);
@@ -35,7 +35,7 @@ function finishParentStep(world: EngineContext, run: PipelineRun, outcome: RunOu
     if (above?.step?.childId !== run.id) return [];
     return finishStep(world, above, { outcome, reason, output: null });
   }
-  // A worker's failed pipeline leaves a blocked task behind: people are notified unless the runbook says otherwise.
+  // A worker's failed pipeline leaves a blocked task, so people are notified unless the runbook disables that.
   const isNews = findPipelinePlan(run)?.notify ?? (run.task !== null && outcome === 'failed');
   const told = isNews ? notifyEnd(world, 'Pipeline', run.name, outcome, reason) : [];
   return [...told, ...endClaimOfRun(world, run.task, outcome, `pipeline ${run.name}`, reason)];
@@ -54,7 +54,7 @@ export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>
   return finishStep(world, run, { outcome: 'failed', reason, output });
 }
 
-/** On `TimerFired`: runs what was scheduled, unless it no longer applies. */
+/** On `TimerFired`: performs what was scheduled, unless it no longer applies. */
 export function onTimer(world: EngineContext, { purpose }: EventOf<'TimerFired'>['data']): Event[] {
   const { state } = world;
   switch (purpose.kind) {

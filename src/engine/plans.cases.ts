@@ -71,7 +71,7 @@ function step(name: string, others: readonly string[], inner: boolean): fc.Arbit
   ];
   if (inner) runs.push(fc.constant({ kind: 'pipeline', pipeline: 'inner', vars: {} } as const));
   const after = others.slice(others.indexOf(name) + 1);
-  // A step retries itself with `retries`, not by leading back to itself.
+  // A step repeats with `retries`, not by leading back to itself.
   const rest = others.filter((other) => other !== name);
   const elsewhere = rest.length === 0 ? fc.constant(undefined) : maybe(fc.constantFrom(...rest));
   return fc
@@ -150,7 +150,7 @@ export const errors = fc.constantFrom(...AGENT_ERRORS);
 
 type Filled<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Removes undefined fields: the ledger cannot store them. */
+/** Removes undefined fields, which the ledger cannot store. */
 function withoutHoles<T extends object>(plan: T): Filled<T> {
   return Object.fromEntries(Object.entries(plan).filter(([, value]) => value !== undefined)) as Filled<T>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

@@ -18,7 +18,9 @@ import type { EngineContext } from './context.ts';
 import { lookForWork } from './dispatch.ts';
 import { advance, apply, type Applied } from './kernel.ts';
 
-/** A project without a daemon: applies commands with the kernel, one after the other, and checks the state after each. */
+/**
+ * A project without a daemon. Applies commands with the kernel one after the other, and checks the state after each.
+ */
 export class Play {
   readonly state: State = emptyState();
   readonly entries: RecordedEvent[] = [];
@@ -43,7 +45,7 @@ export class Play {
     return new Date(this.#nowMs).toISOString();
   }
 
-  /** For ids that nobody else has chosen before. */
+  /** Makes ids unique. */
   get serial(): string {
     return `${this.here ?? ''}${this.entries.length}`;
   }
@@ -54,7 +56,7 @@ export class Play {
     return this;
   }
 
-  /** The commands that follow arrive at this host. */
+  /** Makes this host decide the following commands. */
   on(host: string): this {
     this.here = host;
     return this;
@@ -71,7 +73,7 @@ export class Play {
     return this.say(command, operator);
   }
 
-  /** Applies a command that must be refused and change nothing. */
+  /** Applies a command that must be refused without any change. */
   refuse(command: Command, caller: Caller = operator): Refusal {
     const before = structuredClone(this.state);
     const outcome = this.attempt(command, caller);
@@ -86,7 +88,7 @@ export class Play {
     return this.#took(apply(world, command, caller));
   }
 
-  /** What a host does after another one has recorded something. */
+  /** Looks for work, as a host does after another one recorded an entry. */
   look(): this {
     const world = this.#inputs();
     const steps = advance(world, lookForWork(world), { actor: 'system:engine' });
@@ -162,18 +164,18 @@ export class Play {
     return required(this.state.decisions.get(id), `decision ${id}`);
   }
 
-  /** The data of the effects that are owed because of entries of this type. */
+  /** The data of the owed effects of this type. */
   owed<T extends EffectType>(type: T): EventOf<T>['data'][] {
     const owed = [...this.state.effects.values()].filter((effect) => effect.type === type);
     return owed.map(({ data }) => data as EventOf<T>['data']); // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The data of the only one. */
+  /** The data of the only owed effect of this type. */
   the<T extends EffectType>(type: T): EventOf<T>['data'] {
     return requireOnly(this.owed(type), type);
   }
 
-  /** The processes that are to be started. */
+  /** The processes that wait to be started. */
   starts(): ProcessRef[] {
     return [...this.state.effects.values()].filter(isStartEffect).map(processOf);
   }
@@ -182,7 +184,7 @@ export class Play {
     return requireOnly(this.starts(), 'start of a process');
   }
 
-  /** The processes that are to be stopped so that the run continues in another one. */
+  /** The processes that wait to be stopped so that the run continues in another one. */
   stops(): ProcessRef[] {
     return [...this.state.effects.values()].filter(isStopEffect).map(processOf);
   }

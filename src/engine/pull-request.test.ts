@@ -9,7 +9,7 @@ const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: fals
 const WATCHED = { ...PULLS, checks: [{ name: 'unit', run: 'npm test' }, { name: 'build' }] };
 const NEXT = 'b'.repeat(40);
 
-/** Like the sessions of a workflow: each has a worktree of the task's branch. */
+/** Gives each session its own worktree of the task's branch, as in a real workflow. */
 class PullPlay extends WorkflowPlay {
   override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
     const caller = super.claim(role, holder);
@@ -119,7 +119,7 @@ describe('a task that is cancelled', () => {
     play.order(reinstate).turn('implementer', { head: NEXT });
     expect(play.the('PullRequestRequested')).toMatchObject({ head: NEXT });
     expect(play.publish().task.flow.pull).toMatchObject({ isClosed: false });
-    // Also if it was not closed yet.
+    // The same if the pull request was not closed yet.
     play.order(cancel).order(reinstate).turn('implementer', { head: SHA });
     expect([play.owed('PullRequestCloseRequested'), play.owed('PullRequestRequested').length]).toEqual([[], 1]);
   });

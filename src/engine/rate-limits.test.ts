@@ -14,7 +14,7 @@ function limit(play: Play, resetAt: string | null = null): Play {
   return play.say(runs.report(error, 'a1'), runs.supervisor('a1'));
 }
 
-/** The wait is over, and the agent got its message. */
+/** The wait is over, and the agent has its message. */
 function lifted(play: Play): Play {
   const { timer_id: timerId, due } = play.the('TimerSet');
   play.wait(Math.max(0, Date.parse(due) - Date.parse(play.at))).say(runs.fire(timerId));

@@ -1,9 +1,12 @@
 import type { Event, RecordedEvent } from '../state/event.ts';
 
-/** More than any chain of rules needs, in addition to two for each decided entry. A rule that reacts to its own entries reaches it soon. */
+/**
+ * More than any chain of rules needs, in addition to two per decided entry. A rule that reacts to its own entries soon
+ * reaches it.
+ */
 export const MOST_REACTIONS = 5000;
 
-/** A bug in the rules: nothing of the request may be recorded. */
+/** Thrown for a bug in the rules. Nothing of the request may be recorded. */
 export class EndlessReaction extends Error {
   constructor(first: string, last: string) {
     super(`the rules never come to rest: ${first} led to more than ${MOST_REACTIONS} entries, the last one ${last}`);
@@ -12,8 +15,9 @@ export class EndlessReaction extends Error {
 }
 
 /**
- * Lets the rules react to entries, to the entries that follow, and so on until nothing more follows. Entries that were decided together are
- * all recorded before any rule reacts: no rule sees the end of a claim without the move that belongs to it.
+ * Runs the rules on entries, on the entries that follow, and so on until nothing more follows. Entries that were
+ * decided together are all folded before any rule reacts, so no rule sees the end of a claim without the move that
+ * belongs to it.
  */
 export function reactUntilQuiet(
   first: readonly RecordedEvent[],

@@ -63,25 +63,29 @@ import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
 import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';
 
 /**
- * (state, entry) → the entries that follow from it, recorded in the same commit; requests for effects are among them. The state includes
- * the entry and everything decided together with it. Each rule goes by the current state, because the entry may be outdated by then.
+ * (state, entry) → the entries that follow from it, including requests for effects, recorded in the same commit. The
+ * state includes the entry and everything decided together with it. Each rule uses the current state, because the entry
+ * may be outdated by then.
  */
 export function react(state: State, recorded: RecordedEvent, tools: EngineInputs): readonly Event[] {
   const world: EngineContext = { ...tools, rules: rulesInForce(state, tools.rules), state };
   const followed = dropRepeatedCancellations(reactionsTo(world, recorded));
   if (!makesRoom(world, recorded, followed)) return followed;
-  // The decision itself makes room when it is opened; work that depends on its answer must not start first.
+  // The opened decision makes room itself. Work that depends on its answer must not start first.
   if (followed.some(({ type, data }) => type === 'DecisionOpened' && data.source === 'budget')) return followed;
-  // A task that is about to be held must not be claimed first; `TaskHeld` makes room itself.
+  // A task that is about to be held must not be claimed first. `TaskHeld` makes room itself.
   if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
   // The task's move is recorded with this entry. The move decides whether the task is held, and makes room.
   if (isYetToMove(world, recorded)) return followed;
-  // A run that ends with its claim makes room when it has ended; until then its worker must not get more work.
+  // A run that ends with its claim makes room when it has ended. Until then its worker must not get more work.
   if (HOW_CLAIM_ENDED.has(recorded.type) && followed.length > 0) return followed;
   return [...followed, ...fillCapacity(world, (task) => isBeforeCheckpoint(task, recorded, followed))];
 }
 
-/** The rule of a move that is yet to come may ask a person first, and makes room itself: until then nobody claims the task. */
+/**
+ * Whether a move of the task is still to come. Its rule may ask a person first and makes room itself, so until then no
+ * worker may claim the task.
+ */
 function isBeforeCheckpoint({ id, flow }: Task, { seq }: RecordedEvent, followed: readonly Event[]): boolean {
   if (flow.mode === null || flow.mode === 'autonomous') return false;
   return flow.movedAt > seq || followed.some(({ type, data }) => type === 'PhaseMoved' && data.task_id === id);
@@ -117,7 +121,7 @@ type Rule<T extends EventType> = (
   recorded: RecordedEvent & EventOf<T>,
 ) => readonly Event[];
 
-/** Every type of entry that something follows from, with its rules in order. */
+/** The rules of every entry type that has any, in order. */
 const RULES: { readonly [T in EventType]?: Rule<T> } = {
   PipelineStarted: ofPipeline((_world, run) => enterPipeline(run)),
   StepStarted: ofPipeline((world, run, { visit }) => beginStep(world, run, visit)),
@@ -139,10 +143,10 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   AgentHeard: ofAgent(onHeard),
   AgentStop: ofAgent(onStop),
   AgentPrompted: ofAgent((world, agent, { prompt }) => onPrompt(world, agent, prompt)),
-  // The budgets of time too: the clock may have been changed since they were timed.
+  // Includes time budgets, because the clock may have been changed since their timer was set.
   SessionUsed: ofAgent(watchBudgets, timeBudgets, askAfterAgent),
   AgentRequested: ofAgent(watchBudgets),
-  // Also an agent that a person had taken over: its use was not limited meanwhile.
+  // Includes an agent that a person had attached to, because its use was not limited meanwhile.
   AgentResumeRequested: ofAgent(watchBudgets),
   AgentStarted: ofAgent(timeBudgets),
   AgentUnparked: ofAgent(watchBudgets, timeBudgets),
@@ -181,7 +185,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
 };
 
 function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Event[] {
-  // The rule of a type takes the data of that type: the table says so, but only for one type at a time.
+  // A type's rule takes the data of that type. The table ensures that, but only for one type at a time.
   const rule = RULES[recorded.type] as Rule<EventType> | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
   return rule?.(world, recorded.data, recorded) ?? [];
 }
@@ -192,7 +196,7 @@ function all<D, R>(...rules: readonly ((world: EngineContext, data: D, recorded:
 
 type About<S, D, R> = (world: EngineContext, subject: S, data: D, recorded: R) => readonly Event[];
 
-/** Rules about the agent that the entry names; nothing follows if there is no such agent. */
+/** Runs rules with the agent that the entry names. Nothing follows if there is no such agent. */
 function ofAgent<D extends { readonly agent_id: string }, R>(...rules: readonly About<AgentRun, D, R>[]) {
   return about<AgentRun, D, R>(({ agents }, { agent_id }) => agents.get(agent_id), rules);
 }
@@ -216,7 +220,10 @@ function onEnd(world: EngineContext, data: Data<ClaimEndType>, { type }: EventOf
   return onClaimEnd(world, type, data);
 }
 
-/** What people were asked about the finished work is settled. An agent reinstates only completed work: it gets rid of no other question. */
+/**
+ * Withdraws the questions about the finished work. An agent can reinstate only completed work, so it cannot remove any
+ * other question.
+ */
 function onReinstated(world: EngineContext, { task_id, by, reason }: Data<'TaskReinstated'>): Event[] {
   return onUnblocked(world, task_id, by === undefined ? 'the task was reinstated' : `reinstated by ${by}: ${reason}`);
 }
@@ -228,7 +235,7 @@ function onMove(
 ): Event[] {
   const { from, to, task_id } = data;
   const moved = world.state.tasks.get(task_id);
-  // The question was about the phase before.
+  // The question was about the previous phase.
   const held = to === 'COMPLETED' && from !== to ? moved?.flow.held?.decisionId : undefined;
   const task = held === undefined || moved === undefined ? moved : { ...moved, flow: { ...moved.flow, held: null } };
   const isBlocked = to === 'BLOCKED' && task !== undefined;
@@ -245,7 +252,7 @@ function onLeftBlocked(world: EngineContext, { cause, task_id }: Data<'PhaseMove
   return RETURN_CAUSES.has(cause) ? onReturned(world, task_id) : onUnblocked(world, task_id, 'the task was unblocked');
 }
 
-/** The rules of a phase. If the task only returned to it, people have been asked before. */
+/** The rules of a phase. If the task only returned to it, people were asked before. */
 function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
   const { from, to, cause } = data;
   const isBack = from === 'BLOCKED' || (from === 'REVIEW' && to === 'READY_FOR_REVIEW');
@@ -254,7 +261,7 @@ function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent 
     ...cancelMerge(task, data),
     ...requestPull(world, task),
     ...onCiPending(world, task),
-    // A person who sent the work here has decided already.
+    // A person who sent the task here has already decided.
     ...(isBack || cause === 'decision' ? [] : holdAtCheckpoint(world, task)),
     ...setStallTimer(world, task, seq),
   ];

@@ -4,13 +4,16 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { EngineContext } from './context.ts';
 import { setStepTimer } from './steps.ts';
 
-/** Sends a message in the agent's conversation: to its process if there is one, else to a new process that resumes the conversation. */
+/** Sends a message to the agent's process if there is one, else to a new process that resumes the conversation. */
 export function sendOrResume(world: EngineContext, agent: AgentRun, text: string): Event {
   if (agent.process === 'gone') return resumeAgent(agent, text, false);
   return event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text });
 }
 
-/** The message is null if the agent's turn is in progress. An agent that has not started yet needs nothing. */
+/**
+ * Continues an agent. The message is null if the agent's turn is in progress. An agent that has not started yet needs
+ * nothing.
+ */
 export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | null): Event[] {
   if (agent.process === 'gone') return [resumeAgent(agent, text ?? CONTINUE_MESSAGE, false)];
   if (text !== null) return [sendOrResume(world, agent, text)];
@@ -21,7 +24,7 @@ export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | 
 
 export const CONTINUE_MESSAGE = 'Go on where you were.';
 
-/** If a person answered with a restart, the answer goes to the next process, whatever that is started for. */
+/** If a person answered with a restart, the next process gets the answer, whatever it is started for. */
 export function resumeAgent(
   { id: agent_id, start, restart }: AgentRun,
   message: string | null,
@@ -32,7 +35,7 @@ export function resumeAgent(
   return event('AgentResumeRequested', { agent_id, start: start + 1, message: all, append });
 }
 
-/** Continues the time limit of its step too, or, if a person is attached, when they detach. */
+/** Also continues the step's time limit; while a person is attached, only after they detach. */
 export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' | 'agent' = 'person'): Event[] {
   const run = findOwnerPipeline(world, agent);
   const counts = by === 'agent' ? { keeps_counts: true as const } : {};

@@ -145,7 +145,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
       return [i % 7 === 0 ? runs.undo(decision.id) : runs.answer(decision.id, option, play.at), operator];
     }),
   ),
-  // Questions about budgets are few among all questions.
+  // Budget questions are rare, so they get their own command.
   index.map((i) => (play) => {
     const open = [...play.state.decisions.values()].filter(
       ({ source, result }) => source === 'budget' && result === null,
@@ -175,7 +175,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   }),
 ];
 
-/** The next command on the way into a silence and out of it, so that stories get that far. */
+/** The next command towards a silence or out of it, so that stories get that far. */
 function fallSilent({ state }: Play, i: number): readonly [Command, Caller] | undefined {
   const asked = [...state.decisions.values()].find((each) => each.untilHeard === true && each.result === null);
   const silent = state.agents.get(asked?.agentId ?? '');
@@ -255,7 +255,7 @@ export function settle(play: Play, effect: Effect, how: string): Command {
   }
 }
 
-/** Mostly about running agents, sometimes about one that does not run. */
+/** Picks mostly a running agent, sometimes one that does not run. */
 function about(say_: (agent: AgentRun) => readonly [Command, Caller], i: number): Speech {
   return (play) => {
     const all = [...play.state.agents.values()];

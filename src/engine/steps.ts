@@ -15,7 +15,7 @@ export function beginStep(world: EngineContext, run: PipelineRun, visit: number)
   return run.step?.visit === visit ? runStep(world, run) : [];
 }
 
-/** Sets the timer of a step when the step starts, so that the wait for room does not count. A shell command carries its own time limit. */
+/** Sets a step's timer when the step starts, so that waiting for room does not count. Shell commands have their own. */
 export function setStepTimer(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : findStepPlan(run, step.name);
@@ -24,7 +24,7 @@ export function setStepTimer(world: EngineContext, run: PipelineRun): Event[] {
   return [setTimer(world, plan.timeout_ms, purpose)];
 }
 
-/** Starts the work of a step, if it may begin. An agent without room is started later: see `fill-room`. */
+/** Starts the work of a step if it may start. An agent without room is started later; see `fill-room`. */
 export function runStep(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : findStepPlan(run, step.name);
@@ -47,7 +47,7 @@ export function runStep(world: EngineContext, run: PipelineRun): Event[] {
   }
 }
 
-/** The agent that a step waits to start until there is room. */
+/** The agent of a step that waits for room. */
 export function findQueued(state: State, run: PipelineRun): AgentPlan | undefined {
   const { step } = run;
   if (step === null || step.status !== 'running' || isStepRunning(step)) return undefined;
@@ -76,7 +76,7 @@ function requestCommand(
   return event('CommandRequested', { command_id: newId(), subject, command, timeout_ms });
 }
 
-/** The variables of a nested pipeline may contain templates. They refer to the parent, and are rendered on use. */
+/** Variables of a nested pipeline may contain templates. They refer to the parent, and are expanded on use. */
 function startNestedPipeline(
   world: EngineContext,
   run: PipelineRun,
@@ -115,7 +115,7 @@ function isStepRunning({ agentId, commandId, childId }: CurrentStep): boolean {
   return agentId !== null || commandId !== null || childId !== null;
 }
 
-/** Whether the step needs a worktree that does not exist yet; a step that is entered again keeps its worktree. */
+/** Whether the step needs a worktree that does not exist yet. A step that is entered again keeps its worktree. */
 function needsWorkspace(
   { workspace }: PipelineRun,
   plan: StepPlan,
@@ -124,8 +124,9 @@ function needsWorkspace(
 }
 
 /**
- * Whether the current step of a pipeline may begin. It waits while the process of an earlier step's agent is alive, because both would work
- * in the same folder, and while a decision is open about a run of the pipeline that overspent its budget.
+ * Whether the current step of a pipeline may start. It waits while the process of an earlier step's agent is alive,
+ * because both would work in the same folder, and while a decision is open about a run of the pipeline that exceeded
+ * its budget.
  */
 function mayBeginStep(state: State, { id }: PipelineRun): boolean {
   for (const { outcome, process, owner } of state.agents.values())
@@ -133,7 +134,9 @@ function mayBeginStep(state: State, { id }: PipelineRun): boolean {
   return findOverspentDecision(state, id) === undefined;
 }
 
-/** A step may lead back to an earlier one. A pipeline that enters the same step this often fails: it makes no progress. */
+/**
+ * A step may lead back to an earlier one. A pipeline that enters the same step this often makes no progress and fails.
+ */
 export const MAX_STEP_VISITS = 100;
 
 export function enterStep(run: PipelineRun, step: string, retry: boolean): Event[] {
@@ -196,7 +199,7 @@ function nextStep(
   }
   if (outcome === 'failed') return afterFailure(world, run, step, plan, reason);
   const next = plan?.on_cancel;
-  // There is no clean-up after a cancelled clean-up.
+  // A cancelled clean-up has no clean-up of its own.
   if (next === undefined || next === step.name || isCancelled(run)) return [finishPipeline(run, 'cancelled', reason)];
   return enterStep(run, next, false);
 }
@@ -217,7 +220,9 @@ function afterFailure(
   return [finishPipeline(run, 'failed', `step ${name} failed${reason === null ? '' : `: ${reason}`}`)];
 }
 
-/** After a step was cancelled, the steps that follow are clean-up, and the pipeline ends as cancelled whatever their outcome. */
+/**
+ * After a cancelled step, the following steps are clean-up, and the pipeline ends as cancelled whatever their outcome.
+ */
 function finishPipeline(run: PipelineRun, outcome: RunOutcome, reason: string | null): Event {
   const wasCancelled = outcome === 'cancelled' || isCancelled(run);
   const why = wasCancelled ? (run.cancelling ?? reason) : reason;

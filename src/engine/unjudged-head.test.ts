@@ -8,7 +8,7 @@ import { WorkflowPlay } from './workflow.cases.ts';
 const OTHER = 'f'.repeat(40);
 const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: false } };
 
-/** Each session has a worktree, like those that Baton starts. */
+/** Gives each session a worktree, like those that Baton starts. */
 class MeasuredPlay extends WorkflowPlay {
   override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
     const caller = super.claim(role, holder);
@@ -30,7 +30,7 @@ class MeasuredPlay extends WorkflowPlay {
     return this.say({ kind: 'measure-session', command: { sessionId, measured, violations: [] } });
   }
 
-  /** A reviewing session that dies with this head; its task is blocked. */
+  /** A reviewing session ends without an exit signal at this head, and its task is blocked. */
   dies(role: string, head: string): this {
     const { sessionId } = this.claim(role);
     return this.order(say.update('blocked', { task_id: this.id, notes: 'it died' })).measure(sessionId, head);
@@ -42,7 +42,7 @@ class MeasuredPlay extends WorkflowPlay {
 }
 
 describe('a commit recorded while checks of another commit run', () => {
-  it.each(['passed', 'failed'] as const)('is checked itself after the others %s, before anything moves', (outcome) => {
+  it.each(['passed', 'failed'] as const)('is checked after the others %s, before the task moves', (outcome) => {
     const play = new MeasuredPlay().toGate().recordAside().check(outcome);
     expect([play.task.phase, play.the('ChecksRequested').head]).toEqual(['CI_PENDING', OTHER]);
     expect(play.check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
@@ -79,7 +79,7 @@ describe('a commit of a session that was to judge the work', () => {
     expect([play.stands(), play.the('ChecksRequested').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
     expect(play.newest('PhaseMoved').reason).toContain('ffffffffffff was committed after');
     play.check();
-    // It is now the commit under review; only its author may not approve it.
+    // The commit is now the one under review, and only its author may not approve it.
     expect(play.refuse(say.claim(play.id, 's9', { role: 'reviewer', holder: 'reviewer' }), system).code).toBe(
       'separation-of-duties',
     );

@@ -55,7 +55,7 @@ describe('in a project without workers', () => {
 describe('in a project with workers', () => {
   const withWorker = (plan: WorkerPlan): Play => new Play().order(runs.configure([plan]));
 
-  it('a task is served by a worker that fits it, also while that worker is busy', () => {
+  it('a task is served by a matching worker, even while that worker is busy', () => {
     const play = withWorker(worker()).order(say.create('A')).order(say.create('B'));
     expect(play.state.tasks.get('B')?.claim).toBeNull();
     expect(unserved(play)).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Play } from './play.cases.ts';
 import * as runs from '../state/runs/say.cases.ts';
 
-/** A report at a tool call: recorded only if a budget moves by a step. */
+/** A report at a tool call. It is recorded only if the use crosses a step of a budget. */
 const AT_TOOL = { is_due: false, reserved_input_tokens: 0 };
 
 function at(play: Play, tokens: number, more: Parameters<typeof runs.used>[2] = AT_TOOL, id = 'a1'): Play {

@@ -33,7 +33,7 @@ class BacklogPlay extends Play {
     return this.order({ kind: 'import-tasks', command: { source: 'x', tasks } });
   }
 
-  /** The tasks that are workflows, in the order in which they began. */
+  /** The tasks that are workflows, in the order in which they started. */
   get started(): string[] {
     return this.entries.flatMap(({ type, data }) => (type === 'WorkflowStarted' ? [data.task_id] : []));
   }
@@ -51,7 +51,7 @@ describe('a worker that makes workflows of tasks', () => {
     play.checkReplay();
   });
 
-  it('starts as many as its concurrency says, the most urgent first, and the next when one is over', () => {
+  it('starts as many as its concurrency allows, the most urgent first, and the next when one is over', () => {
     const play = new BacklogPlay(backlog({ concurrency: 2 })).add('A', 'B', 'C', 'D');
     expect(play.started).toEqual(['A', 'B']);
     play.order(say.operate('cancel', 'not now', 'B'));
@@ -73,7 +73,7 @@ describe('a worker that makes workflows of tasks', () => {
     play.checkReplay();
   });
 
-  it('starts no task twice: not after a restart, and not if two things make room at once', () => {
+  it('starts no task twice: not after a restart, and not if two changes make room at once', () => {
     const play = new BacklogPlay(backlog({ concurrency: 9 })).add('A', 'B');
     expect(play.started).toEqual(['A', 'B']);
     play.say(runs.configure([backlog({ concurrency: 8 }), manager])).say(runs.configure([backlog(), manager]));
@@ -81,7 +81,7 @@ describe('a worker that makes workflows of tasks', () => {
     expect([...play.replayed().workersWorkflows]).toEqual([...play.state.workersWorkflows]);
   });
 
-  it('takes only what it selects: ids, phases and roles', () => {
+  it('takes only its selection: ids, phases and roles', () => {
     const play = new BacklogPlay(backlog({ concurrency: 9, tasks: ['P*'], phases: ['DRAFT'], roles: ['prep'] }));
     play.add('A');
     play.order(say.create('P1')).order(say.create('P2', { phase: 'DRAFT', nextRole: 'implementer' }));
@@ -101,7 +101,7 @@ describe('a worker that makes workflows of tasks', () => {
     expect(started.map(({ data }) => data)).toMatchObject([{ task_id: 'first' }]);
   });
 
-  it('takes a task that comes back: unblocked, released, or with its dependency done', () => {
+  it('takes a task that returns: unblocked, released, or with its dependency done', () => {
     const play = new BacklogPlay(backlog({ concurrency: 9 }));
     const tasks = [
       { id: 'A', title: 'a', status: 'blocked', reason: 'no key' },
@@ -116,7 +116,7 @@ describe('a worker that makes workflows of tasks', () => {
   });
 });
 
-describe('a worker that may start no workflow', () => {
+describe('a worker that may not start a workflow', () => {
   it('waits for an answer about checks, and then starts', () => {
     const play = new BacklogPlay(backlog(), { unchecked: UNCHECKED }).add('A', 'B');
     expect([play.started, play.count('DecisionOpened')]).toEqual([[], 0]);

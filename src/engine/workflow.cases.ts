@@ -22,14 +22,14 @@ export const TO_FIXER = { to: 'fixer-agent', phase: 'IMPLEMENTATION', nextRole: 
 
 interface Turn extends Partial<SendHandoff> {
   readonly holder?: string;
-  /** The commit that the session leaves; its record names it. */
+  /** The commit that the session leaves. Its record names it. */
   readonly head?: string;
   readonly isRecorded?: boolean;
 }
 
 type Session = ReturnType<typeof say.session>;
 
-/** A workflow whose roles the test plays, one claim each. */
+/** A workflow whose roles the test plays, with one claim each. */
 export class WorkflowPlay extends Play {
   get id(): string {
     return 'W-00001';
@@ -44,14 +44,14 @@ export class WorkflowPlay extends Play {
     return this.state.tasks.get(this.id) ?? say.emptyTask;
   }
 
-  /** One claim: a record if something was committed, the handoff, the exit signal. */
+  /** Plays one claim: a record if there is a commit, the handoff, the exit signal. */
   turn(role: PlayedRole, { holder = role, head, isRecorded = head !== undefined, ...handoff }: Turn = {}): this {
     const caller = this.claim(role, holder);
     if (isRecorded) this.say(say.record({ task_id: this.id, ...(head ? { commit_sha: head } : {}) }), caller);
     return this.#handOn(role, caller, handoff, head);
   }
 
-  /** The same under the claim of a worker. */
+  /** Plays one claim of a worker. */
   workersTurn(role: PlayedRole): this {
     const { sessionId, epoch } = this.task.claim ?? { sessionId: 'nobody', epoch: 0 };
     return this.#handOn(role, say.session(sessionId, this.id, epoch), {});
@@ -65,7 +65,7 @@ export class WorkflowPlay extends Play {
 
   claim(role: string, holder = role): Session {
     const epoch = this.task.epoch + 1;
-    // Like a claim of the engine for a worker: the principal is the agent definition of that name.
+    // As when the engine claims for a worker, the principal is the agent definition of that name.
     this.say(say.claim(this.id, `s${epoch}`, { role, holder, requires: ['exit', 'handoff'] }));
     return say.session(`s${epoch}`, this.id, epoch);
   }
@@ -86,7 +86,7 @@ export class WorkflowPlay extends Play {
     return this.say(flow.finishMerge(mergeId, outcome, sha));
   }
 
-  /** Brings the workflow to its review, with this commit. */
+  /** Moves the workflow to its review, with this commit. */
   toReview(head = say.SHA): this {
     return this.turn('issue-manager').turn('prep').turn('implementer', { head }).check();
   }

@@ -15,7 +15,7 @@ const worker = (role: string, name = role): WorkerPlan => ({
   plan: { kind: 'agent', agent: runs.agentPlan({ name, role, requires: ['handoff', 'exit'] }) },
 });
 
-describe('the walk from a request to a merge', () => {
+describe('the way from a request to a merge', () => {
   it('goes through every phase and gate', () => {
     const play = new WorkflowPlay();
     play.toMerge().turn('validator');
@@ -68,7 +68,7 @@ describe('the walk from a request to a merge', () => {
     play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
     expect(play.starts()).toEqual([]);
     play.order({ kind: 'start-workflow', command: { tasks: ['A'], mode: 'supervised' } });
-    // Like any other workflow: a person is asked, and then the first role begins.
+    // As for any other workflow, a person is asked before the first role starts.
     expect(play.decision().title).toContain('requested');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.state.tasks.get('A')?.claim).toMatchObject({ role: 'issue-manager' });
@@ -200,7 +200,7 @@ describe('the CI gate', () => {
     expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
   });
 
-  it('refuses a claim by hand that leads there without a record, before anything is moved', () => {
+  it('refuses a manual claim that leads there without a record, before anything is moved', () => {
     const bare = new WorkflowPlay().turn('issue-manager').turn('prep');
     const caller = bare.claim('implementer');
     const way = { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' } as const;
@@ -212,7 +212,7 @@ describe('the CI gate', () => {
     expect(bare.the('ChecksRequested').head).toBe(SHA);
   });
 
-  it('checks a task again that was blocked meanwhile', () => {
+  it('checks a task again that was blocked in the meantime', () => {
     const play = pending();
     play.order(say.update('blocked', { task_id: play.id, notes: 'wait' })).order(say.operate('unblock', 'go', play.id));
     expect(play.count('ChecksRequested')).toBe(2);
@@ -299,7 +299,7 @@ describe('the merge gate', () => {
     expect(play.the('MergeRequested').head).toBe(OTHER);
   });
 
-  it('can be requested by hand, once, in its phase', () => {
+  it('can be requested manually, once, in its phase', () => {
     const play = new WorkflowPlay().toReview();
     expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
     play.turn('reviewer').order(flow.askMerge(play.id));
@@ -337,7 +337,7 @@ describe('the merge gate', () => {
   it.each([
     ['reinstate', 'IMPLEMENTATION'],
     ['cancel', 'BLOCKED'],
-  ] as const)('is called off where a person takes the task elsewhere: %s', (action, phase) => {
+  ] as const)('is cancelled if the person moves the task elsewhere: %s', (action, phase) => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     const { merge_id: mergeId } = play.the('MergeRequested');
     play.order(say.operate(action, 'wrong idea', play.id));
@@ -390,7 +390,7 @@ describe('rounds back to the fixer', () => {
     expect(other.openDecisions()).toEqual([]);
   });
 
-  it('are counted from the beginning if the task is reinstated', () => {
+  it('are counted from zero if the task is reinstated', () => {
     const play = new WorkflowPlay().toReview();
     round(play, 'x').order(say.operate('reinstate', 'again', play.id));
     expect(play.task.flow).toMatchObject({
@@ -403,8 +403,8 @@ describe('rounds back to the fixer', () => {
   });
 });
 
-describe('duties', () => {
-  it('keep an author from approving the work, whatever the role of the claim', () => {
+describe('separation of duties', () => {
+  it('keeps an author from approving the work, whatever the role of the claim', () => {
     const play = new WorkflowPlay()
       .turn('issue-manager')
       .turn('prep')
@@ -423,20 +423,20 @@ describe('duties', () => {
   it.each([
     ['to the merge', { to: 'validator-agent', phase: 'READY_FOR_MERGE', nextRole: 'validator' }],
     ['to a role of the runbook', { to: 'security-agent', phase: 'READY_FOR_REVIEW', nextRole: 'security' }],
-  ] as const)('keep whoever judges from passing their own commit on %s', (_, way) => {
+  ] as const)('keeps a judging session from passing its own commit on %s', (_, way) => {
     const play = new WorkflowPlay().toReview();
     const caller = play.claim('reviewer');
     const from = { taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer' };
-    // Sent before the commit was recorded, the handoff is refused when the session ends; sent later, at once.
+    // A handoff sent before the commit was recorded is refused when the session ends; one sent later, at once.
     play.say(say.handoff({ ...from, ...way }), caller);
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
     expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
-    // The commit may stay if another session continues it and it is checked and reviewed.
+    // The commit may stay if another session continues from it, and it is checked and reviewed.
     play.say(say.handoff({ ...from, ...TO_FIXER }), caller);
     expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
   });
 
-  it('apply to people: the commit recorded under their claim is checked, approved and merged', () => {
+  it('applies to people: the commit recorded under their claim is checked, approved and merged', () => {
     const play = new WorkflowPlay().toReview().turn('reviewer', TO_FIXER);
     const caller = play.claim('fixer', 'ann');
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
@@ -448,7 +448,7 @@ describe('duties', () => {
     expect(play.the('MergeRequested').head).toBe(OTHER);
   });
 
-  it('keep a worker from reviewing its own work, unless the runbook says so', () => {
+  it('keeps a worker from reviewing its own work, unless the runbook allows it', () => {
     const made = (rules: object) => {
       const play = new WorkflowPlay(rules).turn('issue-manager').turn('prep');
       play.turn('implementer', { head: SHA, holder: 'ada' }).check();
@@ -539,7 +539,7 @@ describe('checkpoints', () => {
 describe('a task that stalls', () => {
   const HOUR = 3_600_000;
 
-  it('is reported once its time in the phase is over', () => {
+  it('is reported when its time in the phase is over', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR } });
     const { timer_id: timerId, due } = play.the('TimerSet');
     expect(Date.parse(due) - Date.parse(play.at)).toBe(HOUR);

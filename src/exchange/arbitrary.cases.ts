@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import type { ExchangedTask, ExchangeFormat, TaskStatus } from './task.ts';
 
-/** A status that every format can say. */
+/** The statuses that every format can represent. */
 export const STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
 
-/** A line of text, as a title is: every space in it is one space. */
+/** A line of text as in a title: each run of whitespace is one space. */
 const line = fc
   .oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.constantFrom(...awkward()))
   .map((text) => text.toWellFormed().replace(/\s+/gu, ' ').trim())
   .filter((text) => text !== '');
 
-/** What could be taken for something else. */
+/** Texts that a parser could mistake for other syntax. */
 function awkward(): string[] {
   return [
     'T1: not an id',
@@ -40,7 +40,7 @@ const description = fc.oneof(
   ),
 );
 
-/** Tasks without a cycle: each waits only for some of those that come before it. */
+/** Tasks without a cycle: each depends only on tasks before it. */
 export function tasksWith(
   ids: fc.Arbitrary<string>,
   statuses: readonly TaskStatus[],
@@ -62,7 +62,7 @@ export function tasksWith(
   );
 }
 
-/** Only who does not go on has a reason. */
+/** Only blocked and cancelled tasks have a reason. */
 export function reasonFor(status: TaskStatus): string | null {
   return status === 'blocked' || status === 'cancelled' ? 'somebody must decide' : null;
 }
@@ -74,7 +74,7 @@ export const BATON_IDS = fc.oneof(
   fc.constantFrom('x--', 'x--5', 'x--a_20_b', 'x--x--5'),
 );
 
-/** Ids, titles, status and dependencies, in no particular order. */
+/** Ids, titles, status and dependencies, in a fixed order. */
 export function essence(tasks: readonly ExchangedTask[]): unknown {
   const rows = tasks.map(({ id, title, status, after }) => ({ id, title, status, after: after.toSorted() }));
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -82,7 +82,7 @@ export function essence(tasks: readonly ExchangedTask[]): unknown {
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** Tasks → text → tasks, and once more into that text. */
+/** Renders the tasks, reads them back, and renders them again into the same text. */
 export function roundTrip(format: ExchangeFormat, tasks: readonly ExchangedTask[]) {
   const first = format.render(tasks, { at: AT });
   const text = first.ok ? first.value.text : first.problems[0].message;
@@ -91,7 +91,7 @@ export function roundTrip(format: ExchangeFormat, tasks: readonly ExchangedTask[
   return { tasks: essence(read), isOrdered: isOrdered(read), isStill: again.ok && again.value.text === text };
 }
 
-/** The tasks that are read after others were written into a file with the first ones. */
+/** Writes `later` into a file that has `tasks`, and returns the tasks that are read back. */
 export function updated(
   format: ExchangeFormat,
   tasks: readonly ExchangedTask[],

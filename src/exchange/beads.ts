@@ -88,7 +88,7 @@ const PARTS = [
   ['notes', 'Notes'],
 ] as const;
 
-/** Only blocking kinds of dependencies count; a child is a part of its parent. */
+/** Only blocking kinds of dependencies count. A child is a part of its parent. */
 function dependenciesOf(node: ObjectNode, id: string, from: number, findings: ImportFindings) {
   const after: FoundDependency[] = [];
   let parent: string | undefined;
@@ -160,7 +160,7 @@ export function renderBeads(
 function noticesOf({ id, title, status }: ExchangedTask): Notice[] {
   const bytes = new TextEncoder().encode(title).length;
   return [
-    // `bd import` refuses longer titles.
+    // `bd import` refuses a longer title.
     ...(bytes > 500 ? [{ message: `${id}: beads accepts at most 500 bytes in a title`, line: null }] : []),
     ...(status === 'cancelled'
       ? [{ message: `${id} is cancelled, a status that beads lacks: written as blocked`, line: null }]
@@ -173,7 +173,7 @@ function statusOf({ status }: ExchangedTask): TaskStatus {
   return status === 'cancelled' ? 'blocked' : status;
 }
 
-/** A list, as `bd list --json` prints it, becomes lines. */
+/** Splits the records; a list, as `bd list --json` prints it, becomes one line per record. */
 function recordsIn(existing: string): { readonly line: string; readonly raw: RawObject }[] {
   const text = existing.startsWith('\ufeff') ? existing.slice(1) : existing;
   if (/^\s*\[/.test(text)) return rawList(parseRawJson(text)).map((raw) => ({ line: JSON.stringify(raw), raw }));
@@ -203,7 +203,7 @@ function update(raw: RawObject, task: ExchangedTask, before: ExchangedTask | und
   return true;
 }
 
-/** Beads requires `closed_at` exactly for closed issues. */
+/** Beads requires `closed_at` for closed issues and forbids it for all others. */
 function setStatus(raw: RawObject, task: ExchangedTask, at: string): void {
   const status = statusOf(task);
   raw['status'] = firstWordFor(BEADS_STATUSES, status);
@@ -211,7 +211,7 @@ function setStatus(raw: RawObject, task: ExchangedTask, at: string): void {
   else delete raw['closed_at'];
 }
 
-/** Dependencies through a parent are implied; other kinds stay unchanged. */
+/** Omits dependencies implied by a parent. Other kinds of dependencies stay unchanged. */
 function setDependencies(
   raw: RawObject,
   { after }: ExchangedTask,
@@ -232,7 +232,7 @@ function setDependencies(
   else delete raw['dependencies'];
 }
 
-/** Statuses of beads. The first word of each status is the one that is written. */
+/** The statuses of beads. The first entry for each status is the one that Baton writes. */
 const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['open', 'todo'],
   ['in_progress', 'in_progress'],

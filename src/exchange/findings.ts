@@ -4,7 +4,7 @@ import { EXCHANGE_LIMITS, type GithubIssueRef, type Notice, type TaskStatus } fr
 
 export interface FoundTask {
   readonly id: string;
-  /** The task id in Baton, if the text contains it. */
+  /** The task's id in Baton, if the text contains it. */
   readonly taskId?: string;
   readonly title: string;
   readonly description: string;
@@ -20,7 +20,7 @@ export interface FoundTask {
 export interface FoundDependency {
   readonly id: string;
   readonly at: number;
-  /** An unknown target is a notice, not a problem. */
+  /** An unknown target gives a notice instead of a problem. */
   readonly isLoose?: boolean;
 }
 
@@ -35,7 +35,7 @@ export class ImportFindings {
   }
 
   problem(code: string, message: string, at: number, hint: string): void {
-    // So many problems mean a wrong file; more of them do not help.
+    // This many problems mean that the file is wrong; more would not help.
     if (this.problems.length >= EXCHANGE_LIMITS.problems) return;
     const line = this.lineOf(at);
     const start = this.#starts()[line - 1] ?? 0;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { samples } from '../../test/lanes.ts';
 import { fromTaskId, isTaskId, toTaskId } from './foreign-id.ts';
 
-it('leaves most ids as they are', () => {
+it('leaves most ids unchanged', () => {
   expect(['bd-a1b2', '3.1', 'T042', 'x-y'].map(toTaskId)).toEqual(['bd-a1b2', '3.1', 'T042', 'x-y']);
 });
 
@@ -17,7 +17,7 @@ it('rewrites ids that Baton cannot hold', () => {
 
 const awkward = fc.array(fc.constantFrom('x--', '_', '20', '5f', 'a', ' ', '.', 'é', '-'), { maxLength: 8 });
 
-it('turns every id back, in both directions', () => {
+it('restores every id', () => {
   const texts = fc.oneof(
     fc.string(),
     awkward.map((parts) => parts.join('')),

@@ -7,7 +7,10 @@ export function isTaskId(id: string): boolean {
   return TASK_ID.test(id);
 }
 
-/** Each invalid character becomes its code between underscores; `fromTaskId` reverts it. Undefined if too long. */
+/**
+ * Replaces each invalid character by its code between underscores, which `fromTaskId` reverts. Undefined if the result
+ * is too long.
+ */
 export function toTaskId(foreign: string): string | undefined {
   if (foreign === '') return undefined;
   if (isFine(foreign)) return foreign;
@@ -19,7 +22,7 @@ export function fromTaskId(id: string): string {
   return isRewritten(id) ? turnBack(id) : id;
 }
 
-/** An id that looks rewritten, but is no rewriting of another id, stays unchanged. */
+/** An id that looks encoded but is not the encoding of another id stays unchanged. */
 function isFine(foreign: string): boolean {
   return isTaskId(foreign) && !isRewritten(foreign);
 }

@@ -17,7 +17,7 @@ export const FORMATS: Readonly<Record<FormatName, ExchangeFormat>> = {
   github: { name: 'github', title: 'GitHub', read: parseGithubIssues, render: renderGithubIssues },
 };
 
-/** Detects the tool by content; undefined if none fits. The tool's reader reports errors in the text. */
+/** Detects the tool by the content. Undefined if none matches; the reader then reports errors. */
 export function findFormat(text: string): FormatName | undefined {
   const findings = startReading(text);
   if ('ok' in findings) return undefined;
@@ -29,7 +29,7 @@ export function findFormat(text: string): FormatName | undefined {
   const line = parseJsonTree(start.split(/\r?\n/, 1)[0] ?? '');
   // A complete first line followed by more text means one record per line.
   if (line.ok) return byShape(line.node);
-  // For invalid JSON the reader reports the position.
+  // For invalid JSON, the reader reports the position.
   return start.startsWith('[') ? (/"number"\s*:/.test(start) ? 'github' : 'beads') : 'task-master';
 }
 

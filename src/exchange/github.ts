@@ -24,7 +24,9 @@ import {
   type TaskStatus,
 } from './task.ts';
 
-/** Reads the output of `gh issue list --json number,title,body,state,labels,url`; `stateReason` and `url` are optional. */
+/**
+ * Reads the output of `gh issue list --json number,title,body,state,labels,url`. `stateReason` and `url` are optional.
+ */
 export function parseGithubIssues(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
@@ -67,7 +69,7 @@ function readIssue(node: ObjectNode, findings: ImportFindings): FoundTask | unde
   };
 }
 
-/** `url` of `gh`, or `html_url` of GitHub's API. */
+/** The `url` of `gh`, or the `html_url` of GitHub's API. */
 function findAddress(node: ObjectNode, id: string): GithubIssueRef | undefined {
   const url = findFieldText(node, 'url') ?? '';
   const [, host = '', path = '', number] =
@@ -81,7 +83,7 @@ function findAddress(node: ObjectNode, id: string): GithubIssueRef | undefined {
 
 const ADDRESS = /^https:\/\/([A-Za-z0-9][A-Za-z0-9.-]*)\/([\w.-]{1,100}\/[\w.-]{1,100})\/issues\/([1-9]\d{0,14})$/;
 
-/** Writes the JSON of `gh issue list`. Only ids that are GitHub numbers fit; other tasks are skipped with a notice. */
+/** Writes the JSON of `gh issue list`. Tasks whose id is not a GitHub number are skipped with a notice. */
 export function renderGithubIssues(
   tasks: readonly ExchangedTask[],
   { existing = '' }: ExportOptions,
@@ -105,7 +107,7 @@ export function renderGithubIssues(
   return accepted({ text: `${JSON.stringify(issues, null, 2)}\n`, notices });
 }
 
-/** The largest number without loss of digits. */
+/** Refuses numbers above the largest safe integer. */
 function isNumber(id: string): boolean {
   return /^[1-9]\d{0,14}$/.test(id);
 }
@@ -119,13 +121,13 @@ function write(issue: RawObject, task: ExchangedTask): Notice[] {
   issue['title'] = task.title;
   const { state, reason } = CLOSED.get(task.status) ?? { state: 'OPEN', reason: '' };
   issue['state'] = state;
-  // Without a reason a closed issue counts as done.
+  // A closed issue without a reason counts as done.
   if ('stateReason' in issue || task.status === 'cancelled') issue['stateReason'] = reason;
   issue['labels'] = labels(issue['labels'], task);
   const body = typeof issue['body'] === 'string' ? issue['body'] : '';
   const named = new Set(findReferences(body));
   const missing = task.after.filter((id) => isNumber(id) && !named.has(id));
-  // At the top: at the end, an unclosed code block would contain it.
+  // Added at the top, because an unclosed code block could contain the end.
   const words = missing.map((id) => `Blocked by #${id}\n`).join('');
   if (missing.length > 0) issue['body'] = body === '' ? words.trimEnd() : `${words}\n${body}`;
   return task.after

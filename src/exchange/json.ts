@@ -3,7 +3,7 @@ import type { ListNode, Node, ObjectNode } from '../protocol/text/node.ts';
 import { parseJsonTree } from '../protocol/text/json.ts';
 import type { ImportFindings } from './findings.ts';
 
-/** Parses JSON with positions; reports a problem if it is invalid. `from` is the offset of the text. */
+/** Parses JSON with positions, and reports a problem if it is invalid. `from` is the offset of the text. */
 export function parseJsonAt(text: string, from: number, findings: ImportFindings): Node | undefined {
   const read = parseJsonTree(text);
   if (read.ok) return read.node;
@@ -17,7 +17,7 @@ function findField(node: ObjectNode, name: string): Node | undefined {
   return value?.kind === 'null' ? undefined : value;
 }
 
-/** Text, or a number as written; undefined for other types. */
+/** Returns the text, or a number as written; undefined for other types. */
 export function findFieldText(node: ObjectNode, name: string): string | undefined {
   return textOfNode(findField(node, name));
 }
@@ -37,7 +37,7 @@ export function findList(node: ObjectNode, name: string): ListNode | undefined {
   return value?.kind === 'list' ? value : undefined;
 }
 
-/** The objects of a list; other items are problems. Positions count from `from`. */
+/** Returns the objects of a list. Any other item is a problem. Positions count from `from`. */
 export function objectsIn(list: ListNode | undefined, what: string, findings: ImportFindings, from = 0): ObjectNode[] {
   return (list?.items ?? []).flatMap((item) => {
     if (item.kind === 'object') return [item];
@@ -47,10 +47,10 @@ export function objectsIn(list: ListNode | undefined, what: string, findings: Im
   });
 }
 
-/** A JSON object whose unknown fields are kept. */
+/** A JSON object. Fields unknown to Baton are kept. */
 export type RawObject = Record<string, unknown>;
 
-/** Parses JSON that was validated before, as mutable values. */
+/** Parses validated JSON as mutable values. */
 export function parseRawJson(text: string): unknown {
   return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
 }

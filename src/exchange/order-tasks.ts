@@ -1,7 +1,7 @@
 /** Dependencies by task id. */
 export type Edges = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Removes tasks without open dependencies in rounds; the remaining tasks are in cycles or depend on one. */
+/** Repeatedly removes tasks without open dependencies. The remaining tasks are in a cycle or depend on one. */
 export function findTasksInCycles(edges: Edges): ReadonlySet<string> {
   const missing = new Map<string, number>();
   const dependants = new Map<string, string[]>();
@@ -26,14 +26,14 @@ export function findTasksInCycles(edges: Edges): ReadonlySet<string> {
   return new Set(missing.keys());
 }
 
-/** Each cycle once, as its ids; cycles that share a task with an earlier one are omitted. */
+/** Each cycle once, as its ids. A cycle that shares a task with an earlier one is omitted. */
 export function findCycles(edges: Edges): string[][] {
   const stuck = findTasksInCycles(edges);
   const seen = new Set<string>();
   const cycles: string[][] = [];
   for (const start of stuck) {
     const trail = new Map<string, number>();
-    // Every stuck task depends on another stuck task, so the path ends at itself or at a visited task.
+    // Every remaining task depends on another remaining task, so the path ends at itself or at a visited task.
     let id: string | undefined = start;
     while (id !== undefined && !seen.has(id)) {
       seen.add(id);

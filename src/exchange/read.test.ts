@@ -77,7 +77,7 @@ describe('a file of task-master', () => {
 });
 
 describe('an export of beads', () => {
-  it('may have a part that waits for its whole: then the whole does not wait for it', () => {
+  it('may have a part that depends on its parent; then the parent does not depend on it', () => {
     const whole = { id: 'b-1', title: 'Fix the schema', status: 'closed', priority: 1 };
     const on = { issue_id: 'b-2', depends_on_id: 'b-1' };
     const dependencies = [
@@ -103,7 +103,7 @@ describe('an export of beads', () => {
     ]);
   });
 
-  it('has no word for cancelled: such a task is written as blocked, with a note', () => {
+  it('has no status for cancelled: such a task is written as blocked, with a note', () => {
     const cancelled = { id: 'a-1', title: 'x', description: '', reason: 'late', priority: 0, after: [] };
     const rendered = FORMATS.beads.render([{ ...cancelled, status: 'cancelled' }], { at: '2026-01-01T00:00:00.000Z' });
     if (!rendered.ok) throw new Error('it is refused');
@@ -113,7 +113,7 @@ describe('an export of beads', () => {
     ]);
   });
 
-  it('reports records that are no tasks, and rewrites ids that Baton cannot hold', () => {
+  it('reports records that are not tasks, and rewrites ids that Baton cannot use', () => {
     expect(read('beads', fixture('beads.jsonl')).notices).toEqual([
       { message: 'a memory is not a task: skipped', line: 6 },
     ]);
@@ -141,7 +141,7 @@ describe('a cancelled task', () => {
     return rendered.ok ? rendered.value.text : rendered.problems[0].message;
   };
 
-  it('is cancelled in the words of each tool that has some', () => {
+  it("is cancelled in each tool's own status, if it has one", () => {
     expect(written('markdown', 'cancelled')).toBe('- [-] x (id: 4; cancelled: too late)\n');
     expect(written('task-master', 'cancelled')).toContain('"status": "cancelled"');
     expect(JSON.parse(written('github', 'cancelled'))).toMatchObject([{ state: 'CLOSED', stateReason: 'NOT_PLANNED' }]);
@@ -158,7 +158,7 @@ describe('a cancelled task', () => {
 });
 
 describe('issues of GitHub', () => {
-  it('depend on the issues that their text names, also in a task list, but not in code', () => {
+  it('depend on the issues that their text names, even in a task list, but not in code', () => {
     expect(rows(read('github', fixture('github.json')))).toEqual([
       '2 done',
       '7 blocked 2',
@@ -203,7 +203,7 @@ describe('the address of an issue of GitHub', () => {
   });
 });
 
-describe('issues of GitHub that wait for each other', () => {
+describe('issues of GitHub that depend on each other', () => {
   it('keep all tasks of a cycle, and skip one dependency with a notice', () => {
     const issue = (number: number, body: string) => ({
       number,
@@ -228,7 +228,7 @@ describe('issues of GitHub that wait for each other', () => {
 });
 
 describe('a list in Markdown', () => {
-  it('has tasks in its boxes, and parts below them', () => {
+  it('has tasks in its checkboxes, and parts below them', () => {
     expect(rows(read('markdown', fixture('TODO.md')))).toEqual([
       'T1 done',
       'T2 todo T1',
@@ -282,7 +282,7 @@ describe('a list in Markdown', () => {
     expect(rows(read('markdown', '- [ ] a (after: P0)\n', { known: new Set(['P0']) }))).toEqual(['a todo P0']);
   });
 
-  it('can be in another script, and has asides that are none of ours', () => {
+  it('can be in another script, and has unrelated remarks', () => {
     const [first, second] = read('markdown', '- 修复登录\n- Ship it (finally)\n').tasks;
     expect(first).toMatchObject({ id: expect.stringMatching(/^task-[0-9a-f]{8}$/), title: '修复登录' });
     expect(second).toMatchObject({ id: 'ship-it-finally', title: 'Ship it (finally)' });
@@ -296,7 +296,7 @@ const FIXTURES = [
   ['github.json', 'github'],
 ] as const;
 
-describe('any of them', () => {
+describe('every format', () => {
   it.each(FIXTURES)('%s is recognised as %s', (file, name) => {
     expect(findFormat(fixture(file))).toBe(name);
   });
@@ -308,13 +308,13 @@ describe('any of them', () => {
       expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });
       const own = FORMATS[name].render(tasks, { existing: fixture(file), at: '2026-01-01T00:00:00.000Z' });
       const text = own.ok ? own.value.text : '';
-      // What `gh` prints is nobody's file: only what it says counts.
+      // The output of `gh` is not a file that people edit, so only its values are compared.
       const said = (whole: string): unknown => (name === 'github' ? JSON.parse(whole) : whole);
       expect(said(text)).toEqual(said(fixture(file)));
     },
   );
 
-  it('has limits, and reaches them soon', () => {
+  it('has limits, and reaches them quickly', () => {
     const line = (i: number): string => `- [ ] T${i}: x${i > 0 ? ` (after: T${i - 1})` : ''}\n`;
     const many = Array.from({ length: 10_000 }, (_, i) => line(i)).join('');
     const began = workedMs();
@@ -347,7 +347,7 @@ describe('any of them', () => {
   });
 });
 
-/** What this thread itself has worked: on a busy machine others work in between. */
+/** The CPU time of this thread only, because a busy machine runs others in between. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

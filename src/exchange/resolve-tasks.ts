@@ -163,7 +163,7 @@ function findParents(found: readonly FoundTask[], ids: Ids, own: Edges, findings
   return parents;
 }
 
-/** A limit on nesting keeps a hostile file from causing a long walk. */
+/** Limits nesting, so that a hostile file cannot cause a long walk. */
 function isShallow(found: readonly FoundTask[], ids: Ids, parents: Ids, findings: ImportFindings): boolean {
   const deep = found.find(({ id }) => {
     let up = parents.get(ids.get(id) ?? '');
@@ -176,7 +176,7 @@ function isShallow(found: readonly FoundTask[], ids: Ids, parents: Ids, findings
   return false;
 }
 
-/** The dependencies of all ancestors, except their own parts. Parents have no cycle. */
+/** The dependencies of all ancestors, except their own parts. Parents never form a cycle. */
 function inherited(id: string, parents: Ids, own: Edges): string[] {
   const all: string[] = [];
   const line = new Set([id]);

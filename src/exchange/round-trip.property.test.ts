@@ -8,7 +8,7 @@ import type { FormatName, TaskStatus } from './task.ts';
 
 const NUMBERS = fc.integer({ min: 1, max: 99_999 }).map(String);
 
-/** Issues have numbers; the other tools hold every id of Baton. Beads has no word for cancelled. */
+/** GitHub issues have numbers; the other tools accept every id of Baton. Beads has no status for cancelled. */
 const CASES: readonly (readonly [FormatName, fc.Arbitrary<string>, readonly TaskStatus[]])[] = [
   ['markdown', BATON_IDS, SHOWN_STATUSES],
   ['task-master', BATON_IDS, SHOWN_STATUSES],
@@ -67,7 +67,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
     );
   });
 
-  it('answers to any text, and never throws', () => {
+  it('accepts any text, and never throws', () => {
     const { read, render } = FORMATS[name];
     fc.assert(
       fc.property(hostile, (text) => {

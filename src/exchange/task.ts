@@ -12,7 +12,7 @@ export interface ExchangedTask {
   /** Larger values come first. */
   readonly priority: number;
   readonly after: readonly string[];
-  /** The issue at GitHub that it comes from, if the text has its address. */
+  /** The GitHub issue that the task comes from, if the text has its address. */
   readonly githubIssue?: GithubIssueRef;
 }
 
@@ -58,27 +58,27 @@ export interface ImportOptions {
 }
 
 export interface ExportOptions {
-  /** The existing file; content unknown to Baton stays. */
+  /** The existing file. Content unknown to Baton is kept. */
   readonly existing?: string;
   readonly tag?: string;
   /** The current time in ISO 8601, for `closed_at` of beads. */
   readonly at: string;
 }
 
-/** Every limit of an import. Exceeding one is a problem with its position; nothing is truncated. */
+/** All limits of an import. Exceeding one is a problem with its position; nothing is truncated. */
 export const EXCHANGE_LIMITS = {
   tasks: 10_000,
   bytes: 8 * 1024 * 1024,
-  /** Longer text belongs in the description: a title is one line of a table. */
+  /** A title is one line of a table, so longer text belongs in the description. */
   titleCharacters: 1000,
-  /** Fits into one ledger entry with the other fields. */
+  /** This many fit into one ledger entry with the other fields. */
   dependencies: 800,
   depth: 30,
   reasonCharacters: 1000,
   problems: 100,
 } as const;
 
-/** The tasks of an existing file by id. A file without tasks is valid: tasks are added to it. */
+/** The tasks of an existing file by id. A file without tasks is valid, and tasks are added to it. */
 export function readExisting(read: Parsed<ImportedTasks> | undefined): Parsed<ReadonlyMap<string, ExchangedTask>> {
   if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
   return accepted(new Map(read?.ok === true ? read.value.tasks.map((task) => [task.id, task]) : []));
@@ -89,7 +89,7 @@ export function isSameSet(one: readonly string[], other: readonly string[]): boo
   return set.size === new Set(other).size && other.every((id) => set.has(id));
 }
 
-/** The word to write for a meaning: the first one that is read as it. */
+/** Returns the word to write for a meaning: the first one that is read as it. */
 export function firstWordFor<M>(words: ReadonlyMap<string, M>, meaning: M): string {
   for (const [word, meant] of words) if (meant === meaning) return word;
   return '';

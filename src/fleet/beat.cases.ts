@@ -1,6 +1,6 @@
 import type { HostBeat } from '../protocol/fleet.ts';
 
-/** The report of a host without claims, which may become the caretaker. */
+/** Builds the beat of a host without claims that may become the caretaker. */
 export function makeBeat(host: string, more: Partial<HostBeat> = {}): HostBeat {
   return {
     host,

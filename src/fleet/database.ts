@@ -3,7 +3,7 @@ import type { Failure, Store } from '../ledger/store.ts';
 import { type HostOfProject, recoverChain } from './recovery.ts';
 import { type FleetTables, makeFleetTables } from './tables.ts';
 
-/** One PostgreSQL, shared by the projects of one daemon. */
+/** One PostgreSQL database, shared by the projects of one daemon. */
 export interface FleetDatabase {
   openProject(name: string, host: HostOfProject): Promise<OpenedFleetProject>;
   close(): Promise<void>;

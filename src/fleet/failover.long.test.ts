@@ -67,7 +67,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
     expect(missing).toEqual([]);
   });
 
-  it('to an asynchronous standby that lags is noticed before anybody writes, and the longest replica completes it', async () => {
+  it('to a lagging asynchronous standby is detected before anything is written, and the longest replica completes it', async () => {
     const primary = await servers.create('p');
     await servers.pointTo(primary);
     const replicas = [new MemoryStore(), new MemoryStore()] as const;
@@ -82,7 +82,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
     await primary.kill();
     await standby.start();
     await servers.pointTo(standby);
-    // A standby that was not promoted counts as away.
+    // A standby that was not promoted counts as unavailable.
     await expect(b.store.head()).rejects.toMatchObject({
       problem: { code: expect.stringMatching(/unavailable|recover/) },
     });
@@ -92,7 +92,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
     expect(await b.store.append(makeCommit('demo', await history.head(), { n: 11 }))).toMatchObject({ ok: true });
   });
 
-  it('to a new server with a restored dump is noticed, and the replica completes it', async () => {
+  it('to a new server with a restored dump is detected, and the replica completes it', async () => {
     const old = await servers.create('p');
     await servers.pointTo(old);
     const replica = new MemoryStore();
@@ -109,7 +109,7 @@ describe.skipIf(!hasDebianPostgres)(`failover${WITHOUT_DEBIAN}`, LONG, () => {
   });
 });
 
-it("yesterday's data folder is noticed, and the replica completes it", LONG, async () => {
+it("to yesterday's data folder is detected, and the replica completes it", LONG, async () => {
   const server = await startPostgres();
   try {
     const replica = new MemoryStore();
@@ -142,7 +142,7 @@ async function open(url: string, replica: Store, host = 'a', admitted: readonly 
 
 const EMPTY = new Uint8Array();
 
-/** As a daemon does: a commit in doubt is looked up before the next one. */
+/** Appends as a daemon does: after a commit in doubt, it reads the head before the next one. */
 async function appendUntil(signal: AbortSignal, store: Store, acknowledged: Head[]): Promise<void> {
   let head = await store.head();
   while (!signal.aborted) {

@@ -8,7 +8,7 @@ import { makeBeat } from './beat.cases.ts';
 import { type FleetDatabase, makeFleetDatabase } from './database.ts';
 import type { FleetTables } from './tables.ts';
 
-/** What agents send must be in the outbox within 2 s. A busy machine gets a little more. */
+/** What agents send must be in the outbox within 2 s. A busy machine gets some slack. */
 const LIMIT_MS = 2_500;
 
 let server: PostgresServer;
@@ -47,7 +47,7 @@ describe.each([
   ['killed', () => server.kill(), () => server.restart()],
   ['cut off, without a word', freeze, thaw],
 ])('a server that is %s', (_name, begin, end) => {
-  it('fails appends, reads and beats within 2 s, and is found again', async () => {
+  it('fails appends, reads and beats within 2 s, and recovers', async () => {
     await begin();
     expect(await timed(ledger.append([testDraft(2)]))).toMatchObject({
       ms: expect.toSatisfy(isQuick),

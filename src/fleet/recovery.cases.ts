@@ -9,7 +9,7 @@ import { openTestLedger, record, testDraft, testSigner } from '../ledger/writer/
 import { makeBeat } from './beat.cases.ts';
 import { makeFleetDatabase } from './database.ts';
 
-/** A signed chain of so many entries. Another `fork` differs from entry `from` on. */
+/** A signed chain of `size` entries. With another `fork.text`, the entries from `fork.from` on differ. */
 export async function makeHistory(size: number, fork = { from: size + 1, text: 0 }): Promise<Store> {
   const store = new MemoryStore();
   const ledger = await openTestLedger({ store, signer: testSigner() });
@@ -28,7 +28,7 @@ export async function copyPrefix(from: Store, to: Store, size: number): Promise<
 
 export interface TestHost {
   readonly store: Store;
-  /** Its number in the database. */
+  /** The project's number in the database. */
   readonly project: number;
   beat(): Promise<BeatAnswer>;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export async function openHost(
   return { store, project: number, beat: () => fleet.beat(beat), close };
 }
 
-/** What a promoted standby or a restored backup looks like: a valid chain, but an older one. */
+/** Makes the database look like a promoted standby or a restored backup: a valid but older chain. */
 export async function rollBack(url: string, project: string, size: number): Promise<void> {
   await asOwner(url, async (client) => {
     const where = `project = (SELECT id FROM baton.project WHERE name = '${project}')`;
@@ -73,7 +73,7 @@ export async function readChain(url: string, project: string): Promise<Head> {
   });
 }
 
-/** Drops the database and makes an empty one with its name. */
+/** Drops the database and creates an empty one with the same name. */
 export async function recreate(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await asOwner(url.replace(/[^/]+$/, 'postgres'), async (client) => {

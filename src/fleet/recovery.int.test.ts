@@ -51,7 +51,7 @@ describe('a server that was restarted', () => {
     expect(await b.store.head()).toMatchObject({ size: 11 });
   });
 
-  it('is not written to by a process beside the daemons before they have compared', async () => {
+  it('refuses writes of a process beside the daemons until they have compared', async () => {
     const a = await open('a', 10, ['a']);
     await a.store.head();
     await a.close();
@@ -93,7 +93,7 @@ describe('a server that lost entries', () => {
   });
 });
 
-describe('a database that was made anew, and is empty', () => {
+describe('a database that was created again, and is empty', () => {
   let own: string;
 
   beforeEach(async () => {
@@ -198,7 +198,7 @@ describe('a fork', () => {
     expect(await a.store.append(makeCommit('demo', await history.head(), { n: 11 }))).toMatchObject({ ok: true });
   });
 
-  it('of a host that was removed stops nobody else', async () => {
+  it('stops no other host if its host was removed', async () => {
     const { a } = await comeLate(['a']);
     await a.beat();
     const written = await a.store.append(makeCommit('demo', await history.head(), { n: 11 }));
@@ -208,7 +208,7 @@ describe('a fork', () => {
     expect(await a.store.head()).toMatchObject({ size: 11 });
   });
 
-  /** The chain is open for host a when host b comes, which has other entries. */
+  /** Opens the chain for host a, then opens host b with entries that differ. */
   async function comeLate(admitted: string[]): Promise<{ readonly a: TestHost; readonly late: TestHost }> {
     const a = await open('a', 10, admitted);
     await a.store.head();

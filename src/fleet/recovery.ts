@@ -11,12 +11,12 @@ import { nodeSha256 } from '../ledger/writer/keys.ts';
 import { decideRecovery, type ReplicaReport, type Verdict } from './plan/decide-recovery.ts';
 import { type ChainView, lookAtChain, reportReplica } from './replica-reports.ts';
 
-/** This host, as the recovery of a project's chain needs it (see `README.md`). */
+/** What the recovery of a project's chain needs from this host (see `README.md`). */
 export interface HostOfProject {
   readonly host: string;
-  /** The host's own copy of the chain; undefined only if it has none yet. */
+  /** This host's own copy of the chain; undefined if it has none yet. */
   readonly replica: Store | undefined;
-  /** The hosts that may hold entries which the database lost; undefined if this host does not know them yet. */
+  /** The hosts that may hold entries lost by the database; undefined while this host does not know them. */
   readonly admitted: () => readonly string[] | undefined;
 }
 
@@ -45,7 +45,7 @@ async function recover(
       const step = await takeStep(chain, host, generation);
       if (step !== 'again') return step;
     } catch (error) {
-      // The server is away again: the next one that answers may be another.
+      // The server is unavailable again. The next one to answer may be another server.
       if (!isStoreUnavailable(error)) throw error;
     }
     await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
@@ -73,14 +73,14 @@ async function takeStep(
 
   const { reports, hosts } = await reportReplica(connection, project, { ...own, verdict });
   const expected = admitted() ?? hosts;
-  // A removed host may still reach the database; it neither completes the chain nor stops the others.
+  // A removed host may still reach the database. Its report neither completes the chain nor stops the other hosts.
   const counted = reports.filter((report) => report.host === host || expected.includes(report.host));
   const next = decideRecovery(counted, expected);
   if (next.kind === 'forked') return forkedFrom(next.hosts);
   if (next.kind === 'open')
     await openGeneration(connection, project, { from: view.opened, to: generation, hosts: [host, ...expected] });
   if (next.kind !== 'complete' || replica === undefined || verdict !== 'longer') return 'again';
-  // Before anything is written, the longest replica must contain all others.
+  // Before anything is written, checks that the longest replica contains all the others.
   const stranger = next.host === host ? await findStranger(replica, counted) : undefined;
   if (stranger !== undefined) {
     await reportReplica(connection, project, { ...own, verdict: 'forked' });
@@ -102,7 +102,10 @@ function forkedFrom(hosts: readonly string[]): PostgresProblem {
   return forked(`the replicas of ${hosts.join(', ')} and the chain have diverged`);
 }
 
-/** The others went on while this host was away. What only this host has is put back if nobody has written since. */
+/**
+ * Handles a host that comes back after the others opened the chain. Its own entries are appended only if nobody has
+ * written since.
+ */
 async function joinLate(
   chain: UncheckedChain,
   replica: Store | undefined,
@@ -113,7 +116,7 @@ async function joinLate(
   return 'again';
 }
 
-/** Every host has blobs that the others lack; one host appends the entries. */
+/** Every host adds the blobs that only it has; one host appends the entries. */
 async function putBack({ store }: UncheckedChain, replica: Store, isLongest: boolean, size: number): Promise<void> {
   if (!isLongest) return putBlobsOf(replica, store, size + 1);
   const put = await appendMissing(store, replica, { sha256: nodeSha256 });

@@ -5,13 +5,13 @@ import { sql, toBuffer } from '../ledger/postgres/statement.ts';
 import type { Head } from '../ledger/store.ts';
 import type { ReplicaReport, Verdict } from './plan/decide-recovery.ts';
 
-/** The chain of the server, beside a replica of `size` entries. */
+/** The chain of the server, compared with a replica of `size` entries. */
 export interface ChainView {
   readonly server: string;
-  /** The server on which the chain was last open. */
+  /** The server on which the chain was last opened. */
   readonly opened: string;
   readonly head: Head;
-  /** Its entry with the number of the replica's newest; undefined if it ends before. */
+  /** The hash of the chain's entry with the number of the replica's newest entry; undefined if the chain is shorter. */
   readonly hashAt: Uint8Array | undefined;
   /** The hosts that have reported a fork. */
   readonly forked: readonly string[];
@@ -39,7 +39,7 @@ export interface OwnReport {
 
 export interface AllReports {
   readonly reports: readonly ReplicaReport[];
-  /** The hosts that this database has seen. */
+  /** The hosts that are recorded in this database. */
   readonly hosts: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export async function reportReplica(
   return { reports, hosts };
 }
 
-/** As `baton.report_replica` builds it. */
+/** A report as `baton.report_replica` builds it. */
 interface SentReport {
   readonly host: string;
   readonly size: number;
@@ -69,11 +69,11 @@ interface SentReport {
 export interface ForkReport {
   readonly host: string;
   readonly size: number;
-  /** Since the host last reported. */
+  /** Milliseconds since the host last reported. */
   readonly silentMs: number;
 }
 
-/** The hosts whose replicas keep everybody from writing, because they differ from the chain. */
+/** The hosts whose replicas differ from the chain, which stops all writes. */
 export async function forkReports(connection: PostgresConnection, project: number): Promise<readonly ForkReport[]> {
   const rows = await connection.query(FORKS, [project]);
   return rows.map((row) => ({
@@ -83,7 +83,10 @@ export async function forkReports(connection: PostgresConnection, project: numbe
   }));
 }
 
-/** The operator has decided for the chain against the replica of this host, for example because it is gone for good. */
+/**
+ * Drops the fork report of a host. The operator has chosen the chain over that host's replica, for example because the
+ * host is gone for good.
+ */
 export async function dropForkReport(connection: PostgresConnection, project: number, host: string): Promise<void> {
   await connection.query(DROP_FORK, [project, host]);
 }

@@ -58,7 +58,7 @@ describe('the caretaker', () => {
     expect(await beat('a')).toMatchObject({ caretaker: { host: 'a', term: 2 } });
   });
 
-  it('hands over at once if it may not care', async () => {
+  it('hands over at once if it may not be the caretaker', async () => {
     await beat('a');
     expect((await beat('a', { mayCare: false })).caretaker).toBeNull();
     expect(await beat('b')).toMatchObject({ caretaker: { host: 'b', term: 2 } });
@@ -85,7 +85,7 @@ describe('leases', () => {
     await beat('a', { claims: [claim(1, 'b')] });
   });
 
-  it('expire by the clock of the database, and only the caretaker learns it', async () => {
+  it('expire by the clock of the database, and only the caretaker gets the list', async () => {
     await passTime('lease', 60_001);
     expect((await beat('b')).expired).toEqual([]);
     expect((await beat('a', { claims: null })).expired).toEqual([]);
@@ -107,7 +107,7 @@ describe('leases', () => {
     expect((await beat('a', { claims: [claim(1, 'b')] })).expired).toEqual([]);
   });
 
-  it('cannot be renewed by another host, for another epoch, or after the caretaker was told to end them', async () => {
+  it('cannot be renewed by another host, for another epoch, or after the caretaker got the order to end them', async () => {
     const own = { taskId: 'T1', epoch: 1, remainingMs: 60_000 };
     expect((await beat('c', { leases: [own] })).refused).toEqual([{ taskId: 'T1', epoch: 1 }]);
     expect((await beat('b', { leases: [{ ...own, epoch: 2 }] })).refused).toEqual([{ taskId: 'T1', epoch: 2 }]);
@@ -117,7 +117,7 @@ describe('leases', () => {
     expect((await beat('a', { claims: [claim(1, 'b')] })).expired).toEqual([{ taskId: 'T1', epoch: 1 }]);
   });
 
-  it('can be renewed late, as long as nobody was told to end them', async () => {
+  it('can be renewed late, until the caretaker got the order to end them', async () => {
     await passTime('lease', 120_000);
     expect((await beat('b', { leases: [{ taskId: 'T1', epoch: 1, remainingMs: 60_000 }] })).refused).toEqual([]);
     expect((await beat('a', { claims: [claim(1, 'b')] })).expired).toEqual([]);
@@ -179,7 +179,7 @@ function beat(host: string, more: Partial<HostBeat> = {}): Promise<BeatAnswer> {
   return fleet.beat(makeBeat(host, more));
 }
 
-/** As if the time had passed: what ends, ends so much earlier. */
+/** Simulates that time has passed: moves the end of the named leases into the past by `ms`. */
 async function passTime(what: 'caretaker' | 'lease' | 'grace', ms: number): Promise<void> {
   const [table, column] = what === 'grace' ? ['caretaker', 'quiet_until'] : [what, 'until'];
   await owner.query(

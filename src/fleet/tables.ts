@@ -10,15 +10,18 @@ import {
   type JoinRequest,
 } from '../protocol/fleet.ts';
 
-/** What the hosts of one project share beside its ledger. Each rejects with a `PostgresProblem` while the database is away. */
+/**
+ * The data that the hosts of one project share besides the ledger. Each method rejects with a `PostgresProblem` while
+ * the database is unavailable.
+ */
 export interface FleetTables {
-  /** Reports this host, renews its leases, keeps or takes the caretaker's lease: one round trip. */
+  /** Reports this host, renews its leases, and takes or keeps the caretaker's lease, in one round trip. */
   beat(beat: HostBeat): Promise<BeatAnswer>;
-  /** Asks to join; asked again, it replaces what the same key asked for. */
+  /** Requests to join. A repeated request replaces the earlier one of the same key. */
   requestJoin(request: JoinRequest): Promise<void>;
   joinRequests(): Promise<readonly JoinRequest[]>;
   dropJoinRequest(host: string): Promise<void>;
-  /** Forgets a removed host, so that its name is free again. */
+  /** Deletes a removed host, so that its name can be used again. */
   forgetHost(host: string): Promise<void>;
 }
 
@@ -81,7 +84,7 @@ function readCaretaker(row: Row | undefined): CaretakerLease | null {
     : { host: requireText(row, 'care_host'), term: requireNumber(row, 'care_term') };
 }
 
-/** As `baton.beat` builds them. */
+/** The hosts as `baton.beat` builds them. */
 interface SentHost {
   readonly host: string;
   readonly key: string;
@@ -108,7 +111,7 @@ function readClaims(text: string): BeatAnswer['expired'] {
   return sent.map(({ task, epoch }) => ({ taskId: task, epoch }));
 }
 
-/** Everybody with the daemon's role can write such a row. Undefined if `host join` would not have written it. */
+/** Undefined if the row is not one that `host join` writes: every daemon's database role can insert such rows. */
 function readJoinRequest(row: Row): JoinRequest | undefined {
   const host = requireText(row, 'host');
   const labels: unknown = JSON.parse(requireText(row, 'labels'));

@@ -5,7 +5,7 @@ import { git, gitFields, gitLines, type GitLocation, type GitResult, gitText, ty
 
 export async function hasCommit(repository: GitLocation, sha: string): Promise<boolean> {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(sha)) return false;
-  // New commits are loose objects, which need no git process to read.
+  // New commits are loose objects, which can be read without a git process.
   if (looseType(repository, sha.toLowerCase()) === 'commit') return true;
   const type = await git(['cat-file', '-t', sha], { cwd: repository });
   return type.ok && type.value.stdout.trim() === 'commit';
@@ -50,7 +50,10 @@ export async function findMergeBase(
   return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
 }
 
-/** Packed objects and linked worktrees are left to git. Synchronous: the thread pool takes ten times as long. */
+/**
+ * Returns the type of a loose object. Packed objects and linked worktrees are left to git. Synchronous, because the
+ * thread pool takes ten times as long.
+ */
 function looseType(repository: GitLocation, sha: string): string | null {
   if (typeof repository !== 'string') return null;
   const path = join(repository, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
@@ -75,7 +78,10 @@ export function readChangedPaths(repository: GitLocation, from: string, to: stri
 
 export type ChangeSide = 'before' | 'after' | 'between';
 
-/** `after`: every file is as the change (`from` → `to`) left it; `before`: as before it. An empty change: `between`. */
+/**
+ * Compares `other` with a change from `from` to `to`. `after`: every changed file is as in `to`; `before`: as in
+ * `from`; `between` otherwise, and for an empty change.
+ */
 export async function readChangeSide(
   repository: GitLocation,
   from: string,
@@ -98,7 +104,7 @@ export async function readChangeSide(
 
 export interface Diff {
   readonly stat: string;
-  /** Null if it was not requested, or is too large. */
+  /** Null if the diff was not requested or is too large. */
   readonly diff: string | null;
 }
 
@@ -110,5 +116,5 @@ export async function readDiff(own: OwnGitFolder, from: string, to: string, whol
   return { stat: stat.ok ? stat.value : '', diff: diff?.ok === true ? diff.value : null };
 }
 
-/** A bare repository applies no attributes: files marked `-diff` or `binary` are shown as text. */
+/** A bare repository applies no attributes, so files marked `-diff` or `binary` are shown as text. */
 const DIFF = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short'];

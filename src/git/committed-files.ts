@@ -40,7 +40,9 @@ export interface HashedFiles extends CommittedFiles {
   readonly damage: GitFailure | undefined;
 }
 
-/** Hashes every object: git accepts an overwritten loose one. For a few files faster than copying the history. */
+/**
+ * Hashes every object, because git accepts an overwritten loose one. Faster than copying the history for a few files.
+ */
 export function openHashedFiles(repository: GitLocation, commit: string): HashedFiles {
   return new ObjectReader(repository, commit);
 }

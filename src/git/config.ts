@@ -6,7 +6,10 @@ import { attempt, git, gitFailure, gitFields, type GitOptions, type GitResult, u
 /** Settings by name as git prints it: section and key in lower case. */
 export type OperatorConfig = ReadonlyMap<string, string>;
 
-/** Only the global and system files: agents can write a repository's, so no program or person is read from there. */
+/**
+ * Reads only the global and system files: agents can write a repository's configuration, so no program or person is
+ * read from there.
+ */
 export async function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): Promise<OperatorConfig> {
   const key = JSON.stringify([env['GIT_CONFIG_GLOBAL'], env['HOME'], env['XDG_CONFIG_HOME']]);
   if (cached?.key !== key || cached.untilMs < performance.now())
@@ -14,7 +17,7 @@ export async function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): 
   return cached.config;
 }
 
-/** One merge or measurement reads the configuration several times. */
+/** Cached this long, because one merge or measurement reads the configuration several times. */
 const FRESH_MS = 2000;
 let cached: { readonly key: string; readonly config: Promise<OperatorConfig>; readonly untilMs: number } | undefined;
 
@@ -23,7 +26,7 @@ async function readNow(): Promise<OperatorConfig> {
   return new Map(await listSettings(['--list', '--includes'], { cwd: '/', env: { GIT_DIR: '/dev/null' } }));
 }
 
-/** Names and values that `git config -z` prints, in order; empty if git fails. A key without a value is true. */
+/** Names and values as `git config -z` prints them, in order; empty if git fails. A key without a value is true. */
 export async function listSettings(args: readonly string[], options: GitOptions): Promise<readonly [string, string][]> {
   const listed = await gitFields(['config', '-z', ...args], { ...options, answers: [1] });
   return (listed.ok ? listed.value : []).map((each) => {
@@ -85,10 +88,12 @@ export async function readConfig(
   return { ok: true, value: value.value.code === 1 ? null : value.value.stdout.replace(/\n$/, '') };
 }
 
-/** Changes the configuration. Git locks the file without waiting, and other processes hold the lock only briefly. */
+/**
+ * Changes the configuration. Git does not wait for its lock, which other processes hold only briefly, so this retries.
+ */
 export async function changeConfig(cwd: string, args: readonly string[]): Promise<GitResult<void>> {
   for (let tries = 1; ; tries++) {
-    // 5: there was nothing to unset.
+    // Exit code 5: there was nothing to unset.
     const changed = await git(['config', ...args], { cwd, answers: [5] });
     if (changed.ok) return { ok: true, value: undefined };
     if (tries === TRIES || !/could not lock/.test(changed.problem.message)) return changed;
@@ -96,7 +101,7 @@ export async function changeConfig(cwd: string, args: readonly string[]): Promis
   }
 }
 
-/** As git's docs of `extensions.worktreeConfig` ask, two settings move to the main worktree's file, or all get them. */
+/** Moves two settings to the main worktree's file, as git's documentation of `extensions.worktreeConfig` requires. */
 export async function enableWorktreeConfig(commonDir: string): Promise<GitResult<void>> {
   const common = ['--file', join(commonDir, 'config')];
   const main = ['--file', join(commonDir, 'config.worktree')];
@@ -136,7 +141,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   'core.eol': /^(?:lf|crlf|native)$/,
 };
 
-/** The URL of a remote. No other setting of the remote is read, because others name programs. */
+/** Returns the URL of a remote. No other setting of the remote is read, because some name programs. */
 export async function findRemoteUrl(
   repository: string,
   remote: string,

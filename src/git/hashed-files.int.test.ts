@@ -18,7 +18,7 @@ afterEach(() => scratch.remove());
 
 const objectPath = (name: string): string => join(repo, '.git/objects', name.slice(0, 2), name.slice(2));
 
-/** One loose object gets the bytes of another, as an agent could write them. */
+/** Replaces one loose object's bytes by another's, as an agent could. */
 function overwrite(name: string, by: string): void {
   chmodSync(objectPath(name), 0o644);
   copyFileSync(objectPath(by), objectPath(name));
@@ -51,7 +51,7 @@ describe('an object that was overwritten', () => {
     ['a file', 'top.txt', 'other.txt'],
     ['a folder', 'a', 'a/b'],
     ['the top folder', '', 'a'],
-  ])('(%s) is noted, although git reads it without a word', async (_, path, by) => {
+  ])('(%s) is reported, although git reads it without an error', async (_, path, by) => {
     const [name, other] = [path, by].map((each) => scratch.git(repo, 'rev-parse', `${head}:${each}`)) as [
       string,
       string,
@@ -62,7 +62,7 @@ describe('an object that was overwritten', () => {
     expect(files.damage?.problem).toMatchObject({ code: 'git/damaged-object', message: expect.stringContaining(name) });
   });
 
-  it('(the commit) is noted', async () => {
+  it('(the commit) is reported', async () => {
     overwrite(head, scratch.git(repo, 'rev-parse', `${head}~1`));
     const files = openHashedFiles(repo, head);
     expect(await files.list('')).toEqual([]);
@@ -70,7 +70,7 @@ describe('an object that was overwritten', () => {
   });
 });
 
-it('notes an object that is missing', async () => {
+it('reports a missing object', async () => {
   const name = scratch.git(repo, 'rev-parse', `${head}:top.txt`);
   rmSync(objectPath(name));
   const files = openHashedFiles(repo, head);

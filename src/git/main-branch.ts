@@ -10,7 +10,7 @@ export interface MeasuredMove {
   readonly commits: number;
 }
 
-/** Measures a move by commits only. A missing or unreadable commit counts as no progress. */
+/** Measures a move by its commits. A missing or unreadable commit counts as no progress. */
 export async function measureMove(place: GitLocation, old: string, now: string): Promise<MeasuredMove> {
   const ancestor = await git([...TRUE_HISTORY, 'merge-base', '--is-ancestor', old, now], options(place, [1]));
   const counted = await gitText([...TRUE_HISTORY, 'rev-list', '--count', now, `^${old}`, '--'], options(place));
@@ -50,7 +50,7 @@ function countNames(lines: GitResult<string[]>): string[] {
   return names.map(([name, count]) => `${name.slice(0, WIDTH)} (${count})`);
 }
 
-/** Ignores grafts and the commit-graph, which agents can write. */
+/** Ignores grafts and the commit-graph, because agents can write them. */
 const TRUE_HISTORY = ['-c', 'core.commitGraph=false'];
 const WIDTH = 100;
 
@@ -77,7 +77,10 @@ export async function findUpstream(repository: string, branch: string): Promise<
   return { url: isPath(url) ? resolve(repository, url) : url, ref, digest };
 }
 
-/** Returns the local ref. Uses the operator's logins, because agents can write the repository's configuration. */
+/**
+ * Fetches the upstream and returns its local ref. Uses the operator's logins, because agents can write the repository's
+ * configuration.
+ */
 export async function fetchUpstream(
   own: OwnRepository,
   { url, ref, digest }: Upstream,
@@ -92,15 +95,16 @@ export async function fetchUpstream(
 
 /** The state of the files behind the main branch, read without git. */
 export interface RefFingerprint {
-  /** Equal text means that nothing has changed. */
+  /** If this is equal, nothing has changed. */
   readonly text: string;
-  /** Whether a later change certainly changes the text. */
+  /** Whether a later change is certain to change the text. */
   readonly isSettled: boolean;
 }
 
 /**
- * Fingerprints the files behind a branch. A writer cannot set back their ctime. A change within the last moments may
- * share its time with the next one, and a symbolic branch changes elsewhere; in both cases the result is not settled.
+ * Fingerprints the files behind a branch by their ctime, which a writer cannot set back. If a file changed within the
+ * last moments, the next change may have the same time; and a symbolic branch changes elsewhere. In both cases the
+ * result is not settled.
  */
 export function readRefFingerprint(commonDir: string, branch: string, nowMs: number): RefFingerprint {
   const loose = join(commonDir, 'refs', 'heads', branch);
@@ -111,7 +115,7 @@ export function readRefFingerprint(commonDir: string, branch: string, nowMs: num
   return { text, isSettled: nowMs - newestMs > GRANULARITY_MS && !isSymbolic(loose) };
 }
 
-/** Packed branches, the reftable, and the ref that decides the main branch. */
+/** Packed branches, the reftable, and the ref that determines the main branch. */
 const SHARED = ['packed-refs', 'reftable/tables.list', 'refs/remotes/origin/HEAD'];
 const GRANULARITY_MS = 100;
 

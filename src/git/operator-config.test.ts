@@ -6,7 +6,7 @@ const USER = [
   ['user.email', 'ada@example.org'],
 ] as const;
 
-describe('who is named in a commit of Baton', () => {
+describe("the author of Baton's commits", () => {
   it('is the operator, as author and as committer', () => {
     const ada = { name: 'Ada', email: 'ada@example.org' };
     expect([operatorIdentity('author', new Map(USER), {}), operatorIdentity('committer', new Map(USER), {})]).toEqual([

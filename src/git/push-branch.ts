@@ -8,13 +8,16 @@ export interface Push {
   readonly remote: string;
   readonly branch: string;
   readonly head: string;
-  /** The last pushed commit: only that may be overwritten by a commit that does not descend from it. */
+  /** The last pushed commit. Only this one may be overwritten by a commit that does not descend from it. */
   readonly last: string | null;
   /** Additional settings as `name=value`, for logins. */
   readonly config: readonly string[];
 }
 
-/** Never overwrites commits of others: the remote refuses if its branch is not at the expected value. Idempotent. */
+/**
+ * Pushes a branch and never overwrites commits of others: the remote refuses if its branch is not at the expected
+ * value. Idempotent.
+ */
 export async function pushBranch(own: OwnRepository, push: Push): Promise<GitResult<'pushed' | 'there'>> {
   const { branch, head, last } = push;
   const ref = `refs/heads/${branch}`;
@@ -26,7 +29,7 @@ export async function pushBranch(own: OwnRepository, push: Push): Promise<GitRes
     return rejected(push, `the remote has ${theirs}, which Baton did not push and ${ours} does not descend from`);
   }
   const lease = `--force-with-lease=${ref}:${current.value ?? ''}`;
-  // 1: the remote answered with a refusal.
+  // Exit code 1: the remote refused.
   const pushed = await reach(own, push, ['push', '--porcelain', lease], [`${head}:${ref}`], { answers: [1] });
   if (!pushed.ok) return unreachable(push, pushed);
   if (pushed.value.code === 0) return { ok: true, value: 'pushed' };
@@ -87,8 +90,9 @@ async function isBefore(own: OwnRepository, sha: string, head: string): Promise<
 }
 
 /**
- * Reaches a remote from Baton's repository with its URL and the operator's configuration: the user's repository may
- * name programs (`core.sshCommand`, `remote.*.uploadpack`, credential helpers), and agents can write there.
+ * Runs git against a remote from Baton's repository, with the remote's URL and the operator's configuration. The user's
+ * repository may name programs (`core.sshCommand`, `remote.*.uploadpack`, credential helpers), and agents can write
+ * there.
  */
 async function reach(
   own: OwnRepository,

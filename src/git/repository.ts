@@ -42,7 +42,7 @@ export async function findRepository(
   });
 }
 
-/** As `findRepository`, without the main worktree: for a linked worktree, that takes git a second process. */
+/** Like `findRepository`, but without the main worktree, for which git needs a second process in a linked worktree. */
 export async function findGitFolders(
   folder: string,
   options: Pick<GitOptions, 'timeoutMs'> = {},
@@ -68,7 +68,7 @@ async function findBareRepository(folder: string, noWorktree: GitFailure): Promi
   return { top: gitDir, gitDir, commonDir };
 }
 
-/** As git derives it. */
+/** Derives the top folder as git does. */
 function topOf(commonDir: string): string {
   return commonDir.replace(/\/\.git$/, '');
 }
@@ -88,9 +88,9 @@ export interface MainBranchHead {
 }
 
 /**
- * The main branch: the configured one, else the remote's HEAD, else `main` or `master`. The local branch decides the
- * commit; the remote copy counts only without a local branch, because an agent may write `refs/remotes` and choose what
- * its work is compared with.
+ * Finds the main branch: the configured one, else the remote's HEAD, else `main` or `master`. The local branch
+ * determines the commit. The remote copy counts only without a local branch, because an agent may write `refs/remotes`
+ * and so choose what its work is compared with.
  */
 export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   if (configured !== undefined && !isGitRef(configured)) {
@@ -115,13 +115,16 @@ export async function findMainBranch(folder: string, configured?: string): Promi
   return gitFailure('git/no-main-branch', message, hint);
 }
 
-/** At the remote copy if it is ahead, after a merge elsewhere. Agents can write it: no gate or measure may use it. */
+/**
+ * Returns the main branch at its remote copy if that is ahead, after a merge elsewhere. Agents can write the copy, so
+ * no gate or measure may use it.
+ */
 export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   const main = await findMainBranch(folder, configured);
   return main.ok ? findNewerMain(folder, main.value) : main;
 }
 
-/** The same for a local main branch that is known. */
+/** Like `findNewestMain`, for a known local main branch. */
 export async function findNewerMain(folder: string, main: MainBranchHead): Promise<GitResult<MainBranchHead>> {
   const { name, sha } = main;
   const theirs = await findSha(folder, remoteCopy(name));

@@ -21,7 +21,7 @@ describe('git', () => {
     expect(valueOf(await git(['symbolic-ref', '-q', 'x'], { cwd: repo, answers: [1] }))).toMatchObject({ code: 1 });
   });
 
-  it('names the files that git speaks of', async () => {
+  it("names the files in git's message", async () => {
     scratch.git(repo, 'checkout', '--quiet', '-b', 'other');
     scratch.commit(repo, { mine: 'theirs' });
     scratch.git(repo, 'checkout', '--quiet', '-');
@@ -49,7 +49,7 @@ describe('git', () => {
     expect(valueOf(await git(['version'], { cwd: repo, input })).stdout).toMatch(/^git version/);
   });
 
-  it('does not run the monitor that a repository names', async () => {
+  it('does not run the monitor that a repository configures', async () => {
     scratch.git(repo, 'config', 'core.fsmonitor', `touch '${scratch.folder}/ran'; false`);
     valueOf(await git(['status', '--porcelain'], { cwd: repo }));
     expect(scratch.try(repo, ['hash-object', `${scratch.folder}/ran`]).code).not.toBe(0);

@@ -46,8 +46,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Git variables for identity and network access. All others select a repository, index or configuration and would
- * redirect git from `cwd`: a daemon started from a hook has them. A daemon started by an agent also has that agent's
- * session, which the fences of other tasks would refuse.
+ * redirect git from `cwd`; a daemon started from a hook has them. A daemon started by an agent also has the variables
+ * of that agent's session, which the fences of other tasks would refuse.
  */
 const KEPT =
   /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSH(?:_COMMAND|_VARIANT)?|SSL_\w+|PROXY_\w+|ASKPASS|EXEC_PATH|(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL))$/;
@@ -63,7 +63,7 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   }
 }
 
-/** While git adds a worktree, a file of it is empty for an instant, and listing worktrees fails. */
+/** While git adds a worktree, one of its files is briefly empty, and listing worktrees fails. */
 const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
 /** Descriptors become free when connections close and programs end. */
 const SHORTAGE_PAUSE_MS = 250;
@@ -83,7 +83,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
         env: { ...environmentOf(options.cwd), ...options.env },
         encoding: options.encoding ?? 'utf8',
         timeout: options.timeoutMs ?? TIMEOUT_MS,
-        // SIGKILL would leave lock files behind, and the repository locked.
+        // SIGKILL would leave lock files, and so a locked repository.
         killSignal: 'SIGTERM',
         maxBuffer: options.maxBytes ?? MAX_BYTES,
         windowsHide: true,
@@ -174,7 +174,7 @@ class GitError extends Error {
   }
 }
 
-/** Runs several git commands in a row and returns the first failure that `unwrap` meets. */
+/** Runs several git commands in sequence. Returns the first failure that `unwrap` meets. */
 export async function attempt<T>(work: () => Promise<T>): Promise<GitResult<T>> {
   try {
     return { ok: true, value: await work() };
@@ -184,7 +184,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<GitResult<T>> 
   }
 }
 
-/** The value of a result. A failure ends the enclosing `attempt`. */
+/** Returns the value of a result. A failure ends the enclosing `attempt`. */
 export function unwrap<T>(result: GitResult<T>): T {
   if (!result.ok) throw new GitError(result);
   return result.value;
@@ -196,7 +196,7 @@ type RunError = Pick<Error, 'message'> & {
   readonly signal?: NodeJS.Signals;
 };
 
-/** Maps a run that failed to a problem. */
+/** Turns a failed run into a problem. */
 export function renderGitFailure(
   args: readonly string[],
   options: GitOptions,
@@ -239,7 +239,7 @@ export function renderGitFailure(
   return gitFailure('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);
 }
 
-/** Returns the errors without warnings and hints; the files they concern follow, each after a tab. */
+/** Returns the errors without warnings and hints, followed by the files they concern, each after a tab. */
 function lastOutputLine(output: string): string {
   const lines = output
     .split('\n')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { newRepository } from '../../test/package/new-repository.ts';
 
-/** A folder with repositories of its own, untouched by the configuration of whoever runs the tests. */
+/** A folder with its own repositories, isolated from the git configuration of the user who runs the tests. */
 export class Scratch {
   readonly folder: string;
 
@@ -21,7 +21,7 @@ export class Scratch {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), name)));
   }
 
-  /** A repository with one commit on main. */
+  /** Creates a repository with one commit on main. */
   repository(name = 'repo'): string {
     const path = join(this.folder, name);
     newRepository(path, 'readme');
@@ -44,7 +44,7 @@ export class Scratch {
     return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
   }
 
-  /** Git as somebody would type it, who may be refused. */
+  /** Runs git as a person would, and returns a refusal instead of throwing. */
   try(
     cwd: string,
     args: readonly string[],
@@ -74,13 +74,13 @@ export class Scratch {
   }
 }
 
-/** The value of a result that must be there. */
+/** Returns the value of a result, or throws. */
 export function valueOf<T>(result: { readonly ok: true; readonly value: T } | { readonly ok: false }): T {
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result)}`);
   return result.value;
 }
 
-/** The code of a problem that must be there. */
+/** Returns the code of a problem, or throws. */
 export function codeOf(result: { readonly ok: boolean; readonly problem?: { readonly code: string } }): string {
   if (result.ok || result.problem === undefined) throw new Error(`not refused: ${JSON.stringify(result)}`);
   return result.problem.code;

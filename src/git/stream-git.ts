@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { environmentOf, folderOf, type GitOptions, type GitResult, renderGitFailure, settingsFor } from './run-git.ts';
 
-/** `onText` returns whether it wants more; git is ended if it does not. */
+/** `onText` returns whether it wants more. If not, git is ended. */
 export interface StreamOptions extends Pick<GitOptions, 'cwd' | 'env' | 'timeoutMs'> {
   readonly onText: (text: string) => boolean;
 }
 
-/** Runs git and passes its output on piece by piece, for output that is too large to keep. */
+/** Runs git and forwards its output in chunks, for output that is too large to keep. */
 export async function streamGit(args: readonly string[], options: StreamOptions): Promise<GitResult<null>> {
   const { cwd, env, onText, timeoutMs = TIMEOUT_MS } = options;
   return new Promise((resolve) => {

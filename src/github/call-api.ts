@@ -10,7 +10,7 @@ export interface GithubFailure {
   readonly problem: Problem;
   /** The HTTP status; undefined if GitHub was not reached. */
   readonly status?: number;
-  /** A retry may succeed: no network, an error at GitHub, or a rate limit. */
+  /** A retry may succeed: the cause was the network, an error at GitHub, or a rate limit. */
   readonly isPassing: boolean;
 }
 

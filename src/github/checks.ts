@@ -9,7 +9,10 @@ export interface EndedCheck {
   readonly url: string | null;
 }
 
-/** Of runs with one name the newest counts, also while it runs; a workflow wins over a check of its name. */
+/**
+ * If several runs have the same name, the newest counts, even if it still runs. A workflow takes precedence over a
+ * check with its name.
+ */
 export async function readEndedChecks(
   { host, owner, name }: GithubRepository,
   sha: string,

@@ -20,7 +20,7 @@ async function find(remotes: Record<string, string>, settings: Partial<GithubSet
 const HERE = { origin: 'git@github.com:owner/name.git' };
 
 describe('whether a project has pull requests', () => {
-  it('has them with a remote at GitHub and gh, and not without either', async () => {
+  it('is true with a remote at GitHub and gh, and false without either', async () => {
     expect(await find(HERE)).toEqual({ repository: 'owner/name', remote: 'origin', draft: false });
     expect(await find(HERE, {}, { PATH: '/nowhere' })).toBeUndefined();
     expect(await find({ origin: '/srv/name.git' })).toBeUndefined();

@@ -2,7 +2,7 @@ import { git, gitLines, gitText } from '../git/run-git.ts';
 import { findProgram } from '../notify/run-program.ts';
 
 export interface GithubSettings {
-  /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
+  /** Undefined: pull requests are used if the project has a GitHub remote and `gh` is installed. */
   readonly pullRequests: boolean | undefined;
   readonly repository: string | undefined;
   readonly remote: string | undefined;
@@ -18,9 +18,9 @@ export interface PullRequestTarget {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether a project uses pull requests: it asks for them, or it has a remote at GitHub (or at `GH_HOST`) and `gh` is
- * installed. A project that asks and lacks something gets an error later; one that does not ask merges locally.
- * `unknown`: git failed.
+ * Whether a project uses pull requests: either it requests them, or it has a remote at GitHub (or at `GH_HOST`) and
+ * `gh` is installed. A project that requests them but lacks a part gets an error later; one that does not merges
+ * locally. `unknown`: git failed.
  */
 export async function findGithub(
   path: string,
@@ -45,7 +45,7 @@ export async function findGithub(
   return isAsked ? { repository: '', remote: remote ?? 'origin', draft } : undefined;
 }
 
-/** The owner of the branch: differs from the repository's owner for a fork. */
+/** The owner of the branch, which differs from the repository's owner for a fork. */
 export async function findHeadOwner(path: string, remote: string, { owner }: GithubRepository): Promise<string> {
   const url = await gitText(['remote', 'get-url', '--push', '--', remote], { cwd: path });
   return (url.ok ? parseRemoteUrl(url.value)?.owner : undefined) ?? owner;
@@ -112,5 +112,5 @@ function parts(host: string, owner: string, name: string): GithubRepository | un
 }
 
 const HOST = /^[a-z0-9][a-z0-9.-]*$/;
-/** Names become part of a URL path, so they must not contain separators. */
+/** Each name becomes part of a URL path, so it must not contain separators. */
 const NAME = /^[\w.-]{1,100}$/;

@@ -32,12 +32,12 @@ export class IssueApi {
     return answer.ok ? readIssue(answer.value) : answer;
   }
 
-  /** Also the reason, so that GitHub shows the issue as done. */
+  /** Sends the reason too, so that GitHub shows the issue as completed. */
   async close(number: number): Promise<GithubResult<unknown>> {
     return this.#call('PATCH', `issues/${number}`, { state: 'closed', state_reason: 'completed' });
   }
 
-  /** Comments unless a comment with this mark exists: a killed daemon may repeat the call. */
+  /** Adds a comment unless one with this mark exists, because a restarted daemon may repeat the call. */
   async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
     for (let page = 1; page <= MOST_PAGES; page += 1) {
       const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);

@@ -12,7 +12,7 @@ export interface GithubPull {
   readonly head: string;
   readonly base: string;
   readonly body: string;
-  /** The merge commit, once it is merged. */
+  /** The merge commit; null until the pull request is merged. */
   readonly mergeSha: string | null;
   readonly mergedBy: string | null;
   readonly nodeId: string;
@@ -66,7 +66,7 @@ export class PullRequestApi {
   async open({ branch, owner, base, title, body, isDraft }: NewGithubPull): Promise<GithubResult<GithubPull>> {
     const head = owner === this.repository.owner ? branch : `${owner}:${branch}`;
     const opened = await this.#call('POST', 'pulls', { title, head, base, body, draft: isDraft });
-    // Some plans have no drafts; open an ordinary pull request then.
+    // Some plans have no drafts. Opens an ordinary pull request instead.
     if (!opened.ok && isDraft && /draft/i.test(opened.problem.message))
       return this.open({ branch, owner, base, title, body, isDraft: false });
     return readPull(opened);
@@ -83,12 +83,14 @@ export class PullRequestApi {
     return this.#call('POST', `issues/${number}/comments`, { body });
   }
 
-  /** GitHub keeps the comments of a pull request as those of an issue. */
+  /**
+   * Adds a comment unless one with this mark exists. GitHub keeps the comments of a pull request as those of an issue.
+   */
   async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
     return new IssueApi(this.repository, this.#context).commentOnce(number, body, mark);
   }
 
-  /** REST cannot mark a draft as ready. */
+  /** Uses GraphQL, because REST cannot mark a draft as ready. */
   async markReady({ nodeId: id }: GithubPull): Promise<GithubResult<unknown>> {
     const query =
       'mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }';
@@ -96,7 +98,7 @@ export class PullRequestApi {
     return callApi({ host: this.repository.host, ...request }, this.#context);
   }
 
-  /** Returns the commit on the base branch. GitHub refuses another head with status 409. */
+  /** Returns the commit on the base branch. GitHub refuses with status 409 if the head has changed. */
   async merge(number: number, { head, method, title, message }: PullMergeRequest): Promise<GithubResult<string>> {
     const words = method === 'rebase' ? {} : { commit_title: title, commit_message: message };
     const merged = await this.#call('PUT', `pulls/${number}/merge`, { sha: head, merge_method: method, ...words });
@@ -137,7 +139,7 @@ function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {
       head,
       base,
       body: findTextField(value, 'body') ?? '',
-      // Before the merge this field names a test merge.
+      // Before the merge, this field names a test merge.
       mergeSha: isMerged ? findTextField(value, 'merge_commit_sha') : null,
       mergedBy: findTextField(fieldOf(value, 'merged_by'), 'login'),
       nodeId: findTextField(value, 'node_id') ?? '',

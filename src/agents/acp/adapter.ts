@@ -8,8 +8,8 @@ import type { AcpPreset } from './preset.ts';
 import { PRESETS } from './presets.ts';
 
 /**
- * Any agent that speaks the Agent Client Protocol: a preset, or `acp:COMMAND`. Baton's driver starts it and is its client.
- * A process ends after an allowed stop; a later message resumes the session in a new process.
+ * Any agent that speaks the Agent Client Protocol: a preset, or `acp:COMMAND`. Baton's driver starts the agent and acts
+ * as its client. A process ends after an allowed stop; a later message resumes the session in a new process.
  */
 export const ACP_ADAPTERS: readonly Adapter[] = [
   ...Object.entries(PRESETS).map(([name, preset]): Adapter => ({
@@ -30,7 +30,7 @@ export const ACP_ADAPTERS: readonly Adapter[] = [
 function adapterFor(preset: AcpPreset | undefined): Omit<Adapter, 'runs'> {
   return {
     needsPrompt: true,
-    // The driver does not report the flag: the supervisor counts blocks itself.
+    // The driver does not report the flag, so the supervisor counts blocks itself.
     hasUnreliableStopFlag: true,
     prepare: (plan, context, { folder, bin }) => {
       const path = join(folder, 'acp.json');
@@ -61,7 +61,7 @@ function settingsOf(
   preset: AcpPreset | undefined,
   baton: string,
 ): DriverSettings {
-  // Of a command nothing is known, so a person decides what it may do.
+  // Baton knows nothing about an arbitrary command, so a person decides what it may do.
   const { permissions = preset === undefined ? 'ask' : 'allow' } = acp;
   return {
     v: 1,
@@ -87,7 +87,10 @@ function commandOf(run: string, preset: AcpPreset | undefined): DriverSettings['
   return preset === undefined ? ['/bin/sh', '-c', acpCommandOf(run) ?? ''] : [program, ...args];
 }
 
-/** The first word of a command, after variables that it sets, is almost always the program; others need `sandbox.read`. */
+/**
+ * The first word of a command, after variable assignments, is almost always the program. If it is not, the runbook
+ * needs `sandbox.read`.
+ */
 function programOf(run: string, preset: AcpPreset | undefined): string {
   const words = acpCommandOf(run)?.split(/\s+/) ?? [];
   return preset?.argv[0] ?? words.find((word) => !/^\w+=/.test(word)) ?? '';

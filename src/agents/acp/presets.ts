@@ -3,8 +3,8 @@ import { CODEX_PROVIDERS } from '../codex.ts';
 import type { AcpPreset } from './preset.ts';
 
 /**
- * The agents that a runbook can name, by that name. Each fact was seen with the version in `tested`, or with the
- * version in docs/clients.md if the agent cannot run without its vendor's service.
+ * The agents that a runbook can name. Each fact was observed with the version in `tested`, or with the version in
+ * docs/clients.md if the agent cannot run without its vendor's service.
  */
 export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
   opencode: {
@@ -58,7 +58,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     variables: ['QWEN_*', 'DASHSCOPE_*', 'OPENAI_*'],
     home: { folders: ['.qwen'], credentials: ['.qwen/oauth_creds.json'], settings: ['.qwen/settings.json'] },
     authenticate: { method: 'openai', variable: 'OPENAI_API_KEY' },
-    // Its own default, `auto`, asks the model about each command: that costs requests.
+    // The agent's default, `auto`, asks the model about each command, which costs requests.
     asking: { mode: 'default' },
     mcp: 'http',
     searchesTools: true,
@@ -105,7 +105,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     variables: ['GROK_*', 'XAI_*'],
     home: { folders: ['.grok'], credentials: ['.grok/auth.json'], settings: ['.grok/config.toml'] },
     authenticate: { method: 'xai.api_key', variable: 'XAI_API_KEY' },
-    // In a terminal of the client it starts a login shell, which resets PATH: `baton` would not be found.
+    // In a client terminal it starts a login shell, which resets PATH, so `baton` would not be found.
     terminals: false,
     asking: {},
     mcp: 'http',
@@ -141,7 +141,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     argv: ['codex-acp'],
     env: {
       CODEX_ACP_PROMPT_SUGGESTIONS: 'false',
-      // A login shell would reset PATH, and `baton` would not be found. The agent's shell needs the token.
+      // A login shell would reset PATH, so `baton` would not be found. The agent's shell needs the token.
       CODEX_CONFIG: '{"allow_login_shell":false,"shell_environment_policy":{"ignore_default_excludes":true}}',
     },
     variables: ['CODEX_*', 'OPENAI_*'],
@@ -149,7 +149,8 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     providersFile: { folder: '.codex', ...CODEX_PROVIDERS },
     authenticate: { method: 'api-key', variable: 'OPENAI_API_KEY' },
     clientMeta: { jetbrains: { air: { version: 1, capabilities: ['sessionFailure'] } } },
-    // In all other modes Codex runs commands in a sandbox of its own, without loopback and the git folder of a worktree.
+    // In every other mode Codex runs commands in its own sandbox, without loopback and without the git folder of a
+    // worktree.
     asking: { mode: 'agent-full-access' },
     neverAsks: true,
     turnsSandboxOff: true,
@@ -164,7 +165,7 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
   'gemini-acp': {
     about: 'Gemini CLI',
     package: '@google/gemini-cli',
-    // In a folder without trust it neither connects to MCP servers nor changes its mode.
+    // In an untrusted folder it neither connects to MCP servers nor changes its mode.
     argv: ['gemini', '--acp', '--skip-trust'],
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
     variables: ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
@@ -180,7 +181,8 @@ export const PRESETS: Readonly<Record<AcpPresetName, AcpPreset>> = {
     cost: false,
     errors: 'kind',
     namesWaits: true,
-    // 0.61.0 overwrites the conversation when it is loaded in the minute in which it began, and after the first load.
+    // Version 0.61.0 overwrites a conversation if it is loaded within the minute in which it began, and after the first
+    // load.
     resumes: false,
     tested: ['0.61.0'],
   },

@@ -2,7 +2,7 @@ import type { Adapter } from '../adapter.ts';
 
 const BUILTIN_ROLES = ['prep', 'validator', 'closer'] as const;
 
-/** `builtin:ROLE`: a program of Baton for a role that needs no model, and so no tokens. */
+/** `builtin:ROLE`: a program of Baton for a role that needs no model and so no tokens. */
 export const builtinAdapter: Adapter = {
   runs: (run) => run.startsWith('builtin:'),
   prepare: ({ run }, { programs }) => {
@@ -17,7 +17,7 @@ export const builtinAdapter: Adapter = {
         output: 'text',
         input: 'none',
         prompt: null,
-        // The output is that of the project's commands, not the role's.
+        // The output comes from the project's commands, not from the role.
         finds_exit_signals: false,
         files: [],
       },

@@ -1,10 +1,10 @@
 import type { RoleSession } from './session.ts';
 
-/** Removes the worktree and the branch of a merged task, and ends the workflow with its measures. */
+/** Removes the worktree and the branch of a merged task, and ends the workflow with its figures. */
 export async function runCloser(session: RoleSession): Promise<void> {
   const task = await session.call('workflow_get', {});
   const { issue_number, issue_url, pr_number, pr_url } = task.addresses;
-  // The worktree is removed: this process must not be in it.
+  // The worktree is removed, so this process must not be in it.
   process.chdir('/');
   const closed = await session.call('workflow_close', {});
   for (const action of closed.actions) session.print(action);
@@ -38,7 +38,7 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/** The two largest units: `2 days 4 hours`. */
+/** Renders the two largest units: `2 days 4 hours`. */
 export function renderDuration(ms: number): string {
   const first = UNITS.findIndex(([, size]) => ms >= size);
   if (first === -1) return 'less than a second';

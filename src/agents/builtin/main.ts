@@ -4,7 +4,7 @@ import { runPrep } from './prep.ts';
 import { RoleSession } from './session.ts';
 import { runValidator } from './validator.ts';
 
-/** One of the roles that need no judgement: `builtin:prep`, `builtin:validator`, `builtin:closer`. */
+/** The roles that need no judgement: `builtin:prep`, `builtin:validator`, `builtin:closer`. */
 const ROLES = { prep: runPrep, validator: runValidator, closer: runCloser } as const;
 
 void main();
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${message}\n`);
-    // A person must look at it: the session stays and waits for them.
+    // A person must decide, so the session stays open and waits.
     const asked = await client.call('agent_signal', { kind: 'escalate', message: `${role}: ${message}` });
     if (!asked.ok) process.exitCode = 1;
   } finally {

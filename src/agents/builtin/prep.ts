@@ -4,7 +4,7 @@ import type { RoleSession } from './session.ts';
 
 const STAGES = ['install', 'build', 'smoke'] as const;
 
-/** Prepares the worktree: dependencies, build, smoke test. Then hands over to the implementer. */
+/** Prepares the worktree (dependencies, build, smoke test), then hands over to the implementer. */
 export async function runPrep(session: RoleSession): Promise<void> {
   const task = await session.call('workflow_get', {});
   const cwd = task.workspace ?? process.cwd();
@@ -42,7 +42,7 @@ export async function runPrep(session: RoleSession): Promise<void> {
 
 const DONE = { install: 'installed', build: 'passing', smoke: 'verified' } as const;
 
-/** An installation needs the network, and may succeed next time. A build that fails will fail again. */
+/** An installation needs the network and may succeed on a retry. A build that fails will fail again. */
 async function fail(
   session: RoleSession,
   task: WorkflowView,
@@ -72,7 +72,7 @@ async function fail(
 
 const ERRORS = { install: 'DependencyError', build: 'BuildError', smoke: 'SmokeTestError' } as const;
 
-/** The end of a program's output, without characters that XML cannot hold. */
+/** Returns the end of a program's output, without characters that XML cannot hold. */
 export function stripInvalidXml(text: string): string {
   return (
     text

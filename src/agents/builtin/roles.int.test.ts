@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A daemon as a role sees it: what it is told, and what it answers. */
+/** A stand-in for the daemon: records the calls of a role and answers them. */
 class Told {
   readonly said: { readonly operation: string; readonly input: Record<string, unknown> }[] = [];
   readonly refusals: Record<string, Extract<Answer, { ok: false }>['error'][]> = {};
@@ -57,7 +57,7 @@ class Told {
 }
 
 describe('builtin:prep', () => {
-  it('installs, builds and tries, in the worktree and with its port, and hands over', async () => {
+  it('installs, builds and runs the smoke test in the worktree with its port, and hands over', async () => {
     const told = new Told();
     told.commands = {
       install: 'echo i > installed',
@@ -77,7 +77,7 @@ describe('builtin:prep', () => {
   it.each([
     ['install', 'DependencyError', 'true'],
     ['build', 'BuildError', 'false'],
-  ])('reports a failed %s as an error, and whether it may pass', async (stage, type, recoverable) => {
+  ])('reports a failed %s as an error, and whether a retry may succeed', async (stage, type, recoverable) => {
     const told = new Told();
     told.commands = { [stage]: 'echo "no <way>"; exit 3', validate: [] };
     await runPrep(told.session());
@@ -88,7 +88,7 @@ describe('builtin:prep', () => {
     expect(told.said.at(-1)).toMatchObject({ operation: 'exit_signal', input: { exit_reason: 'error' } });
   });
 
-  it('ends with agent:signal where exit signals are off, and goes on where the daemon was away', async () => {
+  it('ends with agent:signal if exit signals are off, and continues after the daemon was unavailable', async () => {
     const told = new Told();
     told.exit_protocol = false;
     told.refusals['handoff_send'] = [
@@ -101,7 +101,7 @@ describe('builtin:prep', () => {
 });
 
 describe('builtin:validator', () => {
-  it('says what each check came to, and reads the coverage', async () => {
+  it('reports the outcome of each check, and reads the coverage', async () => {
     const told = new Told();
     told.checks = { checks: [{ name: 'unit tests', outcome: 'passed' }] };
     const validate_ = [
@@ -116,7 +116,7 @@ describe('builtin:validator', () => {
     );
   });
 
-  it('sends what fails to the fixer, with what it printed', async () => {
+  it('sends failed checks to the fixer, with their output', async () => {
     const told = new Told();
     writeFileSync(join(folder, 'x'), '');
     told.commands = {
@@ -131,7 +131,7 @@ describe('builtin:validator', () => {
     expect(told.handoff).toContain('<failure type="slow">ended by SIGKILL</failure>');
   });
 
-  it('sends what may not be merged back, and gives up where the reason is nobody’s to mend', async () => {
+  it('returns work that may not be merged, and fails if the fixer cannot help', async () => {
     const told = new Told();
     told.refusals['exit_signal'] = [
       { code: 'approval-void', message: 'the approval was for another commit', hint: '' },

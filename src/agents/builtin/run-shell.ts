@@ -4,10 +4,13 @@ import { dirname, join } from 'node:path';
 import type { SandboxSpec } from '../../protocol/sandbox.ts';
 import { openSandbox, type OpenSandbox, type SandboxResult } from '../../sandbox/open-sandbox.ts';
 
-/** What a command of the project is for; its network differs. */
+/** The purpose of a project command. The network policy depends on it. */
 type CommandPurpose = 'install' | 'check';
 
-/** Written by the daemon for a built-in role, named by BATON_COMMAND_SANDBOX: the role is Baton's own program, its commands are not. */
+/**
+ * The sandboxes for the project's commands, in a file that the daemon writes and BATON_COMMAND_SANDBOX names. A
+ * built-in role is trusted, but the commands that it runs are not.
+ */
 export interface CommandSandboxes {
   readonly install: SandboxSpec;
   readonly check: SandboxSpec;
@@ -17,7 +20,7 @@ export interface CommandSandboxes {
 
 export interface ShellEnd {
   readonly passed: boolean;
-  /** The end of what it printed. */
+  /** The end of the command's output. */
   readonly output: string;
 }
 
@@ -29,7 +32,7 @@ export interface ShellOptions {
 
 const KEPT_CHARACTERS = 8000;
 
-/** Runs a command of the project. Its output is forwarded as it arrives, and the end of it is returned. */
+/** Runs a project command. Forwards its output as it arrives, and returns the end of it. */
 export async function runShell(command: string, cwd: string, options: ShellOptions): Promise<ShellEnd> {
   const opened = await openCommandSandbox(options.purpose);
   if (opened?.ok === false) return { passed: false, output: opened.reason };
@@ -46,12 +49,12 @@ async function runOpened(
   sandbox: OpenSandbox | undefined,
   { env = {}, timeoutMs }: ShellOptions,
 ): Promise<ShellEnd> {
-  // A command of the project does not act for the session.
+  // A project command must not act for the session.
   const plain = { argv: ['/bin/sh', '-c', command], env: { ...withoutSession(process.env), CI: 'true', ...env } };
   const wrapped = sandbox?.command(plain.argv, cwd, plain.env) ?? { ok: true, ...plain };
   if (!wrapped.ok) return { passed: false, output: wrapped.reason };
   const [program = '', ...args] = wrapped.argv;
-  // A process group of its own: a timeout ends everything that the command has started.
+  // Uses its own process group, so that a timeout ends everything that the command started.
   const child = spawn(program, args, { cwd, env: wrapped.env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   if (child.pid !== undefined) sandbox?.started(child.pid);
   sandbox?.watchDisk(child.pid, (line) => {
@@ -81,11 +84,11 @@ async function followOutput(child: ChildProcess): Promise<ShellEnd> {
   });
 }
 
-/** Undefined if the project's commands run without a sandbox. */
+/** Returns undefined if the project's commands run without a sandbox. */
 async function openCommandSandbox(purpose: CommandPurpose): Promise<SandboxResult | undefined> {
   const path = process.env['BATON_COMMAND_SANDBOX'];
   if (path === undefined || path === '') return undefined;
-  // The daemon wrote it.
+  // The daemon writes this file.
   const sandboxes = JSON.parse(readFileSync(path, 'utf8')) as CommandSandboxes; // oxlint-disable-line typescript/no-unsafe-type-assertion
   return openSandbox({
     spec: sandboxes[purpose],

@@ -14,20 +14,20 @@ export class RoleSession {
     this.print = print;
   }
 
-  /** The result of a read, or of a write that needs the daemon's answer. */
+  /** Calls an operation and returns its result: a read, or a write that needs the daemon's answer. */
   async call<N extends OperationName>(operation: N, input: InputOf<N>): Promise<ResultOf<N>> {
     const answer = await this.#call(operation, input);
     if (answer.ok) return answer.result;
     throw failure(operation, answer.error);
   }
 
-  /** A write whose call may also be kept in the outbox while the daemon is away. */
+  /** Sends a write. If the daemon is unavailable, the call may be kept in the outbox instead. */
   async #send<N extends OperationName>(operation: N, input: InputOf<N>): Promise<ExitRefusal | undefined> {
     const answer = await this.#call(operation, input);
     return answer.ok || answer.error.code === 'kept' ? undefined : answer.error;
   }
 
-  /** Retries while the daemon is away. */
+  /** Retries while the daemon is unavailable. */
   async #call<N extends OperationName>(operation: N, input: InputOf<N>): Promise<Answer<ResultOf<N>>> {
     const until = performance.now() + AWAY_MS;
     for (;;) {
@@ -37,7 +37,7 @@ export class RoleSession {
     }
   }
 
-  /** Sends the handoff, then ends the session. Returns why the end was refused, if it was. */
+  /** Sends the handoff, then ends the session. Returns the refusal if the end was refused. */
   async sendHandoffAndExit(
     message: HandoffMessage,
     { phase, exit_protocol }: WorkflowView,
@@ -57,7 +57,7 @@ export class RoleSession {
     });
   }
 
-  /** The same if the role can do nothing about a refusal. */
+  /** Like `sendHandoffAndExit`, for a role that cannot handle a refusal: throws instead. */
   async requireHandoffAndExit(message: HandoffMessage, task: WorkflowView, notes: string): Promise<void> {
     const refused = await this.sendHandoffAndExit(message, task, notes);
     if (refused !== undefined) throw new Error(`the exit was refused: ${refused.message}`);

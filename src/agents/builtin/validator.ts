@@ -5,7 +5,7 @@ import type { ExitRefusal, RoleSession } from './session.ts';
 
 type Validated = ShellEnd & { readonly name: string };
 
-/** Runs the checks of the project. If they pass, its exit asks for the merge and it hands over to the closer; otherwise to the fixer. */
+/** Runs the project's checks. If they pass, requests the merge and hands over to the closer; if not, to the fixer. */
 export async function runValidator(session: RoleSession): Promise<void> {
   const task = await session.call('workflow_get', {});
   const cwd = task.workspace ?? process.cwd();
@@ -37,7 +37,7 @@ export async function runValidator(session: RoleSession): Promise<void> {
   if (refused !== undefined) await sendBack(session, task, [{ type: typeOf(refused), text: refused.message }]);
 }
 
-/** The fixer gets only what it can fix; everything else is for a person. */
+/** The fixer gets only refusals that it can fix. Any other one needs a person. */
 function typeOf({ code, message }: ExitRefusal): string {
   if (code === 'approval-void') return 'approval';
   if (code === 'writeback-required') return 'writeback';
@@ -76,7 +76,9 @@ const SUMMARY_PATTERNS = {
   security: /secur|audit|vuln/i,
 } as const;
 
-/** Each field from the checks whose names match it: those that ran here, and those that CI ran on this commit. */
+/**
+ * Sums up, for each field, the checks whose names match it: those that ran here and those that CI ran on this commit.
+ */
 function summarize({ checks }: WorkflowView, ends: readonly Validated[]) {
   const reported = checks?.checks ?? [];
   const ran = [...ends, ...reported.map(({ name, outcome }) => ({ name, passed: outcome === 'passed', output: '' }))];

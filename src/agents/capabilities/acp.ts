@@ -1,7 +1,7 @@
 import type { AcpPreset } from '../acp/preset.ts';
 import type { Answers, ClientProfile } from './capabilities.ts';
 
-/** What all ACP agents have in common: the driver decides it, not the agent. */
+/** What all ACP agents have in common, because the driver decides it, not the agent. */
 const DRIVEN = {
   gate: 'prompt',
   hooks: [],
@@ -9,7 +9,7 @@ const DRIVEN = {
   attach: 'lines',
 } as const;
 
-/** The profile of a preset, from the facts that the driver uses. */
+/** Builds the profile of a preset from the facts that the driver uses. */
 export function profileOfPreset(preset: AcpPreset): ClientProfile {
   const { about, argv, env = {}, mcp, errors, tested } = preset;
   return {
@@ -34,7 +34,10 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
   };
 }
 
-/** `acp:COMMAND`: most answers are known only when the agent runs. Its requests are asked, since nobody has tried it. */
+/**
+ * `acp:COMMAND`: most answers are known only when the agent runs. Its permission requests go to a person, because the
+ * agent is untested.
+ */
 export const ANY_ACP_PROFILE: ClientProfile = {
   title: 'any ACP agent',
   program: null,

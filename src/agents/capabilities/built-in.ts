@@ -1,8 +1,8 @@
 import type { AdapterProfile } from './capabilities.ts';
 
 /**
- * The three clients with adapters of their own. `npm run test:clients` runs the real programs and covers most answers.
- * Seen by hand only: Claude Code with an API key gives up on a long rate limit.
+ * The three clients with their own adapters. `npm run test:clients` runs the real programs and covers most answers. One
+ * fact was checked only by hand: Claude Code with an API key gives up on a long rate limit.
  */
 export const CLAUDE_PROFILE: AdapterProfile = {
   title: 'Claude Code',

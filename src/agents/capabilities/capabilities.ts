@@ -131,7 +131,7 @@ export type Question = keyof Questions;
 export type Answers = { readonly [Q in Question]: keyof Questions[Q]['answers'] };
 
 interface Capabilities extends Answers {
-  /** Hooks of the client that Baton sets. */
+  /** The client's hooks that Baton sets. */
   readonly hooks: readonly string[];
   /** Where the login comes from, in Markdown. */
   readonly login: string;
@@ -140,28 +140,28 @@ interface Capabilities extends Answers {
 /** A client as people know it. */
 export interface ClientProfile {
   readonly title: string;
-  /** On the PATH; null for a program that Baton brings or that the runbook names. */
+  /** The program's name on the PATH; null if Baton brings it or the runbook names it. */
   readonly program: string | null;
-  /** On npm. */
+  /** The name of its npm package. */
   readonly package: string | null;
-  /** Versions that the client cases ran with, oldest first. */
+  /** Versions that passed the client cases, oldest first. */
   readonly tested: readonly string[];
-  /** Always set: switches off updates, also when it is asked for its version. */
+  /** Always set, even when Baton asks the client for its version. Switches off updates. */
   readonly env?: Readonly<Record<string, string>>;
   readonly capabilities: Capabilities;
 }
 
-/** As an adapter states it: whether a person can attach follows from the adapter itself. */
+/** A profile as an adapter states it. Whether a person can attach follows from the adapter itself. */
 export interface AdapterProfile extends Omit<ClientProfile, 'capabilities'> {
   readonly capabilities: Omit<Capabilities, 'attach'>;
 }
 
-/** The answer in a few words. */
+/** Returns the answer in a few words. */
 export function renderAnswer(question: Question, { [question]: answer }: Answers): string {
   return wordsOf(question, answer)[0];
 }
 
-/** The answer in a sentence. */
+/** Returns the answer as a sentence. */
 export function explainAnswer(question: Question, { [question]: answer }: Answers): string {
   const [short, about] = wordsOf(question, answer);
   return `${short}: ${about}`;

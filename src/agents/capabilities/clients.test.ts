@@ -55,7 +55,7 @@ describe.each(clients.map((client) => [client.run, client] as const))('the answe
     expect(hooks.length > 0).toBe(gate.endsWith('-hook'));
     expect(usage === 'none').toBe(budget === 'time' || budget === 'end');
     expect(usage === 'none').toBe(cost === 'none');
-    // A tool is held at a hook, or at the request for permission of an ACP agent.
+    // A tool is held at a hook, or at an ACP agent's permission request.
     const canHold = hooks.some((name) => TOOL_HOOKS.has(name)) || (gate === 'prompt' && permissions !== 'none');
     expect(canHold && usage === 'request').toBe(budget === 'held');
   });
@@ -141,7 +141,7 @@ function prepare(run: string, adapter: Adapter | undefined): LaunchParts {
   return prepared.launch;
 }
 
-/** In settings files, or in flags such as `hooks.Stop=…`. */
+/** Finds hooks in settings files and in flags such as `hooks.Stop=…`. */
 function hooksOf(launch: LaunchParts): string[] {
   const flags = launch.argv.flatMap((word) => /^hooks\.([A-Z]\w*)=/.exec(word)?.[1] ?? []);
   const files = contentsOf(launch).flatMap((text) => Object.keys(Object(fieldOf(JSON.parse(text), 'hooks') ?? {})));

@@ -9,17 +9,17 @@ import { ANY_ACP_PROFILE, profileOfPreset } from './acp.ts';
 import { CLAUDE_PROFILE } from './built-in.ts';
 import type { AdapterProfile, ClientProfile } from './capabilities.ts';
 
-/** A client with what a runbook writes as `run`. */
+/** A client, with the value of `run` that starts it. */
 export interface Client extends ClientProfile {
   readonly run: string;
 }
 
-/** Every client that Baton knows, those with adapters of their own first, and at last any program. */
+/** Lists every client that Baton knows: first those with their own adapters, at the end any program. */
 export function listClients(): readonly Client[] {
   return CLIENTS;
 }
 
-/** The client that `run` starts; undefined for a built-in role, which has no conversation. */
+/** Returns the client that `run` starts; undefined for a built-in role, which has no conversation. */
 export function findClient(run: string): Client | undefined {
   if (run.startsWith('builtin:')) return undefined;
   const isScripted = scriptedAdapter.runs(run);
@@ -30,7 +30,7 @@ export function findClient(run: string): Client | undefined {
 const SCRIPTED = 'scripted FILE';
 const ANY_ACP = 'acp:COMMAND';
 
-/** Behaves as Claude Code, but asks no permission of its own. */
+/** Behaves like Claude Code, but does not ask for permissions itself. */
 const SCRIPTED_PROFILE: AdapterProfile = {
   title: 'scripted agent',
   program: null,

@@ -6,13 +6,13 @@ import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
 
 /**
  * `scripted FILE` plays a script; `scripted` alone takes its prompt as the script. `--command-hook` before the file
- * uses a command as stop hook instead of HTTP. It behaves as Claude Code in every respect that matters here: hooks,
+ * uses a command as stop hook instead of HTTP. It behaves like Claude Code in every respect that matters here: hooks,
  * JSON lines, messages on standard input, resumable conversations.
  */
 export const scriptedAdapter: Adapter = {
   runs: (run) => /^scripted(?:\s|$)/.test(run),
   prepare: (plan, context, { folder }) => prepared(plan, context, folder, ['--stream-json']),
-  // Plain lines; it starts with the person's first message.
+  // Reads plain lines. The script starts with the person's first message.
   attach: (plan, context, { folder }) => prepared(plan, context, folder, ['--prompted', '--terminal']),
 };
 
@@ -29,7 +29,7 @@ function prepared(
   const settings = join(folder, 'settings.json');
   const firstMessage = brings ? null : prompt;
   const waits = firstMessage === null || flags.includes('--prompted') ? [] : ['--prompted'];
-  // A folder of its own: the agent's folder also holds tokens.
+  // A separate folder, because the agent's folder also holds tokens.
   const kept = join(folder, 'kept');
   const files = ['--settings', settings, '--keep', kept];
   const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];

@@ -5,15 +5,15 @@ import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
 
 export interface Conversation {
   readonly id: string;
-  /** Number of steps begun. A step that killed the agent is not repeated. */
+  /** How many steps have begun. A step that killed the agent is not repeated. */
   readonly position: number;
   readonly messages: readonly { readonly from: 'user' | 'agent'; readonly text: string }[];
 }
 
-/** Keeps the conversation in a file, rewritten after each change; without a folder only in memory. */
+/** Keeps the conversation in a file that is rewritten after each change. Without a folder it stays in memory. */
 export class ConversationFile {
   readonly #path: string | undefined;
-  /** Whether there was a conversation to resume. */
+  /** Whether there is a conversation to resume. */
   readonly isFound: boolean;
   now: Conversation;
 
@@ -37,7 +37,7 @@ export class ConversationFile {
     try {
       if (this.#path !== undefined) writeFileAtomically(this.#path, JSON.stringify(this.now));
     } catch (error) {
-      // As other clients do: on a full disk the conversation continues, and the next change writes it.
+      // Other clients do the same: if the disk is full the conversation continues, and the next change is written.
       if (!isDiskFault(error) && !isShortage(error)) throw error;
     }
   }

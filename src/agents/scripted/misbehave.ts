@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeStdout } from '../../api/stdio.ts';
 import type { ScriptStep } from './steps.ts';
 
-/** Plays a step of a broken agent. Returns undefined if the step is none of these. */
+/** Plays a step of a broken agent. Returns undefined if it is not such a step. */
 export async function misbehave(step: ScriptStep): Promise<'continues' | undefined> {
   switch (step.do) {
     case 'hang':

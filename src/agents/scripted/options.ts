@@ -23,7 +23,7 @@ export interface PlayOptions {
   readonly isAcp: boolean;
 }
 
-/** Returns a sentence about the mistake if the words cannot be read. */
+/** Returns a sentence about the mistake if the arguments are invalid. */
 export function parsePlayOptions(argv: readonly string[]): PlayOptions | string {
   const values = new Map<string, string>();
   const switches = new Set<string>();
@@ -59,5 +59,5 @@ export function parsePlayOptions(argv: readonly string[]): PlayOptions | string 
 
 const SWITCHES = new Set(['--check', '--acp', '--stream-json', '--prompted', '--terminal']);
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
-/** With ACP the client names the conversation, and there are no hooks. */
+/** The options that work with ACP: there the client names the conversation, and there are no hooks. */
 const WITH_ACP = new Set(['--acp', '--check', '--keep']);

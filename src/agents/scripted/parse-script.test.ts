@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseScript } from './script.ts';
 import { STEPS, STEPS_WITHOUT_INPUT } from './steps.ts';
 
-/** The first problem: place, message and hint. */
+/** Returns the place, message and hint of the first problem. */
 function wrong(text: string): string {
   const parsed = parseScript(text);
   if (parsed.ok) return 'nothing';

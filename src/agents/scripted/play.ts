@@ -57,7 +57,7 @@ function readScriptFile(path: string): string | { readonly problem: string } {
   }
 }
 
-/** Claude Code overrides the ninth block in a row, unless the variable sets another number; 0 or less means never. */
+/** Claude Code overrides the ninth block in a row, unless the variable sets another limit. 0 or less means no limit. */
 function blockCap(given: string | undefined): number | null {
   const cap = Number(given || 8);
   return Number.isNaN(cap) ? 8 : cap <= 0 ? null : cap;

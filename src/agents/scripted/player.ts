@@ -11,11 +11,11 @@ export interface PlayerOptions {
   readonly agentId: string;
   readonly face: Face;
   readonly conversation: ConversationFile;
-  /** The first turn starts with a message. */
+  /** Whether the first turn starts with a message. */
   readonly isPrompted: boolean;
 }
 
-/** Plays turn after turn: each ends when the face lets it stop, and the next begins with a message. */
+/** Plays turn after turn. A turn ends when the face lets the agent stop; the next one starts with a message. */
 export class ScriptPlayer {
   readonly #options: PlayerOptions;
   #lastWords = '';
@@ -47,7 +47,7 @@ export class ScriptPlayer {
       if (before !== 'continues') return before;
       const step = steps[conversation.now.position];
       conversation.begin(conversation.now.position + 1);
-      // A last `stop` is the stop after the last step: a prompt that follows it is for `on_message`.
+      // A `stop` at the end is the stop after the last step, so a later prompt is for `on_message`.
       if (step?.do === 'stop' && conversation.now.position === steps.length) break;
       const after = step === undefined ? 'continues' : await this.#do(step);
       if (after !== 'continues') return after;
@@ -104,8 +104,9 @@ export class ScriptPlayer {
   }
 
   /**
-   * If the stop is blocked, plays the `on_block` steps and tries again; without these, continues after the stop. A face
-   * that cannot tell a block from a message reports both as prompts: without `on_block` steps, `on_message` steps follow.
+   * If the stop is blocked, plays the `on_block` steps and tries again; without such steps, continues after the stop. A
+   * face that cannot distinguish a block from a message reports both as prompts. Then `on_message` steps follow if
+   * there are no `on_block` steps.
    */
   async #stop(isLast: boolean): Promise<StepOutcome> {
     const { face, script, conversation } = this.#options;

@@ -4,7 +4,7 @@ import { didYouMean } from '../../protocol/shape/problem.ts';
 import type { Node, ObjectNode } from '../../protocol/text/node.ts';
 import { type Bare, type ScriptStep, SHORTHAND_FIELDS, STEPS, STEPS_WITHOUT_INPUT } from './steps.ts';
 
-/** Reads one step. Returns undefined if it has a mistake, which is among the findings then. */
+/** Reads one step. If it has a mistake, adds it to `findings` and returns undefined. */
 export function readStep(path: string, node: Node, findings: Finding[]): ScriptStep | undefined {
   const text = node.kind === 'text' ? node.text : undefined;
   const [name, value, ...more] = node.kind === 'object' ? ([...node.fields].flat() as [string, ObjectField]) : [text]; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -51,7 +51,7 @@ function readValue(
     findings.push({ ...finding, path: `${path}.${finding.path}`, hint });
   }
   if (checked.findings.length > 0) return undefined;
-  // The shape has checked it.
+  // The shape has already checked this.
   const value = (checked.value as Record<string, never>)[name]; // oxlint-disable-line typescript/no-unsafe-type-assertion
   return { do: name, with: value } as unknown as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

@@ -38,7 +38,7 @@ async function runShell(command: string, cwd: string, signal: AbortSignal | unde
     child.stdout.setEncoding('utf8').on('data', append);
     child.stderr.setEncoding('utf8').on('data', append);
     child.once('error', ({ message }) => resolvePromise({ output: message, isError: true }));
-    // A background process may hold the output open forever, so only the exit is awaited.
+    // A background process may hold the output open forever, so this waits only for the exit.
     child.once('exit', (code) => {
       signal?.removeEventListener('abort', end);
       setImmediate(() => resolvePromise({ output, isError: code !== 0 }));

@@ -7,9 +7,9 @@ import { needsAcp, type ScriptStep } from './steps.ts';
 
 export interface Script {
   readonly steps: readonly ScriptStep[];
-  /** Played after each blocked stop, before the next attempt; if absent, the script continues after the stop. */
+  /** Steps played after each blocked stop, before the next attempt. If absent, the script continues after the stop. */
   readonly onBlock: readonly ScriptStep[] | undefined;
-  /** Played for each message after the last step. */
+  /** Steps played for each message after the last step. */
   readonly onMessage: readonly ScriptStep[];
   /** Who runs commands and reads and writes files: the agent, or the ACP client. */
   readonly tools: 'own' | 'client';
@@ -17,7 +17,7 @@ export interface Script {
   readonly permissions: 'none' | 'ask';
 }
 
-/** `isAcp`: the script is played with ACP. Some steps and options work only there. */
+/** `isAcp`: the script is played over ACP. Some steps and options work only there. */
 export function parseScript(text: string, { isAcp = false } = {}): Parsed<Script> {
   const { read } = parseJsonOrYaml(text);
   if (!read.ok) {
@@ -35,7 +35,7 @@ const OPTIONS = { tools: ['own', 'client'], permissions: ['none', 'ask'] } as co
 const PARTS: readonly string[] = [...STEP_PARTS, ...Object.keys(OPTIONS)];
 
 function readScript(node: Node, isAcp: boolean, findings: Finding[]): Script {
-  // A plain list is the steps.
+  // A plain list is a script with only steps.
   const fields = node.kind === 'object' ? node.fields : new Map([['steps', { at: node.at, value: node }]]);
   for (const [name, { at }] of fields) {
     if (PARTS.includes(name)) continue;

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Played {
   readonly code: number | null;
-  /** What was printed, one object a line; a line that is none stays text. */
+  /** The printed lines, parsed as JSON objects. Any other line stays text. */
   readonly lines: readonly Record<string, unknown>[];
   readonly err: string;
 }
@@ -26,7 +26,7 @@ interface PlayOptions {
   readonly settings?: object;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
-  /** Said as soon as it starts; then its input ends. */
+  /** Messages sent as soon as the agent starts. Then its input ends. */
   readonly messages?: readonly string[];
 }
 
@@ -61,12 +61,12 @@ function parseLine(line: string): Record<string, unknown> {
   }
 }
 
-/** A hook that is a command, or a server that answers one. */
+/** Settings with one stop hook: a command, or an HTTP server. */
 const stopHook = (hook: object) => ({ hooks: { Stop: [{ hooks: [hook] }] } });
 const command = (script: string) => stopHook({ type: 'command', command: script });
 const BLOCK = '{"decision":"block","reason":"go on"}';
 
-/** How often it tried to stop, by what its hook wrote down. */
+/** A stop hook that also writes its input to a file, so that a test can count the attempts to stop. */
 const counting = (script: string) => command(`cat >> "$STOPS"; echo >> "$STOPS"; ${script}`);
 function stopsFile(): { readonly env: { STOPS: string }; readonly read: () => Record<string, unknown>[] } {
   const path = join(mkdtempSync(join(folder, 'stops-')), 'stops');
@@ -74,7 +74,7 @@ function stopsFile(): { readonly env: { STOPS: string }; readonly read: () => Re
 }
 
 describe('a scripted agent', () => {
-  it('speaks as Claude Code does, and ends its turn with what it said last', async () => {
+  it('prints what Claude Code prints, and ends its turn with its last message', async () => {
     const { code, lines } = await play(
       '- say: Hello\n- run: echo hi; exit 3\n- write: { path: a/b.txt, text: x }\n- say: Bye\n',
     );
@@ -95,7 +95,7 @@ describe('a scripted agent', () => {
     expect(lines.at(-1)).toMatchObject({ subtype: 'success', is_error: false, result: 'Bye', session_id: 'scripted' });
   });
 
-  it('tells its stop hook what Claude Code tells', async () => {
+  it('sends the fields of Claude Code to its stop hook', async () => {
     const stops = stopsFile();
     await play('- say: Done', { settings: counting('true'), env: stops.env });
     expect(stops.read()).toMatchObject([
@@ -110,7 +110,7 @@ describe('a scripted agent', () => {
     ]);
   });
 
-  it('goes on behind a stop that is blocked, or plays what it has for that', async () => {
+  it('continues after a blocked stop, or plays its steps for that', async () => {
     const once = 'if [ "$(wc -l < "$STOPS")" = 1 ]; then echo \'{"decision":"block","reason":"go on"}\'; fi';
     const stops = stopsFile();
     const { lines } = await play('- stop\n- say: Going on', { settings: counting(once), env: stops.env });
@@ -137,7 +137,7 @@ describe('a scripted agent', () => {
     expect(three.read()).toHaveLength(3);
   });
 
-  it('counts from the beginning after a tool call, while the flag stays until the next message', async () => {
+  it('counts from zero after a tool call, while the flag stays until the next message', async () => {
     const stops = stopsFile();
     const env = { ...stops.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '1' };
     await play('- stop\n- run: "true"\n- stop\n', { settings: counting(`echo '${BLOCK}'`), env, messages: ['again'] });
@@ -145,7 +145,7 @@ describe('a scripted agent', () => {
     expect(flags).toEqual([false, true, true, false, true]);
   });
 
-  it('waits for messages, asks for permission, and fails as clients do', async () => {
+  it('waits for messages, asks for permission, and fails like a client', async () => {
     const stops = stopsFile();
     const tell = { hooks: [{ type: 'command', command: 'cat >> "$STOPS"; echo >> "$STOPS"' }] };
     const settings = { hooks: { Notification: [tell], StopFailure: [tell] } };
@@ -163,7 +163,7 @@ describe('a scripted agent', () => {
     expect(await play(script, { messages: ['first', 'yes'] })).toMatchObject({ code: 1 });
   });
 
-  it('crashes, prints rubbish and floods', async () => {
+  it('crashes, prints garbage and floods', async () => {
     expect(await play('- print: "{\\"type\\": "\n- crash: 3')).toMatchObject({ code: 3 });
     expect(await play('- crash')).toMatchObject({ code: null });
     const { lines } = await play('- flood: 200000');
@@ -171,7 +171,7 @@ describe('a scripted agent', () => {
     expect(flooded.replaceAll(/[^x]/g, '').length).toBeGreaterThan(199_000);
   });
 
-  it('goes on where it was when it is resumed, and does not begin a step twice', async () => {
+  it('continues where it was when it is resumed, and does not repeat a step', async () => {
     const keep = join(folder, 'keep');
     mkdirSync(keep, { recursive: true });
     const script = '- say: One\n- crash: 9\n- say: Two\n- stop\n- say: Three\n';
@@ -198,7 +198,7 @@ describe('a scripted agent', () => {
     expect(JSON.stringify(lines.at(-2))).toContain("It's saved");
   });
 
-  it('says where its script is wrong', async () => {
+  it('reports the place of a mistake in its script', async () => {
     const { code, err } = await play('- say: Hello\n- comit: x\n');
     expect([code, err]).toEqual([
       2,
@@ -207,7 +207,7 @@ describe('a scripted agent', () => {
   });
 });
 
-/** Whether it goes on (`true`) or ends, by what its hook does. The table of docs/agents.md. */
+/** What the hook does, and whether the agent continues (`true`). The same table is in docs/agents.md. */
 const COMMANDS: readonly (readonly [string, string, boolean])[] = [
   ['exit 0 and block JSON', `echo '${BLOCK}'`, true],
   ['exit 2 and standard error', 'echo stay >&2; exit 2', true],
@@ -226,12 +226,12 @@ describe('a stop hook that is a command', () => {
     expect(wordsIn(lines).includes('Went on')).toBe(goesOn);
   });
 
-  it('that takes too long lets it end', async () => {
+  it('lets the agent end if it takes too long', async () => {
     const settings = stopHook({ type: 'command', command: `exec sleep 60`, timeout: 0.2 });
     expect(await play('- stop\n- say: Went on', { settings })).toMatchObject({ code: 0, lines: { length: 2 } });
   });
 
-  it('beside one that says nothing still blocks', async () => {
+  it('blocks beside one without an answer', async () => {
     const hooks = [
       { type: 'command', command: 'true' },
       { type: 'command', command: `echo '${BLOCK}'` },
@@ -266,14 +266,14 @@ describe('a stop hook over HTTP', () => {
     expect(seen).toEqual(['Bearer abc']);
   });
 
-  it('that nobody answers lets it end', async () => {
+  it('lets the agent end if there is no answer', async () => {
     const { lines } = await play('- stop\n- say: Went on', {
       settings: stopHook({ type: 'http', url: 'http://127.0.0.1:1/' }),
     });
     expect(wordsIn(lines)).toEqual([]);
   });
 
-  it('is off where all hooks are', async () => {
+  it('is off if all hooks are', async () => {
     const settings = { ...command(`echo '${BLOCK}'`), disableAllHooks: true };
     expect(wordsOf(await play('- stop\n- say: Went on', { settings }))).toEqual([]);
   });

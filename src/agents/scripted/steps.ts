@@ -2,7 +2,7 @@ import { EXIT_REASONS, PHASES } from '../../protocol/phase.ts';
 import { AGENT_ERRORS } from '../../protocol/run-plan.ts';
 import type { Shape, ValueOf } from '../../protocol/shape/shape.ts';
 
-/** The steps of a scripted agent, as shapes: the fields of each step, and a sentence for people. */
+/** The steps of a scripted agent: the fields of each step, and a sentence that describes it. */
 export const STEPS = {
   say: { kind: 'text', about: 'Text of the agent itself; an exit signal in it counts.' },
   run: { kind: 'text', about: 'A command for the shell, as a tool call.' },
@@ -117,7 +117,7 @@ export const STEPS = {
 
 export const STEPS_WITHOUT_INPUT = ['stop', 'wait', 'hang', 'crash'] as const;
 
-/** The field that a plain text stands for. */
+/** For each step, the field that a plain text sets. */
 export const SHORTHAND_FIELDS: Readonly<Record<string, string>> = {
   signal: 'kind',
   exit: 'phase',

@@ -38,7 +38,7 @@ function execute(command: string): ToolCall {
   return { kind: 'execute', command };
 }
 
-/** The machine may have no git identity. */
+/** Sets an author, because the machine may have no git identity. */
 const AUTHOR = `-c user.name='Scripted agent' -c user.email=scripted@localhost`;
 
 function exitSignal({

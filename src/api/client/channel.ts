@@ -5,13 +5,13 @@ import { type HttpConnection, MAX_ANSWER_BYTES, type Received } from './http.ts'
 export interface ChannelCall {
   readonly operation: string;
   readonly key: string;
-  /** Left out: those of the channel. */
+  /** Absent: the channel's own token and path. */
   readonly token?: string | undefined;
   readonly projectPath?: string | undefined;
   readonly body: string;
 }
 
-/** Many calls on one connection, each with a number. Calls of one tick are sent together, and so are their answers. */
+/** Many numbered calls on one connection. Calls of one tick are sent together, and so are their answers. */
 export class CallChannel {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, (received: Received) => void>();
@@ -33,7 +33,7 @@ export class CallChannel {
     socket.unref();
   }
 
-  /** Upgrades a connection. If the daemon refuses, its answer is returned. */
+  /** Upgrades a connection. If the daemon refuses, returns its answer. */
   static async open(
     connection: HttpConnection,
     headers: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ export class CallChannel {
     });
   }
 
-  /** Sends what is queued first, above all cancellations. */
+  /** Sends the queue first, because it may hold cancellations. */
   close(): void {
     if (this.#unsent !== '') this.#flush();
     this.#fail('closed');
@@ -87,7 +87,7 @@ export class CallChannel {
     return true;
   }
 
-  /** Sent even if the answer is already on its way: the daemon then takes back a claim that it granted. */
+  /** Sent even if the answer may be on its way: if the call granted a claim, the daemon releases it. */
   #cancel(id: number, lost: 'aborted' | 'timeout'): void {
     this.#send(renderFrame(`cancel ${id}`, ''));
     this.#waiting.get(id)?.({ ok: false, lost });

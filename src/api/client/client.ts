@@ -19,16 +19,16 @@ import {
 import { type EventsOptions, readEvents, type StreamedEntry } from './read-events.ts';
 
 export interface ClientOptions extends Omit<ReachOptions, 'until'> {
-  /** A token, or the one in the state folder; or the reason why every call is refused. */
+  /** A given token, or one from the state folder, or the reason to refuse every call. */
   readonly token:
     | { readonly given: string }
     | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
     | { readonly refused: ApiError };
-  /** A folder in the repository. Sessions need none: their token names the project. */
+  /** A folder in the repository. Sessions omit it, because their token names the project. */
   readonly projectPath?: string;
   /** How long to try to reach a daemon before a call is kept or fails. */
   readonly reachMs: number;
-  /** How long the daemon may take for each answer, and to open a channel; a minute if left out. */
+  /** How long the daemon may take to answer or to open a channel. One minute if absent. */
   readonly answerMs?: number;
 }
 
@@ -40,7 +40,7 @@ export interface Health {
 }
 
 export interface CallOptions {
-  /** A retry with the same key gets the first answer. Left out: a random key. */
+  /** A retry with the same key returns the first answer. Random if absent. */
   readonly key?: string;
   readonly token?: string;
   readonly projectPath?: string;
@@ -50,7 +50,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** The client of a daemon. Calls may overlap: they share a connection. */
+/** The client of a daemon. Concurrent calls share one connection. */
 export class Client {
   readonly #options: ClientOptions;
   #channels: CallChannel[] = [];
@@ -61,13 +61,13 @@ export class Client {
     this.#options = options;
   }
 
-  /** Sends JSON text as it is. A lost call is repeated with the same key; a write that cannot be delivered is kept in the outbox. */
+  /** Calls an operation. Repeats a lost call with the same key, and keeps an undeliverable write in the outbox. */
   async call<N extends OperationName>(
     operation: N,
     input: InputOf<N> | string,
     given: CallOptions = {},
   ): Promise<Answer<ResultOf<N>>> {
-    // A daemon of another version refuses the call; one of this version has the same types.
+    // A daemon of another version refuses the call, and one of this version has the same types.
     return (await this.forward(operation, input, given)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
@@ -91,18 +91,18 @@ export class Client {
     return (await this.#request({ method: 'GET', path: '/v1/health' }, options)) as Answer<Health>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The entries after a number, then each as it is recorded. Returns why the stream ended. */
+  /** Streams the entries after a number, then each new one. Returns why the stream ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
     const awayMs = this.#options.autostart ? 0 : this.#options.reachMs;
     const headers = (): Record<string, string> => this.#headers(options);
     return readEvents({ connect: async () => this.#reach(), headers, awayMs, ...options });
   }
 
-  /** Stops the daemon and waits for its end. `agents` is how many keep running. */
+  /** Stops the daemon and waits until it has ended. `agents` is how many agents keep running. */
   async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const { stateDir } = this.#options;
-    // First, because a daemon that is being restarted now reads it.
+    // Recorded first, because a restarting daemon reads it.
     recordDownIntent(stateDir);
     const connection = await findDaemon(stateDir);
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
@@ -148,7 +148,7 @@ export class Client {
     for (const channel of this.#channels.splice(0)) channel.close();
   }
 
-  /** In a person's own session with Baton's hooks, a caller without a token uses the session's claims. */
+  /** In a person's own session with Baton's hooks, adds the token of the session's claim to a call without a token. */
   async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
@@ -176,12 +176,12 @@ export class Client {
       const opened = await this.#channel(until);
       if (!opened.ok) return opened;
       const received = await opened.channel.call({ ...call, token, projectPath }, sent);
-      // A long call that lost its daemon has the full time to find the next one.
+      // A long call that lost its daemon gets the full time again to find the next one.
       if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
       if (received.ok) {
         const answer = parseAnswer(received.body);
         if (!isStopping(answer) || performance.now() > until) return answer;
-        // The next daemon can start once this one has ended.
+        // The next daemon can start only after this one has ended.
         opened.channel.close();
         await delay(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
@@ -190,7 +190,7 @@ export class Client {
     }
   }
 
-  /** A channel with room for another call. One call opens it, or starts the daemon; the others wait for that. */
+  /** Returns a channel with room for another call. One call opens it or starts the daemon; the others wait. */
   async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
@@ -255,7 +255,7 @@ export class Client {
     return { timeoutMs: timeoutMs + waitMs, signal };
   }
 
-  /** Behind a supervisor it is unknown which daemon did not answer. */
+  /** With a supervisor in between, the client does not know which daemon failed to answer. */
   #noResponse(lost: Parameters<typeof noResponseError>[0]): ApiError {
     const { stateDir, url } = this.#options;
     return lost === 'timeout' && url === undefined ? notAnsweringError(stateDir) : noResponseError(lost);
@@ -265,7 +265,7 @@ export class Client {
     return 'refused' in this.#options.token ? this.#options.token.refused : undefined;
   }
 
-  /** For one connection, because a pass is valid once. */
+  /** Headers for one connection, because a pass is valid once. */
   #headers({ token = this.#token(), projectPath = this.#options.projectPath }: CallOptions): Record<string, string> {
     const pass = this.#options.url === undefined && needsPass(token) ? makePass(this.#options.stateDir) : undefined;
     return {
@@ -280,17 +280,17 @@ export class Client {
     const { token, stateDir } = this.#options;
     if ('refused' in token) return undefined;
     if ('given' in token) return token.given;
-    // Read late, because the first daemon of a folder creates it.
+    // Read only now, because the first daemon of a folder creates the token.
     return (this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal));
   }
 }
 
 type OpenedChannel = OrError<{ readonly channel: CallChannel }>;
-/** Codes after which it is unknown whether the daemon received the call. */
+/** With these codes the client does not know whether the daemon received the call. */
 const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 const MAX_LOSSES = 5;
 const ANSWER_MS = 60_000;
-/** A daemon that accepts connections runs, and may be busy. */
+/** Timeout for the first answer. A daemon that accepts connections runs, but may be busy. */
 const HELLO_MS = 5000;
 const STOPPING_MS = 30;
 

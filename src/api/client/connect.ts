@@ -17,11 +17,13 @@ export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
   readonly token?: string;
   /** Which token of the state folder to use if neither an option nor the environment has one. */
   readonly as?: 'operator' | 'worker';
-  /** The worker whose token to use; without it, the shared one. */
+  /** The worker whose token to use; absent for the shared one. */
   readonly principal?: string;
 }
 
-/** Starts the daemon if needed, and delivers kept calls first. If no daemon is reached, calls fail and writes are kept. */
+/**
+ * Starts the daemon if needed, and delivers kept calls first. If no daemon is reached, reads fail and writes are kept.
+ */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const client = createClient(options);
   if ((await client.reach()) === undefined) await client.deliverKept();
@@ -32,13 +34,13 @@ export function createClient({ token, as = 'operator', principal, ...options }: 
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
   const { BATON_TOKEN: ofEnvironment, BATON_URL: url } = env;
-  // Inside a session only the token of the environment is used, never the operator's.
+  // Inside a session only the environment's token is used, never the operator's.
   const given = token ?? (ofEnvironment === '' ? undefined : ofEnvironment);
   return new Client({
     env,
     autostart: true,
     reachMs: 15_000,
-    // A supervisor only serves its own agent.
+    // A supervisor serves only its own agent.
     ...(token === undefined && ofEnvironment && url ? { url } : {}),
     ...options,
     stateDir,
@@ -46,7 +48,10 @@ export function createClient({ token, as = 'operator', principal, ...options }: 
   });
 }
 
-/** A process inside a session acts for it, even without its variables; if the session's token cannot be read, calls are refused. */
+/**
+ * A process inside a session acts for that session, even without its variables. If the session's token cannot be read,
+ * every call is refused.
+ */
 function rightsOf(
   given: string | undefined,
   own: { readonly ofFolder: 'operator' | 'worker'; readonly principal: string | undefined },
@@ -60,7 +65,10 @@ function rightsOf(
   return { token: { given: above.token }, ...(above.url === undefined ? {} : { url: above.url }) };
 }
 
-/** Issues a worker token once and stores it, so that every later connection has the same identity. Returns why that failed. */
+/**
+ * Issues a worker token once and stores it, so that later connections have the same identity. Returns an error if that
+ * failed.
+ */
 export async function ensureWorkerToken(
   principal: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -5,7 +5,7 @@ import { FrameReader, renderFrame, toWord } from './frames.ts';
 const LIMIT = 50;
 
 describe('frames', () => {
-  it('come out as they went in, however they are cut', () => {
+  it('are decoded as encoded, however the bytes are split', () => {
     const frame = fc.record({
       word: fc.string({ unit: 'grapheme' }),
       body: fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -31,12 +31,12 @@ describe('frames', () => {
     );
   });
 
-  it('are made of words without spaces, none of them empty', () => {
+  it('consist of words without spaces, none of them empty', () => {
     expect(['', ' ', 'a b', 'a\nb', 'ü', 'T1'].map(toWord)).toEqual(['_', '_', 'a_b', 'a_b', '_', 'T1']);
   });
 
   it.each(['GET / HTTP/1.1\r\n\r\n', 'call x\n', 'call -1\n', 'call 1e3\n', '\n', 'call 99999999999999999999\n'])(
-    'are not %j',
+    'reject %j',
     (text) => {
       expect(readerOf().push(Buffer.from(text))).toBe(false);
     },

@@ -1,14 +1,14 @@
 /**
- * What both ends of a call channel speak. A frame is a line of words, the last of which is the number of bytes that follow it:
+ * The protocol of a call channel. A frame is a line of words, the last of which is the number of bytes that follow it:
  *
- *     call ID OPERATION KEY TOKEN PATH BYTES     a call; an empty TOKEN or PATH is the one that the channel was opened with
- *     cancel ID 0                                its caller does not want the answer any more
- *     answer ID BYTES                            what became of a call, in whatever order
+ *     call ID OPERATION KEY TOKEN PATH BYTES     a call; an empty TOKEN or PATH means the channel's own
+ *     cancel ID 0                                the caller no longer waits for the answer
+ *     answer ID BYTES                            the answer to a call, in any order
  */
 export class FrameReader {
   readonly #options: FrameReaderOptions;
   #rest: Buffer | undefined;
-  /** How many bytes the rest must have before it is parsed again. */
+  /** How many bytes must be there before the rest is parsed again. */
   #needed = 0;
   #skipped = 0;
 
@@ -16,7 +16,7 @@ export class FrameReader {
     this.#options = options;
   }
 
-  /** Passes on every complete frame. Returns false if the bytes are not a frame: nothing after them can be read. */
+  /** Emits every complete frame. Returns false if the bytes are not a frame, after which the stream is unusable. */
   push(chunk: Buffer): boolean {
     const passed = this.#skip(chunk);
     const bytes = this.#rest === undefined ? passed : Buffer.concat([this.#rest, passed]);
@@ -59,9 +59,9 @@ export class FrameReader {
 }
 
 export interface FrameReaderOptions {
-  /** The frame of a larger body is passed on without it. */
+  /** The frame of a larger body is emitted without the body. */
   readonly bodyBytes: number;
-  /** Allows larger bodies, by the words before the body. */
+  /** Allows larger bodies for some frames, decided by the words before the body. */
   readonly bodyBytesOf?: (words: readonly string[]) => number | undefined;
   /** Returns false if the frame is invalid. */
   readonly onFrame: (words: readonly string[], body: Buffer | undefined) => boolean;
@@ -71,12 +71,12 @@ export function renderFrame(words: string, body: string): string {
   return `${words} ${Buffer.byteLength(body)}\n${body}`;
 }
 
-/** A text as one word. The word is never empty: an empty word means no text. */
+/** Encodes a text as one word. The word is never empty, because an empty word means no text. */
 export function toWord(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : text.replaceAll(/[^\x21-\x7e]/g, '_') || '_';
 }
 
-/** The head holds tokens and paths. */
+/** Large enough for tokens and paths. */
 const HEAD_BYTES = 16 * 1024;
 
 function sizeIn(words: readonly string[]): number | undefined {

@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** The response, or how the connection was lost: then it is unknown whether the daemon acted. */
+/** The response, or how the connection was lost. After a loss the caller does not know whether the daemon acted. */
 export type Received =
   | { readonly ok: true; readonly status: number; readonly body: string }
   | { readonly ok: false; readonly lost: 'closed' | 'timeout' | 'aborted' | 'garbled' };
@@ -110,7 +110,7 @@ export class HttpConnection {
   }
 }
 
-/** Undefined if nothing listens there. Retries while the backlog is full. */
+/** Returns undefined if nothing listens there. Retries while the backlog is full. */
 export async function openConnection(door: DaemonAddress): Promise<HttpConnection | undefined> {
   for (let tries = 1; ; tries++) {
     const found = await tryConnect(door);
@@ -140,7 +140,7 @@ export async function delay(ms: number): Promise<void> {
   });
 }
 
-/** A larger answer is not from the daemon. */
+/** The daemon never sends a larger answer, so the sender is another program. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 function renderRequest({ method, path, headers, body }: HttpRequest): string {
@@ -156,7 +156,7 @@ interface ParsedResponse {
   readonly rest: Buffer;
 }
 
-/** The response, or how many bytes are needed for it. The daemon always sends a length; another program may not. */
+/** Returns the response, or how many bytes it needs. The daemon always sends a length; another program may not. */
 function parseHttpResponse(bytes: Buffer): ParsedResponse | number | 'garbled' {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return bytes.length > 65_536 ? 'garbled' : bytes.length + 1;
@@ -186,7 +186,7 @@ function isAnswer(value: unknown): value is Answer {
   return value.ok === true ? 'result' in value : 'error' in value;
 }
 
-/** It is unknown whether the daemon received the call. */
+/** The caller does not know whether the daemon received the call. */
 export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
   const messages = {
     closed: 'the daemon went away before it answered',
@@ -198,7 +198,7 @@ export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garble
   return { code, message: messages[lost], hint: 'See whether it runs: baton up' };
 }
 
-/** The daemon is about to end; the next one can take the call. */
+/** Whether the daemon is stopping. The next one can take the call. */
 export function isStopping(answer: Answer): boolean {
   return !answer.ok && answer.error.code === 'stopping';
 }

@@ -7,14 +7,17 @@ import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
 
-/** A session that a person runs in a client with Baton's hooks. Its calls are recognised by the client's process above them. */
+/**
+ * A session that a person runs in a client with Baton's hooks. A call belongs to it if the client's process is among
+ * the caller's ancestors.
+ */
 export interface OwnSession {
   readonly folder: string;
   readonly client: string;
   readonly conversation: string;
   readonly process: string;
   readonly cwd: string;
-  /** When it started or was last resumed, in milliseconds. */
+  /** When the session started or was last resumed, in milliseconds. */
   readonly started: number;
 }
 
@@ -27,12 +30,15 @@ export interface OwnClaim {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined if the process has no session, or Baton started it. The name of the conversation decides, else the processes above. */
+/**
+ * Returns undefined if the process has no such session, or if Baton started it. The conversation's name decides;
+ * without one, the ancestor processes.
+ */
 export function findOwnSession(stateDir: string, env: Environment, conversation?: string): OwnSession | undefined {
   const named = conversation ?? (env['CODEX_THREAD_ID'] || undefined);
   const sessions = isOwn(stateDir, env) ? listOwnSessions(stateDir) : [];
   const byName = (name: string | undefined) => sessions.find((session) => session.conversation === name);
-  // A sandbox may hide the processes above. After `/clear` this variable still has the previous conversation.
+  // A sandbox may hide the ancestor processes. After `/clear` this variable still names the previous conversation.
   const around = findAround(sessions).filter(({ client }) => named === undefined || client !== 'codex');
   return byName(named) ?? around.at(-1) ?? byName(env['CLAUDE_CODE_SESSION_ID'] || undefined);
 }
@@ -122,7 +128,7 @@ interface ClaimContext {
   readonly conversation: string | undefined;
 }
 
-/** The token of the claim that the call names, else of the newest one. Undefined if the session did not claim it. */
+/** Returns the token of the named claim, or of the newest one. Undefined if this session did not claim it. */
 export function findOwnToken(
   { stateDir, env, conversation }: ClaimContext,
   operation: string,
@@ -163,7 +169,7 @@ const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
 
 export interface Ancestor {
   readonly pid: number;
-  /** Unique, unlike `pid`. */
+  /** Unique over time, unlike `pid`. */
   readonly identity: string;
   readonly program: string;
 }

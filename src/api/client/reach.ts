@@ -7,7 +7,7 @@ import { delay, type HttpConnection, openConnection } from './http.ts';
 
 export interface ReachOptions {
   readonly stateDir: string;
-  /** The address of the calling agent's supervisor, which forwards calls and uses plain HTTP. */
+  /** The address of the calling agent's supervisor, which forwards calls over plain HTTP. */
   readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly autostart: boolean;
@@ -28,12 +28,12 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
     const { startDaemon } = await import('./start-daemon.ts');
     const start = await startDaemon({ stateDir, env, deadlineMs: leftMs });
     if (start.kind === 'failed') return { ok: false, error: start.error };
-    // Another process starts a daemon, or one is ending: no event tells this process.
+    // Another process starts or ends a daemon. No event reports that, so this process polls.
     if (start.kind === 'elsewhere') await delay(20);
   }
 }
 
-/** An agent connects through its supervisor, which keeps calls while no daemon runs, or directly if its supervisor was killed. */
+/** Connects an agent through its supervisor, which keeps calls, or directly if its supervisor was killed. */
 export async function findDaemon(stateDir: string, url?: string): Promise<HttpConnection | undefined> {
   const port = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(url ?? '')?.[1];
   const supervisor = port === undefined ? undefined : await openConnection({ host: '127.0.0.1', port: Number(port) });
@@ -70,7 +70,7 @@ export function notAnsweringError(stateDir: string): ApiError {
   return { code: 'no-answer', message: `${NOT_ANSWERING} (pid ${pid})`, hint };
 }
 
-/** The daemon did not stop in time. The intent stays on record, so that nothing restarts it. */
+/** The error if the daemon did not stop in time. The intent stays recorded, so nothing restarts the daemon. */
 export function notStoppingError(stateDir: string): ApiError {
   const error = notAnsweringError(stateDir);
   const pid = readDaemonRecord(stateDir)?.pid;
@@ -79,7 +79,7 @@ export function notStoppingError(stateDir: string): ApiError {
     : { ...error, hint: `End it: kill -KILL ${pid}. Agents continue, and the daemon stays down.` };
 }
 
-/** By a signal or a debugger. Known on Linux only. */
+/** Whether a signal or a debugger has suspended the process. Known on Linux only. */
 export function isSuspended(pid: number): boolean {
   return /^[Tt]$/.test(readProcStat(pid)?.state ?? '');
 }

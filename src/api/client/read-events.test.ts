@@ -7,7 +7,10 @@ import { readEvents } from './read-events.ts';
 const AWAY: ApiError = { code: 'daemon-away', message: 'no daemon', hint: 'baton up' };
 const REFUSED: ApiError = { code: 'forbidden', message: 'no', hint: '' };
 
-/** Connections in their order: one that streams entries and breaks, or an error. `asked` has what each was asked to send after. */
+/**
+ * The results of successive connection attempts: a list streams these entries and then breaks. `asked` records from
+ * which entry each connection was to continue.
+ */
 function connections(...given: readonly (readonly number[] | ApiError)[]) {
   const left = [...given];
   const asked: (string | undefined)[] = [];
@@ -36,13 +39,13 @@ async function readAll(events: ReturnType<typeof readEvents>): Promise<readonly 
 }
 
 describe('a stream of events that breaks', () => {
-  it('is resumed after the last entry, however long the next daemon takes within awayMs', async () => {
+  it('resumes after the last entry if the next daemon starts within awayMs', async () => {
     const { asked, options } = connections([1, 2], AWAY, AWAY, [3], REFUSED);
     expect(await readAll(readEvents({ ...options, awayMs: 60_000 }))).toEqual([[1, 2, 3], 'forbidden']);
     expect(asked).toEqual(['0', '2']);
   });
 
-  it('ends when no daemon has come within awayMs', async () => {
+  it('ends if no daemon starts within awayMs', async () => {
     expect(await readAll(readEvents({ ...connections([1], AWAY).options, awayMs: 0 }))).toEqual([[1], 'daemon-away']);
   });
 
@@ -51,7 +54,7 @@ describe('a stream of events that breaks', () => {
     expect(await readAll(readEvents({ ...options, awayMs: 60_000 }))).toEqual([[1], 'forbidden']);
   });
 
-  it('ends without an error if it is called off while the daemon is away', async () => {
+  it('ends without an error if it is cancelled while the daemon is unavailable', async () => {
     const off = new AbortController();
     const { options } = connections([1], AWAY);
     const connect = async (): Promise<Reached> => {

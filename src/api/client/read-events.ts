@@ -15,7 +15,10 @@ export interface StreamedEntry {
 export interface EventsOptions {
   readonly after?: number;
   readonly signal?: AbortSignal;
-  /** How long the daemon may be away before the stream ends; a restart is shorter. Default: `reachMs` of a client that starts none. */
+  /**
+   * How long the stream waits for an unavailable daemon before it ends; a restart takes less. Default: the `reachMs` of
+   * a client that starts no daemon.
+   */
   readonly awayMs?: number;
 }
 
@@ -25,8 +28,8 @@ interface ReadOptions extends EventsOptions {
 }
 
 /**
- * Reads entries as they are recorded. A broken stream is resumed after the last entry, as soon as a daemon listens again.
- * Returns the error that ended it; undefined if `signal` aborted.
+ * Streams entries as they are recorded. A broken stream resumes after the last entry as soon as a daemon listens again.
+ * Returns the error that ended the stream; undefined if `signal` aborted.
  */
 export async function* readEvents(options: ReadOptions): AsyncGenerator<StreamedEntry, ApiError | undefined> {
   const { awayMs = 0 } = options;
@@ -37,11 +40,11 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
     if (!reached.ok) {
       const isLate = performance.now() - answeredAt >= awayMs;
       if (isLate || reached.error.code !== 'daemon-away') return reached.error;
-      // There is no event for the start of another process.
+      // No event reports that another process starts, so this polls.
       await delay(RETRY_MS);
       continue;
     }
-    // Cancelled while it connected.
+    // Cancelled while connecting.
     if (isCalledOff(options)) {
       reached.connection.close();
       break;
@@ -56,7 +59,7 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
       });
       if (refusal !== undefined) return refusal;
       answeredAt = performance.now();
-      // A daemon that stops needs a moment before the next one can start.
+      // A stopping daemon needs a moment to end before the next one can start.
       await delay(STOPPING_MS);
     } finally {
       options.signal?.removeEventListener('abort', stop);
@@ -99,7 +102,7 @@ async function* readStream(
       text = '';
     }
   } catch {
-    // The caller resumes the stream if it wants to.
+    // The caller decides whether to resume the stream.
   }
   return undefined;
 }
@@ -107,7 +110,7 @@ async function* readStream(
 function refusalIn(body: string): ApiError | undefined {
   const { error } = fieldsInJson(body);
   if (!isObject(error)) return UNREADABLE;
-  // A daemon that stops is followed by another one.
+  // Another daemon follows one that stops.
   return error['code'] === 'stopping' ? undefined : (error as unknown as ApiError); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 

@@ -1,7 +1,10 @@
 import type { Client } from './client.ts';
 import { findSessionsAround, removeOwnClaim, listOwnClaims } from './own-session.ts';
 
-/** Renews the claims of a person's own session. The calling process lives as long as the client. A claim that has ended is removed. */
+/**
+ * Renews the claims of a person's own session. The caller is a process that lives as long as the client. Claims that
+ * have ended are removed.
+ */
 export function renewOwnClaims(
   client: Pick<Client, 'call'>,
   stateDir: string,

@@ -6,10 +6,10 @@ import { delay, isStopping, parseAnswer } from './http.ts';
 import type { EventsOptions, StreamedEntry } from './read-events.ts';
 import { SignedDoor } from './signed-door.ts';
 
-/** The calls of one project. */
+/** The part of the client that concerns one project. */
 export type ProjectCalls = Pick<Client, 'call' | 'events'>;
 
-/** Acts for the operator with a key of its own: the key is named in entries, listed and revocable. */
+/** Acts for the operator with its own key, which entries name, and which can be listed and revoked. */
 export class SignedClient {
   readonly #door: SignedDoor;
 
@@ -17,7 +17,7 @@ export class SignedClient {
     this.#door = door;
   }
 
-  /** Uses up the code in the address that `page_open` returned. */
+  /** Consumes the code in the address that `page_open` returned. */
   static async open(url: string): Promise<OrError<{ readonly client: SignedClient }>> {
     const opened = await SignedDoor.open(url);
     return opened.ok ? { ok: true, client: new SignedClient(opened.door) } : opened;
@@ -30,7 +30,7 @@ export class SignedClient {
     };
   }
 
-  /** A lost write is repeated with the same idempotency key while a daemon restarts. A lost read is reported at once. */
+  /** Repeats a lost write with the same idempotency key while the daemon restarts. Reports a lost read at once. */
   async call<N extends OperationName>(
     operation: N,
     input: InputOf<N> | string,
@@ -52,13 +52,13 @@ export class SignedClient {
       });
       const answer = sent.ok ? parseAnswer(sent.text) : sent;
       const isLost = !answer.ok && (isStopping(answer) || LOST_CODES.has(answer.error.code));
-      // A daemon of another version refuses the call; one of this version has the same types.
+      // A daemon of another version refuses the call, and one of this version has the same types.
       if (!isLost || performance.now() > until || signal?.aborted === true) return answer as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
       await delay(RETRY_MS);
     }
   }
 
-  /** One stream of entries. Returns why it was refused; undefined when it ended. */
+  /** Opens one stream of entries. Returns why it was refused; undefined when it ended. */
   async *events({ after = 0, projectPath = '', signal }: EventsOptions & CallOptions = {}): AsyncGenerator<
     StreamedEntry,
     ApiError | undefined
@@ -85,20 +85,20 @@ export class SignedClient {
       for await (const chunk of response.body.pipeThrough(new TextDecoderStream()))
         for (const { id, event, data } of parser.push(chunk)) yield { seq: Number(id), type: event, json: data };
     } catch {
-      // The caller resumes the stream if it wants to.
+      // The caller decides whether to resume the stream.
     }
     return undefined;
   }
 
-  /** Ends the key: nothing is done with it any more. */
+  /** Revokes the key at the daemon. The client is unusable afterwards. */
   async revoke(): Promise<void> {
     await this.call('page_key_revoke', { name: this.#door.id }, { signal: AbortSignal.timeout(REVOKE_MS) });
   }
 }
 
-/** The daemon may have received the call, or not. */
+/** With these codes the client does not know whether the daemon received the call. */
 const LOST_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer']);
-/** A restart is shorter. */
+/** How long a write is repeated. A restart takes less. */
 const REPEAT_MS = 15_000;
 const RETRY_MS = 200;
 const ANSWER_MS = 60_000;

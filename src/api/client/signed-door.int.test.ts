@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { SignedClient } from './signed-client.ts';
 
-/** A program that has the port of the daemon, and would like to know its codes. */
+/** A foreign server on the daemon's port that tries to learn its codes. */
 async function serveOther(answer: object) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ it.each([
   expect(seen).toEqual(['/v1/page/greeting']);
 });
 
-it('reports a daemon that is away', async () => {
+it('reports an unavailable daemon', async () => {
   const { server, port } = await serveOther({});
   server.close();
   await once(server, 'close');

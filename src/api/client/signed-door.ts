@@ -26,8 +26,8 @@ export interface SignedRequestOptions {
 export type Sent = OrError<{ readonly response: Response; readonly text: string }>;
 
 /**
- * A key of this process at the daemon, as the page has one in its browser. The private half is in memory alone. The daemon proves itself
- * before anything is sent, and its answers count only if it has signed them.
+ * A signing key of this process, like the one that the page has in its browser. The private half stays in memory. The
+ * daemon proves itself before anything is sent, and only answers that it has signed count.
  */
 export class SignedDoor {
   readonly #keys = generateKeyPairSync('ed25519');
@@ -35,7 +35,7 @@ export class SignedDoor {
   readonly #daemon: KeyObject;
   #instance: string | undefined;
   #id = '';
-  /** As `baton web keys` lists it: `acp-zed-2`. */
+  /** The name in `baton web keys`, such as `acp-zed-2`. */
   #name = '';
 
   private constructor(origin: string, daemonKey: string) {
@@ -43,7 +43,7 @@ export class SignedDoor {
     this.#daemon = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: daemonKey }, format: 'jwk' });
   }
 
-  /** Uses up the code in the address that `page_open` returned. */
+  /** Consumes the code in the address that `page_open` returned. */
   static async open(url: string): Promise<OrError<{ readonly door: SignedDoor }>> {
     const { hash: place, origin } = new URL(url);
     const given = new URLSearchParams(place.slice(1));
@@ -57,7 +57,7 @@ export class SignedDoor {
   }
 
   async send(sending: SignedRequestOptions): Promise<Sent> {
-    // A signature is for one start of the daemon: after a restart the second try has its greeting.
+    // A signature is valid for one start of the daemon. After a restart the second try greets the new one.
     for (let tries = 1; ; tries += 1) {
       const error = this.#instance === undefined ? await this.#greet(sending.signal) : undefined;
       if (error !== undefined) return { ok: false, error };
@@ -87,12 +87,13 @@ export class SignedDoor {
     const { response, text } = got;
     const proof = response.headers.get(PAGE_HEADERS.answer) ?? '';
     if (this.#isOfDaemon(answerText(nonce, response.status, hash('sha256', text)), proof)) return got;
-    // The daemon signs for keys that it knows: it has just proved itself, so an unsigned refusal is about the key.
+    // The daemon signs its answers to keys that it knows. It has just proved itself, so an unsigned 401 means that it
+    // refuses the key.
     const isRefused = proof === '' && response.status === 401;
     return { ok: false, error: isRefused && (await this.#greet(signal)) === undefined ? this.#lostKey() : NOT_PROVED };
   }
 
-  /** Undefined if the server on the port is the daemon of the state folder. */
+  /** Returns undefined if the server on the port is the daemon of the state folder. */
   async #greet(signal?: AbortSignal): Promise<ApiError | undefined> {
     const challenge = randomText();
     const got = await this.#fetch(PAGE_PATHS.greeting, post({ challenge }), signal);

@@ -17,7 +17,7 @@ export interface StartDaemonOptions {
   readonly deadlineMs: number;
 }
 
-/** Starts a daemon that outlives this process, and waits until it listens. Of several processes that try at once, one does. */
+/** Starts a daemon that outlives this process, and waits until it listens. Of several callers, one starts it. */
 export async function startDaemon(options: StartDaemonOptions): Promise<DaemonStart> {
   const { starting } = stateFiles(options.stateDir);
   try {
@@ -35,10 +35,10 @@ export async function startDaemon(options: StartDaemonOptions): Promise<DaemonSt
   }
 }
 
-/** The daemon writes one line to this descriptor when it listens, or why it does not. */
+/** The daemon writes one line to this descriptor: that it listens, or why it does not. */
 const READY_FD = 3;
 export const EXIT_DAEMON_RUNNING = 75;
-/** A clone runs the source; a release has a bundle. */
+/** A clone runs the source, a release its bundle. */
 const ENTRY_FILES = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', '..', path));
 
 async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): Promise<DaemonStart> {
@@ -74,7 +74,7 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): P
   }
 }
 
-/** If descriptors run out, Node creates no pipes, whatever its types say, and emits an error. */
+/** Node creates no pipes and emits an error if no descriptor is left, contrary to its types. */
 export function pipesOf({ stdio }: { readonly stdio: readonly unknown[] | undefined }): readonly unknown[] {
   return stdio ?? [];
 }
@@ -85,14 +85,14 @@ async function waitForFailure(child: ReturnType<typeof spawn>): Promise<DaemonSt
   });
 }
 
-/** A daemon that ends early reports why on the other pipe. */
+/** A daemon that ends early reports the reason on the other pipe. */
 function pipeInto(stream: unknown, text: string): Writable | undefined {
   if (!(stream instanceof Writable)) return undefined;
   stream.on('error', () => undefined);
   return stream.end(text);
 }
 
-/** Variables of one session or git command must not reach a daemon that serves all of them. */
+/** Removes the variables of one session or git command, which must not reach a daemon that serves all of them. */
 export function daemonEnvironment(env: StartDaemonOptions['env']): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean =>
     !/^BATON_(?:TOKEN|SESSION|AGENT_ID|COMMAND_ID|MISSION|URL)$/.test(name) &&
@@ -126,7 +126,10 @@ async function waitForReport(
   });
 }
 
-/** Saves the others a process each. The lock of the state folder decides which daemon runs, so a stale file may be removed. */
+/**
+ * Saves other clients from starting a process each. The lock of the state folder decides which daemon runs, so a stale
+ * file may be removed.
+ */
 function acquireStartLock(path: string, deadlineMs: number): boolean {
   for (const isSecondTry of [false, true]) {
     try {
@@ -170,14 +173,17 @@ export interface SplitEnvironment {
   readonly piped: string;
 }
 
-/** Agents can read a daemon's initial environment in `/proc`, so the daemon gets its secrets through a pipe. */
+/**
+ * Splits off the secrets. Agents can read a daemon's initial environment in `/proc`, so the daemon gets its secrets
+ * through a pipe.
+ */
 export function splitEnvironment(env: Environment): SplitEnvironment {
   const { passed: shown } = allowedEnvironment(env, READ_AT_START);
   const rest = Object.entries(env).filter(([name, value]) => value !== undefined && !(name in shown));
   return { shown, piped: JSON.stringify(Object.fromEntries(rest)) };
 }
 
-/** Node and the loader read these before any code of Baton runs. */
+/** Node and the loader read these before Baton's code runs. */
 const READ_AT_START = ['NODE_*', 'LD_*', 'DYLD_*', 'FAKETIME*', 'OPENSSL_*', 'UV_*', 'MALLOC_*', 'GLIBC_TUNABLES'];
 
 export function applyPipedEnvironment(env: NodeJS.ProcessEnv = process.env): void {

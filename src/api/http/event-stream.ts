@@ -9,7 +9,7 @@ export interface StreamEvent {
 }
 
 export function openEventStream(response: ServerResponse): void {
-  // Without a length and without chunks, the end of the connection is the end of the stream.
+  // Without a length and without chunks, the end of the connection ends the stream.
   response.removeHeader('transfer-encoding');
   response.writeHead(200, {
     'content-type': 'text/event-stream',
@@ -25,15 +25,15 @@ export function renderEvent({ id, event, data }: StreamEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Without an id: the stream has its own way to resume. */
+/** Renders an event without an id, for a stream with its own way to resume. */
 export function renderPlainEvent(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** A comment that shows both sides that the connection is alive. */
+/** A comment that shows both ends that the connection is alive. */
 export const HEARTBEAT = ':\n\n';
 
-/** Returns the events that are complete. Comments and events without id, name or data are skipped. */
+/** Parses complete events. Comments and events without id, name or data are skipped. */
 export class EventParser {
   #text = '';
 

@@ -62,7 +62,7 @@ describe('readBody', () => {
     expect(request.readableFlowing).not.toBe(true);
   });
 
-  it('counts no bytes of finished requests against the limit of all together', async () => {
+  it('does not count bytes of finished requests against the shared limit', async () => {
     const large = 'x'.repeat(BODY_LIMITS.bodyBytes);
     const count = BODY_LIMITS.bodyBytesTogether / BODY_LIMITS.bodyBytes + 1;
     for (let i = 0; i < count; i++)
@@ -71,7 +71,7 @@ describe('readBody', () => {
       });
   });
 
-  it('reports a sender that broke off', async () => {
+  it('reports a sender that disconnected', async () => {
     const request = requestOf([]);
     const body = readBody(request);
     request.destroy(new Error('aborted'));
@@ -83,7 +83,7 @@ describe('EventParser', () => {
   const line = fc.string().filter((text) => !/[\r\n]/.test(text));
   const event = fc.record({ id: line, event: line, data: line });
 
-  it('reads what renderEvent writes, however the text is cut', () => {
+  it('parses what renderEvent writes, however the text is split', () => {
     fc.assert(
       fc.property(fc.array(event), fc.integer({ min: 1, max: 20 }), (events, size) => {
         const text = `: baton\n\n${events.map((each) => HEARTBEAT + renderEvent(each)).join('')}`;
@@ -94,7 +94,7 @@ describe('EventParser', () => {
     );
   });
 
-  it('keeps an incomplete event for the next piece', () => {
+  it('keeps an incomplete event for the next chunk', () => {
     const parser = new EventParser();
     expect(parser.push('id: 1\nevent: A\nda')).toEqual([]);
     expect(parser.push('ta: {}\n\n')).toEqual([{ id: '1', event: 'A', data: '{}' }]);

@@ -8,7 +8,7 @@ export const BODY_LIMITS = {
   bodyBytesTogether: 128 * 1024 * 1024,
 } as const;
 
-/** Only names that DNS cannot redirect, so that a rebound web page is refused. The port may be that of a local proxy. */
+/** Accepts only names that DNS cannot redirect, to refuse a rebound web page. The port may be a local proxy's. */
 export function isLoopbackHost({ host }: IncomingHttpHeaders): boolean {
   return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
 }
@@ -17,7 +17,10 @@ export function findBearerToken({ authorization }: IncomingHttpHeaders): string 
   return authorization?.startsWith('Bearer ') === true ? authorization.slice(7).trim() : undefined;
 }
 
-/** Constant time. `timingSafeEqual` would load `node:crypto`, two megabytes in each supervisor. An empty secret equals nothing. */
+/**
+ * Compares in constant time. `timingSafeEqual` would load `node:crypto`, two megabytes in each supervisor. An empty
+ * secret equals nothing.
+ */
 export function isEqualSecret(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let i = 0; i < expected.length; i++)
@@ -84,7 +87,7 @@ const TOO_MUCH_AT_ONCE: ApiError = {
   hint: 'Wait a moment and send it again.',
 };
 
-/** Headers are ASCII, so paths are percent-encoded. Null if the encoding is malformed. */
+/** Headers are ASCII, so paths are percent-encoded. Returns null if the encoding is malformed. */
 export function decodeProjectPath(path: string): string | null {
   if (!path.includes('%')) return path;
   try {

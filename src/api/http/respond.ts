@@ -30,7 +30,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, options: Re
   sendJson(response, answer.ok ? 200 : (ERROR_STATUS[answer.error.code] ?? otherStatus), answer, closes);
 }
 
-/** Sends nothing if a response has begun or the client has gone. */
+/** Sends nothing if a response has begun or the client has disconnected. */
 export function sendJson(response: ServerResponse, status: number, value: object, closes = false): void {
   if (response.headersSent || response.destroyed) return;
   const text = JSON.stringify(value);

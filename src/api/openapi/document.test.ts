@@ -28,11 +28,11 @@ describe('the OpenAPI document', () => {
     [{ openapi: '3.1.0', info: { title: 'x' }, paths: {} }, '#/info lacks version'],
     [{ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { fetch: {} } } }, '#/paths/~1a has fetch'],
     [{ openapi: '3.1.0', info: { title: 'x', version: '1' }, tags: {} }, '#/tags is no list'],
-  ])('a broken one is noticed: %j', (document, problem) => {
+  ])('detects a broken one: %j', (document, problem) => {
     expect(problemsOf(document, 'document', '#')).toEqual([problem]);
   });
 
-  it('has references that lead to what exists, and nothing that nobody refers to', () => {
+  it('has only references that resolve, and no unreferenced schema', () => {
     const references = referencesIn(DOCUMENT);
     expect(references.filter((each) => resolve(each) === undefined)).toEqual([]);
     const defined = ['parameters', 'responses', 'schemas'].flatMap((kind) =>
@@ -49,8 +49,8 @@ describe('the OpenAPI document', () => {
     expect(operations.filter(({ operation: { tags } }) => !declared.includes(Object(tags)[0]))).toEqual([]);
   });
 
-  it('has schemas with keywords that our checker knows', () => {
-    // The checker throws at any other keyword. Each inner schema is tried by itself, so that none is skipped.
+  it("has only schemas with keywords that Baton's validator supports", () => {
+    // The validator throws at an unknown keyword. Each inner schema is validated alone, so that none is skipped.
     const inner = schemasIn(withoutReferences(schemas));
     expect(inner.length).toBeGreaterThan(1000);
     expect(() => inner.map((schema) => schemaAccepts(schema, {}))).not.toThrow();
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
     expect(open.map(([name]) => name)).toHaveLength(declaredOpen);
   });
 
-  it('tells a wrong answer from a right one', () => {
+  it('distinguishes a wrong answer from a right one', () => {
     const result = { task_id: 'A', epoch: 1, expires_at: '2026-01-01T00:00:00.000Z' };
     const check = (body: unknown) => () => requireDocumented('/v1/task_heartbeat', 'post', body);
     expect(check({ ok: true, result })).not.toThrow();
@@ -79,7 +79,10 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The objects of OpenAPI 3.1 that we use, read from the specification: each field with the kind of its value: `[]` is a list, `{}` a map. */
+/**
+ * The OpenAPI 3.1 objects that Baton uses, from the specification: each field with the kind of its value. `[]` is a
+ * list, `{}` a map.
+ */
 const OBJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   document: { openapi: '', info: 'info', security: '[]', tags: '[]tag', paths: '{}path', components: 'components' },
   info: { title: '', version: '', summary: '', description: '', license: 'license' },

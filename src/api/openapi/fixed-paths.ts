@@ -3,7 +3,7 @@ import { answered, header, json, object, refusals } from './shared.ts';
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 
-/** The paths that are not operations. The paths of the page, of channels and of MCP have no plain request and response. */
+/** The paths that are not operations. Leaves out those of the page, of channels and of MCP, which are not plain calls. */
 export const FIXED_PATHS = {
   '/v1/health': {
     get: {

@@ -3,16 +3,16 @@ import { fieldOf, fieldsOf, type Fields, isObject } from '../../protocol/shape/r
 import type { JsonSchema } from '../../protocol/shape/shape.ts';
 import { openApi } from './document.ts';
 
-/** As a client gets it. */
+/** The document as a client receives it. */
 export const DOCUMENT: Fields = fieldsOf(JSON.parse(JSON.stringify(openApi())));
 
-/** What a reference of the document points to. */
+/** Resolves a reference within the document. */
 export function resolve(reference: string): unknown {
   const names = reference.split('/').slice(1);
   return names.reduce<unknown>((at, name) => fieldOf(at, name), DOCUMENT);
 }
 
-/** Throws if a response with status 200 is not as the document says. */
+/** Throws if a response with status 200 does not match the document. */
 export function requireDocumented(path: string, method: 'get' | 'post', body: unknown): void {
   const key = `${method} ${path}`;
   const schema = SCHEMAS.get(key) ?? fieldsOf(withoutReferences(findSchema(path, method)));
@@ -31,7 +31,7 @@ function findSchema(path: string, method: string): unknown {
   return found;
 }
 
-/** Puts each referenced schema in its place: our checker knows no references. */
+/** Inlines each referenced schema, because Baton's validator does not support references. */
 export function withoutReferences(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutReferences);
   if (!isObject(value)) return value;

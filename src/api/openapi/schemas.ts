@@ -6,7 +6,7 @@ import { taskDetails } from '../operations/tasks.ts';
 import { agentView, decisionDetails, decisionEvidence, decisionView, pipelineView, statusView } from '../run-views.ts';
 import { stageView, workflowBrief } from '../stage-views.ts';
 
-/** What several operations return. Each has a name in the document, so that generated clients have one type for it. */
+/** Shapes that several operations return. Each has a name, so that generated clients get one type for it. */
 const VIEWS: Readonly<Record<string, ObjectShape>> = {
   Agent: agentView,
   Decision: decisionView,
@@ -46,7 +46,7 @@ function pascal(name: string): string {
   return name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A later version may add fields to a result. */
+/** Open, because a later version may add fields to a result. */
 function openSchemaOf(shape: ObjectShape): JsonSchema {
   const closed = (name: string, value: unknown): boolean => name === 'additionalProperties' && value === false;
   return JSON.parse(
@@ -67,7 +67,7 @@ function withReferences(schema: JsonSchema): JsonSchema {
   return { $ref: `#/components/schemas/${name}`, ...(description === undefined ? {} : { description }) };
 }
 
-/** The same for an object in two places with two descriptions. */
+/** Serializes without the description, so that one object described in two places counts as the same. */
 function textOf(schema: JsonSchema): string {
   return JSON.stringify({ ...schema, description: undefined });
 }

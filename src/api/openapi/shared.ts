@@ -70,7 +70,7 @@ export const REFUSED = {
   content: json(object({ ok: { const: false }, error: { $ref: '#/components/schemas/Error' } })),
 } as const;
 
-/** What a successful call returns. */
+/** The response of a successful call. */
 export function answered(result: JsonSchema) {
   const store = { $ref: '#/components/schemas/Store' };
   return {
@@ -87,7 +87,7 @@ export function header(name: keyof typeof PARAMETERS) {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** Open: a later version may add fields. */
+/** Open, because a later version may add fields. */
 export function object(
   properties: JsonSchema,
   { optional = [], ...more }: { readonly optional?: readonly string[]; readonly description?: string } = {},

@@ -1,17 +1,21 @@
 import type { OperationName } from './registry.ts';
 
-/** How a command of the CLI calls an operation, so that a hint that names the command can name the tool instead. */
+/** How a CLI command calls an operation. A hint that names the command can thus name the tool instead. */
 export interface CliCall {
   readonly operation: OperationName;
-  /** The field of each argument, in order; null for a file or a message, whose fields a tool takes one by one. */
+  /** The field of each argument, in order. Null for a file or a message: its fields are separate inputs of the tool. */
   readonly args?: readonly (string | null)[];
-  /** The fields of options. A command line with another option has no tool: the option is for operators. */
+  /**
+   * The field of each option. A command line with any other option has no tool, because that option is for operators.
+   */
   readonly options?: Readonly<Record<string, string>>;
   /** Fields that the command sets itself. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** By name, every command that calls an operation which is a tool. The commands' own files are tested against this table. */
+/**
+ * Every CLI command, by name, that calls an operation with a tool. The tests compare it with the commands' own files.
+ */
 export const CLI_CALLS: Readonly<Record<string, CliCall>> = {
   'task add': { operation: 'task_create', args: ['task_id'], options: { title: 'title', role: 'role' } },
   'task list': { operation: 'task_list', options: { status: 'status', limit: 'limit' } },

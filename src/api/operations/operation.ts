@@ -7,7 +7,7 @@ import { parseJsonDocument } from '../../protocol/text/json.ts';
 /** One operation: a path of the HTTP API, an MCP tool, a method of the client and the verb behind a CLI command. */
 export interface Operation<N extends string = string, I = unknown, R = unknown, K extends string = string> {
   readonly name: N;
-  /** For a model that has never seen Baton: when to call it, and what it returns. */
+  /** A description for a model that has never seen Baton: when to call the operation, and what it returns. */
   readonly about: string;
   readonly input: ObjectShape;
   readonly result: ObjectShape;
@@ -15,21 +15,24 @@ export interface Operation<N extends string = string, I = unknown, R = unknown, 
   /** Takes JSON text, its bytes, or a value. */
   readonly parse: (input: unknown) => Parsed<I>;
   readonly access: readonly Access[];
-  /** A write takes an idempotency key, and may be kept in an outbox. */
+  /** A write takes an idempotency key and may be kept in an outbox. */
   readonly kind: 'read' | 'write';
   readonly tool: boolean;
-  /** Fields that its tool takes and does not list: for operators, or rarely needed. */
+  /** Fields that the tool accepts but does not list: for operators, or rarely needed. */
   readonly unlistedFields?: readonly string[];
-  /** Only if larger than a message may be. */
+  /** The largest input, if it may exceed the limit of a message. */
   readonly maxBytes?: number;
-  /** It concerns every project of the state folder, and the request names none. */
+  /** The operation concerns all projects of the state folder, so the request names none. */
   readonly scope?: 'state-folder';
   readonly command?: K;
-  /** Only a type: no operation has this field. */
+  /** Carries a type. No operation has this field at run time. */
   readonly resultType?: R;
 }
 
-/** Operator: everything. Worker: reads and claims. Session: its own claim. Agent, supervisor: their run. */
+/**
+ * Who may call an operation. Operator: everything. Worker: reads and claims. Session: its own claim. Agent, supervisor:
+ * their run.
+ */
 type Access = Exclude<CallerKind, 'system'>;
 
 interface OperationOptions<N extends string, S extends ObjectShape, R extends ObjectShape, K extends CommandKind> {
@@ -37,9 +40,9 @@ interface OperationOptions<N extends string, S extends ObjectShape, R extends Ob
   readonly about: string;
   readonly input: S;
   readonly result: R;
-  /** Left out: the callers that may send the command. */
+  /** Defaults to the callers that may send the command. */
   readonly access?: readonly Access[];
-  /** Left out: a write if there is a command, else a read. */
+  /** Defaults to `write` if there is a command, else to `read`. */
   readonly kind?: 'read' | 'write';
   readonly command?: K;
   readonly tool?: boolean;
@@ -64,7 +67,7 @@ export function operation<
   return { tool: true, kind, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
 }
 
-/** Baton itself may send commands, but calls no operations. */
+/** Leaves out `system`: Baton itself may send commands, but calls no operations. */
 function accessTo(command: CommandKind | undefined): readonly Access[] {
   const callers: readonly CallerKind[] = command === undefined ? [] : commandAccess[command];
   return callers.filter((kind) => kind !== 'system');

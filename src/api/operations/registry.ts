@@ -28,7 +28,7 @@ const GROUPS = {
   ledger,
 };
 
-/** Every export that declares an operation; the others are shapes that results share. */
+/** All exports of the declaration files. Those that are no operations are shapes that results share. */
 const EXPORTS = {
   ...GROUPS.tasks,
   ...GROUPS.records,
@@ -45,7 +45,7 @@ type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly acces
 type Operations = { readonly [O in Declared as O['name']]: O };
 export type OperationName = keyof Operations;
 export type FolderOperationName = Extract<Declared, { readonly scope: 'state-folder' }>['name'];
-/** Those of one project, which the request names. */
+/** The operations of one project, which the request names. */
 export type ProjectOperationName = Exclude<OperationName, FolderOperationName>;
 export type InputOf<N extends OperationName> = Operations[N] extends Operation<string, infer I> ? I : never;
 export type ResultOf<N extends OperationName> = Operations[N] extends Operation<string, unknown, infer R> ? R : never;

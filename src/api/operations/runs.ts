@@ -19,7 +19,7 @@ import { operation } from './operation.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
 
-/** An operator agrees with this to a runbook that loosens the rules in force. */
+/** An operator's consent to a runbook that loosens the rules in force. */
 export const acceptRules = {
   kind: 'text',
   optional: true,
@@ -122,7 +122,7 @@ export interface IssuePlan {
   readonly merge: { readonly method: string; readonly into: string | null };
   /** The workers of the runbook that make workflows of tasks. */
   readonly workers: readonly { readonly name: string; readonly takes: string; readonly mode: string }[];
-  /** The repository at GitHub; empty if pull requests are wanted and none is known. */
+  /** The GitHub repository; empty if pull requests are requested but no repository is known. */
   readonly pull_requests: string | null;
   readonly lacks_gh: boolean;
 }

@@ -71,7 +71,7 @@ const sessionView = object({
 });
 export type SessionView = ValueOf<typeof sessionView>;
 
-/** Everything about one task, as one answer. `task show`, `run`, `status`, decisions and the page render parts of it. */
+/** Everything about one task in one answer. `task show`, `run`, `status`, decisions and the page render parts of it. */
 const taskOverview = object({
   ...taskDetails.fields,
   seq: { ...whole, about: 'The newest entry that it takes into account.' },

@@ -33,7 +33,7 @@ export const acpCommand: CliCommand = {
       name: name === undefined ? undefined : editorNameOf(name),
       write: (line) => void stdout.write(line),
     });
-    // An editor that has gone closes both; nobody reads what is still written.
+    // If the editor has exited, both streams are closed, and nothing reads the remaining output.
     stdout.on('error', () => stdin.destroy());
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stdin.destroy());
     stdin.on('data', agent.push);
@@ -43,7 +43,7 @@ export const acpCommand: CliCommand = {
   },
 };
 
-/** It acts for a person, so an agent must not start it: neither with its variables nor without them. */
+/** The command acts for a person, so an agent must not start it, with or without its own variables. */
 function findRefusal({ env }: Io): ApiError | undefined {
   const above = findSessionAbove(findStateDir(env), env);
   if (above !== undefined) return belowSessionError(above);

@@ -1,7 +1,7 @@
 import type { Answer } from '../../api/answer.ts';
 import type { ProjectCalls } from '../../api/client/signed-client.ts';
 
-/** Adds a task under an id that is made of its title: `add-a-login-page`, or `add-a-login-page-2` if that exists. */
+/** Adds a task whose id is derived from its title: `add-a-login-page`, or `add-a-login-page-2` if that exists. */
 export async function addTask(
   { title, description }: { readonly title: string; readonly description: string },
   client: ProjectCalls,

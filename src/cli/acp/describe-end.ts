@@ -3,7 +3,7 @@ import { renderCost } from '../costs.ts';
 
 type Ended = Pick<TaskOverview, 'id' | 'activity' | 'merge_sha' | 'cost' | 'pull_request' | 'blocked_because'>;
 
-/** The closing words about a workflow: what became of it, its proof, and what it cost. */
+/** Describes the end of a workflow: its outcome, its proof and its cost. */
 export function describeEnd({
   id,
   activity,

@@ -19,14 +19,14 @@ import { SessionFiles } from './session-file.ts';
 
 export interface EditorAgentOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The repository of every session, instead of the folder that the editor names. */
+  /** The repository of every session. Replaces the folder that the editor names. */
   readonly project?: string | undefined;
-  /** The name of the key, instead of the editor's own. */
+  /** The name of the key. Replaces the editor's own name. */
   readonly name?: string | undefined;
   readonly write: (line: string) => void;
 }
 
-/** Baton as an agent of an editor. Everything that it does is done with one key, named after the editor. */
+/** Baton as an agent of an editor. All its calls use one key, named after the editor. */
 export class EditorAgent {
   readonly #options: EditorAgentOptions;
   readonly #connection: RpcConnection;
@@ -52,7 +52,7 @@ export class EditorAgent {
     return this.#connection.push;
   }
 
-  /** Runs continue without the editor. Its key ends with it. */
+  /** Revokes the editor's key. Runs continue without the editor. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#connection.close();
@@ -106,7 +106,7 @@ export class EditorAgent {
 
   async #loadSession({ sessionId, cwd }: Fields): Promise<object> {
     const saved = this.#files.find(textOf(sessionId));
-    // The same id of a task may stand for another one in another repository.
+    // Another repository may have another task with the same id.
     const isHere = saved !== undefined && saved.cwd === (await this.#findRoot(textOf(cwd)));
     if (!isHere) throw toRpcError(noSuchSession(textOf(sessionId)));
     const session = await this.#openSession(saved.id, textOf(cwd));
@@ -140,7 +140,7 @@ export class EditorAgent {
     const root = await this.#findRoot(cwd);
     const signed = await this.#signedClient();
     const client = signed.inProject(root);
-    // Opens the project, and fails here rather than at the first prompt.
+    // Opens the project, so that a failure appears here and not at the first prompt.
     const status = await client.call('status_get', {});
     if (!status.ok) throw toRpcError(status.error);
     const editor = new Editor(this.#connection, id);
@@ -161,7 +161,7 @@ export class EditorAgent {
       mode,
     );
     this.#sessions.set(id, session);
-    // The editor learns the id of the session first.
+    // Sent later, because the editor must receive the session's id first.
     setImmediate(() =>
       editor.update({ sessionUpdate: 'available_commands_update', availableCommands: AVAILABLE_COMMANDS }),
     );
@@ -174,7 +174,7 @@ export class EditorAgent {
     return found.value.top;
   }
 
-  /** A key that was revoked is not replaced: the person who revoked it has the last word. */
+  /** Does not replace a revoked key, because a person has revoked it. */
   async #signedClient(): Promise<SignedClient> {
     this.#client ??= openKey(this.#editorName, this.#options.env);
     try {

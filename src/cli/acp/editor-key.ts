@@ -4,7 +4,7 @@ import { toRpcError } from './rpc-errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Makes the key of this process, as `baton web` makes that of a page. Starts the daemon if none runs. */
+/** Creates the key of this process, as `baton web` creates that of a page. Starts the daemon if none runs. */
 export async function openKey(editor: string, env: Environment): Promise<SignedClient> {
   const operator = createClient({ env });
   const page = await operator.call('page_open', { editor });
@@ -15,7 +15,7 @@ export async function openKey(editor: string, env: Environment): Promise<SignedC
   return opened.client;
 }
 
-/** A prompt starts the daemon as every command does; following a run does not. */
+/** A prompt starts the daemon like any command. Following a run does not. */
 export async function reachDaemon(env: Environment): Promise<void> {
   const client = createClient({ env });
   const error = await client.reach();
@@ -23,7 +23,7 @@ export async function reachDaemon(env: Environment): Promise<void> {
   if (error !== undefined) throw toRpcError(error);
 }
 
-/** `Zed Preview` becomes `zed-preview`. */
+/** Turns `Zed Preview` into `zed-preview`. */
 export function editorNameOf(name: string): string {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['editor'];
   return words.join('-').slice(0, NAME_CHARACTERS).replace(/-+$/, '');

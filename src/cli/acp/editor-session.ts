@@ -23,18 +23,18 @@ export interface SessionOptions {
   readonly editor: Editor;
   readonly files: SessionFiles;
   readonly stateDir: string;
-  /** Starts the daemon if none runs; throws if that fails. */
+  /** Starts the daemon if none runs. Throws if that fails. */
   readonly reach: () => Promise<void>;
-  /** Aborts when the editor is gone. */
+  /** Aborts when the editor disconnects. */
   readonly closed: AbortSignal;
 }
 
-/** One conversation of an editor. It is tied to the run that it started last. */
+/** One conversation of an editor. It follows the run that it started last. */
 export class EditorSession {
   readonly #options: SessionOptions;
   mode: WorkflowMode;
   #run: StartedRun | undefined;
-  /** Whether this session started the run: a run that it only follows is not cancelled with the turn. */
+  /** Whether this session started the run. A run that it only follows is not cancelled with the turn. */
   #isOwn = false;
   #turn: AbortController | undefined;
   #background: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
@@ -59,7 +59,7 @@ export class EditorSession {
     }
     const turn = new AbortController();
     this.#turn = turn;
-    // An editor that is gone has not cancelled anything.
+    // An editor that disconnects has not cancelled anything.
     const cancel = (): void => void (this.#options.closed.aborted || turn.abort());
     signal.addEventListener('abort', cancel, { once: true });
     try {
@@ -74,7 +74,7 @@ export class EditorSession {
     }
   }
 
-  /** Shows how the run stands, and follows it without a turn. */
+  /** Shows the state of the run and follows it without a turn. */
   async load({ run, title }: SavedSession): Promise<void> {
     const { client, editor, closed } = this.#options;
     const after = await requireHeadSeq(this.#options);
@@ -87,7 +87,7 @@ export class EditorSession {
     editor.showPlan(state.result.plan);
     for (const { agent: _, ...call } of state.result.calls) editor.showCall(call);
     const stop = new AbortController();
-    // The editor gets the answer to its request first.
+    // The editor must receive the response to its request first.
     const done = new Promise((resolve) => setImmediate(resolve)).then(async () =>
       this.#followLoaded(source, after, stop),
     );
@@ -105,7 +105,10 @@ export class EditorSession {
     this.#background = undefined;
   }
 
-  /** A prompt without a command belongs to what the session waits for, or to what it started. Undefined if it is a new request. */
+  /**
+   * Handles a prompt without a command: it completes a pending answer, or is a note to the session's run. Undefined if
+   * it is a new request.
+   */
   async #continue(text: string, signal: AbortSignal): Promise<StopReason | undefined> {
     const run = this.#run;
     const owed = this.#owed;
@@ -170,7 +173,7 @@ export class EditorSession {
     if (id === undefined) throw toRpcError(NOTHING_TO_FOLLOW);
     const after = await requireHeadSeq(this.#options);
     const run = id === this.#run?.id ? this.#run : ({ kind: 'workflow', id } as const);
-    // An unknown task leaves the session as it is.
+    // An unknown task must not change the session.
     if (run !== this.#run) await requireTask(id, this.#options);
     if (run !== this.#run) [this.#run, this.#isOwn] = [run, false];
     return this.#follow(run, after, signal);
@@ -223,7 +226,7 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
   'no-agent-named',
   'wrong-role',
   'separation-of-duties',
-  // An agent that the runbook does not have.
+  // The runbook lacks the named agent.
   'bad-request',
 ]);
 

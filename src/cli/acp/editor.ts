@@ -10,7 +10,7 @@ import {
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
 import { messageLine } from './plain-text.ts';
 
-/** One session of the editor: what it is shown, and what its user is asked. What has not changed is not sent again. */
+/** The editor's view of one session: shows output and asks questions. Unchanged content is not sent again. */
 export class Editor {
   readonly #connection: RpcConnection;
   readonly #sessionId: string;
@@ -22,12 +22,12 @@ export class Editor {
     this.#sessionId = sessionId;
   }
 
-  /** A line of the agent's message. Texts of agents and people in it are made safe. */
+  /** Sends a line of the agent's message. Escapes texts of agents and people in it. */
   say(text: string): void {
     this.markdown(`${messageLine(text)}\n\n`);
   }
 
-  /** Only for texts of Baton's own. */
+  /** Sends Markdown. Only for Baton's own texts. */
   markdown(text: string): void {
     this.update({ sessionUpdate: 'agent_message_chunk', content: textBlock(text) });
   }
@@ -51,13 +51,13 @@ export class Editor {
     this.update({ sessionUpdate: 'tool_call_update', toolCallId, ...Object.fromEntries(changed) });
   }
 
-  /** What was cancelled does not look as if it still runs. */
+  /** Marks cancelled calls as failed, so that they do not appear to be running. */
   endCalls(): void {
     for (const { toolCallId, title = '', status } of this.#calls.values())
       if (status === 'in_progress' || status === 'pending') this.showCall({ toolCallId, title, status: 'failed' });
   }
 
-  /** Rejects with `RpcError` when `signal` withdraws the question, or when the editor is gone. */
+  /** Rejects with `RpcError` if `signal` aborts or the editor disconnects. */
   async ask(
     toolCall: ToolCallParts,
     options: readonly PermissionOption[],
@@ -66,7 +66,7 @@ export class Editor {
     const params = { sessionId: this.#sessionId, toolCall, options };
     const { outcome } = fieldsOf(await this.#connection.request('session/request_permission', params, signal));
     const { outcome: kind, optionId } = fieldsOf(outcome);
-    // An option that was not offered is no answer.
+    // An option that was not offered does not count as an answer.
     const chosen = options.find((option) => kind === 'selected' && option.optionId === optionId);
     return chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId };
   }

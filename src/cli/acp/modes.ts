@@ -1,6 +1,6 @@
 import { WORKFLOW_MODES, type WorkflowMode } from '../../protocol/run-plan.ts';
 
-/** The modes of a workflow as those of an ACP session. */
+/** A workflow's modes in the form of ACP session modes. */
 export function modesOf(currentModeId: WorkflowMode): object {
   const availableModes = WORKFLOW_MODES.map((id) => ({ id, ...MODES[id] }));
   return { currentModeId, availableModes };

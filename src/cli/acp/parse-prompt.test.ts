@@ -31,12 +31,12 @@ describe('a prompt', () => {
     expect(command(words)).toBe(message);
   });
 
-  it('that is one long paragraph gets a short title, and keeps all of it', () => {
+  it('gets a short title if it is one long paragraph, and keeps all of it', () => {
     const long = 'word '.repeat(60).trim();
     expect(command(long)).toMatchObject({ title: expect.stringMatching(/^(word ){20,}word…$/), description: long });
   });
 
-  it('has mentions of files where they were typed, and their text below', () => {
+  it('has file mentions where they were typed, and their text below', () => {
     const uri = 'file:///repo/src/time.ts';
     const blocks = [
       { type: 'text', text: 'Fix ' },
@@ -57,11 +57,11 @@ describe('a prompt', () => {
     expect(parsePrompt(text('x'.repeat(20_000)))).toMatchObject({ ok: false, error: { code: 'too-large' } });
   });
 
-  it('shows what is invisible in it', () => {
+  it('shows invisible characters', () => {
     expect(command('Add\u200B it\u001B[31m')).toMatchObject({ title: 'Add[U+200B] it[U+001B][31m' });
   });
 
-  it('may be anything', () => {
+  it('accepts any input', () => {
     for (const prompt of [undefined, null, 'x', [null, 7, { type: 'image' }], [{ type: 'text', text: 7 }]])
       expect(parsePrompt(prompt)).toMatchObject({ ok: false, error: { code: 'acp/usage' } });
   });

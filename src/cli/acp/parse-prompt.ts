@@ -9,14 +9,14 @@ export type EditorCommand =
   | { readonly kind: 'issue' | 'task'; readonly title: string; readonly description: string }
   | { readonly kind: 'run'; readonly name: string; readonly args: readonly string[] }
   | { readonly kind: 'status' }
-  /** Without an id: what the session started. */
+  /** Without an id, follows the session's own run. */
   | { readonly kind: 'follow'; readonly id: string | undefined };
 
 export type ParsedPrompt =
   | {
       readonly ok: true;
       readonly command: EditorCommand;
-      /** What was typed, for a prompt that turns out to be a note. */
+      /** The typed text, in case the prompt is used as a note. */
       readonly text: string;
       readonly isPlain: boolean;
     }
@@ -38,7 +38,7 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   { name: 'follow', description: 'Show a task that runs already', input: { hint: 'the id of the task' } },
 ];
 
-/** A prompt is a command; without one, the first line is the title of a workflow, and the rest its description. */
+/** Parses a prompt as a command. Without one, the first line is the title of a workflow, the rest its description. */
 export function parsePrompt(prompt: unknown): ParsedPrompt {
   const blocks = objectsOf(prompt);
   const typed = showInvisible(blocks.map(inlineText).join('')).trim();
@@ -71,7 +71,7 @@ function commandOf(name: string, rest: string, blocks: readonly Fields[]): Edito
   }
 }
 
-/** The title is the first line, shortened if it is a paragraph; then the description has all of it. */
+/** The title is the first line, shortened if it is a paragraph. The description then has the whole text. */
 function describeWork(kind: 'issue' | 'task', text: string, blocks: readonly Fields[]): EditorCommand | ApiError {
   const [first = '', ...more] = text.split('\n');
   const line = first.trim();
@@ -81,7 +81,7 @@ function describeWork(kind: 'issue' | 'task', text: string, blocks: readonly Fie
   return { kind, title, description: addResources((isShort ? more.join('\n') : text).trim(), blocks) };
 }
 
-/** Embedded files follow the text as far as the limit allows; the agents can read the others in the repository. */
+/** Appends embedded files as far as the limit allows. The agents can read the others in the repository. */
 function addResources(text: string, blocks: readonly Fields[]): string {
   let description = text;
   for (const block of blocks) {
@@ -93,7 +93,7 @@ function addResources(text: string, blocks: readonly Fields[]): string {
   return description.trim();
 }
 
-/** Editors put mentions of files between pieces of text. */
+/** Editors put file mentions between pieces of text. */
 function inlineText(block: Fields): string {
   if (block['type'] === 'text') return textOf(block['text']);
   return block['type'] === 'resource' || block['type'] === 'resource_link' ? nameOf(block) : '';
@@ -104,7 +104,7 @@ function nameOf(block: Fields): string {
   return (uri || textOf(block['name'])).slice(0, URI_CHARACTERS);
 }
 
-/** Words as in a shell, with quotes and without anything else. */
+/** Splits words like a shell, with quotes but without expansion. */
 function splitWords(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare ?? '',
@@ -126,5 +126,5 @@ function tooLarge(bytes: number): ParsedPrompt {
 
 const TITLE_CHARACTERS = 120;
 const URI_CHARACTERS = 500;
-/** Left for the names of files that do not fit. */
+/** Reserved for the names of files that do not fit. */
 const NAMES_BYTES = 2048;

@@ -35,7 +35,7 @@ it('knows created, deleted, cut and binary files', () => {
   ]);
 });
 
-it('passes no terminal codes on', () => {
+it('removes terminal codes', () => {
   const patch = '@@ -0,0 +1 @@\n+\u001B[31mred\u001B[0m\u0007\n';
   expect(diff({ ...file, path: 'a', action: 'created', patch })).toMatchObject([{ newText: 'red[U+0007]\n' }]);
 });

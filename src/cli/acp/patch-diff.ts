@@ -5,7 +5,9 @@ import { renderCountOf } from '../../protocol/text/text-format.ts';
 import { plainText } from './plain-text.ts';
 import { fencedText } from './plain-text.ts';
 
-/** The change of a task as ACP shows it: for each file the lines before and after. Large changes are cut, and it says so. */
+/**
+ * Renders the change of a task for ACP: for each file the lines before and after. Large changes are cut, with a note.
+ */
 export function diffContent({ files, total }: Pick<TaskDiff, 'files' | 'total'>, root: string): readonly ToolContent[] {
   const diffs: Diff[] = [];
   let characters = 0;
@@ -20,7 +22,7 @@ export function diffContent({ files, total }: Pick<TaskDiff, 'files' | 'total'>,
   return rest === 0 ? diffs : [...diffs, fencedText(`and ${renderCountOf(rest, 'more file')}: baton task diff`)];
 }
 
-/** Undefined for a binary file, and for one whose patch the daemon left out. */
+/** Undefined for a binary file, and for one whose patch the daemon omitted. */
 function diffOf({ path, action, patch, cut }: TaskDiff['files'][number], root: string): Diff | undefined {
   if (patch === null) return undefined;
   const { before, after } = sidesOf(patch);
@@ -34,7 +36,7 @@ function diffOf({ path, action, patch, cut }: TaskDiff['files'][number], root: s
   };
 }
 
-/** The headers of hunks stay on both sides: an editor shows them as context, with the numbers of the lines. */
+/** Keeps hunk headers on both sides. An editor shows them as context, with the line numbers. */
 function sidesOf(patch: string): { readonly before: readonly string[]; readonly after: readonly string[] } {
   const [before, after]: [string[], string[]] = [[], []];
   const hunks = patch.match(/^@@ /gm)?.length ?? 0;

@@ -12,7 +12,7 @@ const options = [
 ];
 const decision = openDecision({ options });
 
-it('offers the options of the decision, in its words', () => {
+it('offers the options of the decision, with its own texts', () => {
   expect(permissionOptions(decision)).toEqual([
     { optionId: '1', name: '1. Start the review (recommended)', kind: 'allow_once' },
     { optionId: '2', name: '2. Block the task', kind: 'reject_once' },
@@ -23,14 +23,14 @@ it('offers the options of the decision, in its words', () => {
   ]);
 });
 
-it('knows what an answer needs beside its number', () => {
+it('lists what an answer needs besides its number', () => {
   expect(findMissing('review', { action: 'send_back' })).toBe('note');
-  // A merge that is sent back has a finding of Baton's own.
+  // A merge that is sent back gets a finding from Baton, so it needs no note.
   expect(findMissing('merge', { action: 'send_back' })).toBeUndefined();
   expect(findMissing('review', { action: 'hand_over' })).toBe('agent');
 });
 
-it('names who was first', () => {
+it('names who answered first', () => {
   const answered = { ...decision, result: { kind: 'resolved', at: '', option: 2, by: 'operator:bob' } } as const;
   expect(describeSettled(answered)).toBe(`${decision.title}: Block the task (operator:bob)`);
   const withdrawn = { ...decision, result: { kind: 'withdrawn', at: '', reason: 'it has signalled' } } as const;

@@ -6,7 +6,7 @@ import { fencedText, messageLine } from './plain-text.ts';
 
 type Option = DecisionView['options'][number];
 
-/** The decision's own options, numbered and worded as in the terminal. */
+/** The decision's own options, with the numbers and texts of the terminal. */
 export function permissionOptions({ source, options }: Pick<DecisionView, 'source' | 'options'>): PermissionOption[] {
   return options.map((option) => ({
     optionId: String(option.n),
@@ -17,12 +17,14 @@ export function permissionOptions({ source, options }: Pick<DecisionView, 'sourc
   }));
 }
 
-/** These hold the work back, or end it. */
+/** Actions that hold the work back or end it. */
 const REFUSING: ReadonlySet<string> = new Set(['deny', 'cancel', 'send_back', 'skip', 'dismiss']);
 
 export type Missing = 'note' | 'agent';
 
-/** What the daemon would refuse the answer for. An editor offers buttons alone, so the next prompt has to name it. */
+/**
+ * Returns what the daemon would refuse the answer for. An editor has only buttons, so the next prompt must supply it.
+ */
 export function findMissing(source: string, { action }: Pick<Option, 'action'>): Missing | undefined {
   if (needsNote(source, action)) return 'note';
   return action === 'hand_over' ? 'agent' : undefined;
@@ -34,13 +36,13 @@ function describeNeed(source: string, option: Option): string {
   return missing === 'note' ? ' (needs a note)' : ' (needs the name of an agent)';
 }
 
-/** The question as a tool call: what it is about, the evidence, and the change. */
+/** Renders the question as a tool call: its subject, the evidence and the change. */
 export function decisionCall(
   decision: DecisionDetails,
   diffs: readonly ToolContent[],
 ): ToolCallParts & { title: string } {
   const { id, title, context, evidence } = decision;
-  // The last line is the heading of the options, which the editor shows as buttons.
+  // Drops the last line, a heading for the options, which the editor shows as buttons.
   const text = [context, ...renderEvidence(evidence, context).slice(0, -1)].join('\n');
   return {
     toolCallId: decisionCallId(id),
@@ -55,7 +57,7 @@ export function decisionCallId(id: string): string {
   return `decision/${id}`;
 }
 
-/** How it was settled, for the title of its tool call. */
+/** Describes how the decision was settled, for the title of its tool call. */
 export function describeSettled({ title, answer, result, options }: DecisionView): string {
   const settled = answer ?? result;
   if (settled === null) return messageLine(title);

@@ -8,13 +8,13 @@ it('removes terminal codes, shows control characters, and keeps the end', () => 
   expect(plainText('0123456789', 4)).toBe('…6789');
 });
 
-it('makes no link, image, code or HTML of the words of an agent', () => {
+it('turns no text of an agent into a link, image, code or HTML', () => {
   expect(messageLine('done ![x](http://h/y)\n<img src=x> `z`')).toBe(
     String.raw`done !\[x](http://h/y) \<img src=x> \`z\``,
   );
 });
 
-it('fences output so that the output cannot end the fence', () => {
+it('fences output so that it cannot end the fence', () => {
   expect(fencedText('a\n````\nb').content.text).toBe('`````\na\n````\nb\n`````');
 });
 

@@ -6,12 +6,12 @@ import { messageLine } from './plain-text.ts';
 
 type Stage = Pick<StageView, 'name' | 'status' | 'activity' | 'visits' | 'outcome'>;
 
-/** One entry for each stage of a workflow, those ahead included. */
+/** Returns one entry for each stage of a workflow, including those ahead. */
 export function planOfStages(stages: readonly Stage[]): readonly PlanEntry[] {
   return stages.map((stage) => entryOf(describeStage(stage), STAGE_STATUS[stage.status], stage.activity === 'waiting'));
 }
 
-/** ACP knows no failure. What failed is done again after the fixer. */
+/** ACP has no status for failure. A failed stage is repeated after the fixer, so it counts as pending. */
 const STAGE_STATUS: Readonly<Record<Stage['status'], PlanEntry['status']>> = {
   done: 'completed',
   now: 'in_progress',
@@ -25,7 +25,7 @@ function describeStage({ name, status, activity, visits, outcome }: Stage): stri
   return status === 'failed' ? `${name}${times}: ${outcome ?? 'failed'}` : `${name}${times}`;
 }
 
-/** One entry for each step of a pipeline. */
+/** Returns one entry for each step of a pipeline. */
 export function planOfSteps(steps: PipelineView['steps']): readonly PlanEntry[] {
   return steps.map(({ name, status, visits }) => {
     const isQuiet = status === 'done' || status === 'pending' || status === 'running';

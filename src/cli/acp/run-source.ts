@@ -16,27 +16,27 @@ export interface StartedRun {
   readonly id: string;
 }
 
-/** How a run stands now, as an editor shows it. */
+/** The current state of a run, for an editor. */
 export interface RunState {
   readonly seq: number;
   readonly plan: readonly PlanEntry[];
   readonly calls: readonly StageCall[];
   readonly decisions: readonly DecisionView[];
-  /** What is said at its end; undefined while it is not over. */
+  /** The final message; undefined until the run is over. */
   readonly end: readonly string[] | undefined;
 }
 
-/** What an editor can do with a run: a workflow, a pipeline or an agent. */
+/** The actions of an editor on a run: a workflow, a pipeline or an agent. */
 export interface RunSource {
   readonly run: StartedRun;
   readonly read: (signal: AbortSignal) => Promise<Answer<RunState>>;
   readonly describe: (entry: FollowedEntry) => string | undefined;
   readonly cancel: (reason: string) => Promise<Answer>;
-  /** The command that cancels it elsewhere. */
+  /** The command that cancels the run from a terminal. */
   readonly cancelCommand: string;
 }
 
-/** `seen`: how a workflow stood that was started before. */
+/** `seen`: the state of an earlier workflow when the editor began to follow it. */
 export function createSource(run: StartedRun, client: ProjectCalls, seen?: TaskOverview): RunSource {
   if (run.kind === 'workflow') return workflowSource(run, client, seen);
   const story = new RunStory(run.id);
@@ -85,7 +85,7 @@ function workflowState(view: TaskOverview): RunState {
 }
 
 async function readPipeline(id: string, client: ProjectCalls, signal: AbortSignal): Promise<Answer<RunState>> {
-  // Read first: what happens between the two calls is in the view, and its entries come again.
+  // Read first, so that no entry is missed: changes between the two calls appear in the view, and their entries again.
   const seq = await readHeadSeq(client);
   const answer = await client.call('pipeline_show', { id }, { signal });
   if (!answer.ok) return answer;

@@ -11,7 +11,7 @@ interface Place {
   readonly editor: Editor;
 }
 
-/** Throws if the daemon does not answer: with another number the whole ledger would be told. */
+/** Throws if the daemon does not answer. With another number, the whole ledger would be reported. */
 export async function requireHeadSeq({ client }: Pick<Place, 'client'>): Promise<number> {
   const answer = await client.call('ledger_head', {});
   if (!answer.ok) throw toRpcError(answer.error);

@@ -5,7 +5,7 @@ import { makeFolder, stateFiles } from '../../api/state-folder.ts';
 import { fieldsInJson, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { StartedRun } from './run-source.ts';
 
-/** What an editor can load again: the run that a session started. */
+/** The run of a session, which the editor can load again. */
 export interface SavedSession {
   readonly id: string;
   readonly cwd: string;
@@ -14,7 +14,7 @@ export interface SavedSession {
   readonly updatedAt: string;
 }
 
-/** One file for each session in the state folder, so that several editors do not disturb each other. */
+/** One file per session in the state folder, so that several editors do not conflict. */
 export class SessionFiles {
   readonly #folder: string;
 
@@ -28,7 +28,7 @@ export class SessionFiles {
     this.#removeOld();
   }
 
-  /** Undefined for a session that started nothing, or that is too old. */
+  /** Undefined for a session that started nothing or is too old. */
   find(id: string): SavedSession | undefined {
     if (!ID.test(id)) return undefined;
     const { cwd, title, run, updatedAt } = fieldsInJson(readFileIfPresent(join(this.#folder, `${id}.json`)));

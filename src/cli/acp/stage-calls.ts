@@ -6,11 +6,14 @@ import { fencedText, messageLine } from './plain-text.ts';
 export interface StageCall extends ToolCallParts {
   readonly title: string;
   readonly status: ToolStatus;
-  /** The agent that does it. */
+  /** The agent of the stage. */
   readonly agent?: { readonly id: string; readonly run: string };
 }
 
-/** One tool call for each visit to a stage: a session, a run of the checks, a merge. Visits that nobody has begun are left out. */
+/**
+ * Returns one tool call for each visit to a stage: a session, a run of the checks, a merge. Visits that have not
+ * started are left out.
+ */
 export function stageCalls(view: Pick<TaskOverview, 'id' | 'visits' | 'sessions' | 'checks'>): readonly StageCall[] {
   return view.visits.flatMap((visit, i) => {
     const status = statusOf(visit);
@@ -42,7 +45,7 @@ const FAILURES = /^(?:failed|error|cancelled|revoked|expired|conflict|abandoned)
 const KINDS: Readonly<Record<string, ToolKind>> = {
   'issue-manager': 'think',
   implementer: 'edit',
-  /** A task without roles. */
+  /** The phase of a task without roles. */
   IMPLEMENTATION: 'edit',
   fixer: 'edit',
   reviewer: 'think',
@@ -59,7 +62,7 @@ function describeVisit({ stage, round, holder, outcome, to }: VisitView): string
   return messageLine(`${stage}${who}${again}${end}`);
 }
 
-/** The end of what each printed. */
+/** The failed checks, with the end of their output. */
 function failedChecks(checks: TaskOverview['checks']) {
   return (checks?.checks ?? [])
     .filter(({ outcome }) => outcome === 'failed')
@@ -68,7 +71,7 @@ function failedChecks(checks: TaskOverview['checks']) {
     );
 }
 
-/** One tool call for each step of a pipeline that has begun, and for each time that it was begun. */
+/** Returns one tool call for each start of a pipeline's step. */
 export function stepCalls({ id, steps }: Pick<PipelineView, 'id' | 'steps'>): readonly StageCall[] {
   return steps.flatMap(({ name, kind, status, visits, reason, output }) => {
     const shown = STEP_STATUS[status];

@@ -7,7 +7,7 @@ import { fencedText } from './plain-text.ts';
 
 type Started = Answer<ResultOf<'run_start'>>;
 
-/** Starts a run as `baton run` does. What that command asks at a terminal is asked in the editor. */
+/** Starts a run like `baton run`. Questions that the command asks at a terminal are asked in the editor. */
 export async function startRun(
   input: InputOf<'run_start'>,
   { client, editor, signal }: { readonly client: ProjectCalls; readonly editor: Editor; readonly signal: AbortSignal },
@@ -26,7 +26,7 @@ export async function startRun(
   }
 }
 
-/** Anything but a clear yes is a no. */
+/** Any answer but a clear yes counts as no. */
 async function confirm(
   { title, text }: { readonly title: string; readonly text: string },
   editor: Editor,

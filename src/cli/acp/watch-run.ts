@@ -22,7 +22,7 @@ import {
 import type { RunSource, RunState } from './run-source.ts';
 import type { StageCall } from './stage-calls.ts';
 
-/** An answer that the next prompt completes. */
+/** A pending answer, which the next prompt completes. */
 export interface OwedAnswer {
   readonly decisionId: string;
   readonly option: number;
@@ -42,16 +42,19 @@ export interface WatchOptions {
   readonly source: RunSource;
   readonly client: ProjectCalls;
   readonly editor: Editor;
-  /** The root of the repository, for the paths of diffs. */
+  /** The root of the repository, for paths in diffs. */
   readonly root: string;
-  /** For the logs of agents. */
+  /** The state folder, to read logs of agents. */
   readonly stateDir: string;
-  /** Entries after this one are told. */
+  /** Entries after this one are reported. */
   readonly after: number;
   readonly signal: AbortSignal;
 }
 
-/** Shows a run in the editor, and asks there what it asks people, until it is over. A daemon that is away is named, and waited for. */
+/**
+ * Shows a run in the editor, and asks its questions there, until it is over. While the daemon is unavailable, the
+ * editor shows that and waits.
+ */
 export async function watchRun(options: WatchOptions): Promise<WatchEnd> {
   const watch = new RunWatch(options);
   const signal = AbortSignal.any([options.signal, watch.ended]);
@@ -63,7 +66,7 @@ class RunWatch {
   readonly #options: WatchOptions;
   readonly #over = new AbortController();
   readonly #questions = new Map<string, AbortController>();
-  /** The changes by tool call, each read once. */
+  /** The change of each tool call, read once. */
   readonly #changes = new Map<string, Promise<readonly ToolContent[]>>();
   #end: WatchEnd = { kind: 'left' };
   #line: AgentLine | undefined;
@@ -87,7 +90,7 @@ class RunWatch {
     editor.showPlan(state.plan);
     for (const call of state.calls) this.#showCall(call);
     this.#askAbout(state.decisions);
-    // A second view without further entries: the stream has none.
+    // The same view a second time means that the stream has no further entries.
     const isRepeated = this.#last?.end !== undefined;
     this.#last = state;
     this.#finishIfOver(isRepeated);
@@ -107,7 +110,7 @@ class RunWatch {
     this.#finishIfOver(false);
   };
 
-  /** Withdraws the questions that are open, and sends what is on its way. */
+  /** Closes open questions, and sends the remaining output. */
   async close(): Promise<WatchEnd> {
     for (const question of this.#questions.values()) question.abort();
     await Promise.allSettled(this.#changes.values());
@@ -115,7 +118,7 @@ class RunWatch {
     return this.#end;
   }
 
-  /** The closing words come after the entries that led to them. */
+  /** The final message must come after the entries that led to it. */
   #finishIfOver(isSure: boolean): void {
     if (this.#last?.end !== undefined && (isSure || this.#seq >= this.#last.seq)) this.#finish({ kind: 'over' });
   }
@@ -141,13 +144,13 @@ class RunWatch {
     });
   }
 
-  /** The newest line of the agent's log, if that is on this machine. */
+  /** Returns the newest line of the agent's log, if the log is on this machine. */
   #readLine({ id, run }: NonNullable<StageCall['agent']>): string | undefined {
     if (this.#line?.agentId !== id) this.#line = new AgentLine(id, run, agentFiles(this.#options.stateDir, id).log);
     return this.#line.read();
   }
 
-  /** The whole change of the task; with an agent, only what its session changed. */
+  /** Reads the whole change of the task or, with an agent, only that of its session. */
   async #readChange(agentId?: string): Promise<readonly ToolContent[]> {
     const { client, source, root } = this.#options;
     const input = { task_id: source.run.id, ...(agentId === undefined ? {} : { agent_id: agentId }) };
@@ -161,7 +164,7 @@ class RunWatch {
       const question = this.#questions.get(decision.id);
       if (isOpen && question === undefined) void this.#ask(decision);
       if (isOpen || question === undefined || question.signal.aborted) continue;
-      // Answered in a terminal or on the page, or no longer asked. An answer that is undone there opens it again.
+      // The decision was answered elsewhere or withdrawn. If the answer is undone there, the question opens again.
       question.abort();
       this.#questions.delete(decision.id);
       this.#settle(decision);
@@ -187,7 +190,7 @@ class RunWatch {
     const signal = AbortSignal.any([question.signal, this.#over.signal]);
     try {
       const outcome = await editor.ask(call, permissionOptions(asked), signal);
-      // A user who cancels the turn closes its questions first.
+      // When a user cancels the turn, the editor closes its questions first.
       if (outcome.outcome === 'selected') await this.#answer(asked, Number(outcome.optionId));
       else await delay(CANCEL_MS).then(() => this.#finish({ kind: 'dismissed' }));
     } catch (error) {
@@ -201,7 +204,7 @@ class RunWatch {
     const chosen = asked.options.find(({ n }) => n === option);
     const missing = chosen === undefined ? undefined : findMissing(asked.source, chosen);
     if (missing !== undefined) return this.#finish({ kind: 'owed', owed: { decisionId: asked.id, option, missing } });
-    // From now on a view that shows it as settled shows this answer.
+    // From now on, a view with the settled decision shows this answer.
     this.#questions.get(asked.id)?.abort();
     const answer = await client.call('decision_resolve', { id: asked.id, option });
     if (!answer.ok) return this.#onRefused(asked, answer.error);
@@ -215,7 +218,7 @@ class RunWatch {
   }
 
   #onRefused({ id }: DecisionView, error: ApiError): void {
-    // The next view shows who was first, or asks again.
+    // The next view shows the earlier answer, or the question again.
     if (SETTLED.has(error.code) || LOST.has(error.code)) return void this.#questions.delete(id);
     if (error.code === 'bad-page-key') return this.#finish({ kind: 'refused', error });
     this.#options.editor.say(`The answer was refused: ${error.message}. ${error.hint}`);
@@ -225,7 +228,7 @@ class RunWatch {
 }
 
 const SETTLED: ReadonlySet<string> = new Set(['decision-resolved', 'decision-withdrawn', 'answer-pending']);
-/** The daemon was away; it may have recorded the answer. */
+/** The daemon was unavailable, but it may have recorded the answer. */
 const LOST: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'aborted', 'stopping']);
-/** Between the answer to a question and the notification that the turn is cancelled. */
+/** How long the cancellation of a turn may arrive after the answer to its question. */
 const CANCEL_MS = 300;

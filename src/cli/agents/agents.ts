@@ -48,7 +48,7 @@ function renderUsed(usage: AgentDetails['usage']): string | null {
   return `${input} tokens in, ${output} out, ${cached} cached${from === '' ? '' : ` (${from})`}`;
 }
 
-/** How the last process failed, and its last line of output; null if it did not fail. */
+/** Describes how the last process failed, with its last line of output; null if it did not fail. */
 function renderExit(exit: AgentDetails['exit']): string | null {
   if (exit === null) return null;
   const { code, signal, output } = exit;

@@ -68,7 +68,7 @@ async function attachLines(
     onLine,
     view: readableLogView(agent, wantsColors(io)),
   });
-  // The end of the input or of the agent ends the other.
+  // When the input or the agent ends, the other one is ended too.
   void typed.then(() => leaving.abort());
   const end = await log;
   typing.abort();
@@ -100,8 +100,8 @@ async function sendLines(agent: AgentView, client: Client, signal: AbortSignal, 
 }
 
 /**
- * Runs the client of an agent interactively in this terminal. The supervisor waits while the connection to it is open; when it closes for
- * any reason, the conversation returns to Baton.
+ * Runs an agent's client interactively in this terminal. The supervisor waits while the connection to it is open. When
+ * it closes for any reason, Baton takes the conversation back.
  */
 export async function attachTerminal(agent: AgentView, given: ParsedArguments, io: Io): Promise<number> {
   const by = terminalUser();
@@ -114,7 +114,7 @@ export async function attachTerminal(agent: AgentView, given: ParsedArguments, i
   if (!opened.ok) return reportError(notAttached(agent.id, opened.reason), given, io);
   const { line } = opened;
   const ran = await runInTerminal(line.launch, line.broken);
-  // A killed client leaves the terminal in its own mode.
+  // A killed client leaves the terminal in the client's mode.
   if (!ran.ok || ran.code !== 0) io.err(PLAIN_SCREEN);
   await line.leave(ran.ok ? ran.code : null);
   if (!ran.ok) return reportError(notAttached(agent.id, `${line.launch.argv[0] ?? ''}: ${ran.reason}`), given, io);
@@ -124,7 +124,7 @@ export async function attachTerminal(agent: AgentView, given: ParsedArguments, i
   return EXIT.ok;
 }
 
-/** The run may have ended meanwhile. A daemon that does not run is informed later. */
+/** The run may have ended in the meantime. If no daemon runs, the supervisor reports later. */
 async function describeAgentNow({ id, name }: AgentView, given: ParsedArguments, io: Io): Promise<string> {
   using client = createObserver(given, io);
   const answer = await client.call('agent_show', { id });
@@ -133,7 +133,7 @@ async function describeAgentNow({ id, name }: AgentView, given: ParsedArguments,
   return `Baton continues the conversation of ${printable(name)}.`;
 }
 
-/** Main screen, visible cursor, default colours, no mouse, focus or paste reports. */
+/** Resets the terminal: main screen, visible cursor, default colours, no reports of mouse, focus or paste. */
 const PLAIN_SCREEN =
   '\u001B[?1049l\u001B[?25h\u001B[?2004l\u001B[?1000l\u001B[?1002l\u001B[?1003l\u001B[?1006l\u001B[?1004l\u001B[<u\u001B[0m';
 
@@ -155,7 +155,7 @@ async function requestTerminal(client: Client, id: string, by: string): Promise<
   return { error: notAttached(id, 'it did not stop in time') };
 }
 
-/** Longer than the time between the stop request and the kill of a client. */
+/** Longer than the time from the stop request to the kill of a client. */
 const STOP_MS = 120_000;
 
 function findRefusalReason(type: string, data: Fields): string | undefined {
@@ -168,7 +168,7 @@ function notAttached(id: string, reason: string): ApiError {
   return { code: 'not-attached', message: `agent ${id} could not be attached: ${reason}`, hint };
 }
 
-/** Recorded, and shown to others who want to attach meanwhile. */
+/** Recorded, and shown to other users who try to attach. */
 function terminalUser(): string {
   return `${userInfo().username}@${hostname()} (${terminalName()}, process ${process.pid})`;
 }

@@ -6,7 +6,7 @@ import { allowedEnvironment, type Environment } from '../../protocol/environment
 
 export type FoundVersion =
   | { readonly kind: 'missing' }
-  /** Does not report a version, or not in time. */
+  /** The program reports no version, or not in time. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'found'; readonly version: string };
 
@@ -26,11 +26,11 @@ export type Version = ValueOf<typeof versionShape>;
 
 interface Program {
   readonly program: string;
-  /** Switches off its updates. */
+  /** Variables that switch off the client's updates. */
   readonly env?: Environment;
 }
 
-/** Runs `PROGRAM --version`, without the variables of its API. */
+/** Runs `PROGRAM --version` without the variables of its API. */
 export async function findVersion(
   { program, env: own = {} }: Program,
   env: Environment,
@@ -47,10 +47,13 @@ export function compareVersion(found: FoundVersion, tested: readonly string[]): 
   return found.kind === 'found' ? { ...found, is: standingOf(found.version, tested) } : found;
 }
 
-/** The first kilobytes of standard output. A program that is not done in time is killed with everything that it started. */
+/**
+ * Returns the first kilobytes of standard output. If the program exceeds the time limit, it is killed with everything
+ * that it started.
+ */
 async function readPrinted(path: string, env: Environment, timeoutMs: number): Promise<string> {
   return new Promise((resolve) => {
-    // In a project, a client would read the project's settings.
+    // Runs in `/`, because in a project a client would read the project's settings.
     const child = spawn(path, ['--version'], { cwd: '/', env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
     let printed = '';
     const finish = (): void => {
@@ -75,12 +78,12 @@ async function readPrinted(path: string, env: Environment, timeoutMs: number): P
 const VERSION_TIMEOUT_MS = 5000;
 const MAX_PRINTED = 4096;
 
-/** The program may have ended and left others that hold the pipe open. */
+/** Kills the group, because the program may have left processes that hold the pipe open. */
 function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of them have ended.
+    // All processes have ended.
   }
 }
 

@@ -9,17 +9,17 @@ import { findVersion } from './client-version.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'baton-clients-'));
 const bin = join(home, 'bin');
-/** Also a relative folder, which is not searched. */
+/** Includes a relative folder, which must not be searched. */
 const env = { PATH: `bin:${bin}:/usr/bin:/bin`, HOME: home, ANTHROPIC_API_KEY: 'sk-secret', BATON_TOKEN: 'secret' };
 
-/** What each program does when it is asked for its version. */
+/** How each program answers when its version is requested. */
 const PROGRAMS = {
   claude: `env > ${home}/environment; pwd > ${home}/folder; echo '2.1.200 (Claude Code)'`,
   gemini: "printf '\\033[2J not a version: 1.2 or 1.2.3.4\\n'",
   opencode: 'yes 99 | tr -d "\\n"',
   qwen: 'echo 0.0.1; exit 3',
   copilot: 'echo "Copilot 9999.0.0."',
-  // Waits for ever, with a child that holds the pipe open.
+  // Waits forever, with a child that holds the pipe open.
   hangs: `sleep 600 & echo $! > ${home}/child; wait`,
 } as const;
 
@@ -57,7 +57,7 @@ describe('baton agent clients', () => {
     expect(found('acp:COMMAND')).toBeNull();
   });
 
-  it.each(['gemini', 'gemini-acp', 'opencode'])('takes the rubbish of %s for no version', (run) => {
+  it.each(['gemini', 'gemini-acp', 'opencode'])('does not accept the garbage of %s as a version', (run) => {
     expect(found(run)).toEqual({ kind: 'silent' });
   });
 
@@ -75,7 +75,7 @@ it('waits no longer than the timeout, and kills what a program started', async (
   await until('the child has ended', () => !isRunning(child));
 });
 
-/** A zombie has ended. */
+/** A zombie counts as ended. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -25,7 +25,7 @@ import {
   versionShape,
 } from './client-version.ts';
 
-/** A client, and its program on this machine; null if the client has no program of its own. */
+/** A client with its program on this machine; null if it has no program of its own. */
 export interface FoundClient extends Client {
   readonly version: Version | null;
 }
@@ -76,7 +76,9 @@ export async function findClients(clients: readonly Client[], env: Environment):
   });
 }
 
-/** Each program once, and as many at the same time as there are cores: more would slow each other down to their timeout. */
+/**
+ * Runs each program once, as many at a time as there are cores. More would slow each other down until they time out.
+ */
 async function findVersions(clients: readonly Client[], env: Environment): Promise<ReadonlyMap<string, FoundVersion>> {
   const found = new Map<string, FoundVersion>();
   const waiting = new Map(clients.flatMap(({ program, env: own = {} }) => (program === null ? [] : [[program, own]])));
@@ -130,7 +132,7 @@ function explain(question: Question, answers: Answers): string {
   return withoutMarks(explainAnswer(question, answers));
 }
 
-/** The words are Markdown. */
+/** Removes Markdown from the texts. */
 function withoutMarks(text: string): string {
   return text.replaceAll('`', '');
 }

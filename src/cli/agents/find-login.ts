@@ -6,7 +6,7 @@ import { readFileIfPresent } from '../../api/files.ts';
 import type { Environment } from '../../protocol/environment.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 
-/** Only whether a login is there: it is neither read nor tried. */
+/** Finds where a login is stored, without reading or trying it. */
 export function findLogin(run: string, env: Environment, cwd: string): string | null {
   const adapter = findAdapter(run);
   const variables = adapter?.variables?.(env, undefined) ?? [];
@@ -18,7 +18,7 @@ export function findLogin(run: string, env: Environment, cwd: string): string | 
   return run === 'claude' ? findClaudeAccount(env) : null;
 }
 
-/** On macOS the login of Claude Code is in the keychain, and its account in this file. */
+/** On macOS, Claude Code keeps its login in the keychain and its account in this file. */
 function findClaudeAccount(env: Environment): string | null {
   const path = join(env['CLAUDE_CONFIG_DIR'] ?? env['HOME'] ?? homedir(), '.claude.json');
   return 'oauthAccount' in fieldsInJson(readFileIfPresent(path)) ? withTilde(path, env) : null;

@@ -11,7 +11,7 @@ function newFile(): string {
   return join(folder, 'output.log');
 }
 
-/** Follows a file; what was read so far, and the end of it. */
+/** Follows a file. Returns what was read so far, and a promise of the end. */
 function follow(path: string) {
   const controller = new AbortController();
   let read = '';
@@ -28,7 +28,7 @@ function follow(path: string) {
   };
 }
 
-it('reads what is there, and what is added', async () => {
+it('reads the current content, and what is added', async () => {
   const path = newFile();
   writeFileSync(path, 'one\n');
   const reading = follow(path);
@@ -39,7 +39,7 @@ it('reads what is there, and what is added', async () => {
   expect(await reading.end()).toBe('one\ntwo\nthree\n');
 });
 
-it('waits for a file that is not there yet', async () => {
+it('waits for a file that does not exist yet', async () => {
   const path = newFile();
   const reading = follow(path);
   await reading.has('');
@@ -48,7 +48,7 @@ it('waits for a file that is not there yet', async () => {
   expect(await reading.end()).toBe('late\n');
 });
 
-it('goes on behind what it has read where the log was cut', async () => {
+it('continues after its last position when the log was cut', async () => {
   const path = newFile();
   writeFileSync(path, 'aaaabbbbccccdddd');
   const reading = follow(path);
@@ -61,7 +61,7 @@ it('goes on behind what it has read where the log was cut', async () => {
   expect(await reading.end()).toBe('aaaabbbbccccddddeeeeffff');
 });
 
-it('reads once where that is asked, also a file that is not there', async () => {
+it('reads once on request, even a missing file', async () => {
   const path = newFile();
   const { signal } = new AbortController();
   const read = async (): Promise<string> => {
@@ -74,7 +74,7 @@ it('reads once where that is asked, also a file that is not there', async () => 
   expect(await read()).toBe('one');
 });
 
-it('knows where a cut log goes on', () => {
+it('finds where to continue in a cut log', () => {
   expect(resumeAfterCut(Buffer.from('never cut'))).toBe(0);
   expect(resumeAfterCut(Buffer.from('é\n[baton: 8 bytes of output were cut here]\nxy'))).toBe(
     Buffer.byteLength('é\n[baton: 8 bytes of output were cut here]\nxy'),

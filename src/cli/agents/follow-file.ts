@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from
 import { FileChangeSignal } from '../../api/file-change-signal.ts';
 
 export interface FollowFileOptions {
-  /** Ends the generator once everything written so far is read. */
+  /** Ends the generator when everything written so far is read. */
   readonly signal: AbortSignal;
   /** Start offset in bytes. */
   readonly from?: number;
@@ -12,7 +12,10 @@ export interface FollowFileOptions {
   readonly bell?: FileChangeSignal;
 }
 
-/** Yields the bytes of a log as they are written, without polling. A log that was cut is a new file: reading resumes after the cut. */
+/**
+ * Yields the bytes of a log as they are written, without polling. A log that was cut is a new file, in which reading
+ * resumes after the cut.
+ */
 export async function* followFile(path: string, options: FollowFileOptions): AsyncGenerator<Buffer, void> {
   const { bell = new FileChangeSignal(path) } = options;
   const onAbort = (): void => bell.ring();
@@ -53,7 +56,7 @@ function openReader(path: string, from: number): Reader | undefined {
     const file = openSync(path, 'r');
     return { file, inode: fstatSync(file).ino, at: from };
   } catch {
-    // It does not exist yet.
+    // The file does not exist yet.
     return undefined;
   }
 }
@@ -76,7 +79,7 @@ function reopenIfReplaced(reader: Reader, path: string): Reader | undefined {
   return next;
 }
 
-/** A cut log keeps its start, a line that reports the cut, and as many bytes again. New output follows them. */
+/** A cut log keeps its start, a line that reports the cut, and as many bytes again from its end. New output follows. */
 export function resumeAfterCut(bytes: Buffer): number {
   const mark = /\n\[baton: \d+ bytes of output were cut here\]\n/.exec(bytes.toString('latin1'));
   return mark === null ? 0 : Math.min(bytes.length, mark.index + mark[0].length + mark.index);

@@ -6,7 +6,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const RUNS = ['claude', 'codex', 'gemini', 'scripted a.yaml', 'npm start'];
 
 describe('lines', () => {
-  it('are whole, also if characters and lines are cut in two', () => {
+  it('are complete, even if characters and lines are split', () => {
     const lines = new LogLines();
     const whole = bytes('first\nsécond\nthird');
     expect(lines.push(whole.subarray(0, 8))).toEqual(['first']);
@@ -15,7 +15,7 @@ describe('lines', () => {
     expect(lines.end()).toEqual([]);
   });
 
-  it('that never end are returned in parts', () => {
+  it('are returned in parts if they never end', () => {
     const lines = new LogLines();
     expect(lines.push(bytes('x'.repeat(70_000)))).toEqual(['x'.repeat(70_000)]);
     expect(lines.end()).toEqual([]);
@@ -59,7 +59,7 @@ describe('the log of a client', () => {
   });
 });
 
-it('prints no control character, whatever the log holds', () => {
+it('prints no control character, whatever the log contains', () => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array)),
     fc

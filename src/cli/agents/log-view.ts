@@ -6,7 +6,7 @@ import { colored, type Style } from '../status/paint.ts';
 /** Turns the bytes of a log into lines that are safe to print. */
 export interface LogView {
   push(bytes: Uint8Array): string[];
-  /** The line that was not complete. */
+  /** Returns the last, incomplete line. */
   end(): string[];
 }
 
@@ -19,7 +19,7 @@ export function rawLogView(): LogView {
   };
 }
 
-/** For people: a client's JSON as text, tool calls and results; other output as it is. */
+/** For people: renders a client's JSON as text, tool calls and results. Other output is unchanged. */
 export function readableLogView(agent: { readonly run: string }, colors: boolean): LogView {
   const format = outputFormatOf(agent.run);
   const lines = new LogLines(format === 'text' ? MAX_LINE : MAX_JSON_LINE);
@@ -41,7 +41,7 @@ const STYLES: Readonly<Record<ReadableLine['kind'], Style>> = {
   call: 'call',
 };
 
-/** Splits bytes into lines, in linear time also if a line comes in many pieces. */
+/** Splits bytes into lines, in linear time even if a line arrives in many chunks. */
 export class LogLines {
   readonly #decoder = new TextDecoder();
   readonly #maxCharacters: number;
@@ -58,7 +58,7 @@ export class LogLines {
     this.#add(first);
     const lines = last === undefined ? [] : [this.#take(), ...others];
     if (last !== undefined) this.#add(last);
-    // A long line is returned in parts: it may never end.
+    // Returns a long line in parts, because it may never end.
     if (this.#length > this.#maxCharacters) lines.push(this.#take());
     return lines;
   }
@@ -82,5 +82,5 @@ export class LogLines {
 }
 
 const MAX_LINE = 65_536;
-/** A line of a client's stream is read as a whole: it may hold the content of a file. */
+/** A line of a client's stream is read as a whole, because it may hold the content of a file. */
 const MAX_JSON_LINE = 8 * 1024 * 1024;

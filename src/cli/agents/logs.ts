@@ -21,7 +21,7 @@ export const LOG_OPTIONS: readonly Option[] = [
   { name: 'lines', short: 'n', value: 'N', about: 'Start with the last N lines' },
   { name: 'raw', about: 'Print the lines as the client printed them: JSON for Claude Code, Codex and Gemini CLI' },
 ];
-/** Programs read the client's own lines, not the text for people. */
+/** With `--json`, programs get the client's own lines instead of the text for people. */
 const JSON_LINES_OPTION: Option = { name: 'json', about: 'Print each line, as with --raw, as JSON: {"line": …}' };
 
 export const agentLogsCommand: CliCommand = {
@@ -52,7 +52,7 @@ export const agentLogsCommand: CliCommand = {
   },
 };
 
-/** Logs and conversations stay on the host of the agent. */
+/** Returns an error if the agent is on another host, where its log and conversation stay. */
 export function findElsewhere({ id, host, process, folder }: AgentView): ApiError | undefined {
   if (host === undefined || process === 'wanted' || existsSync(folder)) return undefined;
   return {
@@ -69,7 +69,7 @@ export function parseLineCount(given: ParsedArguments): { readonly value?: numbe
   return lines;
 }
 
-/** Reads the agent that the command line names. `after` is the newest entry before that, so that no later one is missed. */
+/** Reads the named agent. `after` is the newest entry before that, so that no later one is missed. */
 export async function readAgent(
   { args: [id = ''], options }: ParsedArguments,
   io: Io,
@@ -81,7 +81,7 @@ export async function readAgent(
 }
 
 export interface LogOptions {
-  /** Start with this many of the last lines; undefined for all. */
+  /** How many of the last lines to start with; undefined for all. */
   readonly lines?: number | undefined;
   readonly onLine: (line: string) => void;
   readonly view: LogView;
@@ -92,7 +92,10 @@ interface FollowLogOptions extends LogOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reports log lines until the agent ends; returns its last state, or undefined if aborted or the daemon is gone. */
+/**
+ * Reports log lines until the agent ends. Returns the agent's last state; undefined if aborted or if the daemon is
+ * unavailable.
+ */
 export async function followLog(
   agent: AgentView,
   client: Client,
@@ -109,7 +112,7 @@ export async function followLog(
 }
 
 export interface FollowFileLines extends LogOptions {
-  /** Ends it once everything written so far is reported. */
+  /** Ends when everything written so far is reported. */
   readonly signal: AbortSignal;
   readonly bell: FileChangeSignal;
 }

@@ -8,12 +8,12 @@ import { filesIn } from '../../supervisor/contract.ts';
 import { processesInside } from '../../sandbox/bubblewrap/processes-inside.ts';
 import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
 
-/** The connection to the supervisor of a client that runs in this terminal. While it is open, the supervisor waits. */
+/** The connection to the supervisor of a client that runs in this terminal. The supervisor waits while it is open. */
 interface TerminalConnection {
   readonly launch: TerminalLaunch;
-  /** Resolves when the connection closes, so that no supervisor looks after the client. */
+  /** Resolves when the connection closes. Without it no supervisor watches the client. */
   readonly broken: Promise<void>;
-  /** Reports the exit of the client. Resolves when Baton has taken over the conversation. */
+  /** Reports the client's exit. Resolves when Baton has taken over the conversation. */
   leave(code: number | null): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export type OpenedTerminal =
   | { readonly ok: true; readonly line: TerminalConnection }
   | { readonly ok: false; readonly reason: string };
 
-/** Sends who attaches, and receives what to run. Port and token of the supervisor are in the agent's private folder. */
+/** Sends who attaches, and receives the command. The supervisor's port and token are in the agent's private folder. */
 export async function openTerminalConnection(
   { folder, start }: { readonly folder: string; readonly start: number },
   who: { readonly by: string; readonly env: Readonly<Record<string, string>> },
@@ -75,11 +75,11 @@ export type RanInTerminal =
   | { readonly ok: true; readonly code: number | null; readonly signal: string | null }
   | { readonly ok: false; readonly reason: string };
 
-/** Runs a client as a shell would, in our process group; ends it when `broken` resolves. Restores the terminal. */
+/** Runs a client like a shell, in this process group, and ends it when `broken` resolves. Restores the terminal. */
 export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: Promise<void>): Promise<RanInTerminal> {
   const [program = '', ...args] = argv;
   const before = stty('-g');
-  // The client handles Ctrl-C and Ctrl-\.
+  // Ignored here, because the client handles Ctrl-C and Ctrl-\.
   const ignored = (['SIGINT', 'SIGQUIT'] as const).map((name) => [name, (): void => {}] as const);
   for (const [name, ignore] of ignored) process.on(name, ignore);
   const child = spawn(program, args, { cwd, env: { ...env }, stdio: 'inherit' });
@@ -88,7 +88,7 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
     inside ??= findInside(child);
     suspendWith(inside ?? child.pid);
   }, PAUSE_POLL_MS);
-  // The end of a sandbox would leave the client no time.
+  // Signals the client itself, because ending the sandbox would kill it at once.
   void broken.then(() => endProcess(inside) || child.kill('SIGTERM'));
   const ended = await new Promise<RanInTerminal>((resolve) => {
     child.once('error', ({ message }) => resolve({ ok: false, reason: message }));
@@ -100,15 +100,15 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
   return ended;
 }
 
-/** A stopped child causes no event. */
+/** No event reports a stopped child, so it is polled. */
 const PAUSE_POLL_MS = 300;
 
-/** The shell takes the terminal back after Ctrl-Z only if this process stops too. It resumes both. */
+/** After Ctrl-Z the shell takes the terminal back only if this process stops too. The shell resumes both. */
 function suspendWith(pid: number | undefined): void {
   if (pid !== undefined && readProcStat(pid)?.state === 'T') process.kill(process.pid, 'SIGSTOP');
 }
 
-/** A client that stops itself does not stop the sandbox around it. */
+/** Finds the client inside the sandbox: if it stops itself, the sandbox process does not stop. */
 function findInside({ pid }: ChildProcess): number | undefined {
   const isSandbox = pid !== undefined && readProcStat(pid)?.program === 'bwrap';
   return isSandbox ? processesInside(pid)[0] : undefined;

@@ -13,7 +13,7 @@ const words = async (...typed: string[]): Promise<string[]> => {
 };
 
 describe('the words that fit', () => {
-  it('are the commands, by their parts', async () => {
+  it('are the commands, word by word', async () => {
     const first = new Set(COMMANDS.map(({ name }) => name.replace(/ .*/, '')));
     expect(await words('')).toEqual([...first].toSorted());
     expect(await words('pip')).toEqual(['pipeline']);
@@ -42,7 +42,7 @@ it.each(['zsh', 'fish', 'powershell'])('has a script for %s', async (shell) => {
 });
 
 describe('bash', () => {
-  /** What bash makes of a line when Tab is pressed at its end. */
+  /** Returns bash's completions for a line when Tab is pressed at its end. */
   const complete = (line: string): string[] => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-completion-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -60,7 +60,7 @@ describe('bash', () => {
     expect(complete('baton status --wa')).toEqual(['--watch']);
   });
 
-  it('completes behind a colon only what is behind it', () => {
+  it('completes only what follows a colon', () => {
     expect(complete('baton emit agent:s')).toEqual(['signal', 'stop']);
   });
 });

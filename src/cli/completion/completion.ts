@@ -3,9 +3,9 @@ import { type CliCommand, EXIT, type ListedCommand } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
-/** The scripts call `baton completion --words`, so they do not depend on the commands. */
+/** The completion scripts. They call `baton completion --words`, so they do not depend on the commands. */
 export const SCRIPTS: Readonly<Record<string, string>> = {
-  // Bash splits words at colons and replaces only the part after the last one.
+  // Bash splits words at colons, and replaces only the part after the last one.
   bash: `_baton() {
   local line=\${COMP_LINE:0:COMP_POINT} words whole
   IFS=$' \\t\\n' read -ra words <<< "$line"
@@ -25,7 +25,7 @@ complete -o default -F _baton baton
 }
 compdef _baton baton
 `,
-  // The quotes keep PowerShell from taking `--` itself. Versions before 7.3 drop the empty word.
+  // The quotes keep PowerShell from consuming `--` itself. Versions before 7.3 drop the empty word.
   powershell: `Register-ArgumentCompleter -Native -CommandName baton -ScriptBlock {
   param($word, $line, $position)
   $typed = $line.Extent.Text.Substring(0, [Math]::Min($position, $line.Extent.Text.Length))

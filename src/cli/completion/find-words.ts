@@ -33,7 +33,7 @@ async function wordsOf(
     const last = given.at(-1);
     return value !== undefined && (last === `--${name}` || (short !== undefined && last === `-${short}`));
   });
-  // The value of an option is often a file: the shell completes it.
+  // An option's value is often a file name, which the shell completes.
   if (valued !== undefined) return [];
   if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help', '--no-pager'];
   const isFirst = given.every((each) => each.startsWith('-'));
@@ -41,7 +41,9 @@ async function wordsOf(
   return argument?.name === 'ID' ? idsFor(commandName, io) : [];
 }
 
-/** Ids of what runs; none if the daemon does not answer quickly, since a user who presses Tab does not wait. */
+/**
+ * The ids of current runs. None if the daemon does not answer quickly, because a user who presses Tab does not wait.
+ */
 async function idsFor(command: string, io: Io): Promise<string[]> {
   const kinds = command === 'wait' ? WAITED_KINDS : ID_KINDS.filter((each) => each === command.split(' ', 1)[0]);
   if (kinds.length === 0) return [];

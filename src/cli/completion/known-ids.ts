@@ -2,12 +2,15 @@ import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { shortId } from '../text.ts';
 
-/** The first words of commands whose argument is an id. */
+/** Commands whose first argument is an id. */
 export type IdKind = 'pipeline' | 'agent' | 'decision' | 'task';
 
 export const ID_KINDS: readonly IdKind[] = ['task', 'agent', 'pipeline', 'decision'];
 
-/** The ids of a kind as commands show them. None if the daemon does not answer within a second: they only help to type. */
+/**
+ * Reads the ids of a kind as commands show them. None if the daemon does not answer within a second, because they only
+ * help with typing.
+ */
 export async function readKnownIds(
   kind: IdKind,
   call: Client['call'],

@@ -25,7 +25,7 @@ it.each([
   expect(findSuggestion(missing, known)).toBe(suggestion);
 });
 
-it('asks for nothing after any other error', async () => {
+it('sends no request after any other error', async () => {
   const call: Client['call'] = async () => expect.unreachable('no list is needed');
   const answer = {
     ok: false,

@@ -44,7 +44,7 @@ export function findSuggestion(
   return nearest === undefined ? undefined : `Did you mean ${nearest}?`;
 }
 
-/** Random ids may be cut; four characters are enough not to match by accident. */
+/** Random ids may be shortened. Four characters are enough to avoid accidental matches. */
 function isSame(kind: IdKind, known: string, typed: string): boolean {
   if (kind === 'task') return known === typed;
   return typed.length >= 4 && (known.startsWith(typed) || typed.startsWith(known));

@@ -5,7 +5,7 @@ import { type CliCommand, EXIT } from '../command.ts';
 import { JSON_OPTION, reportError } from '../operation-command.ts';
 import { printable } from '../text.ts';
 
-/** Prints a file name and never the token: what a terminal shows ends up in logs and recordings. */
+/** Prints a file name and never the token, because terminal output gets into logs and recordings. */
 export const metricsCommand: CliCommand = {
   examples: ['baton metrics', 'baton metrics --json'],
   args: [],
@@ -30,7 +30,7 @@ export const metricsCommand: CliCommand = {
   },
 };
 
-/** For `prometheus.yml`. JSON is YAML, whatever the path looks like. */
+/** Renders the configuration for `prometheus.yml`. JSON strings are valid YAML, whatever the path contains. */
 export function renderScrapeConfig(port: number, tokenFile: string): string {
   return [
     '# Only you can read the token file. Copy it if Prometheus runs as another user.',

@@ -19,7 +19,7 @@ export async function changeService(what: 'install' | 'uninstall', io: Io): Prom
   return EXIT.ok;
 }
 
-/** If no daemon runs, an earlier `baton down` must not keep the service from starting one. */
+/** Whether a daemon runs. If none does, an earlier `baton down` must not keep the service from starting one. */
 async function isDaemonUp({ env }: Io): Promise<boolean> {
   const stateDir = findStateDir(env);
   const connection = await findDaemon(stateDir);
@@ -43,7 +43,7 @@ function describeChange(path: string, enable: string, disable: string, isRunning
 /** The same path in a clone and in a release. */
 const BATON = join(import.meta.dirname, '..', '..', '..', 'bin', 'baton.cjs');
 
-/** How this program would be installed as a service. */
+/** The facts for installing this program as a service. */
 export function serviceHost(env: ServiceHost['env']): ServiceHost {
   return { platform: process.platform, node: process.execPath, baton: BATON, env };
 }
@@ -59,7 +59,7 @@ type ServiceResult =
   | { readonly ok: true; readonly file: ServiceFile; readonly did: 'written' | 'removed' | 'absent' }
   | { readonly ok: false; readonly error: ApiError };
 
-/** A file that Baton did not write is kept. */
+/** Writes the service file. A file that Baton did not write is kept. */
 export function installService(host: ServiceHost): ServiceResult {
   const found = findService(host);
   if (!found.ok) return found;
@@ -106,7 +106,7 @@ export function findService({ platform, node, baton, env }: ServiceHost): FoundS
   return { ok: false, error: unsupportedError(platform) };
 }
 
-/** A file that cannot be read must not be replaced. */
+/** Reads the current file. An unreadable file must not be replaced. */
 function withContent(file: ServiceFile): FoundService {
   try {
     return { ok: true, file, before: readFileSync(file.path, 'utf8') };
@@ -143,7 +143,7 @@ export interface ServiceFacts {
   readonly stateDir: string;
   /** Exists while `baton down` is in force. */
   readonly downFile: string;
-  /** PATH of the daemon and its agents: service managers have their own. */
+  /** The PATH of the daemon and its agents, because service managers use their own. */
   readonly path: string;
 }
 
@@ -155,7 +155,7 @@ export interface ServiceFile {
   readonly disable: string;
 }
 
-/** In the first lines of every service file that Baton writes. */
+/** A mark in the first lines of every service file that Baton writes. */
 export const SERVICE_MARK = 'Written by `baton up --install-service`';
 
 export function renderSystemdUnit(facts: ServiceFacts, configHome: string, isDefaultFolder: boolean): ServiceFile {
@@ -192,7 +192,7 @@ WantedBy=default.target
 export function renderLaunchdPlist(facts: ServiceFacts, home: string, isDefaultFolder: boolean): ServiceFile {
   const label = `baton.daemon${isDefaultFolder ? '' : `.${hashOf(facts.stateDir)}`}`;
   const path = join(home, 'Library', 'LaunchAgents', `${label}.plist`);
-  // launchd has no conditions: the shell checks whether baton down is in force.
+  // launchd has no conditions, so the shell checks whether `baton down` is in force.
   const script = '[ -e "$1" ] && exit 0; exec "$2" "$3" up --foreground';
   const words = ['/bin/sh', '-c', script, 'baton', facts.downFile, facts.node, facts.baton];
   const content = `<?xml version="1.0" encoding="UTF-8"?>
@@ -221,7 +221,7 @@ ${words.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n')}
   return { path, content, enable: `launchctl load -w ${path}`, disable: `launchctl unload -w ${path}` };
 }
 
-/** The Node and the Baton that a service file of Baton starts; empty if they cannot be found in it. */
+/** The Node and the Baton that a service file of Baton starts; empty if the file names neither. */
 export function findServicePrograms(content: string): readonly string[] {
   const systemd = /^ExecStart=("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*") up --foreground$/m.exec(content);
   if (systemd !== null) return systemd.slice(1).map(unquoteSystemd);
@@ -246,7 +246,7 @@ function hashOf(stateDir: string): string {
   return createHash('sha256').update(stateDir).digest('hex').slice(0, 8);
 }
 
-/** systemd expands %. */
+/** Escapes %, which systemd expands. */
 function escapeSpecifiers(text: string): string {
   return text.replaceAll('%', '%%');
 }

@@ -66,8 +66,8 @@ export function describeResolved({ id, action, next, effective_at }: ResultOf<'d
 }
 
 /**
- * `isAsked` leaves out the command that answers, for a prompt that asks at once. What agents and people wrote stands deeper than headings
- * and options, also after a line break, so that it cannot look like them.
+ * Renders a decision. `isAsked` omits the command that answers it, for a prompt that follows. Texts of agents and
+ * people are indented deeper than headings and options, even after a line break, so that they cannot imitate them.
  */
 export function renderDecision(
   decision: DecisionDetails,
@@ -93,13 +93,13 @@ export function renderDecision(
   return `${shown.flatMap((line) => hangTo(line, columns)).join('\n')}\n`;
 }
 
-/** What an option needs besides its number. */
+/** Describes what an option needs besides its number. */
 function describeNeed(source: string, action: string, isAsked: boolean): string {
   if (needsNote(source, action)) return isAsked ? ' (needs a note)' : ' (needs -m TEXT)';
   return action === 'hand_over' && !isAsked ? ' (needs --agent NAME)' : '';
 }
 
-/** A merge that is sent back has a finding of Baton's own. */
+/** A merge that is sent back gets a finding from Baton, so it needs no note. */
 export function needsNote(source: string, action: string): boolean {
   return action === 'send_back' && source !== 'merge';
 }
@@ -113,7 +113,7 @@ function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   return about.length === 0 ? [] : [`  ${about.join(', ')}`];
 }
 
-/** An answer that did not take effect. */
+/** Describes an answer that did not take effect. */
 function lapsedLines({ lapsed }: DecisionView): string[] {
   if (lapsed === null) return [];
   const { option, label, by, at, reason } = lapsed;

@@ -5,7 +5,10 @@ import { paint } from '../status/paint.ts';
 import { printable } from '../text.ts';
 import { stageStrip } from '../view/stage-pieces.ts';
 
-/** The evidence of a decision in lines. All text is from agents and people, and is cut so that a question fits on a screen or two. */
+/**
+ * Renders the evidence of a decision. All text is from agents and people, and is shortened so that a question fits on
+ * one or two screens.
+ */
 export function renderEvidence(evidence: DecisionEvidence, question: string): string[] {
   const { goal, stage, stages, items, output, diff, cost, commands } = evidence;
   const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
@@ -54,7 +57,7 @@ export function renderEvidence(evidence: DecisionEvidence, question: string): st
   ];
 }
 
-/** A person who is asked for more money wants to know for what. */
+/** A person who is asked to raise a budget needs to know what it is used for. */
 function renderBudgetOf({ budget, mission, commands }: DecisionEvidence): string[] {
   if (budget === null) return [];
   const { scope, used, limit } = budget;
@@ -66,7 +69,7 @@ function renderBudgetOf({ budget, mission, commands }: DecisionEvidence): string
   ];
 }
 
-/** Their output is among the items if it was reported about the task. */
+/** The output is among the items if it was reported about the task. */
 function renderChecks({ checks, items }: DecisionEvidence): string[] {
   const failed = checks.filter(({ outcome }) => outcome === 'failed');
   if (failed.length === 0 || items.some(({ section }) => section === 'check')) return [];
@@ -113,7 +116,7 @@ function cutLines(text: string, where?: string): string[] {
   return [...lines.slice(0, MOST_LINES), describeRest(lines, 'more', where)];
 }
 
-/** Of a program's output the end counts. */
+/** Returns the end of a program's output, which matters most. */
 function lastLines(text: string, where?: string): string[] {
   const lines = linesOf(text.trimEnd());
   if (lines.length <= MOST_LINES) return lines;

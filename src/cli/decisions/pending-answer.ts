@@ -2,7 +2,7 @@ import type { DecisionView } from '../../api/run-views.ts';
 
 type Answer = NonNullable<DecisionView['answer']>;
 
-/** Not made safe for the terminal yet. */
+/** The result is not yet safe for the terminal. */
 export function describeAnswer({ option, label, by, agent, message, effective_at }: Answer, nowMs: number): string {
   const to = agent === null ? '' : ` to ${agent}`;
   const note = message === null ? '' : `: ${message}`;

@@ -27,7 +27,7 @@ describe('a question at the terminal', () => {
     expect(desk.questions).toContain('What must change: ');
   });
 
-  it('ends when somebody else answers it, before and after something is typed', async () => {
+  it('ends when another person answers it, before or after typing', async () => {
     const waiting = new Desk([]);
     const outcome = waiting.ask();
     waiting.record({ type: 'DecisionResolved', data: { decision_id: 'another' } });
@@ -44,14 +44,14 @@ describe('a question at the terminal', () => {
     expect(late.out).toContain('it was resolved by operator:bob');
   });
 
-  it('is not asked if it is settled already', async () => {
+  it('is not asked if it is already settled', async () => {
     const desk = new Desk([]);
     desk.result = { kind: 'withdrawn', at: '2026-01-01T00:00:00.000Z', reason: 'it fits again' };
     expect(await desk.ask()).toBe('settled');
     expect(desk.questions).toEqual([]);
   });
 
-  it('is not asked while an answer to it is not in effect yet, which is shown', async () => {
+  it('is not asked while an answer is not in effect yet, but shows that answer', async () => {
     const given = { option: 1, action: 'approve', label: 'Start the review', by: 'operator:bob', at: '', agent: null };
     const desk = new Desk([]);
     desk.answer = { ...given, message: null, effective_at: '2026-01-01T00:00:00.000Z' };
@@ -67,7 +67,7 @@ describe('a question at the terminal', () => {
     expect(await outcome).toBe('settled');
   });
 
-  it('is left open after s, q and the end of the input', async () => {
+  it('stays open after s, q and the end of the input', async () => {
     expect(await new Desk(['s']).ask()).toBe('skipped');
     expect(await new Desk(['q']).ask()).toBe('quit');
     expect(await new Desk([undefined]).ask()).toBe('quit');
@@ -75,7 +75,7 @@ describe('a question at the terminal', () => {
   });
 });
 
-/** A person who types the given lines, and a daemon with one decision. */
+/** Simulates a person who types the given lines, and a daemon with one decision. */
 class Desk {
   out = '';
   result: object | null = null;

@@ -40,7 +40,7 @@ async function printDecision(client: Client, { id }: DecisionView, io: Io): Prom
   if (shown.ok) io.out(`${renderDecision(shown.result, new Date(), lookOf(io))}\n`);
 }
 
-/** Returns how many are still open. */
+/** Returns how many decisions are still open. */
 async function askEach(decisions: readonly DecisionView[], client: Client, io: Io): Promise<number> {
   return withPrompt(async (ask) => {
     let left = decisions.length;
@@ -54,23 +54,23 @@ async function askEach(decisions: readonly DecisionView[], client: Client, io: I
   });
 }
 
-/** Asks in the terminal. The answer to a question is undefined after Ctrl-D or Ctrl-C. */
+/** Asks in the terminal. Ctrl-D or Ctrl-C makes the answer undefined. */
 export async function withPrompt<R>(use: (ask: Ask) => Promise<R>): Promise<R> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  // An iterator keeps lines that are typed ahead.
+  // An iterator keeps lines that were typed ahead.
   const lines = prompt[Symbol.asyncIterator]();
   try {
     let next: ReturnType<typeof lines.next> | undefined;
     return await use(async (question, signal) => {
       prompt.setPrompt(question);
       prompt.prompt();
-      // A line that is typed after an abort answers the next question.
+      // A line typed after an abort answers the next question.
       next ??= lines.next();
       const line = await Promise.race([next, untilAborted(signal)]);
       if (line === undefined) return undefined;
       next = undefined;
       if (line.done !== true) return line.value;
-      // After Ctrl-C and Ctrl-D the cursor is still behind the question.
+      // After Ctrl-C or Ctrl-D the cursor is still behind the question.
       process.stdout.write('\n');
       return undefined;
     });
@@ -86,20 +86,20 @@ async function untilAborted(signal: AbortSignal): Promise<undefined> {
   return promise;
 }
 
-/** Whether a person can be asked: both ends are a terminal. */
+/** Whether a person can be asked: input and output are a terminal. */
 export function mayAsk(io: Io): boolean {
   return io.isTerminal && isatty(0);
 }
 
-/** Undefined after Ctrl-D, Ctrl-C, or when `signal` aborts. */
+/** Returns undefined after Ctrl-D or Ctrl-C, or if `signal` aborts. */
 type Ask = (question: string, signal: AbortSignal) => Promise<string | undefined>;
 
 /** `settled`: answered elsewhere, or withdrawn. */
 type Asked = 'answered' | 'settled' | 'skipped' | 'quit';
 
 /**
- * Shows a decision with its evidence and asks until it is answered or skipped: a refused answer is explained and asked again. The question
- * ends when somebody else answers it.
+ * Shows a decision with its evidence, and asks until it is answered or skipped. A refused answer is explained, and the
+ * question asked again. The question closes if another person answers it.
  */
 export async function askOne(
   id: string,
@@ -133,7 +133,7 @@ export async function askOne(
     const line = renderErrorLine({ code, message: printable(message) }, io);
     io.out(`${line}\n${hint === '' || OBVIOUS.has(code) ? '' : `  hint: ${printable(hint)}\n`}`);
     if (SETTLED.has(code)) return 'settled';
-    // These refusals depend on what was typed, or on a daemon that comes back; any other would come again.
+    // These refusals depend on the typed text, or the daemon may recover. Any other refusal would repeat.
     if (!CORRECTABLE.has(code)) return 'skipped';
   }
 }
@@ -162,7 +162,7 @@ const SETTLEMENTS: ReadonlySet<string> = new Set(['DecisionAnswered', 'DecisionR
 
 const SETTLED: ReadonlySet<string> = new Set(['decision-resolved', 'decision-withdrawn', 'answer-pending']);
 
-/** The prompt itself asks for what these miss. */
+/** Not explained, because the prompt itself asks for what is missing. */
 const OBVIOUS: ReadonlySet<string> = new Set(['no-note', 'no-agent-named', ...SETTLED]);
 
 const CORRECTABLE: ReadonlySet<string> = new Set([
@@ -170,7 +170,7 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
   'no-agent-named',
   'wrong-role',
   'separation-of-duties',
-  // An agent that the runbook does not have.
+  // The runbook lacks the named agent.
   'bad-request',
   'daemon-away',
   'no-answer',

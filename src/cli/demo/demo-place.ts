@@ -5,7 +5,7 @@ import { gitEnvironment } from '../../git/run-git.ts';
 import { surveySandboxes } from '../../sandbox/survey.ts';
 import type { Io } from '../command.ts';
 
-/** The folder of one demo: a repository and a state folder of their own, so that the user's are never touched. */
+/** The folder of one demo, with its own repository and state folder, so that the user's are never touched. */
 export interface DemoPlace {
   readonly folder: string;
   readonly repository: string;
@@ -13,7 +13,7 @@ export interface DemoPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Present in a clone and in the package; `import.meta.dirname` is the same distance from the root in both. */
+/** Exists in a clone and in the package. `import.meta.dirname` is at the same distance from the root in both. */
 const ROOT = join(import.meta.dirname, '../../..');
 export const LAUNCHER: string = join(ROOT, 'bin', 'baton.cjs');
 
@@ -35,7 +35,7 @@ export function hasGit({ PATH }: Io['env']): boolean {
   return spawnSync('git', ['--version'], { env: { PATH } }).status === 0;
 }
 
-/** A supervisor may still write its last lines while its folder is removed. */
+/** Retries, because a supervisor may still write its last lines while its folder is removed. */
 export function removeDemoPlace({ folder }: DemoPlace): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
@@ -44,7 +44,7 @@ function demoEnvironment(userEnv: Io['env'], stateDir: string): DemoPlace['env']
   const kept = Object.entries(userEnv).filter(([name]) => !/^(?:BATON_|AGENT_EXIT_PROTOCOL_)/.test(name));
   return {
     ...Object.fromEntries(kept),
-    // The sample's agents and tests call `node`, which is not on the PATH of everybody who starts a Node by its path.
+    // The sample's agents and tests call `node`, which may be missing on the PATH if the user starts Node by its path.
     PATH: [dirname(process.execPath), userEnv['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter),
     // The demo's commits are not signed, and the user's hooks do not run for them.
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -64,12 +64,15 @@ function commitAll({ repository, env }: DemoPlace): void {
   git(...author, 'commit', '--quiet', '-m', 'A library of durations');
 }
 
-/** Another user could not reach a temporary folder that others may not enter. The agents here are known scripts. */
+/**
+ * Turns the sandbox off: in mode `user`, another user could not reach a private temporary folder. The demo's agents are
+ * known scripts.
+ */
 function leaveSandboxOut(repository: string): void {
   appendFileSync(join(repository, 'baton.toml'), '\n[sandbox]\nmode = "none"\n');
 }
 
-/** The agents work for seconds instead of milliseconds: a person can follow the stage tree. */
+/** Makes the agents work for seconds instead of milliseconds, so that a person can follow the stage tree. */
 function slowAgents(repository: string): void {
   for (const name of globSync('agents/*.yaml', { cwd: repository })) {
     const file = join(repository, name);

@@ -43,15 +43,15 @@ export class DemoSession implements AsyncDisposable {
     process.once('exit', this.#onExit);
   }
 
-  /** Prints a command as a person would type it, and runs it in this process. */
+  /** An interrupted run would report that it continues, but the demo ends it. */
   async baton(...words: string[]): Promise<void> {
     await this.#announce(`baton ${words.map((word) => (word.includes(' ') ? JSON.stringify(word) : word)).join(' ')}`);
     const { env, repository } = this.place;
-    // An interrupted run would report that it continues, and the demo ends it.
+    // Prints a command as a person would type it, and runs it in this process.
     const print = (text: string): void => {
       if (this.#phase !== 'leaving') this.io.out(text);
     };
-    // The demo does not stop in the middle for somebody to leave a pager.
+    // The demo must not stop until the user leaves a pager.
     const io: Io = { ...this.io, env, cwd: repository, pager: false, out: print, err: print };
     const code = await this.#run(words, io);
     await this.unlessLeaving();
@@ -64,12 +64,12 @@ export class DemoSession implements AsyncDisposable {
     this.io.out(execFileSync('/bin/sh', ['-c', command], { cwd, encoding: 'utf8', env: gitEnvironment(env) }));
   }
 
-  /** Never resolves once the demo is interrupted: any further call would start the daemon again. */
+  /** Never resolves after an interruption, because any further call would start the daemon again. */
   async unlessLeaving(): Promise<void> {
     if (this.#phase === 'leaving') await new Promise(() => {});
   }
 
-  /** Keeps the daemon and its page up until the first Ctrl-C. */
+  /** Keeps the daemon and its page running until the first Ctrl-C. */
   async look(): Promise<void> {
     this.#phase = 'looking';
     // A promise alone does not keep Node running.
@@ -114,7 +114,7 @@ export class DemoSession implements AsyncDisposable {
     if (!this.options.keep) removeDemoPlace(this.place);
     const rest = this.options.keep ? `; what there was by then is in ${this.place.folder}` : ', and nothing is left';
     this.io.out(`\nInterrupted. Nothing runs any more${rest}\n`);
-    // The walk waits for an answer that never comes.
+    // The demo waits for an answer that will not come.
     process.exit(EXIT.interrupted);
   }
 
@@ -123,18 +123,20 @@ export class DemoSession implements AsyncDisposable {
     return !status.ok || status.result.agents.length === 0;
   }
 
-  /** Supervisors end a moment after their agents, and write into the folder until then. */
+  /**
+   * Whether all processes have ended. Supervisors end a moment after their agents, and write to the folder until then.
+   */
   #nothingRuns(): boolean {
     const mark = `\0BATON_STATE_DIR=${this.place.stateDir}\0`;
     return !listLiving().some(({ pid }) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(mark));
   }
 
-  /** For at most ten seconds, because the user waits for the prompt. */
+  /** Waits at most ten seconds, because the user waits for the shell prompt. */
   async #until(holds: () => boolean | Promise<boolean>): Promise<void> {
     for (let tries = 0; tries < 200 && !(await holds()); tries += 1) await sleep(50);
   }
 
-  /** Nothing asynchronous runs any more. */
+  /** Called at exit, when asynchronous code no longer runs. */
   #endAtExit(): void {
     const { pid } = readDaemonRecord(this.place.stateDir) ?? {};
     if (pid !== undefined) process.kill(pid, 'SIGTERM');

@@ -9,8 +9,8 @@ import { type DemoOptions, DemoSession } from './demo-session.ts';
 import { walk } from './walk.ts';
 
 /**
- * The whole workflow on a small real repository, with scripted agents in place of models. It needs git, and neither an
- * account nor a network.
+ * Plays the whole workflow on a small real repository, with scripted agents in place of models. Needs git, but neither
+ * an account nor a network.
  */
 export function createDemoCommand(commands: readonly ListedCommand[]): CliCommand {
   return {
@@ -50,7 +50,7 @@ async function runDemo(options: DemoOptions, commands: readonly ListedCommand[],
   }
 }
 
-/** When it returns, nothing of the demo runs. */
+/** When this returns, no process of the demo runs. */
 async function play(place: DemoPlace, options: DemoOptions, commands: readonly ListedCommand[], io: Io): Promise<void> {
   const began = performance.now();
   await using demo = new DemoSession(place, io, options, commands);

@@ -5,11 +5,11 @@ import { type DemoSession, TASK } from './demo-session.ts';
 
 const TITLE = 'Read durations back';
 
-/** From a request to a merge, and the proof of it. */
+/** Goes from a request to a merge, and its proof. */
 export async function walk(demo: DemoSession): Promise<void> {
   const { folder } = demo.place;
   const proof = join(folder, `${TASK}.proof.json`);
-  // The page is opened first, so that it shows the workflow while it runs.
+  // Opens the page first, so that it shows the running workflow.
   if (demo.options.page) await demo.baton('web');
   await demo.baton('run', 'issue', TITLE, '--plan');
   await demo.baton('run', 'issue', TITLE);
@@ -24,11 +24,11 @@ export async function walk(demo: DemoSession): Promise<void> {
   await demo.baton('ledger', 'prove', TASK, '-o', proof);
   await demo.baton('verify', proof);
   await demo.baton('ledger', 'export', '-o', join(folder, 'ledger.ndjson'));
-  // Without --keep there is no page to come back to.
+  // Without --keep the demo removes the page at its end.
   if (demo.options.keep && !demo.options.page) await demo.baton('web', '--no-token');
 }
 
-/** The reason of the stop hook is in the agent's conversation, not in the ledger. */
+/** Reads the stop hook's reasons in the agent's conversation, because the ledger does not have them. */
 async function readBlocks({ client, place }: DemoSession): Promise<string[]> {
   const view = await client.call('task_view', { task_id: TASK });
   if (!view.ok) throw new Error(view.error.message);
@@ -40,7 +40,7 @@ async function readBlocks({ client, place }: DemoSession): Promise<string[]> {
   });
 }
 
-/** The daemon seals the ledger a moment after the end of the workflow. */
+/** The daemon seals the ledger a moment after the workflow ends. */
 async function waitForSeal(demo: DemoSession): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     await demo.unlessLeaving();

@@ -14,7 +14,7 @@ type Served =
   | { readonly ok: true; readonly value: SiteServer }
   | { readonly ok: false; readonly problem: Pick<Problem, 'code' | 'message' | 'hint'> };
 
-/** Serves the site on loopback. Only the files of the site can be read, whatever the path. */
+/** Serves the site on loopback. Only files of the site can be read, whatever the path. */
 export async function serveSite(site: Site, port: number): Promise<Served> {
   const server = createServer((request, response) => send(site, request, response));
   try {
@@ -63,5 +63,5 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** A picture that is opened by itself has styles of its own, for the dark theme. */
+/** A picture that is opened directly has its own styles, for the dark theme. */
 const PICTURE_HEADERS = { ...HEADERS, 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" };

@@ -54,7 +54,7 @@ async function placeOf(env: Record<string, string> = {}, options = new Map<strin
   return findPlace({ args: [], options }, io);
 }
 
-/** The codes of what is not right, apart from the sandboxes and clients of the machine. */
+/** Returns the codes of findings that are not `ok`, except those about the machine's sandboxes and clients. */
 async function wrong(env: Record<string, string> = {}): Promise<readonly string[]> {
   return (await findings(env)).map(({ code }) => code);
 }
@@ -66,7 +66,7 @@ async function findings(env: Record<string, string> = {}): Promise<readonly Find
 
 const MACHINE = /^(?:sandbox|agents)\.|^runbook\.missing$|^git\.no-identity$/;
 
-/** Makes the corrections of these findings only: as root, --fix would also add a user to this machine. */
+/** Makes only the corrections of these findings. As root, --fix would also add a user to this machine. */
 async function fix(...codes: readonly string[]): Promise<readonly string[]> {
   const place = await placeOf();
   const found = (await look(place)).filter(({ code }) => codes.includes(code));
@@ -93,7 +93,7 @@ async function recordAll(drafts: readonly Draft[], clock: () => Date = () => new
   await opened.ledger.close();
 }
 
-/** Path, size and time of everything in the folder. */
+/** The path, size and time of everything in the folder. */
 function traceOf(folder: string): readonly string[] {
   const paths = globSync(['**/*', '**/.*'], { cwd: folder });
   return paths.map((path) => {
@@ -103,14 +103,14 @@ function traceOf(folder: string): readonly string[] {
 }
 
 describe('the ledger', () => {
-  it('is found as it is, and nothing is written', async () => {
+  it('is inspected without writing anything', async () => {
     await recordNotes(20);
     const before = traceOf(scene.folder);
     expect(await wrong()).toEqual([]);
     expect(traceOf(scene.folder)).toEqual(before);
   });
 
-  it('is not made', async () => {
+  it('is not created', async () => {
     const before = traceOf(scene.folder);
     expect(await wrong()).toEqual([]);
     expect(traceOf(scene.folder)).toEqual(before);
@@ -174,7 +174,7 @@ describe('the ledger', () => {
 });
 
 describe('the state folder', () => {
-  it('is a file', async () => {
+  it('may be a file', async () => {
     writeFileSync(scene.stateDir, '');
     expect(await wrong()).toEqual(['state.not-a-folder']);
   });
@@ -214,7 +214,7 @@ describe('the daemon', () => {
     expect(await wrong()).toEqual([]);
   });
 
-  it('is not touched by a correction that comes too late', async () => {
+  it('is not changed by a correction that comes too late', async () => {
     const place = await placeOf();
     const { child, exited } = await scene.spawnDaemon();
     const stale = { code: 'daemon.stale', name: 'daemon', status: 'warning', detail: '', fix: '' } as const;
@@ -225,7 +225,7 @@ describe('the daemon', () => {
     await exited;
   });
 
-  it('has left a socket of another kind', async () => {
+  it('may have left a socket of another kind', async () => {
     mkdirSync(scene.stateDir, { mode: 0o700 });
     writeFileSync(stateFiles(scene.stateDir).socket, '', { mode: 0o600 });
     expect(await wrong()).toEqual(['daemon.not-a-socket']);
@@ -233,7 +233,7 @@ describe('the daemon', () => {
 });
 
 describe('a worktree', () => {
-  it('was deleted by hand, and is forgotten; its branch stays', async () => {
+  it('may be deleted by hand and is then pruned; its branch stays', async () => {
     const path = join(repository, '.worktrees', 't1');
     execFileSync('git', ['-C', repository, 'worktree', 'add', '-q', '-b', 't1', path]);
     expect(await wrong()).toEqual(['worktrees.no-task']);
@@ -246,7 +246,7 @@ describe('a worktree', () => {
     execFileSync('git', ['-C', repository, 'rev-parse', '--verify', '--quiet', 't1']);
   });
 
-  it('is unknown to git', async () => {
+  it('may be unknown to git', async () => {
     mkdirSync(join(repository, '.worktrees', 'left'), { recursive: true });
     expect(await wrong()).toEqual(['worktrees.not-in-git']);
   });
@@ -310,7 +310,7 @@ it('finds a service that starts a Baton that is gone, and writes it again', asyn
 });
 
 it.runIf(process.getuid?.() === 0)(
-  'sets up the user for agents as root, and nothing outside of this system',
+  'sets up the user for agents as root, and changes nothing outside of this system',
   async () => {
     const system = join(scene.folder, 'system');
     mkdirSync(join(system, 'etc'), { recursive: true });
@@ -367,7 +367,7 @@ describe('the command', () => {
 });
 
 function replaceBytes(path: string, from: string, to: string): void {
-  // SQLite leaves copies of rows that it moved.
+  // Replaces all occurrences, because SQLite leaves copies of rows that it moved.
   const text = readFileSync(path, 'latin1').replaceAll(from, to);
   writeFileSync(path, text, 'latin1');
 }

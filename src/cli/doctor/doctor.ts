@@ -45,7 +45,7 @@ async function readProof(place: Place, isJson: boolean, io: Io): Promise<readonl
   return found;
 }
 
-/** For programs that do not answer: the process ends without them. */
+/** Programs that do not answer get this long. Then the process exits without them. */
 const EXIT_MS = 1000;
 
 export function reportOf(found: readonly Diagnosis[], fixed: readonly FixedFinding[]): DoctorReport {
@@ -58,7 +58,7 @@ function renderReport({ findings, fixed }: DoctorReport): string {
   return `${done}${done === '' ? '' : '\n'}${renderFindings(findings)}\n${renderSummary(findings)}`;
 }
 
-/** One line for each finding, and one below it with the fix. */
+/** Renders one line per finding, and below it one with the fix. */
 export function renderFindings(findings: readonly Finding[]): string {
   return renderTable(
     findings.flatMap(({ name, status, detail, fix }) => [

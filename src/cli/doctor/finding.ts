@@ -12,13 +12,13 @@ const finding = object({
   detail: text,
   fix: { ...nullable(text), about: 'A command or a sentence. Null only if the status is `ok`.' },
 });
-/** One thing that `baton doctor` found. */
+/** One finding of `baton doctor`. */
 export type Finding = ValueOf<typeof finding>;
 
 const fixedFinding = object({ code: text, ok: flag, detail: text });
 export type FixedFinding = ValueOf<typeof fixedFinding>;
 
-/** What `baton doctor --json` prints. */
+/** The output of `baton doctor --json`. */
 export const doctorReport = object({
   ok: { ...flag, about: 'False if a finding is a problem, or the proof failed.' },
   findings: list(finding),
@@ -31,7 +31,7 @@ export interface Diagnosis extends Finding {
   readonly repair?: Repair;
 }
 
-/** A safe correction, as data: `repair.ts` makes it. */
+/** A safe correction, as data. `repair.ts` applies it. */
 export type Repair =
   | { readonly kind: 'make-private'; readonly path: string; readonly mode: number }
   | { readonly kind: 'remove-stale-daemon' }
@@ -44,7 +44,7 @@ export type Repair =
 
 interface FindingKind {
   readonly status: FindingStatus;
-  /** What it means, for docs/doctor.md. */
+  /** The meaning of the finding, for docs/doctor.md. */
   readonly means: string;
   /** What `--fix` does about it, for docs/doctor.md. */
   readonly repaired?: string;
@@ -56,12 +56,12 @@ type Details<K extends FindingKind> = K['status'] extends 'ok'
   ? { readonly detail: string; readonly name?: string }
   : { readonly detail: string; readonly name?: string; readonly fix: string; readonly repair?: Repair | undefined };
 
-/** A check, with everything that it can find. */
+/** A check, with all its possible findings. */
 export interface Check<K extends Kinds = Kinds> {
   readonly name: string;
   readonly about: string;
   readonly kinds: K;
-  /** Only findings of status `ok` are without a fix. */
+  /** Only findings of status `ok` have no fix. */
   readonly found: <C extends keyof K & string>(code: C, details: Details<K[C]>) => Diagnosis;
 }
 

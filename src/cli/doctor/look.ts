@@ -36,7 +36,7 @@ import { readWorktreeFacts } from './facts/worktrees.ts';
 import { type Check, defineCheck, type Diagnosis, warning } from './finding.ts';
 import { type Place, TookTooLongError, withLimit } from './place.ts';
 
-/** A check that could not be made. The others go on. */
+/** Reports a check that could not be made. The others continue. */
 const doctorCheck = defineCheck('doctor', 'The checks themselves', {
   failed: warning('A check failed by itself'),
   late: warning('A check took too long'),
@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
   { check: telemetryCheck, look: (place) => diagnoseTelemetry(readTelemetryFacts(place)) },
 ];
 
-/** For docs/doctor.md. */
+/** All checks, for docs/doctor.md. */
 export const CHECKS: readonly Check[] = [...ROWS.map(({ check }) => check), proofCheck, doctorCheck];
 
 /** Makes every check, and waits at most `limitMs` for each. */
@@ -140,7 +140,9 @@ function shareFacts(place: Place): Shared {
   };
 }
 
-/** The state folder is a file, or another user's. That is a finding of its own; nothing is known about what is in it. */
+/**
+ * Whether the state folder is a file or another user's. That is a separate finding, and nothing inside can be checked.
+ */
 function isOutOfReach({ stateDir }: Place): boolean {
   const stat = statSync(stateDir, { throwIfNoEntry: false });
   return stat !== undefined && (!stat.isDirectory() || !canEnter(stateDir));
@@ -160,7 +162,7 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   return async () => (reading ??= read());
 }
 
-/** Turns a check that throws, or does not end, into a finding. */
+/** Turns a check that throws or does not end into a finding. */
 export async function guard(
   name: string,
   check: () => Promise<readonly Diagnosis[]>,
@@ -177,7 +179,7 @@ export async function guard(
 
 const AGAIN = 'Correct what it names, and run baton doctor again. Otherwise it is an error of Baton: report it.';
 
-/** Work that was given up may keep the process alive. */
+/** Whether work that exceeded its limit may keep the process alive. */
 export function hasLateWork(found: readonly Diagnosis[], { repository }: Place): boolean {
   const isGitLate = !repository.ok && repository.problem.code === 'git/timeout';
   return isGitLate || found.some(({ code }) => code === 'doctor.late');

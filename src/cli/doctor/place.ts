@@ -8,10 +8,10 @@ import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { readRunbook, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 
-/** Where a check looks. Everything in it was found without an error. */
+/** What checks look at. All of it was found without an error. */
 export interface Place {
   readonly env: Environment;
-  /** What the user named, or the current folder. */
+  /** The folder that the user named, or the current folder. */
   readonly folder: string;
   readonly isNamed: boolean;
   readonly stateDir: string;
@@ -48,7 +48,7 @@ function gitSilent(error: unknown): GitResult<Repository> {
   return gitFailure('git/timeout', message, 'Find out what it waits for: git rev-parse --show-toplevel');
 }
 
-/** Rejects if the work takes longer. The work itself goes on. */
+/** Rejects if the work takes longer. The work itself continues. */
 export async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const over = new AbortController();
   const late = async (): Promise<never> => {

@@ -20,7 +20,7 @@ interface Repaired {
   readonly detail: string;
 }
 
-/** Makes the corrections of all findings, in their order. One that fails is reported, and the others go on. */
+/** Applies the corrections of all findings, in order. A failure is reported, and the others continue. */
 export async function repairAll(found: readonly Diagnosis[], place: Place): Promise<readonly FixedFinding[]> {
   const fixed: FixedFinding[] = [];
   for (const { code, repair: wanted } of found) {
@@ -65,7 +65,7 @@ async function repair(wanted: Repair, place: Place): Promise<Repaired> {
   }
 }
 
-/** Under the lock of the state folder, so that no daemon starts meanwhile. */
+/** Holds the lock of the state folder, so that no daemon starts in the meantime. */
 async function removeStaleDaemon(stateDir: string): Promise<Repaired> {
   const lock = lockStateFolder(stateDir);
   if (!lock.ok) return { ok: false, detail: lock.error.message };
@@ -103,7 +103,7 @@ function setUpUser(env: Place['env']): Repaired {
   return done.ok ? { ok: true, detail: steps } : { ok: false, detail: `${steps}; then failed: ${done.reason}` };
 }
 
-/** Git refuses if the folder exists by now and has work in it. */
+/** Git refuses if the folder exists again and has work in it. */
 async function forgetWorktree(path: string, { repository }: Place): Promise<Repaired> {
   if (!repository.ok) return { ok: false, detail: repository.problem.message };
   const done = await git(['worktree', 'remove', '--', path], { cwd: repository.value.mainTop });

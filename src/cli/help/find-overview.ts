@@ -2,7 +2,9 @@ import type { ListedCommand } from '../command.ts';
 import { findHelpGroup } from './help-groups.ts';
 import { renderFamilyHelp, renderGroupHelp, renderOverviewHelp } from './render-help.ts';
 
-/** The help that no single command gives: of all commands, of a group, or of the commands with the same first word. */
+/**
+ * Finds help that no single command gives: of all commands, of a group, or of the commands with the same first word.
+ */
 export function findOverview(argv: readonly string[], commands: readonly ListedCommand[]): string | undefined {
   const words = argv.filter((word) => !isHelp(word));
   const [first] = words;

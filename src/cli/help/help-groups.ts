@@ -3,7 +3,10 @@ export interface HelpGroup {
   /** As typed after `baton help`. No command has this name. */
   readonly name: string;
   readonly title: string;
-  /** Commands, or first words of commands. The longest match counts, so that one word may be divided among groups. */
+  /**
+   * Commands, or first words of commands. The longest match counts, so that commands with one first word can be in
+   * different groups.
+   */
   readonly commands: readonly string[];
 }
 
@@ -63,7 +66,7 @@ export function findHelpGroup(name: string): HelpGroup | undefined {
   return HELP_GROUPS.find((group) => group.name === name);
 }
 
-/** The commands of a group, in the order in which the group names them. */
+/** The commands of a group, in the group's order. */
 export function commandsOf<C extends { readonly name: string }>(group: HelpGroup, commands: readonly C[]): C[] {
   return commands
     .flatMap((command) => {
@@ -74,7 +77,7 @@ export function commandsOf<C extends { readonly name: string }>(group: HelpGroup
     .map(({ command }) => command);
 }
 
-/** The group that names the longest beginning of a command. */
+/** The group with the longest matching prefix of a command. */
 function placeOf(command: string): { readonly group: HelpGroup; readonly index: number } | undefined {
   return HELP_GROUPS.flatMap((group) =>
     group.commands.flatMap((prefix, index) =>

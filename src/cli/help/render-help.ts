@@ -3,7 +3,7 @@ import { commandsOf, HELP_GROUPS, type HelpGroup } from './help-groups.ts';
 
 type Named = Pick<ListedCommand, 'name' | 'summary'>;
 
-/** Opens with examples: most readers look for one. */
+/** Starts with examples, because most readers look for one. */
 export function renderCommandHelp({ name: commandName, summary }: Named, command: CliCommand): string {
   const sections = [
     command.examples.map((example) => `  ${example}`).join('\n'),
@@ -23,7 +23,7 @@ export function renderCommandHelp({ name: commandName, summary }: Named, command
   return joinSections(sections);
 }
 
-/** The groups, with the commands that share a first word in one row: a list of all commands would be too long to read. */
+/** Renders the groups, with commands that share a first word in one row: a list of all commands would be too long. */
 export function renderOverviewHelp(commands: readonly Named[]): string {
   const groups = HELP_GROUPS.map((group) => ({
     title: group.title,

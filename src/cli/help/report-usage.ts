@@ -6,14 +6,14 @@ import { printable } from '../text.ts';
 
 interface UsageProblem {
   readonly message: string;
-  /** A command line that was probably meant. */
+  /** The command line that was probably meant. */
   readonly meant?: string;
   readonly usage?: string;
-  /** The command whose help explains it; empty for `baton --help`. */
+  /** The command whose help explains the mistake; empty for `baton --help`. */
   readonly help: string;
 }
 
-/** Prints a usage error; with `--json` as JSON, so that a program that reads the output learns of it too. */
+/** Prints a usage error. With `--json` it is JSON, so that a program that reads the output gets it too. */
 export function reportUsage({ message, meant, usage, help }: UsageProblem, argv: readonly string[], io: Io): number {
   const [didYouMean, seeHelp] = [`Did you mean: baton ${meant}`, `Try: baton ${help === '' ? '' : `${help} `}--help`];
   if (wantsJson(argv)) {
@@ -31,7 +31,7 @@ export function reportUsage({ message, meant, usage, help }: UsageProblem, argv:
   return EXIT.usage;
 }
 
-/** A full disk, or a folder in place of a file: the user gets the reason without a stack trace. */
+/** Reports errors such as a full disk or a folder in place of a file: the reason, without a stack trace. */
 export function reportUnexpected(error: unknown, argv: readonly string[], io: Io): number {
   const message = describeError(error);
   if (wantsJson(argv)) io.out(`${JSON.stringify({ error: { code: 'unexpected', message, hint: '' } })}\n`);
@@ -44,7 +44,7 @@ function wantsJson(argv: readonly string[]): boolean {
   return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
 }
 
-/** Words that are no command, and the command, first word or help group that was probably meant. */
+/** Describes words that are no command, with the command, first word or help group that was probably meant. */
 export function describeUnknown(argv: readonly string[], commands: readonly ListedCommand[]): UsageProblem {
   const words = argv.filter((word) => !word.startsWith('-') && word !== 'help');
   const [first = argv[0] ?? '', second] = words;
@@ -56,7 +56,7 @@ export function describeUnknown(argv: readonly string[], commands: readonly List
   return { message: `unknown command: ${typed}`, ...(meant && { meant }), help: isFamily ? first : '' };
 }
 
-/** `baton web kyes`: the first word is a command, and the second probably belongs to a longer one. */
+/** For `baton web kyes`: the first word is a command, and the second probably belongs to a longer one. */
 export function findMeantBelow(
   command: string,
   argv: readonly string[],
@@ -71,7 +71,7 @@ export function findMeantBelow(
   return nearest === undefined ? undefined : `${command} ${nearest}`;
 }
 
-/** Both words may be wrong, or only one of them. */
+/** Either word may be wrong, or both. */
 function findMeant(
   first: string,
   second: string | undefined,
@@ -83,7 +83,7 @@ function findMeant(
   const family = families.includes(first) ? first : findNearest(first, families);
   const below = names.filter((name) => name.startsWith(`${family} `));
   const seconds = below.map((name) => name.slice(name.indexOf(' ') + 1));
-  // A word that exists elsewhere: `baton list` is probably not `baton task list`, but `baton task ls` is.
+  // An existing second word is kept: `baton list` probably does not mean `baton task list`, but `baton task ls` does.
   const nearest = second === undefined ? undefined : findNearest(second, seconds);
   if (family !== undefined) return nearest === undefined ? `${family} --help` : `${family} ${nearest}`;
   const group = findNearest(

@@ -14,14 +14,15 @@ import { type FleetOnRecord, readFleetOnRecord } from '../store/fleet-on-record.
 export interface BuiltReplica {
   readonly ok: true;
   readonly fleet: FleetOnRecord | undefined;
-  /** Makes it the replica of this state folder. */
+  /** Makes the copy the replica of this state folder. */
   keep(): void;
   drop(): void;
 }
 
 /**
- * Copies the chain to this machine, so that the daemon starts at once. Under another name until the host has asked to
- * join: a file in its place would count as a ledger of this machine. An interrupted copy continues.
+ * Copies the chain to this machine, so that the daemon starts at once. The file has another name until the host has
+ * requested to join, because a file at the replica's path would count as this machine's ledger. An interrupted copy
+ * continues.
  */
 export async function buildReplica(
   shared: Store,
@@ -29,7 +30,7 @@ export async function buildReplica(
   signer: Signer,
   io: Io,
 ): Promise<BuiltReplica | Failure> {
-  // The daemon may have it open.
+  // The daemon may have the file open.
   if (existsSync(place.ledger)) {
     const fleet = await readFleet(place, shared);
     return 'problem' in fleet ? fleet : { ...fleet, keep: () => undefined, drop: () => undefined };
@@ -52,7 +53,7 @@ export async function buildReplica(
   };
 }
 
-/** What the copy lacks comes from `shared`. */
+/** Reads from `shared` what the copy lacks. */
 async function readFleet(
   place: LedgerPlace,
   shared?: Store,

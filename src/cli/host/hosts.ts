@@ -44,7 +44,7 @@ export const hostDrainCommand = operationCommand({
       : `Host ${printable(host)} takes new work again.\n`,
 });
 
-/** Two steps: the first prints what will happen, and the command that does it. */
+/** Works in two steps: without `--confirm`, prints the effects and the command that removes the host. */
 export const hostRemoveCommand: CliCommand = {
   examples: ['baton host remove beta --reason "the disk died"'],
   args: [hostArgument],

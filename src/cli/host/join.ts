@@ -97,7 +97,7 @@ interface HostFacts {
   readonly remote: string;
 }
 
-/** What the clone of this machine says, or why it cannot be a host. */
+/** Reads the facts about this machine's clone, or why it cannot be a host. */
 async function describeHost(
   { id, stateDir, repository, store, isKnown }: FoundProject,
   url: string,
@@ -114,7 +114,7 @@ async function describeHost(
   return root.ok ? { rootCommit: root.value, remote: remote.value } : root;
 }
 
-/** A state folder has one name in all its fleets. */
+/** Whether the folder is in another fleet, because a state folder has one name in all its fleets. */
 function isInAnotherFleet(stateDir: string, id: string): boolean {
   return [...readProjectList(stateDir)].some(([other, { store }]) => other !== id && store !== undefined);
 }

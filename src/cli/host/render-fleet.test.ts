@@ -39,7 +39,7 @@ const FLEET: FleetView = {
   problems: [],
 };
 
-it('lists hosts, the database, and who asks to join', () => {
+it('lists hosts, the database, and requests to join', () => {
   expect(renderFleet(FLEET)).toBe(
     [
       'HOST   STATE                       AGENTS         CLAIMS    LABELS     LAG          CLOCK                VERSION',
@@ -58,7 +58,7 @@ it('lists hosts, the database, and who asks to join', () => {
   );
 });
 
-it('says since when the database is away, and that a project is on one machine', () => {
+it('shows since when the database is unavailable, and that a project is on one machine', () => {
   const away = { ...FLEET, store: { ...FLEET.store, away_since: '2026-01-01T00:00:00.000Z' } };
   expect(renderFleetSection(away)).toContain('  store      postgres://db.example/baton, has not answered since 2026');
   expect(renderFleetSection(undefined)).toContain('baton store move --to URL');

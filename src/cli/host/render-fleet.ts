@@ -12,13 +12,13 @@ import { printable } from '../text.ts';
 
 export const NO_FLEET = 'This project is on one machine. To share it: baton store move --to URL\n';
 
-/** Below the status, indented like its other sections. */
+/** Rendered below the status, indented like its other sections. */
 export function renderFleetSection(fleet: FleetView | undefined): string {
   if (fleet === undefined) return NO_FLEET;
   return `fleet\n${renderFleet(fleet).replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
-/** The hosts, the database, and who asks to join. */
+/** Renders the hosts, the database and the requests to join. */
 export function renderFleet(fleet: FleetView): string {
   const { caretaker, store, level, remote, requests, joining } = fleet;
   const facts: (readonly [string, string])[] = [
@@ -57,7 +57,9 @@ function describeStore({ away_since: away, latency_ms: latency }: FleetView['sto
   return latency === null ? 'no answer yet' : `answers in ${latency} ms`;
 }
 
-/** The fingerprint is not printed as part of the command: the person compares it with the host's own screen. */
+/**
+ * Does not print the fingerprint as part of the command, because the person must compare it with the host's own screen.
+ */
 function renderRequests(requests: FleetView['requests'], joining: number): string {
   if (joining === 0) return '';
   const lines = requests.map(({ host, fingerprint, labels, agents }) => {

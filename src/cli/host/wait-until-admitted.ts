@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../../ledger/store.ts';
 import { type HostOnRecord, readFleetOnRecord } from '../store/fleet-on-record.ts';
 
-/** Resolves once the ledger has the host with this key, these labels and this number of agents. */
+/** Resolves when the ledger has the host with this key, these labels and this number of agents. */
 export async function waitUntilAdmitted(
   store: Pick<Store, 'entries' | 'head'>,
   { host, key, labels, agents }: HostOnRecord & { readonly host: string },

@@ -3,12 +3,12 @@ import type { Environment } from '../../protocol/environment.ts';
 import { findClients, type FoundClient } from '../agents/clients.ts';
 import { findLogin } from '../agents/find-login.ts';
 
-/** Who plays the roles of the workflow. */
+/** An agent for the roles of the workflow. */
 export interface AgentChoice {
-  /** As a runbook writes it. */
+  /** The value of `run` in a runbook. */
   readonly run: string;
   readonly title: string;
-  /** What its budgets can be counted in. */
+  /** The unit in which its budgets can be counted. */
   readonly budget: 'cost' | 'tokens' | 'time';
 }
 
@@ -17,7 +17,7 @@ export interface InstalledAgent extends AgentChoice {
   readonly program: string;
   /** Null if the program does not report one. */
   readonly version: string | null;
-  /** The file or the variable that shows a login; null if none was found. */
+  /** The file or variable that shows a login; null if none was found. */
   readonly login: string | null;
 }
 
@@ -28,7 +28,7 @@ export const SCRIPTED: AgentChoice = { run: 'scripted', title: 'scripted agents'
 export async function findInstalledAgents(env: Environment, top: string): Promise<readonly InstalledAgent[]> {
   const programs = new Set<string>();
   const clients = listClients().filter(({ program }) => {
-    // Gemini CLI is two clients: the adapter comes first, and is the better one.
+    // Gemini CLI is listed as two clients. The one with its own adapter comes first and is better.
     const isNew = program !== null && !programs.has(program);
     if (isNew) programs.add(program);
     return isNew;
@@ -44,7 +44,7 @@ function describe(client: FoundClient, login: string | null): InstalledAgent {
   return { ...choiceOf(client), run, title, program: program ?? run, version: number, login };
 }
 
-/** The client of this name, installed or not; undefined if Baton knows none. */
+/** Finds the client of this name, installed or not; undefined if Baton does not know it. */
 export function findChoice(run: string): AgentChoice | undefined {
   if (run === SCRIPTED.run) return SCRIPTED;
   const client = listClients().find((each) => each.run === run && each.program !== null);

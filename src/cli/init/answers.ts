@@ -10,7 +10,9 @@ export interface Answers {
   readonly checks: readonly Check[];
 }
 
-/** Asks at most two questions, each only at a terminal and without its option. Undefined if the person left. */
+/**
+ * Asks at most two questions, each only at a terminal and if its option is absent. Undefined if the person cancelled.
+ */
 export async function chooseAnswers(found: Found, given: ParsedArguments, io: Io): Promise<Answers | undefined> {
   const isSilent = given.options.has('yes') || given.options.has('json') || !mayAsk(io);
   if (isSilent) return answer(found, given, io, undefined);
@@ -19,7 +21,7 @@ export async function chooseAnswers(found: Found, given: ParsedArguments, io: Io
 
 const NEVER = new AbortController().signal;
 
-/** Without `ask`, the recommended answers. */
+/** Without `ask`, returns the recommended answers. */
 async function answer(
   { agents, project }: Found,
   { options }: ParsedArguments,

@@ -6,11 +6,11 @@ export interface MainBranch {
   readonly name: string;
   /** Null before the first commit. */
   readonly sha: string | null;
-  /** What a person should know about it, a sentence each. */
+  /** Notes for the person about the branch, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** The branch that work is merged into: the usual one, else the one that is checked out. */
+/** The branch that work is merged into: the usual one, else the checked-out one. */
 export async function findBranch({ top, commonDir }: Repository): Promise<MainBranch> {
   const main = await findMainBranch(top);
   const found = await findCurrentBranch(top);

@@ -8,7 +8,7 @@ interface Existing {
   readonly hint: string;
 }
 
-/** A runbook, or something else in its place. */
+/** Finds a runbook, or something else at its path. */
 export async function findExisting(top: string, record: InitRecord): Promise<Existing | undefined> {
   const { files, checked } = await readRunbook(top);
   const unread = checked.ok ? undefined : checked.problems.find(({ file }) => file !== undefined)?.file;
@@ -18,7 +18,7 @@ export async function findExisting(top: string, record: InitRecord): Promise<Exi
     const message = `this repository has a runbook already: ${path}`;
     return { message, hint: `Check it: baton runbook check${undo}` };
   }
-  // A link to nothing is no runbook, and is in the way.
+  // A dangling link is not a runbook but occupies its path.
   if (lstatSync(join(top, ROOT_FILE), { throwIfNoEntry: false }) === undefined) return undefined;
   return { message: `${ROOT_FILE} exists, and is not a file`, hint: 'Move it, then run baton init again.' };
 }

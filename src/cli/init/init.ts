@@ -116,7 +116,7 @@ async function setUp(repository: Repository, record: InitRecord, given: ParsedAr
   return dryRun === undefined || dryRun.outcome === 'merged' ? EXIT.ok : EXIT.failed;
 }
 
-/** Nobody is notified of a dry run. */
+/** Disables notifications in a dry run. */
 const QUIET = '\n[notify]\ndesktop = false\nterminal = false\n';
 
 function writeRunbook(record: InitRecord, top: string, text: string): WrittenFile | WriteProblem {
@@ -134,7 +134,7 @@ interface WriteProblem {
   readonly hint: string;
 }
 
-/** The user may keep the file for themselves. */
+/** Whether git ignores the runbook. The user may want to keep the file private. */
 async function isIgnored(top: string): Promise<boolean> {
   const asked = await git(['check-ignore', '--quiet', '--', ROOT_FILE], { cwd: top, answers: [1] });
   return asked.ok && asked.value.code === 0;

@@ -4,7 +4,7 @@ import { gitFields } from '../../git/run-git.ts';
 import { readRegular } from '../../streams/file-lines.ts';
 import type { Listing } from './detect/toolchain.ts';
 
-/** Everything that git does not ignore, committed or not. A pipe or a huge file in the place of one is empty. */
+/** Lists everything that git does not ignore, committed or not. A pipe or a huge file reads as empty. */
 export async function readListing(top: string): Promise<Listing> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const listed = await gitFields(args, { cwd: top, maxBytes: MAX_LIST_BYTES });
@@ -18,7 +18,7 @@ function readText(path: string): string {
     const bytes = Buffer.alloc(size);
     return bytes.toString('utf8', 0, readSync(file, bytes, 0, size, 0));
   });
-  // Editors on Windows begin a file with a mark that no parser wants.
+  // Editors on Windows start a file with a byte order mark, which parsers refuse.
   return (text ?? '').replace(/^\u{FEFF}/u, '');
 }
 

@@ -56,7 +56,7 @@ No client of an agent is installed. Who plays the roles?
 });
 
 describe('a command that a person names', () => {
-  it('comes after the packages that it needs', () => {
+  it('runs after the packages that it needs are installed', () => {
     const checks = checksFrom(' make test ', { install: 'npm ci' });
     expect(checks.map(({ name, run }) => [name, run])).toEqual([
       ['install', 'npm ci'],
@@ -64,7 +64,7 @@ describe('a command that a person names', () => {
     ]);
   });
 
-  it('may be none', () => {
+  it('may be empty', () => {
     expect(checksFrom(' ', { install: 'npm ci' })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { type AgentChoice, findChoice, type InstalledAgent, SCRIPTED } from './agents.ts';
 import type { Check, ProjectFindings } from './detect/project.ts';
 
-/** Undefined if the person left with Ctrl-C or Ctrl-D. */
+/** Returns undefined if the person cancelled with Ctrl-C or Ctrl-D. */
 export type AskLine = (question: string) => Promise<string | undefined>;
 
 /** The clients to choose from, the recommended one first. */
@@ -12,7 +12,7 @@ export function offeredAgents(installed: readonly InstalledAgent[]): readonly [A
   return [SCRIPTED, ...(claude === undefined ? [] : [claude])];
 }
 
-/** Asked only if there is a choice; Enter takes the first one. */
+/** Asks only if there is a choice. Enter takes the first one. */
 export async function askAgent(
   installed: readonly InstalledAgent[],
   ask: AskLine,
@@ -39,12 +39,14 @@ function describeOffer({ run, title }: AgentChoice, isNone: boolean): string {
   return isNone ? `${run}: ${title}, which you install later` : `${run}: ${title}`;
 }
 
-/** Asked only if no check was found; Enter means none. Undefined if the person left. */
+/** Asks only if no check was found. Enter means none. Undefined if the person cancelled. */
 export async function askCheck(ask: AskLine): Promise<string | undefined> {
   return ask('\nNo test command was found. Which command must pass before a merge? [none]: ');
 }
 
-/** A command that a person named. It runs in a clean checkout, so the packages come first. */
+/**
+ * Turns a command that a person named into checks. It runs in a clean checkout, so the packages are installed first.
+ */
 export function checksFrom(command: string, { install }: Pick<ProjectFindings, 'install'>): readonly Check[] {
   const run = command.trim();
   if (run === '') return [];

@@ -19,14 +19,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the record of what init wrote', () => {
-  it('removes a file that only git changed, by its line ends', () => {
+  it('removes a file whose line ends git changed', () => {
     record.write('baton.toml', TEXT);
     writeFileSync(join(top, 'baton.toml'), TEXT.replaceAll('\n', '\r\n'));
     expect(record.undo()).toMatchObject({ removed: ['baton.toml'], edited: [] });
     expect(readdirSync(top)).toEqual([]);
   });
 
-  it('knows an edited file again and again, and forgets it once it is gone', () => {
+  it('recognises an edited file each time, and drops it from the record once it is deleted', () => {
     record.write('baton.toml', TEXT);
     writeFileSync(join(top, 'baton.toml'), `${TEXT}\n`);
     for (const _ of [1, 2]) expect(record.undo()).toMatchObject({ removed: [], edited: ['baton.toml'] });
@@ -49,7 +49,7 @@ describe('the record of what init wrote', () => {
   });
 });
 
-it('reads regular files alone, and without the mark of an editor', async () => {
+it('reads only regular files, and ignores the byte order mark of an editor', async () => {
   execFileSync('git', ['init', '--quiet', top]);
   writeFileSync(join(top, 'marked.json'), '\u{FEFF}{}');
   writeFileSync(join(top, 'huge.json'), 'x'.repeat(5 * 1024 * 1024));

@@ -16,12 +16,15 @@ export interface WrittenFile {
 
 export interface Undone {
   readonly removed: readonly string[];
-  /** Edited since, and left as they are. */
+  /** Files that were edited since and so kept. */
   readonly edited: readonly string[];
   readonly missing: readonly string[];
 }
 
-/** What `baton init` wrote into a repository, kept in the state folder: a file in the repository would be committed. */
+/**
+ * A record of the files that `baton init` wrote to a repository. It is in the state folder, because a file in the
+ * repository would be committed.
+ */
 export class InitRecord {
   readonly #top: string;
   readonly #folder: string;
@@ -35,7 +38,10 @@ export class InitRecord {
     return join(this.#folder, `${sha256(this.#top).slice(0, 16)}.json`);
   }
 
-  /** Writes a new file, or throws and leaves nothing. The record comes first: after a crash, undo finds the file missing. */
+  /**
+   * Writes a new file, or throws and leaves nothing. The record is written first, so that after a crash undo finds the
+   * file missing.
+   */
   write(path: string, text: string): WrittenFile {
     const written = { path, sha256: sha256(text) };
     const before = this.files().filter((file) => file.path !== path);
@@ -55,12 +61,12 @@ export class InitRecord {
     return objectsOf(files).map(({ path, sha256: hash }) => ({ path: textOf(path), sha256: textOf(hash) }));
   }
 
-  /** Whether init wrote this file and nobody has edited it. */
+  /** Whether init wrote this file and it is unedited. */
   isUnchanged(path: string): boolean {
     return this.files().some((file) => file.path === path && this.#stateOf(file) === 'removed');
   }
 
-  /** Removes the files that are as they were written. Forgets everything but the edited ones. */
+  /** Removes the files that are unchanged. Keeps only the edited ones in the record. */
   undo(): Undone {
     const byState = Map.groupBy(this.files(), (file) => this.#stateOf(file));
     const pathsOf = (state: FileState): readonly string[] => (byState.get(state) ?? []).map(({ path }) => path);
@@ -74,7 +80,7 @@ export class InitRecord {
     else writeFileAtomically(this.#file, `${JSON.stringify({ v: 1, top: this.#top, files })}\n`);
   }
 
-  /** Line ends do not count: git may have checked the file out with other ones. */
+  /** Ignores line ends, because git may have checked the file out with others. */
   #stateOf({ path, sha256: hash }: WrittenFile): FileState {
     const content = readRegular(join(this.#top, path), readWhole);
     if (content === undefined) return 'missing';
@@ -85,7 +91,7 @@ export class InitRecord {
 
 type FileState = keyof Undone;
 
-/** Never replaces a file, and no reader sees a part of the text. */
+/** Creates a file without replacing one. No reader sees a part of the text. */
 function createFile(path: string, text: string): void {
   const draft = `${path}.draft-${process.pid}`;
   try {
@@ -114,7 +120,7 @@ function readWhole(file: number, size: number): string {
   return bytes.toString('utf8', 0, readSync(file, bytes, 0, size, 0));
 }
 
-/** As a person types it in the current folder. */
+/** The path as a person would type it in the current folder. */
 export function pathFrom(cwd: string, top: string, path: string): string {
   return relative(realpathSync(cwd), join(top, path));
 }

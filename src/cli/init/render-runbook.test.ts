@@ -39,7 +39,7 @@ describe('the runbook that init writes', () => {
     });
   });
 
-  it('requires the checks in their order, and says so if there are none', () => {
+  it('requires the checks in their order, and has a comment if there are none', () => {
     expect(valid({ checks: [INSTALL, TEST] }).ci.required?.map(({ name, run }) => [name, run])).toEqual([
       ['install', 'npm ci'],
       ['test', 'npm test'],
@@ -47,12 +47,12 @@ describe('the runbook that init writes', () => {
     expect(valid({}).ci.required).toEqual([]);
   });
 
-  it('keeps a command as it was typed', () => {
+  it('keeps a command as typed', () => {
     const run = `sh -c 'echo "a\\b $HOME $(ls)"' && test -n "\${X}"`;
     const text = renderRunbook({ ...EMPTY, checks: [{ ...TEST, run }] });
     const checked = checkRunbook([{ path: 'baton.toml', text }]);
     expect(checked.ok).toBe(true);
-    // A template is escaped, and read back when the check runs.
+    // A template is escaped, and unescaped when the check runs.
     expect(checked.ok && checked.value.ci.required?.[0]?.run).toBe(run.replace('${', () => '$${'));
   });
 
@@ -72,7 +72,7 @@ describe('the runbook that init writes', () => {
   });
 });
 
-/** By a comment above its table or above itself. */
+/** Whether the line has a comment above itself or above its table. */
 function isExplained(lines: readonly string[], at: number): boolean {
   const above = lines.slice(0, at).findLastIndex((line) => line === '' || line.startsWith('#'));
   return lines[above]?.startsWith('#') === true || /^(?:name|timeout) = /.test(lines[at] ?? '');

@@ -6,7 +6,7 @@ export interface RunbookSettings extends Pick<ProjectFindings, 'checks' | 'insta
   readonly branch: string;
 }
 
-/** A complete `baton.toml`, with a comment for each value. */
+/** Renders a complete `baton.toml`, with a comment for each value. */
 export function renderRunbook(settings: RunbookSettings): string {
   const sections = [
     HEAD,
@@ -130,12 +130,12 @@ const SCRIPTED_INTRO = `# Who plays the roles. These are scripts: they add a lin
 #   prompt_file = "baton:prompts/ROLE.md"
 # A session that takes longer than \`timeout\` fails.`;
 
-/** A command, in which `${` would begin a template. */
+/** Quotes a command, in which `${` would start a template. */
 function quoted(command: string): string {
   return literal(command.replaceAll('${', () => '$${'));
 }
 
-/** A TOML string. Unlike JSON, TOML also refuses a raw U+007F. */
+/** Quotes a TOML string. Unlike JSON, TOML also refuses a raw U+007F. */
 function literal(text: string): string {
   return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007f`);
 }

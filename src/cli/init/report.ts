@@ -9,12 +9,12 @@ import type { DryRun } from './dry-run/dry-run.ts';
 import type { WrittenFile } from './record.ts';
 import type { RunbookSettings } from './render-runbook.ts';
 
-/** Everything that was found before a question is asked. */
+/** The findings before any question is asked. */
 export interface Found {
   readonly branch: MainBranch;
   readonly project: ProjectFindings;
   readonly agents: readonly InstalledAgent[];
-  /** What `sandbox = "auto"` is on this machine; null if no sandbox works. */
+  /** The mode that `sandbox = "auto"` selects on this machine; null if no sandbox works. */
   readonly sandbox: string | null;
 }
 
@@ -48,7 +48,7 @@ export function renderWritten(path: string, agent: AgentChoice, checks: number):
   return `\nWrote ${path}: ${who}, ${what} before a merge. Nothing was committed.\n`;
 }
 
-/** What to do about the agent that was chosen; undefined if it is ready. */
+/** Describes how to make the chosen agent ready; undefined if it is. */
 export function describeUnready(agent: AgentChoice, installed: readonly InstalledAgent[]): string | undefined {
   if (agent.run === SCRIPTED.run) return undefined;
   const found = installed.find(({ run }) => run === agent.run);
@@ -75,7 +75,7 @@ export function renderDryRun({ outcome, detail, check, ms }: DryRun): string {
   }
 }
 
-/** The end of what a check printed. */
+/** The end of a check's output. */
 function tailOf(output: string): string {
   const lines = output.split('\n').slice(-TAIL_LINES);
   return output === '' ? '' : `${lines.map((line) => `  | ${printable(line)}`).join('\n')}\n`;
@@ -88,7 +88,7 @@ export function nextCommands(path: string, isIgnored: boolean, folder?: string):
   const enter = folder === undefined ? '' : `cd ${shellWord(folder)} && `;
   const add = `git add ${isIgnored ? '--force ' : ''}${shellWord(path)}`;
   return [
-    // Other changes that are staged stay out of the commit.
+    // Keeps other staged changes out of the commit.
     `${enter}${add} && git commit -m "chore: add the runbook of Baton" -- ${shellWord(path)}`,
     'baton run issue "TITLE" --plan',
     'baton run issue "TITLE"',
@@ -108,7 +108,7 @@ interface Done {
   readonly next: readonly string[];
 }
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export function resultOf({ found, settings, written, dryRun, unready, next }: Done): InitResult {
   const { branch, project, agents, sandbox } = found;
   return {

@@ -2,7 +2,7 @@ import { choice, flag, list, nullable, object, optional, text, whole } from '../
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { DRY_RUN_OUTCOMES } from './dry-run/verdict.ts';
 
-/** What `baton init --json` prints. */
+/** The output of `baton init --json`. */
 export const initResult = object({
   branch: text,
   has_commit: flag,
@@ -46,7 +46,7 @@ export const initResult = object({
 });
 export type InitResult = ValueOf<typeof initResult>;
 
-/** What `baton init --undo --json` prints. */
+/** The output of `baton init --undo --json`. */
 export const undoResult = object({
   removed: list(text),
   edited: { ...list(text), about: 'Edited since, so they stay.' },

@@ -8,7 +8,7 @@ import { describeFileError } from '../problems.ts';
 import { printable } from '../text.ts';
 import { type InitRecord, pathFrom } from './record.ts';
 
-/** `baton init --undo`: removes what init wrote, unless it was edited since. */
+/** Implements `baton init --undo`: removes what init wrote, unless it was edited since. */
 export async function undoInit(record: InitRecord, top: string, given: ParsedArguments, io: Io): Promise<number> {
   if (record.files().length === 0) {
     const hint = existsSync(join(top, 'baton.toml'))

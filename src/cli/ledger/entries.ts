@@ -138,7 +138,7 @@ async function printExport(lines: Lines, io: Io): Promise<LedgerFault | undefine
   }
 }
 
-/** Writes under another name until the export is complete and verified, so that `path` is never a bad export. */
+/** Writes to another name until the export is complete and verified, so that `path` is never a bad export. */
 async function writeExport(lines: Lines, path: string): Promise<LedgerFault | undefined> {
   const draft = `${path}.partial`;
   const fd = openSync(draft, 'w');

@@ -15,7 +15,7 @@ export interface FoundProject extends ProjectIdentity {
   readonly repository: Repository;
 }
 
-/** The ledger of the project in the state folder; on PostgreSQL it is the replica. */
+/** Finds the project's ledger in the state folder. On PostgreSQL it is the replica. */
 export async function findLedger({ options }: ParsedArguments, io: Io): Promise<FoundLedger> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const stateDir = findStateDir(io.env);
@@ -26,7 +26,7 @@ export async function findLedger({ options }: ParsedArguments, io: Io): Promise<
   }
   const wanted = { stateDir, repository: repository.value, defaultStore: io.env['BATON_STORE'] || undefined };
   let identified = identifyProject({ ...wanted, project: undefined, store: undefined });
-  // Only a project without a ledger here needs the runbook, which takes time to read.
+  // Reads the runbook only if there is no ledger here, because that takes time.
   if (!identified.ok || !identified.identity.isKnown) {
     const { readRunbook } = await import('../../runbook/read/read-runbook.ts');
     const { project, store } = (await readRunbook(repository.value.mainTop)).subject.value;

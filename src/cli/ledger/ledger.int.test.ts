@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('baton ledger', () => {
-  it('says what to do where nothing was recorded, and makes nothing', async () => {
+  it('prints the next step if nothing was recorded, and creates nothing', async () => {
     for (const command of ['log', 'verify', 'root', 'seal', 'export']) {
       const { code, err } = await baton('ledger', command);
       expect(code).toBe(1);
@@ -39,12 +39,12 @@ describe('baton ledger', () => {
       expect(err).toContain('hint: Record something first, for example: baton task add');
     }
     expect(existsSync(join(folder, 'state'))).toBe(false);
-    // A session in a sandbox does not see it.
+    // A session in a sandbox does not see the ledger.
     const inSession = await run(['ledger', 'log'], repository, { ...env, BATON_URL: 'http://127.0.0.1:1' });
     expect(inSession).toMatchObject({ code: 1, err: expect.stringContaining('outside of this sandbox') });
   });
 
-  it('says that the database is missing where only its checkpoint is left, and makes nothing', async () => {
+  it('reports a missing database if only its checkpoint is left, and creates nothing', async () => {
     await recordTasks(2);
     rmSync(place.ledger);
     for (const command of ['log', 'verify', 'root', 'seal', 'export']) {
@@ -56,13 +56,13 @@ describe('baton ledger', () => {
     expect(existsSync(place.ledger)).toBe(false);
   });
 
-  it('says so outside of a repository, and takes another one by its name', async () => {
+  it('reports that it is outside of a repository, and accepts one by name', async () => {
     await recordTasks(1);
     mkdirSync(join(folder, 'elsewhere'));
     const outside = await run(['ledger', 'log'], join(folder, 'elsewhere'));
     expect(outside).toMatchObject({ code: 1, err: expect.stringContaining('is not inside a git repository') });
     expect(await run(['ledger', 'log', '--project', repository], folder)).toMatchObject({ code: 0 });
-    // A worktree is the same project.
+    // A worktree belongs to the same project.
     git('commit', '--allow-empty', '--quiet', '-m', 'first');
     git('worktree', 'add', '--quiet', join(folder, 'tree'));
     expect(await run(['ledger', 'log'], join(folder, 'tree'))).toMatchObject({ code: 0, err: '' });
@@ -75,7 +75,7 @@ describe('baton ledger', () => {
     expect(header).toMatch(/^ {3}SEQ {2}TIME +TYPE +TASK +ACTOR +DATA$/);
     expect(all).toHaveLength(61);
     expect(all[1]).toMatch(/^ {5}2 {2}\S+Z {2}TaskUpdated +T001 +session:s-1 +\{"notes":"Schritt 0/);
-    // What is about no task says so, so that columns stay where they are.
+    // An entry without a task shows `-`, so that the columns stay aligned.
     expect(all[0]).toMatch(/KeyAdded +- +system:ledger +\{/);
     const json = (await baton('ledger', 'log', '-n', '2', '--json')).out.trimEnd().split('\n');
     expect(json.map((line) => JSON.parse(line).seq)).toEqual([60, 61]);
@@ -104,7 +104,7 @@ describe('baton ledger', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('(did you mean TaskProgressed?) [usage]') });
   });
 
-  it('log -f goes on with what comes', async () => {
+  it('log -f continues with new entries', async () => {
     await recordTasks(1);
     const log = spawn(process.execPath, [BATON, 'ledger', 'log', '-f', '--json'], { cwd: repository, env });
     let output = '';
@@ -128,7 +128,7 @@ describe('baton ledger', () => {
     }
   });
 
-  it('blob prints what an entry names, safe for a terminal, or writes its bytes to a file', async () => {
+  it('blob prints a blob of an entry, safe for a terminal, or writes its bytes to a file', async () => {
     await recordTasks(1);
     const text = Buffer.from('line one\n\u001b[31mred\u001b[0m\n');
     const opened = await openLedgerAt(place, { clock: () => new Date() });
@@ -156,7 +156,7 @@ describe('baton ledger', () => {
     });
   });
 
-  it('show prints one entry, and says where the last one is', async () => {
+  it('show prints one entry, and names the last one if it does not exist', async () => {
     await recordTasks(1);
     const { out } = await baton('ledger', 'show', '2', '--json');
     expect(JSON.parse(out)).toMatchObject({ entry: { seq: 2, data: { task_id: 'T001' } } });
@@ -168,7 +168,7 @@ describe('baton ledger', () => {
     expect((await baton('ledger', 'show', '0')).code).toBe(2);
   });
 
-  it('verify agrees with a ledger that nobody touched, also while it is open', async () => {
+  it('verify accepts an untouched ledger, even while it is open', async () => {
     await recordTasks(10, progressDraft);
     expect(await baton('ledger', 'verify')).toMatchObject({
       code: 0,
@@ -198,7 +198,7 @@ describe('baton ledger', () => {
     });
   });
 
-  it('verify notices an end that is missing, by the outside checkpoint', async () => {
+  it('verify detects a missing end by the outside checkpoint', async () => {
     await recordTasks(2);
     const older = readFileSync(place.ledger);
     await recordTasks(2);
@@ -227,7 +227,7 @@ describe('baton ledger', () => {
     expect(JSON.parse((await baton('ledger', 'root', '--json')).out)).toMatchObject({ size: 4, root });
   });
 
-  it('seal and export refuse to vouch for what is not what was recorded, and exit 4', async () => {
+  it('seal and export refuse a ledger that was changed, and exit 4', async () => {
     await recordTasks(3);
     expect((await baton('ledger', 'seal')).code).toBe(0);
     await recordTasks(3);
@@ -242,12 +242,12 @@ describe('baton ledger', () => {
       expect({ argv, code }).toEqual({ argv, code: 4 });
       expect(err).toContain('entry 7 is not what was recorded');
     }
-    // What was exported before is still there, and nothing half done beside it.
+    // The earlier export is unchanged, and there is no partial file beside it.
     expect(readFileSync(join(repository, 'ledger.ndjson'), 'utf8')).toBe(good);
     expect(existsSync(join(repository, 'ledger.ndjson.partial'))).toBe(false);
   });
 
-  it('seal says who writes, where somebody does', async () => {
+  it('seal names the process that writes, if any', async () => {
     await recordTasks(1);
     const opened = await openLedgerAt(place, { clock: () => new Date() });
     expect(await baton('ledger', 'seal')).toMatchObject({
@@ -259,13 +259,13 @@ describe('baton ledger', () => {
 });
 
 describe('baton verify', () => {
-  it('checks a task proof offline, and refuses it when it was changed', async () => {
+  it('verifies a task proof offline, and refuses a changed one', async () => {
     await recordTasks(5);
     const made = await baton('ledger', 'prove', 'T001', '-o', 'proof.json');
     expect(made).toMatchObject({ code: 0, out: 'proof.json: 5 entries about T001\n' });
     const proof = join(repository, 'proof.json');
     const { key } = JSON.parse(readFileSync(proof, 'utf8'));
-    // Somewhere else entirely: no repository, no state.
+    // Runs in another folder, without a repository or state folder.
     expect(await run(['verify', proof, '--key', key], folder, {})).toMatchObject({
       code: 0,
       out: expect.stringContaining('verified task proof, 5 entries about T001'),
@@ -278,7 +278,7 @@ describe('baton verify', () => {
     });
   });
 
-  it('checks an export offline, and names the place where it was changed', async () => {
+  it('verifies an export offline, and names the changed place', async () => {
     await recordTasks(5);
     expect((await baton('ledger', 'export', '-o', 'ledger.ndjson')).code).toBe(0);
     const file = join(repository, 'ledger.ndjson');
@@ -292,7 +292,7 @@ describe('baton verify', () => {
     });
   });
 
-  it('checks what comes from standard input', async () => {
+  it('verifies standard input', async () => {
     await recordTasks(5);
     await baton('ledger', 'prove', 'T001', '-o', 'proof.json');
     await baton('ledger', 'export', '-o', 'ledger.ndjson');
@@ -307,7 +307,7 @@ describe('baton verify', () => {
     expect(verifyInput('')).toMatchObject({ status: 4, verdict: { problems: [{ code: 'ledger/bad-proof' }] } });
   });
 
-  it('says so where the file is missing, or something else', async () => {
+  it('reports a missing file, and a file of another kind', async () => {
     expect(await baton('verify', 'nowhere.json')).toMatchObject({
       code: 1,
       err: expect.stringContaining('cannot read'),
@@ -319,7 +319,7 @@ describe('baton verify', () => {
     });
   });
 
-  it('refuses a task that the ledger does not know', async () => {
+  it('refuses a task that the ledger does not have', async () => {
     await recordTasks(1);
     expect(await baton('ledger', 'prove', 'T999')).toMatchObject({
       code: 1,
@@ -328,7 +328,7 @@ describe('baton verify', () => {
   });
 });
 
-/** As a process of its own, since its standard input is what is meant. */
+/** A separate process, because the test needs its standard input. */
 function verifyInput(input: string): { status: number | null; verdict: unknown } {
   const { status, stdout } = spawnSync(process.execPath, [BATON, 'verify', '-', '--json'], { input, encoding: 'utf8' });
   return { status, verdict: JSON.parse(stdout) };
@@ -344,7 +344,7 @@ async function recordTasks(count: number, makeDraft = (i: number): Draft => test
   await opened.ledger.close();
 }
 
-/** An entry that the state knows. */
+/** An entry of a type that the state folds. */
 function progressDraft(number: number): Draft {
   const data = { task_id: 'T001', epoch: null, progress: number, notes: null };
   return { ...testDraft(number), type: 'TaskProgressed', data };

@@ -9,8 +9,8 @@ const parse = (options: Record<string, string>) =>
     { nowMs: NOW, entryTypes: ['TaskCreated', 'TaskClaimed'] },
   );
 
-describe('what the log is asked for', () => {
-  it('names every option, or nothing', () => {
+describe('the query of the log', () => {
+  it('has every option, or none', () => {
     expect(parse({})).toEqual({ isAll: true });
     expect(parse({ task: 'T1', type: 'TaskCreated, TaskClaimed', actor: 'operator', since: '2h' })).toEqual({
       task_id: 'T1',
@@ -35,7 +35,7 @@ describe('what the log is asked for', () => {
     ['2026-11-17', '2026-11-17T00:00:00.000Z'],
     ['2026-11-18T09:30Z', '2026-11-18T09:30:00.000Z'],
     ['2026-11-18T09:30+02:00', '2026-11-18T07:30:00.000Z'],
-  ])('--since %s begins at %s', (since, at) => {
+  ])('--since %s starts at %s', (since, at) => {
     expect(parse({ since })).toEqual({ sinceMs: Date.parse(at), isAll: false });
   });
 

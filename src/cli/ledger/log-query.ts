@@ -7,11 +7,11 @@ import type { ParsedArguments, UsageError } from '../command.ts';
 
 interface LogQuery extends Pick<EntryQuery, 'task_id' | 'types' | 'actor'> {
   readonly sinceMs?: number;
-  /** Nothing was asked for. */
+  /** Whether the query has no condition. */
   readonly isAll: boolean;
 }
 
-/** Refuses types that no entry can have: the log would be empty without a reason. */
+/** Refuses types that no entry can have, because the log would be empty without a reason. */
 export function parseLogQuery(
   { options }: ParsedArguments,
   { nowMs, entryTypes }: { readonly nowMs: number; readonly entryTypes: readonly string[] },
@@ -36,11 +36,14 @@ export function parseLogQuery(
 function parseSince(text: string, nowMs: number): number {
   const age = parseDuration(text);
   if (!Number.isNaN(age)) return nowMs - age;
-  // Other texts that `Date` reads, such as plain numbers, mean something else to most people.
+  // Other texts that `Date` accepts, such as plain numbers, mean something else to most people.
   return /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** `EntryFilter` and a time. Remembers the tasks and actors of the ledger, to name what was probably meant if no entry matches. */
+/**
+ * An `EntryFilter` plus a time. Collects the tasks and actors of the ledger, to suggest what was probably meant if no
+ * entry matches.
+ */
 export class LogFilter {
   readonly #entries: EntryFilter;
   readonly #query: LogQuery;
@@ -58,11 +61,11 @@ export class LogFilter {
     const task = taskIdOf(entry.data);
     if (task !== undefined) this.#tasks.add(task);
     this.#actors.add(entry.actor).add(entry.actor.split(':', 1)[0] ?? '');
-    // The filter learns from every entry which agents and decisions belong to a task, older ones too.
+    // The filter must see every entry, even older ones, because they show which agents and decisions belong to a task.
     return this.#entries.accepts(entry, text) && Date.parse(entry.at) >= this.#sinceMs;
   }
 
-  /** What to say if no entry matched. */
+  /** The message if no entry matched. */
   describeNone(): string {
     const { task_id: task, actor } = this.#query;
     if (task !== undefined && !this.#tasks.has(task))

@@ -42,10 +42,10 @@ export const ledgerLogCommand: CliCommand = {
       const filter = query.isAll ? undefined : new LogFilter(query);
       const isJson = given.options.has('json');
       const log = { store, filter, show: isJson ? renderJson : renderLogLine };
-      // A filter learns from the beginning which agents and decisions belong to a task.
+      // A filter must read from the start to learn which agents and decisions belong to a task.
       const from = limit === 0 || filter !== undefined ? 1 : Math.max(1, size - limit + 1);
       const header = isJson || size === 0 ? '' : LOG_HEADER;
-      // A pager waits for the end of the text, which a followed log does not have.
+      // A pager waits for the end of the text, but a followed log has none.
       const page = given.options.has('follow') ? { ...io, pager: false } : io;
       if (limit === 0) io.out(header);
       const shown = await (limit === 0 ? printFrom(log, from, io) : printLast(log, { from, limit, header }, page));
@@ -62,7 +62,7 @@ export const ledgerLogCommand: CliCommand = {
   },
 };
 
-/** Loaded only when needed: it is the whole state. */
+/** Loaded only when needed, because it imports the whole state. */
 async function readEntryTypes(): Promise<readonly string[]> {
   return (await import('../../daemon/loop/fold-state.ts')).ENTRY_TYPES;
 }
@@ -74,9 +74,9 @@ interface Log {
 }
 
 interface Shown {
-  /** The number of the entry after those that were read. */
+  /** The number of the entry after the last one read. */
   readonly next: number;
-  /** How many were printed. */
+  /** How many entries were printed. */
   readonly count: number;
 }
 
@@ -114,7 +114,7 @@ async function* readLines(
     yield { lines: batch.filter((stored) => isWanted(filter, stored)).map(show), last: batch.at(-1)?.seq ?? from - 1 };
 }
 
-/** An entry that cannot be read is shown, whatever was asked for. */
+/** An unreadable entry is shown, whatever the query. */
 function isWanted(filter: LogFilter | undefined, { bytes }: StoredEntry): boolean {
   if (filter === undefined) return true;
   const entry = parseEntry(bytes);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createProgress } from './verify.ts';
 
 describe('progress', () => {
-  it('is shown to people on long ledgers, once a percent, and goes away', () => {
+  it('is shown to people for long ledgers, once per percent, and then removed', () => {
     const { shown, io } = terminal(true);
     const progress = createProgress(io, 200_000);
     for (let done = 0; done <= 200_000; done += 500) progress.show(done);
@@ -12,7 +12,7 @@ describe('progress', () => {
     expect(shown.at(-1)).toBe('\r\u001b[K');
   });
 
-  it('is not shown to programs, and not where it is over in a moment', () => {
+  it('is not shown to programs, nor for short ledgers', () => {
     const [program, short] = [terminal(false), terminal(true)];
     const both = [createProgress(program.io, 200_000), createProgress(short.io, 100)];
     for (const progress of both) {

@@ -4,7 +4,7 @@ import { taskIdOf } from '../../ledger/verify/task-proof.ts';
 import { padTo } from '../table.ts';
 import { printable } from '../text.ts';
 
-/** Columns have fixed widths, because the log is printed while it is read. Longer cells move the rest of their line. */
+/** Fixed widths, because the log is printed while it is read. A longer cell shifts the rest of its line. */
 const WIDTHS = [6, 24, 22, 10, 16] as const;
 
 export const LOG_HEADER = renderColumns('SEQ', ['TIME', 'TYPE', 'TASK', 'ACTOR', 'DATA']);

@@ -23,7 +23,7 @@ export const ledgerSealCommand: CliCommand = {
   async run(given, io) {
     const found = await findLedger(given, io);
     if (!found.ok) return reportProblem(found.problem, io);
-    // Without a daemon this command itself signs with the key of the machine, so an agent must not run it.
+    // Without a daemon this command signs with the machine's key, so an agent must not run it.
     const above = findSessionAbove(findStateDir(io.env), io.env);
     if (above !== undefined) return reportProblem(belowSessionError(above), io);
     // Opening would create a ledger, and a ledger must not start with a seal.
@@ -41,7 +41,7 @@ export const ledgerSealCommand: CliCommand = {
   },
 };
 
-/** While the daemon runs, it is the only writer. */
+/** While the daemon runs, only the daemon may write. */
 async function sealThroughDaemon(given: ParsedArguments, io: Io): Promise<number> {
   const { callOperation } = await import('../ask.ts');
   const answer = await callOperation('merkle_finalize', {}, given, io);

@@ -56,7 +56,7 @@ export const verifyFileCommand: CliCommand = {
   },
 };
 
-/** An export has many lines and may be larger than memory; a proof is one JSON value. */
+/** An export has many lines and may be larger than memory. A proof is one JSON value. */
 interface Input {
   readonly isExport: boolean;
   readonly pieces: AsyncGenerator<Buffer>;
@@ -110,7 +110,7 @@ async function checkProof({ pieces }: Input, key: string | undefined): Promise<P
   };
 }
 
-/** Returns undefined if the input is not JSON or too large for a proof. */
+/** Returns undefined if the input is not JSON, or too large for a proof. */
 async function readValue(pieces: AsyncGenerator<Buffer>): Promise<unknown> {
   const read: Buffer[] = [];
   let bytes = 0;

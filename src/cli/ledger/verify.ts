@@ -70,7 +70,7 @@ function verifyLedgerPlace(given: ParsedArguments, io: Io): Promise<number> {
       project: place.project,
       verifier: nodeVerifier,
       allSignatures: given.options.has('all-signatures'),
-      // The checkpoint outside of a shared ledger is this replica itself.
+      // The outside checkpoint of a shared ledger is this replica itself.
       outside: isShared ? undefined : readOutside(place),
       knownKey: findKnownKey(place),
       onProgress: progress.show,
@@ -86,7 +86,7 @@ function verifyLedgerPlace(given: ParsedArguments, io: Io): Promise<number> {
   });
 }
 
-/** Measured apart from the verification, since hashing and folding have different bottlenecks. */
+/** Measured separately, because hashing and folding have different bottlenecks. */
 interface FoldMeasure {
   readonly entries: number;
   readonly ms: number;
@@ -110,7 +110,7 @@ async function compareFold(store: Store, { project }: LedgerPlace, result: Verif
   return { ...result, fold: { entries, ms, snapshot: entries === 0 ? 'none' : 'matches' } };
 }
 
-/** Returns null if the file does not exist, and an empty text if it cannot be read: both are reported differently. */
+/** Returns null if the file does not exist, and an empty text if it is unreadable. The two are reported differently. */
 function readOutside({ outside }: LedgerPlace): string | null {
   try {
     return readFileSync(outside, 'utf8');
@@ -146,10 +146,10 @@ function describeFold({ entries, ms, snapshot }: FoldMeasure): string {
   return `fold: ${entries} entries folded again in ${(ms / 1000).toFixed(2)} s; the snapshot matches`;
 }
 
-/** A smaller ledger is verified at once. */
+/** A smaller ledger is verified without progress. */
 const MIN_ENTRIES = 50_000;
 
-/** A progress line on standard error, only at a terminal. */
+/** Shows a progress line on standard error, only at a terminal. */
 export function createProgress(io: Io, total: number): { show: (done: number) => void; clear: () => void } {
   if (!io.isTerminal || total < MIN_ENTRIES) return { show: () => {}, clear: () => {} };
   let shown = -1;

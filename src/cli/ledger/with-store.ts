@@ -7,7 +7,7 @@ import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 import { findLedger } from './find-ledger.ts';
 
-/** `hidden`: in a sandbox, where the state folder is not to be seen. */
+/** `hidden`: the process runs in a sandbox, which must not see the state folder. */
 export async function withStore(
   given: ParsedArguments,
   io: Io,
@@ -35,7 +35,7 @@ const HIDDEN = {
   hint: 'Read one entry with: baton ledger show SEQ. For the rest, leave the session.',
 } as const;
 
-/** A ledger that was changed or replaced has another exit code than a missing one. */
+/** A changed or replaced ledger has another exit code than a missing one. */
 export function exitCodeOf({ code }: Pick<Problem, 'code'>): number {
   const isUntrue = /^ledger\/(?:rolled-back|forked|wrong-|bad-entry|unsigned|missing-)/.test(code);
   return isUntrue ? EXIT.notVerified : EXIT.failed;

@@ -10,7 +10,7 @@ function makeLog(): string {
   return join(folder, 'output.log');
 }
 
-it('is the newest line that says something, as the log grows', () => {
+it('is the newest line with text, while the log grows', () => {
   const log = makeLog();
   const line = new AgentLine('a1', 'scripted x.yaml', log);
   expect(line.read()).toBeUndefined();
@@ -25,7 +25,7 @@ it('is the newest line that says something, as the log grows', () => {
 it('is text also if the client prints JSON', () => {
   const log = makeLog();
   const said = { type: 'assistant', message: { content: [{ type: 'text', text: 'I look at the tests.' }] } };
-  // The beginning is too long ago to be read.
+  // The start is outside the part that is read.
   writeFileSync(log, `${'x'.repeat(300_000)}\n${JSON.stringify(said)}\n`);
   expect(new AgentLine('a1', 'claude', log).read()).toContain('I look at the tests.');
 });

@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readableLogView } from '../agents/log-view.ts';
 
-/** The newest line of an agent's log, in the form for people. The log may not exist yet, or be on another machine. */
+/**
+ * The newest line of an agent's log, in the form for people. The log may not exist yet, or may be on another machine.
+ */
 export class AgentLine {
   readonly agentId: string;
   readonly #log: string;
@@ -15,7 +17,7 @@ export class AgentLine {
     this.#view = readableLogView({ run }, false);
   }
 
-  /** Reads what was written since the last time. */
+  /** Reads what was written since the last call. */
   read(): string | undefined {
     const said = this.#view.push(this.#readNew()).findLast((line) => line.trim() !== '');
     this.#newest = said?.trim() ?? this.#newest;
@@ -38,7 +40,7 @@ export class AgentLine {
       const read = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from));
       const isCut = from > 0 && from !== this.#at;
       this.#at = from + read.length;
-      // The first line has lost its beginning.
+      // The first line is incomplete.
       return isCut ? read.subarray(read.indexOf(10) + 1) : read;
     } finally {
       closeSync(file);

@@ -14,15 +14,15 @@ export interface FollowedEntry {
 export interface FollowOptions {
   readonly after: number;
   readonly signal: AbortSignal;
-  /** How long a daemon may be unreachable before the stream ends; a restart is shorter. */
+  /** How long a daemon may be unavailable before the stream ends. A restart takes less. */
   readonly awayMs?: number;
-  /** The other entries are not parsed: they are yielded without time and data. */
+  /** Entries that do not match are not parsed, and are yielded without time and data. */
   readonly isWanted?: (json: string) => boolean;
 }
 
 /**
- * Yields entries as they are recorded. Starts no daemon, since one may have been stopped on purpose, but reconnects to a restarted one.
- * Returns the error that ended it; undefined if `signal` aborted.
+ * Yields entries as they are recorded. Starts no daemon, because the user may have stopped it, but reconnects to a
+ * restarted one. Returns the error that ended the stream; undefined if `signal` aborted.
  */
 export async function* followEntries(
   client: Pick<Client, 'events'>,
@@ -47,7 +47,7 @@ export async function readHeadSeq(client: Pick<Client, 'call'>): Promise<number>
   return answer.ok ? answer.result.size : 0;
 }
 
-/** Ctrl-C aborts the signal instead of the process, so that the command can report what continues. */
+/** Makes Ctrl-C abort the signal instead of the process, so that the command can report what continues. */
 export function untilInterrupted(): { readonly signal: AbortSignal; readonly [Symbol.dispose]: () => void } {
   const controller = new AbortController();
   const onInterrupt = (): void => controller.abort();

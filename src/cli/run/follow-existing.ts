@@ -13,12 +13,12 @@ import { readHeadSeq } from './follow-entries.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
 import { renderPipeline } from './pipelines.ts';
 
-/** `baton run --follow ID`: what runs already, from now on. The id is that of a task, or the beginning of that of a pipeline or agent. */
+/** `baton run --follow ID`: follows an existing run. ID is a task's id, or the start of a pipeline's or agent's. */
 export async function followExisting(id: string, given: ParsedArguments, io: Io): Promise<number> {
   const found = await withClient(given, io, async (client) => findRun(id, client));
   if (!found.ok) return reportError(found.error, given, io);
   const { run, text, exitCode } = found;
-  // At a terminal the tree of a workflow has it all.
+  // At a terminal a workflow's tree shows everything.
   const isShown = given.options.has('json') || (run.seen !== undefined && io.isTerminal);
   if (!isShown) io.out(text(io));
   return exitCode ?? followRun(run, given, io);
@@ -29,9 +29,9 @@ type Refused = { readonly ok: false; readonly error: ApiError };
 interface Found {
   readonly ok: true;
   readonly run: FollowedRun;
-  /** How it stands now. */
+  /** Renders the current state. */
   readonly text: (io: Io) => string;
-  /** Set if it has ended. */
+  /** The exit code if the run has ended. */
   readonly exitCode?: number;
 }
 
@@ -55,7 +55,7 @@ async function findRun(id: string, client: Client): Promise<Found | Refused> {
   return suggestId(refused, client.call.bind(client));
 }
 
-/** The id does not fit, or nothing has it. */
+/** The id is invalid, or unknown. */
 const UNKNOWN: ReadonlySet<string> = new Set(['no-such-task', 'no-such-pipeline', 'no-such-agent', 'bad-request']);
 
 function noSuchRun(id: string): ApiError {

@@ -20,13 +20,16 @@ import { type FollowedTask, showTask } from './workflow-screen.ts';
 
 export interface FollowedRun extends FollowedTask {
   readonly kind: string;
-  /** Pipelines and agents that began before the follower, owners first. */
+  /** Pipelines and agents that started before the follower, owners first. */
   readonly members?: readonly { readonly id: string; readonly name: string; readonly owner: string | null }[];
-  /** The decision that a pipeline or agent waited for then. */
+  /** The decision that a pipeline or agent waited for at that time. */
   readonly asked?: string | null;
 }
 
-/** Shows the progress of a run until it ends, needs a person, or the user interrupts: a workflow at a terminal as a live tree, else in lines. */
+/**
+ * Shows the progress of a run until it ends, needs a person, or the user interrupts. A workflow at a terminal is shown
+ * as a live tree, anything else in lines.
+ */
 export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {
   const isTree = run.kind === 'workflow' && io.isTerminal && !given.options.has('json') && io.env['TERM'] !== 'dumb';
   return isTree ? followOnScreen(run, given, io) : followInLines(run, given, io);
@@ -40,7 +43,7 @@ async function followOnScreen(run: FollowedRun, given: ParsedArguments, io: Io):
     const progress = await showTask(followed, client, interrupt.signal, io);
     if (progress.kind === 'running') return reportLeft(run, undefined, given, io);
     if (progress.kind === 'over' || !mayAsk(io)) return reportEnd(progress, client, given, io);
-    // The person in front of the screen answers here, and the run is followed further.
+    // The person at the terminal answers here, and following continues.
     const { decisionId } = progress;
     io.out('\n');
     const outcome = await withPrompt(async (ask) => askOne(decisionId, client, ask, io));
@@ -116,7 +119,7 @@ export async function printDecision(client: Client, id: string, given: ParsedArg
   else io.out(`Decide: baton decision show ${shortId(id)}\n`);
 }
 
-/** Prints the output of steps: the end of it after a failure, all of it if the run is a single shell command. */
+/** Prints the output of steps: after a failure its end, or all of it if the run is a single shell command. */
 class StepOutputs {
   readonly #root: string;
   readonly #stateDir: string;
@@ -128,7 +131,7 @@ class StepOutputs {
     this.#stateDir = stateDir;
   }
 
-  /** Must get every entry: entries that print no line name what runs a step. */
+  /** Must receive every entry, because entries that print no line name the runner of a step. */
   note(type: string, data: Fields): void {
     if (type === 'PipelineStarted' && data['pipeline_id'] === this.#root)
       this.#isPlain = isPlain(fieldsOf(data['plan']));

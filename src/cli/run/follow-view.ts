@@ -4,9 +4,12 @@ import { delay } from '../../api/client/http.ts';
 import { followEntries, type FollowedEntry } from './follow-entries.ts';
 
 export interface ViewListener<V> {
-  /** Called after each change, and when the daemon is back. `askedAt` is when the view was requested, in epoch milliseconds. */
+  /**
+   * Called after each change, and when the daemon is available again. `askedAt` is when the view was requested, in
+   * epoch milliseconds.
+   */
   readonly onView: (view: V, askedAt: number) => void;
-  /** The daemon does not answer: the last view may be out of date. */
+  /** Called if the daemon does not answer. The last view may be outdated. */
   readonly onAway: (why: ApiError) => void;
   readonly onEntry?: (entry: FollowedEntry) => void;
 }
@@ -14,13 +17,15 @@ export interface ViewListener<V> {
 export interface FollowViewOptions<V> {
   readonly read: (signal: AbortSignal) => Promise<Answer<V>>;
   readonly signal: AbortSignal;
-  /** Why the daemon was not reached before; it is reported first. */
+  /** Why the daemon was not reached before. Reported first. */
   readonly unreached?: ApiError | undefined;
-  /** Entries after this one are reported; missing: those after the first view. */
+  /** Entries after this one are reported. Defaults to those after the first view. */
   readonly after?: number;
 }
 
-/** Reports after each change until `signal` aborts. Also polls: silence does not prove that nothing has changed. */
+/**
+ * Reports after each change until `signal` aborts. Also polls, because silence does not prove that nothing has changed.
+ */
 export async function followView<V extends { readonly seq: number }>(
   client: Pick<Client, 'events'>,
   { read, signal, unreached, after }: FollowViewOptions<V>,
@@ -50,7 +55,7 @@ export async function followView<V extends { readonly seq: number }>(
   }
 }
 
-/** Follows while the daemon answers; returns why it no longer does. */
+/** Follows while the daemon answers. Returns why it no longer does. */
 async function followFrom<V>(
   seq: number,
   client: Pick<Client, 'events'>,
@@ -72,7 +77,7 @@ async function followFrom<V>(
     if (answer.ok) listener.onView(answer.result, askedAt);
     else lose(answer.error);
   }, until);
-  // Some things that need a person are not recorded: a runbook can become invalid without an entry.
+  // Some needs for a person have no entry: a runbook can become invalid without one.
   const pulse = setInterval(() => refresh.request(), PULSE_MS);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
@@ -87,7 +92,7 @@ async function followFrom<V>(
   }
 }
 
-/** Runs at once if idle; requests during a run cause one more run after it. */
+/** Runs at once if idle. Any number of requests during a run cause one more run. */
 class Refresh {
   readonly #do: () => Promise<void>;
   readonly #signal: AbortSignal;
@@ -126,7 +131,7 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.removeEventListener('abort', onAbort);
 }
 
-/** At most ten updates a second. */
+/** Limits updates to ten a second. */
 const SETTLE_MS = 100;
 const RETRY_MS = 300;
 

@@ -12,7 +12,9 @@ export interface FollowedWorkflows {
   readonly after: number;
 }
 
-/** Prints the progress of several workflows until all are over, nothing moves without a person, or the user interrupts. */
+/**
+ * Prints the progress of several workflows until all are over, none continues without a person, or the user interrupts.
+ */
 export async function followWorkflows(run: FollowedWorkflows, given: ParsedArguments, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
   using client = createObserver(given, io);

@@ -25,7 +25,7 @@ const known = (id: string, issueUrl: string | null) => ({
 });
 
 describe('tasks of issues at GitHub', () => {
-  it('have the number, the words, the priority and the dependencies of the issue, and its address', () => {
+  it("have the issue's number, text, priority, dependencies and address", () => {
     const made = tasksFrom(
       [
         issue(12, { body: 'After #7, #13 and #99.\r\n', labels: ['P1', 'in progress'] }),
@@ -50,14 +50,14 @@ describe('tasks of issues at GitHub', () => {
     });
   });
 
-  it('are taken as they are if they were imported before', () => {
+  it('are used unchanged if they were imported before', () => {
     expect(tasksFrom([issue(12), issue(13)], [known('12', url(12))])).toMatchObject({
       ids: ['12', '13'],
       fresh: [{ id: '13' }],
     });
   });
 
-  it('keep the beginning of a very long text, with the address of the rest', () => {
+  it('keep the start of a very long text, with the address of the rest', () => {
     const made = tasksFrom([issue(12, { body: 'é'.repeat(20_000) })], []);
     const description = made.ok ? (made.fresh[0]?.description ?? '') : '';
     expect(description).toMatch(/^é+\n\n\[cut here; all of it: https:\/\/github\.com\/owner\/name\/issues\/12\]$/);

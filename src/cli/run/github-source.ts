@@ -14,13 +14,13 @@ import { printable } from '../text.ts';
 
 type Issue = ResultOf<'github_issues'>['issues'][number];
 
-/** What `run_start` needs for the issues that `--from-github` names. */
+/** The input of `run_start` for the issues that `--from-github` names. */
 interface GithubTasks {
   readonly args: readonly string[];
   readonly imports?: Pick<InputOf<'run_start'>, 'import'>;
 }
 
-/** Reads the issues, and makes tasks of those that are not tasks yet. Nothing is recorded before the run is started. */
+/** Reads the issues, and builds tasks for those without one. Nothing is recorded before the run starts. */
 export async function findGithubTasks(
   { options, ...given }: ParsedArguments,
   io: Io,
@@ -56,12 +56,12 @@ const FOR_ISSUE: ApiError = {
 
 type Made = OrError<{
   readonly ids: readonly string[];
-  /** Those that are no tasks yet. */
+  /** Issues that are not tasks yet. */
   readonly fresh: readonly ExchangedTask[];
   readonly notices: readonly string[];
 }>;
 
-/** A task has the number of its issue as its id. One that was imported before is taken as it is. */
+/** A task's id is the number of its issue. A task that was imported earlier is used unchanged. */
 export function tasksFrom(issues: readonly Issue[], known: readonly KnownTask[]): Made {
   const unfit = issues.find((issue) => issue.state === 'CLOSED');
   if (unfit !== undefined) return { ok: false, error: closedIssue(unfit) };
@@ -78,14 +78,14 @@ export function tasksFrom(issues: readonly Issue[], known: readonly KnownTask[])
     if (issue === undefined) continue;
     if (there !== undefined && there.issueUrl !== issue.url) return { ok: false, error: otherTask(there, issue) };
     if (there === undefined && task.status === 'blocked') return { ok: false, error: blockedIssue(issue) };
-    // Work on an issue that is in progress begins here, too.
+    // An issue in progress also starts as a new task here.
     if (there === undefined) fresh.push({ ...task, status: 'todo', description: withinLimit(task.description, issue) });
   }
   const ids = read.value.tasks.map(({ id }) => id);
   return { ok: true, ids, fresh, notices: read.value.notices.map(({ message }) => message) };
 }
 
-/** As `gh issue list --json` prints it. */
+/** The form of `gh issue list --json`. */
 function toGhForm({ labels, state_reason: stateReason, ...issue }: Issue): object {
   return { ...issue, stateReason, labels: labels.map((name) => ({ name })) };
 }
@@ -105,7 +105,7 @@ function otherTask({ id, title }: KnownTask, { url }: Issue): ApiError {
   return { code: 'task-exists', message, hint: `If it is the same work: baton run issue --task ${id}` };
 }
 
-/** The rest of a very long text is at GitHub. */
+/** Shortens a very long text. The rest is at GitHub. */
 function withinLimit(description: string, { url }: Issue): string {
   const mark = `\n\n[cut here; all of it: ${url}]`;
   const most = PROTOCOL_LIMITS.descriptionBytes - utf8Length(mark);

@@ -1,8 +1,9 @@
 import { isatty } from 'node:tty';
 
 /**
- * Lines at the end of a terminal's output that are repainted in place. What was printed before stays above them, and the last paint stays when
- * it ends. Keys are read without echo, because an echoed Enter would move the lines; Ctrl-C is passed on as a signal.
+ * Lines at the end of a terminal's output that are repainted in place. Earlier output stays above them, and the last
+ * paint stays at the end. Keys are read without echo, because an echoed Enter would move the lines. Ctrl-C is passed on
+ * as a signal.
  */
 export class LiveRegion implements Disposable {
   readonly #write: (text: string) => void;
@@ -15,7 +16,7 @@ export class LiveRegion implements Disposable {
   constructor(write: (text: string) => void, onResize: () => void) {
     this.#write = write;
     this.#onResize = () => {
-      // The terminal may have broken the lines in its own way: only a clear screen is known.
+      // The terminal may have wrapped the lines differently, so the screen must be cleared.
       this.#height = 0;
       this.#shown = '';
       write(CLEAR);
@@ -35,7 +36,7 @@ export class LiveRegion implements Disposable {
     return Math.max(1, process.stdout.columns || 80);
   }
 
-  /** One less than the terminal has: the cursor stands below the region. */
+  /** One less than the terminal has, because the cursor is below the region. */
   get rows(): number {
     return Math.max(1, (process.stdout.rows || 24) - 1);
   }
@@ -66,7 +67,7 @@ export class LiveRegion implements Disposable {
 
   readonly #onEnd = (name: NodeJS.Signals): void => {
     this[Symbol.dispose]();
-    // Without another listener the signal ends the process, as it would have.
+    // Without another listener the signal ends the process, as by default.
     if (process.listenerCount(name) === 0) process.kill(process.pid, name);
   };
 
@@ -78,7 +79,10 @@ export class LiveRegion implements Disposable {
   };
 }
 
-/** Clears and rewrites every line, and erases what was below the last one. Clearing after a line that ends in the last column would erase its end. */
+/**
+ * Clears and rewrites every line, and erases everything below the last one. Each line is cleared first: clearing after
+ * a line that ends in the last column would erase its end.
+ */
 export function repaintRegion(lines: readonly string[]): string {
   return `${lines.map((line) => `\r\u001B[K${line}\n`).join('')}\u001B[J`;
 }
@@ -86,9 +90,9 @@ export function repaintRegion(lines: readonly string[]): string {
 const CTRL_C = 3;
 const ENDING = ['SIGTERM', 'SIGHUP'] as const;
 const CLEAR = '\u001B[H\u001B[2J';
-/** No cursor and no line wrapping; and back. */
+/** Hides the cursor and turns line wrapping off; `LEAVE` undoes both. */
 const ENTER = '\u001B[?25l\u001B[?7l';
 const LEAVE = '\u001B[?7h\u001B[?25h';
-/** Synchronized output, to avoid flicker; terminals without it ignore these. */
+/** Synchronized output, which avoids flicker. Terminals without it ignore these. */
 const BEGIN_UPDATE = '\u001B[?2026h';
 const END_UPDATE = '\u001B[?2026l';

@@ -12,7 +12,10 @@ interface Runnable {
   readonly args: CommandArgs;
 }
 
-/** The help of one command of the runbook, with its own arguments before those of `baton run`; undefined if it has no such command. */
+/**
+ * Renders the help of one command of the runbook, with its own arguments before the options of `baton run`; undefined
+ * if the runbook has no such command.
+ */
 export async function renderRunHelp(name: string, command: CliCommand, io: Io): Promise<string | undefined> {
   const project = await findProjectDir({ args: [], options: new Map() }, io);
   const { checked } = await readRunbook(project);

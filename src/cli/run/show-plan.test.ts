@@ -45,7 +45,7 @@ const only = (plan: RunPreview['plan']): RunPreview => ({
   plan,
 });
 
-it('shows steps, where they lead, variables, and what would happen first', () => {
+it('shows steps, their targets, variables, and the first effects', () => {
   expect(renderPlan(result)).toBe(`pipeline ship
   build: shell make \${var.tag}  [2 retries, if it fails tell, at most 90 s, in a worktree on ship-\${var.tag}]
   review: agent reviewer (scripted; bubblewrap, network none)  [then check]
@@ -65,7 +65,7 @@ it('shows a single agent', () => {
   );
 });
 
-it('is not led astray by a pipeline that contains itself', () => {
+it('stops at a pipeline that contains itself', () => {
   const step = { name: 'again', run: { kind: 'pipeline', pipeline: 'ring', vars: {} } } as const;
   const ring = { name: 'ring', vars: {}, steps: [step] };
   expect(
@@ -73,7 +73,7 @@ it('is not led astray by a pipeline that contains itself', () => {
   ).toBeLessThan(8);
 });
 
-it('shows a workflow: who plays what, what is checked, and how it is merged and where', () => {
+it('shows a workflow: the agent of each role, the checks, and how and where it is merged', () => {
   const plan: IssuePlan = {
     kind: 'workflow',
     mode: 'autonomous',
@@ -92,7 +92,7 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
 `);
   const sandboxes = [{ agent: 'prep', summary: 'no sandbox', notes: [] }];
   expect(renderPlan({ ...only(plan), sandboxes })).toContain('\n  prep: agent prep (builtin:prep; no sandbox)\n');
-  // Asked for, and nobody or nowhere to open them.
+  // Pull requests are requested, but `gh` or the repository is missing.
   expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, but gh is not on the PATH\n');
   expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', but no remote is at GitHub');
   const workers = [{ name: 'backlog', takes: 'tasks P0.*, 2 at once', mode: 'semi' }];

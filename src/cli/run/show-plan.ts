@@ -16,7 +16,7 @@ export function renderPlan({ plan, vars, sandboxes, effects, entries }: Omit<Run
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-/** The sandbox of each agent, in words. */
+/** The sandbox of each agent, as text. */
 type Summaries = ReadonlyMap<string, string>;
 
 function renderPlanned(plan: RunPreview['plan'], summaries: Summaries): string[] {
@@ -62,7 +62,7 @@ function renderPlannedPipeline(name: string, known: Known, indent: string, above
     `${indent}pipeline ${name}${describeBudget(budget)}`,
     ...steps.flatMap((step) => {
       const line = `${indent}  ${step.name}: ${describeRun(step.run, known)}${describeTurns(step)}`;
-      // Unlike a checked runbook, a plan may have cycles.
+      // Unlike a validated runbook, a plan may have cycles.
       if (step.run.kind !== 'pipeline' || above.includes(step.run.pipeline)) return [line];
       const nested = step.run.pipeline;
       return [line, ...renderPlannedPipeline(nested, known, `${indent}    `, [...above, nested])];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunStory } from './story.ts';
 
-/** What a story makes of entries, and how the run stands at the end. */
+/** The lines of a story about these entries, and the final state of the run. */
 function tell(root: string, entries: readonly (readonly [string, Record<string, unknown>])[]) {
   const story = new RunStory(root);
   const lines = entries.map(([type, data]) => story.describe(type, data)).filter((line) => line !== undefined);
@@ -52,7 +52,7 @@ describe('the story of a run', () => {
     expect(standing).toEqual({ kind: 'over', outcome });
   });
 
-  it('waits for a person, also where that is in a nested pipeline, and goes on', () => {
+  it('waits for a person, even in a nested pipeline, and continues', () => {
     const nested = ['PipelineStarted', { pipeline_id: 'p2', name: 'c', parent: { pipeline_id: 'p1' } }] as const;
     const waiting = [
       'StepWaiting',
@@ -64,7 +64,7 @@ describe('the story of a run', () => {
     });
   });
 
-  it('follows an agent that runs alone', () => {
+  it('follows a standalone agent', () => {
     const requested = ['AgentRequested', { agent_id: 'a1', plan: { name: 'fixer' }, owner: null }] as const;
     const parked = ['AgentParked', { agent_id: 'a1', decision_id: 'd1', reason: 'on_stop: escalate' }] as const;
     expect(tell('a1', [requested, parked]).standing).toEqual({ kind: 'waiting', decisionId: 'd1' });
@@ -75,7 +75,7 @@ describe('the story of a run', () => {
     });
   });
 
-  it('knows what began before it, if it is told', () => {
+  it('includes members that started earlier, if they are added', () => {
     const story = new RunStory('p1', 'd1');
     expect(story.progress).toEqual({ kind: 'waiting', decisionId: 'd1' });
     for (const [id, name, owner] of [
@@ -91,7 +91,7 @@ describe('the story of a run', () => {
     expect(story.progress).toEqual({ kind: 'running' });
   });
 
-  it('obeys nothing that agents write', () => {
+  it('passes no terminal codes of agents', () => {
     const signalled = ['AgentSignalled', { agent_id: 'a1', kind: 'escalate', message: 'a\u001B[2J\nb' }] as const;
     expect(tell('a1', [signalled]).lines).toEqual(['a1: signalled escalate: a\\u001b[2J · b']);
   });

@@ -9,20 +9,20 @@ export type RunProgress =
   | { readonly kind: 'over'; readonly outcome: string }
   | { readonly kind: 'waiting'; readonly decisionId: string };
 
-/** Describes the entries of one pipeline or agent, and of everything that it starts, in a line each. */
+/** Describes the entries of one pipeline or agent, and of everything that it starts, one line each. */
 export class RunStory {
   readonly #root: string;
   readonly #members = new Map<string, { readonly name: string; readonly indent: string }>();
   #progress: RunProgress = { kind: 'running' };
 
-  /** `asked`: the decision that it waits for when the story begins. */
+  /** `asked`: the decision that the run waits for when the story starts. */
   constructor(root: string, asked: string | null = null) {
     this.#root = root;
     this.#members.set(root, { name: shortId(root), indent: '' });
     if (asked !== null) this.#progress = { kind: 'waiting', decisionId: asked };
   }
 
-  /** Names a member that began before the story. Each owner must be named before what it owns. */
+  /** Adds a member that started before the story. An owner must be added before its members. */
   know(id: string, name: string, ownerId: string | null): void {
     const owner = this.#members.get(ownerId ?? '');
     if (owner === undefined && id !== this.#root) return;
@@ -33,7 +33,7 @@ export class RunStory {
     return this.#progress;
   }
 
-  /** Returns undefined for entries of other runs, and for those that people do not need. */
+  /** Undefined for entries of other runs, and for those that people do not need. */
   describe(type: string, data: Fields): string | undefined {
     this.#addMember(type, data);
     const id = textOf(data['pipeline_id'] ?? data['agent_id']);
@@ -66,9 +66,9 @@ export class RunStory {
   }
 }
 
-/** Indented one level more than their pipeline. */
+/** Indented one level deeper than their pipeline. */
 const OF_STEPS = /^(?:Step|Workspace)/;
-/** `name` is that of the pipeline or agent. */
+/** `name` is the pipeline's or agent's name. */
 type Sentences = Readonly<Record<string, (data: Fields, name: string) => string | undefined>>;
 
 const RUN_SENTENCES: Sentences = {
@@ -133,13 +133,13 @@ export class WorkflowStory {
   readonly #agents = new Map<string, string>();
   /** The open decisions about the task. */
   readonly #asked = new Set<string>();
-  /** Those whose answer is not in effect yet. */
+  /** Decisions whose answer is not in effect yet. */
   readonly #answered = new Set<string>();
-  /** The summary of the error that an agent reported last. */
+  /** The summary of the last error that an agent reported. */
   #error = '';
   #outcome: string | undefined;
 
-  /** `seen`: how the task stood when the story began, unless it began with the story. */
+  /** `seen`: the task's state when the story started, if the task is older. */
   constructor(taskId: string, seen?: TaskOverview) {
     this.#taskId = taskId;
     if (seen === undefined) return;
@@ -155,11 +155,11 @@ export class WorkflowStory {
     return decisionId === undefined ? { kind: 'running' } : { kind: 'waiting', decisionId };
   }
 
-  /** Returns undefined for entries of other runs, and for those that people do not need. */
+  /** Undefined for entries of other runs, and for those that people do not need. */
   describe(type: string, data: Fields): string | undefined {
     if (type === 'AgentRequested' && textOf(fieldsOf(data['task'])['task_id']) === this.#taskId)
       this.#agents.set(textOf(data['agent_id']), textOf(fieldsOf(data['plan'])['name']));
-    // An answer names its decision alone.
+    // An answer names only its decision.
     this.#followAnswer(type, textOf(data['decision_id']));
     const agent = this.#agents.get(textOf(data['agent_id'] ?? ''));
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
@@ -176,7 +176,7 @@ export class WorkflowStory {
     this.#answered.delete(decisionId);
   }
 
-  /** The error that blocks a task is shown with its handoff, and not again with the phase. */
+  /** Drops the error that blocks a task, because it is already shown with its handoff. */
   #withoutError(type: string, data: Fields): Fields {
     const reason = textOf(data['reason']);
     if (type !== 'PhaseMoved' || this.#error === '' || !reason.startsWith(this.#error)) return data;
@@ -223,7 +223,7 @@ function errorOf({ to, xml }: Fields): string {
   return error === undefined ? '' : summarizeError(error);
 }
 
-/** Some reasons begin with the outcome: `cancelled: not now`. */
+/** Some reasons start with the outcome: `cancelled: not now`. */
 function endOf(outcome: string, reason: string): string {
   return reason.startsWith(`${outcome}: `) ? workflowReason(reason).slice(2) : `${outcome}${workflowReason(reason)}`;
 }

@@ -16,15 +16,15 @@ import { type RunProgress, WorkflowStory } from './story.ts';
 
 export interface FollowedTask {
   readonly id: string;
-  /** The newest entry before the follower began to look. */
+  /** The newest entry before the follower started. */
   readonly after: number;
-  /** The view at that time, for a task that was started before: its content is not reported again. */
+  /** The view at that time, for a task that was started earlier. Its content is not reported again. */
   readonly seen?: TaskOverview;
 }
 
 /**
- * Shows a task as a live tree until it ends, needs a person, or `signal` aborts; returns its progress then. A daemon that is away is named,
- * and waited for.
+ * Shows a task as a live tree until it ends, needs a person, or `signal` aborts. Returns the last progress. While the
+ * daemon is unavailable, the tree shows that and waits.
  */
 export async function showTask(task: FollowedTask, client: Client, signal: AbortSignal, io: Io): Promise<RunProgress> {
   const screen = new TaskScreen(task, io);
@@ -80,7 +80,7 @@ class TaskScreen implements Disposable {
       (text) => io.out(text),
       () => this.#paint(),
     );
-    // Keeps the times and the agent's last line current.
+    // Updates the times and the agent's last line.
     this.#clock = setInterval(() => this.#paint(), 1000);
     if (seen !== undefined) this.show(seen);
   }
@@ -92,7 +92,7 @@ class TaskScreen implements Disposable {
     this.#paint();
   }
 
-  /** The view of before stays, and does not grow older. */
+  /** Keeps the last view, and stops its clock. */
   lose(why: ApiError): void {
     this.#away ??= { since: new Date(), why };
     this.#paint();

@@ -22,11 +22,11 @@ describe('the story of a workflow', () => {
     });
   });
 
-  it('goes on while the task is blocked for another reason', () => {
+  it('continues while the task is blocked for another reason', () => {
     expect(tell([moved('BLOCKED', 'error', 'no disk')]).standing).toEqual({ kind: 'running' });
   });
 
-  it('is over when the task is completed and nobody has to close it', () => {
+  it('is over when the task is completed and no role closes it', () => {
     expect(tell([moved('COMPLETED', 'handoff', 'merged')]).standing).toEqual({ kind: 'over', outcome: 'done' });
   });
 
@@ -35,11 +35,11 @@ describe('the story of a workflow', () => {
     ['blocked', { kind: 'running' }],
     ['done', { kind: 'over', outcome: 'done' }],
     ['cancelled', { kind: 'over', outcome: 'cancelled' }],
-  ] as const)('begins as the task stands: %s', (activity, progress) => {
+  ] as const)('starts with the state of the task: %s', (activity, progress) => {
     expect(new WorkflowStory('W-00001', taskOverview({ activity })).progress).toEqual(progress);
   });
 
-  it('begins with the open question about the task', () => {
+  it('starts with the open question about the task', () => {
     const seen = taskOverview({ activity: 'waiting', decisions: [openDecision({ id: 'd1' })] });
     expect(new WorkflowStory('W-00001', seen).progress).toEqual({ kind: 'waiting', decisionId: 'd1' });
   });

@@ -22,7 +22,7 @@ function progressOf(workflows: Workflows, entries: readonly (readonly [string, F
 const RUNNING = { kind: 'running' };
 
 describe('the story of several workflows', () => {
-  it('names the task in each line, and says what waits for what', () => {
+  it('names the task in each line, and which workflows wait for which', () => {
     const story = new WorkflowsStory([waiting('A'), waiting('B', 'A', 'C')]);
     expect(story.queued).toEqual(['B: queued behind A, C']);
     expect(story.describe(...moved('A', 'COMPLETED'))).toBe('A: COMPLETED: so');
@@ -43,7 +43,7 @@ describe('the story of several workflows', () => {
     });
   });
 
-  it('waits for a person only if nothing else moves', () => {
+  it('waits for a person only if nothing else progresses', () => {
     const two = [waiting('A'), waiting('B')];
     const stopped = { kind: 'waiting', decisionId: 'd1' };
     expect(progressOf(two, [asked('A', 'd1')])).toEqual(RUNNING);
@@ -53,7 +53,7 @@ describe('the story of several workflows', () => {
     expect(progressOf(two, [asked('A', 'd1'), moved('B', 'COMPLETED'), answered])).toEqual(RUNNING);
   });
 
-  it('does not move if it is queued behind one that waits, and moves behind another task that may go on', () => {
+  it('does not progress behind one that waits, but progresses behind another task that may continue', () => {
     expect(progressOf([waiting('A'), waiting('B', 'A'), waiting('C', 'B')], [asked('A', 'd1')])).toEqual({
       kind: 'waiting',
       decisionId: 'd1',

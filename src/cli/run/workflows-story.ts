@@ -10,12 +10,12 @@ export interface AwaitedTask {
 
 type Outcome = 'moving' | 'done' | 'failed' | 'waiting';
 
-/** The entries of several workflows, each line with its task; and whether any of them still moves. */
+/** Describes the entries of several workflows, each line with its task, and whether any of them still progresses. */
 export class WorkflowsStory {
   readonly #stories: ReadonlyMap<string, WorkflowStory>;
-  /** The open dependencies of each workflow that has not begun. */
+  /** The open dependencies of each workflow that has not started. */
   readonly #awaited = new Map<string, Set<string>>();
-  /** Dependencies that are in no followed workflow and go on only if a person acts. */
+  /** Dependencies outside the followed workflows that continue only if a person acts. */
   readonly #stuck = new Set<string>();
 
   constructor(workflows: readonly { readonly id: string; readonly waitsFor: readonly AwaitedTask[] }[]) {
@@ -27,14 +27,14 @@ export class WorkflowsStory {
     }
   }
 
-  /** What waits for what at the start. */
+  /** Which workflows wait for which tasks at the start. */
   get queued(): readonly string[] {
     return [...this.#awaited].flatMap(([id, awaited]) =>
       awaited.size === 0 ? [] : [`${label(id)}queued behind ${[...awaited].map(printable).join(', ')}`],
     );
   }
 
-  /** Returns undefined for entries of other tasks, and for those that people do not need. */
+  /** Undefined for entries of other tasks, and for those that people do not need. */
   describe(type: string, data: Fields): string | undefined {
     this.#follow(type, data);
     for (const [id, story] of this.#stories) {
@@ -44,7 +44,7 @@ export class WorkflowsStory {
     return undefined;
   }
 
-  /** Over when every workflow is done or cancelled; waiting when nothing moves until a person acts. */
+  /** Over when every workflow is done or cancelled; waiting when none progresses until a person acts. */
   get progress(): RunProgress | { readonly kind: 'stuck' } {
     const known = new Map<string, Outcome>();
     const outcomes = new Set([...this.#stories.keys()].map((id) => this.#outcomeOf(id, known)));
@@ -72,7 +72,7 @@ export class WorkflowsStory {
     else this.#stuck.delete(id);
   }
 
-  /** Each is judged once: many may wait for the same task. Dependencies have no cycle. */
+  /** Judges each task once, because many may wait for the same one. Dependencies have no cycle. */
   #outcomeOf(id: string, known: Map<string, Outcome>): Outcome {
     const outcome = known.get(id) ?? this.#judge(id, known);
     known.set(id, outcome);
@@ -81,7 +81,7 @@ export class WorkflowsStory {
 
   #judge(id: string, known: Map<string, Outcome>): Outcome {
     const story = this.#stories.get(id);
-    // A task that is in no followed workflow may move by itself, unless it is blocked or cancelled.
+    // A task outside the followed workflows may progress by itself, unless it is blocked or cancelled.
     if (story === undefined) return this.#stuck.has(id) ? 'waiting' : 'moving';
     const { progress } = story;
     if (progress.kind === 'over') return progress.outcome === 'done' ? 'done' : 'failed';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../../test/run-cli.ts';
 
-/** A git repository with these files. */
+/** Creates a git repository with these files. */
 function repository(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-cli-runbook-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -22,7 +22,7 @@ const GOOD = '[agents.a]\nrun = "claude"\nprompt_file = "a.md"\n[commands.c]\nar
 const UNCHECKED = 'note: nothing would be checked before a merge: the runbook does not set ci.required\n';
 
 describe('baton runbook check', () => {
-  it('says in one line what there is, and exits 0', async () => {
+  it('summarises the runbook in one line, and exits 0', async () => {
     const folder = repository({
       'baton.toml': `${GOOD}\n[[ci.required]]\nname = "test"\nrun = "npm test"\n`,
       'a.md': 'Do it.',
@@ -48,7 +48,7 @@ describe('baton runbook check', () => {
     expect(await runCli(['runbook', 'check', '--project', join(folder, 'src')])).toMatchObject({ code: 0 });
   });
 
-  it('says so where there is no runbook', async () => {
+  it('reports that there is no runbook', async () => {
     const { code, out } = await runCli(['runbook', 'check', '--project', repository({})]);
     expect({ code, out }).toEqual({
       code: 0,
@@ -60,7 +60,7 @@ describe('baton runbook check', () => {
     ['', 'nothing would be checked before a merge: the runbook does not set ci.required'],
     ['[ci]\nprotected = ["x"]\n', 'nothing would be checked before a merge: the runbook does not set ci.required'],
     ['ci.required = []\n', 'nothing is checked before a merge: ci.required is empty'],
-  ])('says that nothing is checked: %j', async (toml, note) => {
+  ])('reports that nothing is checked: %j', async (toml, note) => {
     const folder = repository({ 'baton.toml': toml });
     const { code, out } = await runCli(['runbook', 'check', '--project', folder]);
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`\nnote: ${note}\n$`))]);
@@ -82,7 +82,7 @@ describe('baton runbook check', () => {
     ]);
   });
 
-  it('checks the files it is given, as one runbook', async () => {
+  it('checks the named files as one runbook', async () => {
     const folder = repository({
       'x.toml': '[agents.a]\nrun = "./agent"\n',
       'y.json': '{"workers": {"w": {"run": {"agent": "a"}}}}',
@@ -99,7 +99,7 @@ describe('baton runbook check', () => {
     });
   });
 
-  it('gives the problems as data with --json', async () => {
+  it('prints the problems as data with --json', async () => {
     const folder = repository({ 'baton.toml': 'x = 1\n' });
     const { code, out } = await runCli(['runbook', 'check', '--project', folder, '--json']);
     expect(code).toBe(1);
@@ -127,7 +127,7 @@ const SHIPPED =
   'validator (builtin:validator) → closer (builtin:closer)\n';
 
 describe('baton runbook list', () => {
-  it('shows what there is with its usage', async () => {
+  it('lists all runnables with their usage', async () => {
     const { code, out } = await runCli(['runbook', 'list', '--project', repository({ 'baton.toml': GOOD })]);
     expect({ code, out }).toEqual({
       code: 0,
@@ -135,7 +135,7 @@ describe('baton runbook list', () => {
     });
   });
 
-  it('has the workflow that Baton ships, as the project plays it, until the project has another of its name', async () => {
+  it('has the workflow that Baton ships, as the project plays it, unless the project defines another of its name', async () => {
     expect(await runCli(['runbook', 'list', '--project', repository({})])).toEqual({ code: 0, out: SHIPPED, err: '' });
     const played = repository({ 'baton.toml': '[agents.reviewer]\nrun = "codex"\nrole = "reviewer"\n' });
     const { out } = await runCli(['runbook', 'list', '--project', played]);
@@ -146,7 +146,7 @@ describe('baton runbook list', () => {
     });
   });
 
-  it('gives the same as data with --json', async () => {
+  it('prints the same as data with --json', async () => {
     const { out } = await runCli(['runbook', 'list', '--json', '--project', repository({ 'baton.toml': GOOD })]);
     expect(JSON.parse(out)).toEqual({
       workflows: [
@@ -186,7 +186,7 @@ describe('baton validate runbook', () => {
     }
   });
 
-  it('shows what is wrong', async () => {
+  it('shows the problems', async () => {
     const { code, err } = await runCli(['validate', 'runbook', '-'], '[agents.a]\nrun = 5\n');
     expect(code).toBe(1);
     expect(err).toContain(

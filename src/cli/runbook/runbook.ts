@@ -82,7 +82,7 @@ export const runbookListCommand: CliCommand = {
   },
 };
 
-/** The root of the repository, or the folder itself if it is in none. */
+/** The root of the repository, or the folder itself if there is none. */
 export async function findProjectDir({ options }: ParsedArguments, io: Io): Promise<string> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const repository = await findRepository(folder);

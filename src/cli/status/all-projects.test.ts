@@ -32,7 +32,7 @@ it('shows each repository below its name, and why one cannot be read', () => {
   expect(renderAllStatuses([], LOOK)).toBe('No projects.\n');
 });
 
-it.each(['--watch', '--fleet', '--project=x'])('does not go together with %s', async (other) => {
+it.each(['--watch', '--fleet', '--project=x'])('cannot be combined with %s', async (other) => {
   const name = other.replace(/=.*/, '');
   const { code, err } = await runCli(['status', '--all', other]);
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`--all and ${name} exclude each other`) });

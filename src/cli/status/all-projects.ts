@@ -13,7 +13,10 @@ interface ProjectStatus {
   readonly answer: Answer<ShownStatus & Pick<StatusView, 'at'>>;
 }
 
-/** The status of every repository of the state folder. One that cannot be read is shown with the reason; the exit code is then 1. */
+/**
+ * Shows the status of every repository of the state folder. An unreadable one is shown with the reason, and the exit
+ * code is then 1.
+ */
 export async function showAllStatuses(given: ParsedArguments, io: Io): Promise<number> {
   const listed = await callOperation('projects_list', {}, given, io);
   if (!listed.ok) return reportError(listed.error, given, io);

@@ -2,7 +2,7 @@ import { statusView } from '../../api/run-views.ts';
 import { list, object, optional, text } from '../../protocol/shape/build-shape.ts';
 import { errorShape } from '../json-output.ts';
 
-/** What `baton status --all --json` prints. */
+/** The output of `baton status --all --json`. */
 export const allStatuses = object({
   projects: list(
     object({

@@ -3,7 +3,7 @@ import { fitTo, widthOf } from '../table.ts';
 import { oneLine, printable } from '../text.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'good' | 'bad' | 'busy' | 'call';
-/** A piece of a line. `paint` makes its text safe for the terminal. */
+/** A piece of a line. `paint` escapes its text for the terminal. */
 export type Piece = readonly [text: string, style?: Style];
 
 export function paint(pieces: readonly Piece[], { columns, colors }: Look): string {
@@ -18,7 +18,7 @@ export function paint(pieces: readonly Piece[], { columns, colors }: Look): stri
   return line.trimEnd();
 }
 
-/** The text must be safe for the terminal already. */
+/** The text must already be safe for the terminal. */
 export function colored(text: string, style: Style): string {
   return CODES[style] === '' || text.trim() === '' ? text : `\u001B[${CODES[style]}m${text}\u001B[0m`;
 }
@@ -49,7 +49,7 @@ const SIGNS: Readonly<Record<string, readonly [string, Style]>> = {
   escalated: ['!', 'call'],
 };
 
-/** Only at a terminal; see also no-color.org. */
+/** True only at a terminal; see also no-color.org. */
 export function wantsColors({ env, isTerminal }: Pick<Io, 'env' | 'isTerminal'>): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }

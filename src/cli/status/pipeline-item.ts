@@ -5,7 +5,7 @@ import { type Piece, renderAge, signOf } from './paint.ts';
 
 type Line = readonly Piece[];
 
-/** A tree of steps and of what runs them. The brief form has only the steps in progress. */
+/** Renders a tree of steps and their runners. The brief form has only the steps in progress. */
 export function pipelineItem(pipeline: PipelineView, runners: AgentsBySteps, nowMs: number): StatusItem {
   const render = (isFull: boolean): Line[] => [
     [['  '], ...pipelinePieces(pipeline, nowMs)],
@@ -14,7 +14,7 @@ export function pipelineItem(pipeline: PipelineView, runners: AgentsBySteps, now
   return { brief: render(false), full: render(true) };
 }
 
-/** An index by step: a search for each step is slow with a thousand agents. */
+/** An index by step, because searching for each step is slow with a thousand agents. */
 export interface AgentsBySteps {
   readonly agents: ReadonlyMap<string, readonly AgentView[]>;
   readonly pipelines: ReadonlyMap<string, readonly PipelineView[]>;
@@ -81,7 +81,7 @@ export function agentPieces(agent: AgentView, nowMs: number): Piece[] {
   ];
 }
 
-/** Without the reason, which is shown at the step. */
+/** Omits the reason, which is shown at the step. */
 function pipelinePieces(pipeline: PipelineView, nowMs: number): Piece[] {
   const { id, name, status, started_at: since, task_id: taskId } = pipeline;
   return [
@@ -123,7 +123,7 @@ export interface StatusSection {
   readonly more: string;
 }
 
-/** Fits the sections into `rows` lines. Earlier sections get more, each gets some; items that do not fit are counted. */
+/** Fits the sections into `rows` lines. Earlier sections get more, but each gets some. The rest is counted. */
 export function fillSections(sections: readonly StatusSection[], rows: number): Line[] {
   const some = sections.filter(({ items }) => items.length > 0);
   const form = some.reduce((sum, section) => sum + heightOf(section, 'full'), 0) <= rows ? 'full' : 'brief';

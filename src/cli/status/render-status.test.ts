@@ -149,13 +149,13 @@ const busy: ShownStatus = {
   tasks: { ...NO_TASKS, todo: 4, in_progress: 2, done: 9 },
 };
 
-it('shows how far the first copy of the repository is', () => {
+it('shows the progress of the first copy of the repository', () => {
   const importing = 'Receiving objects: 45% (9/20)';
   const lines = renderStatus({ ...NOTHING, importing }, options);
   expect(lines.slice(0, 2)).toEqual(['the verdict of the daemon', `Copying the repository: ${importing}`]);
 });
 
-it('names a daemon that does not answer once, and the cause of anything else', () => {
+it('reports a daemon that does not answer once, and the cause of other errors', () => {
   const hung = { code: 'no-answer', message: 'the daemon does not answer (pid 7)', hint: 'kill -CONT 7' };
   const away = { code: 'daemon-away', message: 'nobody answers', hint: 'baton up' };
   expect(describeFault(hung)).toBe('The daemon does not answer (pid 7)');
@@ -195,7 +195,7 @@ describe('renderTree', () => {
     ]);
   });
 
-  it('shows the verdict of the daemon as it stands, and makes none of its own', () => {
+  it("shows the daemon's verdict unchanged, and makes none of its own", () => {
     expect(renderStatus(NOTHING, options)).toEqual(['the verdict of the daemon']);
     const painted = renderStatus({ ...NOTHING, all_clear: false, needs: 1 }, { ...options, colors: true });
     expect(painted[0]).toBe('\u001B[1;33mthe verdict of the daemon\u001B[0m');
@@ -256,7 +256,7 @@ describe('renderTree', () => {
     expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason "…"');
   });
 
-  it('leaves out what is not under way where there is little room', () => {
+  it('leaves out what is not in progress if there is little room', () => {
     expect(renderStatus(busy, { ...options, rows: 14 })).toEqual([
       'the summary of the daemon',
       'needs you',
@@ -284,7 +284,7 @@ describe('renderTree', () => {
     expect(lines.at(-1)).toContain('tasks');
   });
 
-  it('gives every section a place, and what needs a person the most', () => {
+  it('gives every section some lines, and most to what needs a person', () => {
     const needs_you = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
     const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
@@ -318,13 +318,13 @@ describe('renderTree', () => {
     expect(painted.join('')).toContain('\u001B[1;33m!\u001B[0m');
   });
 
-  it('obeys nothing that agents write', () => {
+  it('passes no terminal codes of agents', () => {
     const hostile = { ...NOTHING, agents: [agent('x', { name: '\u001B[2J\u0007\u202Ename\nnew line' })] };
     const [, , line] = renderStatus(hostile, options);
     expect(line).toBe('  ● \\u001b[2J\\u0007\\u202ename · new line x running 3m');
   });
 
-  it('is not led astray by a pipeline that is its own parent', () => {
+  it('stops at a pipeline that is its own parent', () => {
     const ring = pipeline('p', [step('again', 'running')], { parent: { pipeline_id: 'p', step: 'again' } });
     expect(renderStatus({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
   });

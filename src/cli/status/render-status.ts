@@ -17,16 +17,16 @@ import {
 
 export interface RenderStatusOptions {
   readonly columns: number;
-  /** At most this many lines; without it, everything is shown. */
+  /** The most lines to render; absent for all. */
   readonly rows?: number;
   readonly now: Date;
   readonly colors: boolean;
-  /** Set if the daemon does not answer; the status is then the last known one. */
+  /** Set if the daemon does not answer. The status is then the last known one. */
   readonly away?: Away;
 }
 
 export interface Away {
-  /** When the shown status, or the first that failed, was requested. */
+  /** When the shown status, or the first failed one, was requested. */
   readonly since: Date;
   readonly why: ApiError;
 }
@@ -40,7 +40,7 @@ export function describeAway({ code, message }: ApiError): string {
       : 'There is no status';
 }
 
-/** One sentence without a full stop. */
+/** Returns one sentence without a full stop. */
 export function describeFault(error: ApiError): string {
   const { message } = error;
   const title = describeAway(error);
@@ -168,7 +168,7 @@ function attentionItem({ title, context, next }: AttentionView): StatusItem {
   return { brief: [[...head, ['  '], command]], full: [head, ...why, [['    '], command]] };
 }
 
-/** Its stage, and in full all its stages and its agents. */
+/** Renders the current stage; in the full form all stages and agents. */
 function workflowItem(workflow: WorkflowBrief, agents: readonly AgentView[], nowMs: number): StatusItem {
   const { task_id, title, activity, since, rounds, stages } = workflow;
   const now = stages.find(({ status }) => status === 'now')?.name ?? '';

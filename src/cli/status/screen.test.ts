@@ -7,6 +7,6 @@ it('writes only lines that have changed', () => {
   expect(repaint(['a', 'b'], ['a', 'c'])).toBe('\u001B[?2026h\u001B[2;1H\u001B[Kc\u001B[?2026l');
 });
 
-it('clears lines that are there no more', () => {
+it('clears lines that no longer exist', () => {
   expect(repaint(['a', 'b', 'c'], ['a'])).toBe('\u001B[?2026h\u001B[2;1H\u001B[K\u001B[3;1H\u001B[K\u001B[?2026l');
 });

@@ -23,7 +23,9 @@ export async function watchStatus(given: ParsedArguments, io: Io): Promise<numbe
   return EXIT.interrupted;
 }
 
-/** Called once: a daemon that stops later was stopped on purpose. Returns why the daemon does not run or answer. */
+/**
+ * Called once, because a daemon that stops later was stopped on purpose. Returns why the daemon does not run or answer.
+ */
 async function startDaemon(given: ParsedArguments, io: Io): Promise<ApiError | undefined> {
   using client = createStatusClient(given, io);
   return await client.reach();
@@ -42,7 +44,7 @@ async function printJson(client: Client, unreached: ApiError | undefined, signal
   });
 }
 
-/** Prints the tree after each change. Ages alone are no change. */
+/** Prints the tree after each change. A change of ages alone does not count. */
 async function printLines(client: Client, unreached: ApiError | undefined, signal: AbortSignal, io: Io): Promise<void> {
   let last = '';
   const print = (tree: string, text = tree): void => {
@@ -89,7 +91,7 @@ async function watchOnScreen(
   const paint = (): void => {
     if (status === undefined && away === undefined) return;
     const { columns, rows } = screen;
-    // Also after this process or the machine was suspended, before any timer fires.
+    // Also detects that this process or the machine was suspended, before any timer fires.
     away ??= Date.now() - askedAt > STALE_MS ? { since: new Date(askedAt), why: STALE } : undefined;
     const common = { columns, rows, now: new Date(), colors: wantsColors(io) };
     screen.paint(renderStatus(status ?? EMPTY_STATUS, away === undefined ? common : { ...common, away }));
@@ -105,7 +107,7 @@ async function watchOnScreen(
   });
   const end = (): void => left.abort();
   for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, end);
-  // Keeps the ages current.
+  // Updates the ages.
   const clock = setInterval(paint, 1000);
   try {
     await followStatus(client, unreached, AbortSignal.any([interrupted, left.signal]), {
@@ -128,7 +130,7 @@ async function watchOnScreen(
   return isInterrupted || interrupted.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-/** An older answer is shown as out of date. */
+/** An older answer is shown as outdated. */
 const STALE_MS = 12_000;
 const STALE: ApiError = {
   code: 'no-answer',
@@ -136,7 +138,7 @@ const STALE: ApiError = {
   hint: 'Wait for the next one.',
 };
 
-/** The bell, if the runbook wants one for this notification. An invalid runbook silences none. */
+/** Returns the bell if the runbook wants one for this notification. An invalid runbook silences none. */
 async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io: Io): Promise<string> {
   if (type !== 'NotificationRequested') return '';
   const { readRunbook } = await import('../../runbook/read/read-runbook.ts');
@@ -146,7 +148,7 @@ async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io
   return isWanted ? renderBell({ title: textOf(data['title']), message: textOf(data['message']) }) : '';
 }
 
-/** Takes over the terminal: alternate screen, no cursor, raw keys. The terminal is restored however the command ends. */
+/** Takes over the terminal: alternate screen, no cursor, raw keys. Restores it however the command ends. */
 class Screen implements Disposable {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
@@ -212,10 +214,10 @@ class Screen implements Disposable {
   };
 }
 
-/** The alternate screen, no cursor, no line wrapping; and back. */
+/** Alternate screen, no cursor, no line wrapping; `LEAVE` undoes these. */
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[2J';
 const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
-/** Synchronized output, to avoid flicker; terminals without it ignore these. */
+/** Synchronized output, which avoids flicker. Terminals without it ignore these. */
 const BEGIN_UPDATE = '\u001B[?2026h';
 const END_UPDATE = '\u001B[?2026l';
 

@@ -25,7 +25,7 @@ const explainedShape = object({
 });
 const droppedShape = object({ dropped: { ...text, about: 'The host whose replica no longer counts.' } });
 
-/** Two steps: the first shows both ledgers and the command that goes on. */
+/** Works in two steps: the first shows both ledgers and the command for the second. */
 export const storeAcceptCommand: CliCommand = {
   examples: ['baton store accept', 'baton store accept 1204 9f86d081884c7d65', 'baton store accept --drop beta'],
   args: [
@@ -54,7 +54,7 @@ export const storeAcceptCommand: CliCommand = {
       if (gone !== undefined) return dropFork(gone, reports, both.database, io);
       const compared = await describeBoth(both.shared, both.replica, both.url);
       if (size === undefined || hash === undefined) return explain(compared, reports, io);
-      // Other hosts may have gone on since the first step.
+      // Other hosts may have written since the first step.
       const stored = await findHash(both.shared, Number(size));
       const entry = stored === undefined ? '' : toHex(stored);
       if (!entry.startsWith(hash) || Number(size) < (compared.difference?.at ?? 0))
@@ -125,7 +125,7 @@ async function accept(compared: Compared, given: ParsedArguments, io: Io): Promi
     if (typeof aside === 'number') return aside;
     io.err(`The replica was renamed: ${printable(aside.path)}\n`);
   }
-  // The daemon builds a new replica when it opens the project, and records the decision in the chain that goes on.
+  // The daemon builds a new replica when it opens the project, and records the decision in the accepted chain.
   const input = { size: database.size, hash: database.hash, differs_at: difference?.at ?? database.size };
   const answer = await callOperation('store_accept', input, given, io);
   if (!answer.ok) return reportError(answer.error, given, io);
@@ -137,13 +137,13 @@ async function accept(compared: Compared, given: ParsedArguments, io: Io): Promi
   return EXIT.ok;
 }
 
-/** Nothing is recorded before the last of them has accepted. */
+/** No entry is recorded until the last host has accepted. */
 function acceptThere(others: readonly ForkReport[]): string {
   const names = others.map(({ host }) => printable(host)).join(', ');
   return `The replicas of ${names} differ as well. Accept on each of them. Then run this command here again, so that the ledger records it.\n`;
 }
 
-/** Under the lock of the state folder: a daemon would go on writing to the file. */
+/** Holds the lock of the state folder, because a daemon would keep writing to the file. */
 async function setAside(given: ParsedArguments, io: Io): Promise<{ readonly path: string } | number> {
   const { findLedger } = await import('../ledger/find-ledger.ts');
   const ledger = await findLedger(given, io);

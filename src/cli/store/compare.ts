@@ -61,7 +61,7 @@ export interface BothLedgers {
   readonly found: Extract<FoundLedger, { ok: true }>;
 }
 
-/** Opens the database and the replica of this machine, to read. */
+/** Opens the database and this machine's replica for reading. */
 export async function withBoth(
   given: ParsedArguments,
   io: Io,

@@ -2,7 +2,7 @@ import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Store } from '../../ledger/store.ts';
 import { findText, numberOf, textOf } from '../../protocol/shape/read-unknown.ts';
 
-/** What the ledger itself says about the hosts of a project. */
+/** The ledger's record of a project's hosts. */
 export interface FleetOnRecord {
   readonly founder: string;
   readonly rootCommit: string | null;
@@ -12,7 +12,7 @@ export interface FleetOnRecord {
 }
 
 export interface HostOnRecord {
-  /** The fingerprint of its key. */
+  /** The fingerprint of the host's key. */
   readonly key: string;
   readonly labels: readonly string[];
   readonly agents: number;

@@ -51,7 +51,7 @@ export const storeMoveCommand: CliCommand = {
 interface Move {
   readonly found: FoundProject;
   readonly place: LedgerPlace;
-  /** Undefined: the state folder. */
+  /** Undefined for the state folder. */
   readonly target: string | undefined;
 }
 
@@ -104,7 +104,7 @@ async function withSource(
   try {
     if (url === undefined) return file === undefined ? EXIT.failed : await use(file);
     return await withDatabase({ url, id }, io, async ({ store }) => {
-      // A database that lost entries must not be taken for the whole ledger.
+      // A database that lost entries must not count as the whole ledger.
       const lost = file === undefined ? undefined : lossProblem(await compareWithReplica(store, file));
       return lost === undefined ? use(store) : reportProblem(lost, io, exitCodeOf(lost));
     });
@@ -113,7 +113,7 @@ async function withSource(
   }
 }
 
-/** The file of the replica, which becomes the ledger. It is synced when it is closed. */
+/** Uses the replica's file, which becomes the ledger. It is synced when it is closed. */
 async function withFile(place: LedgerPlace, io: Io, use: (to: Store) => Promise<number>): Promise<number> {
   const opened = await openWriterAt(place);
   if (!opened.ok) return reportProblem(opened.problem, io, exitCodeOf(opened.problem));
@@ -131,7 +131,7 @@ interface CopiedAll {
   readonly note: string;
 }
 
-/** Copies, then compares head and root of both sides. Returns an exit code if they are not the same. */
+/** Copies, then compares head and root of both sides. Returns an exit code if they differ. */
 async function copyAll(from: Store, to: Store, io: Io): Promise<CopiedAll | number> {
   const progress = createProgress(io, (await from.head()).size);
   const copied = await copyLedger(from, to, { sha256: nodeSha256, onProgress: progress.show });
@@ -150,7 +150,7 @@ function writeOutside({ outside }: LedgerPlace, note: string): void {
   file.close();
 }
 
-/** This machine leaves the fleet with its ledger; others would be left behind. */
+/** This machine leaves the fleet with its ledger, so other hosts would be left without one. */
 async function findOtherHosts(from: Store, { stateDir }: FoundProject, { env }: Io): Promise<readonly string[]> {
   const fleet = await readFleetOnRecord(from);
   const here = findHostName(stateDir, env);

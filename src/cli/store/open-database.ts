@@ -7,11 +7,13 @@ import { exitCodeOf } from '../ledger/with-store.ts';
 import { reportProblem } from '../problems.ts';
 
 export interface OpenedDatabase extends Pick<OpenedProject, 'store' | 'project'> {
-  /** A session of its own, for the tables beside the ledger. */
+  /** Opens a separate session, for the tables besides the ledger. */
   readonly connect: (purpose: string) => PostgresConnection;
 }
 
-/** Opens the ledger of a project in a database, and closes it. A problem is printed, and its exit code returned. */
+/**
+ * Opens a project's ledger in a database, and closes it afterwards. A problem is printed, and its exit code returned.
+ */
 export async function withDatabase(
   { url, id, opening = 'daemons' }: { readonly url: string; readonly id: string; readonly opening?: ChainOpening },
   io: Io,
@@ -19,7 +21,7 @@ export async function withDatabase(
 ): Promise<number> {
   const wrong = findStoreUrlProblem(url);
   if (wrong !== undefined) return reportProblem(wrong, io);
-  // A person waits for the answer: longer than an agent's message may.
+  // A person may wait longer for the answer than an agent's message.
   const database = makePostgresDatabase({ url, patienceMs: PATIENCE_MS, silenceMs: PATIENCE_MS });
   const connections: PostgresConnection[] = [];
   const connect = (purpose: string): PostgresConnection => {

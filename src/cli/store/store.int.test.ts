@@ -73,7 +73,7 @@ async function rootOf(): Promise<string> {
 const listed = (): unknown => JSON.parse(readFileSync(join(stateDir, 'projects.json'), 'utf8'));
 
 describe('baton store', () => {
-  it('init makes the schema and a role, again without harm', async () => {
+  it('init creates the schema and a role, and can be repeated', async () => {
     const first = await baton('store', 'init', url, '--database-role', 'baton_a');
     expect(first).toMatchObject({ code: 0, out: expect.stringContaining('store = "postgres://baton_a@') });
     expect(await baton('store', 'init', url, '--database-role', 'baton_a')).toMatchObject({ code: 0 });
@@ -83,7 +83,7 @@ describe('baton store', () => {
     });
   });
 
-  it('move copies there and back with the same root, and switches the project', async () => {
+  it('move copies in both directions with the same root, and switches the project', async () => {
     await record(...tasks(30));
     const root = await rootOf();
     expect(root).toMatch(/^[0-9a-f]{64}$/);
@@ -129,7 +129,7 @@ describe('baton store', () => {
   it('compare shows the first difference from both sides, and accept sets the replica aside', async () => {
     await record(...tasks(4));
     await baton('store', 'move', '--to', url);
-    // The replica goes on alone, and so does the database.
+    // The replica and the database both get further entries.
     const { db } = { db: readFileSync(place.ledger) };
     await baton('store', 'move', '--to', 'sqlite');
     await record(testDraft(100));
@@ -153,7 +153,7 @@ describe('baton store', () => {
     expect(existsSync(place.ledger)).toBe(true);
   });
 
-  it('refuses to compare on one machine', async () => {
+  it('compare is refused on a single machine', async () => {
     await record(...tasks(1));
     expect(await baton('store', 'compare')).toMatchObject({ code: 1, err: expect.stringContaining('on one machine') });
     expect((await baton('store', 'status')).out).toMatch(/store {3}sqlite/);
@@ -165,7 +165,7 @@ describe('baton host join', () => {
     return { ...testDraft(0), type, data };
   }
 
-  /** A fleet as the first host founds it. */
+  /** Founds a fleet, as the first host does. */
   async function found(rootCommit: string): Promise<void> {
     const key = openKeyFile(place.key);
     const fingerprint = key.ok ? keyFingerprint(nodeSha256, key.value.publicKey) : '';
@@ -183,7 +183,7 @@ describe('baton host join', () => {
     expect(await baton('store', 'move', '--to', url)).toMatchObject({ code: 0 });
   }
 
-  /** Another machine: its own clone and state folder. */
+  /** Joins from another machine, with its own clone and state folder. */
   async function join(name: string, ...argv: string[]): Promise<Ran> {
     const clone = existsSync(join_(name, 'shop')) ? join_(name, 'shop') : cloneTo(name);
     const env = { BATON_STATE_DIR: join_(name, 'state'), BATON_HOST: name };
@@ -207,7 +207,7 @@ describe('baton host join', () => {
     expect(JSON.parse(readFileSync(join_('beta', 'state', 'projects.json'), 'utf8'))).toEqual({
       [id]: { path: join_('beta', 'shop'), store: url },
     });
-    // Asked again, with other labels.
+    // A second request with other labels.
     expect(await join('beta', url, '--labels', 'gpu')).toMatchObject({ code: 0 });
   });
 

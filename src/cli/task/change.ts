@@ -125,7 +125,7 @@ export const taskNoteCommand = operationCommand({
       : `Noted, and sent to agent ${shortId(agent_id)} on ${printable(task_id)}.\n`,
 });
 
-/** A file name may contain colons: only a number at its end is a line. */
+/** A file name may contain colons, so only a number at the end is a line. */
 function parsePlace(at: string | undefined): { readonly path?: string; readonly line?: number } {
   if (at === undefined) return {};
   const [, path = at, line] = /^(.+):([1-9]\d{0,8})$/.exec(at) ?? [];

@@ -48,7 +48,7 @@ export const taskClaimCommand = operationCommand({
   show: ({ task_id, epoch, token, expires_at, next_role: next, path }: Claim & { readonly path?: string }) => {
     const next_role = next === undefined ? undefined : printable(next);
     const worktree = path === undefined ? '' : `cd ${shellWord(printable(path))}\n`;
-    // A comment, since a shell may run this output.
+    // A comment, because a shell may run this output.
     const role =
       next_role === undefined
         ? ''

@@ -1,7 +1,7 @@
 import type { TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { printable, shortId } from '../text.ts';
 
-/** No text of a task is trusted. */
+/** Escapes a text of a task, because none is trusted. */
 export function toText(value: string | null | undefined): string {
   return printable((value ?? '').replace(/\s+/g, ' '));
 }
@@ -27,7 +27,7 @@ export function decisionCommands({ decision_ids: ids }: Pick<TaskDetails, 'decis
   return ids.map((id) => `baton decision show ${shortId(toText(id))}`);
 }
 
-/** Returns undefined if the task can be claimed. */
+/** Undefined if the task can be claimed. */
 export function whyNobodyClaims(task: TaskDetails): string | undefined {
   const { claimable, claim, status, phase, waits_for } = task;
   if (claimable) return undefined;

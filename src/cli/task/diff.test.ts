@@ -54,13 +54,13 @@ it('lists the files and shows their patches, safe to print', () => {
   ]);
 });
 
-it('has colours only of Baton', () => {
+it("has only Baton's own colours", () => {
   const lines = render({}, { colors: true }).split('\n');
   expect(lines).toContain('\u001B[31m--- old\u001B[0m');
   expect(lines).toContain('\u001B[32m+\\u001b[31mnew\tx\u001B[0m');
 });
 
-it('names the command that shows what is cut', () => {
+it('names the command that shows what was cut', () => {
   const cut = { ...file, path: 'a b.ts', cut: true };
   expect(render({ files: [cut] })).toContain(
     "… the rest of 'a b.ts' is cut; see it: baton task diff T1 --file 'a b.ts'\n",
@@ -72,7 +72,7 @@ it('names the command that shows what is cut', () => {
   expect(render({ total: { files: 12, additions: 1, deletions: 1 } })).toContain('  … 11 more files\n');
 });
 
-it('shows only the files with --stat, and says what it does not show', () => {
+it('shows only the files with --stat, and reports what it omits', () => {
   const shown = render({ worktree: '/w/t1' }, { stat: true });
   expect(shown).not.toContain('@@');
   expect(shown).toContain('Only commits are shown. A session works on it in /w/t1, which may hold more.\n');

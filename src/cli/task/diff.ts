@@ -33,11 +33,11 @@ export const taskDiffCommand = operationCommand({
 export interface DiffOptions {
   readonly colors: boolean;
   readonly stat: boolean;
-  /** The patch is as long as the daemon sends one: git has the rest. */
+  /** Whether one file was requested. Its patch is then as long as the daemon sends it; git has the rest. */
   readonly isOneFile: boolean;
 }
 
-/** Every text comes from an agent: paths and patches are made safe to print. */
+/** Escapes all texts, because paths and patches come from agents. */
 export function renderTaskDiff(diff: TaskDiff, options: DiffOptions): string {
   const paint = (text: string, style: Style): string => (options.colors ? colored(text, style) : text);
   const patches = options.stat ? [] : diff.files.flatMap((file) => renderPatch(file, diff, options, paint));
@@ -96,7 +96,7 @@ function renderPatch(file: DiffFile, diff: TaskDiff, { isOneFile }: DiffOptions,
   return [...shown, paint(`… ${what}; see it: ${more}`, 'call')];
 }
 
-/** Lines of a file are prefixed in a hunk, so they cannot imitate the header of one or of a file. */
+/** Lines of a file have a prefix in a hunk, so they cannot imitate a hunk or file header. */
 function hunkStyle(line: string): Style {
   if (line.startsWith('@@')) return 'busy';
   if (line.startsWith('+')) return 'good';

@@ -67,7 +67,7 @@ async function writeTasks(
     const at = new Date().toISOString();
     const rendered = FORMATS[format].render(tasks, { existing, at, ...(tag === undefined ? {} : { tag }) });
     if (!rendered.ok) return reportProblems(rendered.problems, shown, existing, io);
-    // The file comes first: a closed pipe ends the command at its first output.
+    // The file is written first, because a closed pipe ends the command at its first output.
     if (path !== undefined) replaceFile(path, rendered.value.text);
     printNotices(rendered.value.notices, io);
     if (path === undefined) io.out(rendered.value.text);
@@ -86,7 +86,7 @@ function printNotices(notices: readonly Notice[], io: Io): void {
 
 const MAX_NOTICES = 20;
 
-/** Replaces the file atomically; links and permissions stay. */
+/** Replaces the file atomically, and keeps links and permissions. */
 function replaceFile(path: string, text: string): void {
   const real = followLinks(path);
   const draft = `${real}.${process.pid}.draft`;

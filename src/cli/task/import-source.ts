@@ -10,7 +10,7 @@ import { describeFileError } from '../problems.ts';
 
 export interface ImportSource {
   readonly text: string;
-  /** Shown in reports. */
+  /** The name shown in reports. */
   readonly name: string;
 }
 
@@ -25,7 +25,7 @@ export async function readSource(file: string, io: Io): Promise<ImportSource | P
     : { text, name };
 }
 
-/** Stops above the size limit: a device may never end. */
+/** Stops above the size limit, because a device may never end. */
 function readAtMost(path: string): Uint8Array | Problem {
   let fd: number | undefined;
   try {
@@ -47,7 +47,7 @@ function readAtMost(path: string): Uint8Array | Problem {
   }
 }
 
-/** The issues of the folder's repository, read with `gh`. */
+/** Reads the issues of the folder's repository with `gh`. */
 export async function readGithubIssues(folder: string, { env }: Io): Promise<ImportSource | Problem> {
   const program = findProgram('gh', env);
   if (program === undefined) {

@@ -102,7 +102,7 @@ async function importFrom(
   });
 }
 
-/** Long descriptions first, since the daemon checks that their files exist; they are removed if it refuses the tasks. */
+/** Writes long descriptions first, because the daemon checks that their files exist. Removes them if it refuses. */
 async function sendImport(
   client: Client,
   tasks: readonly ExchangedTask[],
@@ -132,7 +132,7 @@ async function sendImport(
   return { notices: [...kept, ...filed].map((message) => ({ message, line: null })) };
 }
 
-/** The task as the API takes it. */
+/** The task in the form of the API. */
 export function importInput(task: ExchangedTask): InputOf<'task_import'>['tasks'][number] {
   const { id, title, status, after, priority, reason, description, githubIssue } = task;
   return {

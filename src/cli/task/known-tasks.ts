@@ -8,7 +8,7 @@ import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { utf8Length } from '../../protocol/text/text-format.ts';
 
 export interface KnownTask extends Omit<ExchangedTask, 'description' | 'githubIssue'> {
-  /** The address of the issue that it was imported from. */
+  /** The address of the issue that the task was imported from. */
   readonly issueUrl: string | null;
 }
 
@@ -37,7 +37,7 @@ function knownTask(task: TaskView): KnownTask {
   return { id, title, status, after, priority, reason: why ?? null, issueUrl };
 }
 
-/** The descriptions that the ledger has, by task. */
+/** Reads the descriptions in the ledger, by task. */
 export async function readDescriptions(
   client: Client,
 ): Promise<OrError<{ readonly texts: ReadonlyMap<string, string> }>> {
@@ -54,7 +54,7 @@ export async function readDescriptions(
 
 const DESCRIPTIONS = 100;
 
-/** From the root of the repository. */
+/** The path from the root of the repository. */
 export function descriptionPath(id: string): string {
   return `.baton/tasks/${id}.md`;
 }
@@ -67,7 +67,7 @@ export function readDescription(top: string, id: string): string {
   }
 }
 
-/** Whether the ledger takes it: its entry also holds title and dependencies. */
+/** Whether the description fits in the ledger: its entry also holds title and dependencies. */
 export function isRecordable({ title, description, after }: Described): boolean {
   const bytes = utf8Length(JSON.stringify({ title, description, after }));
   return utf8Length(description) <= PROTOCOL_LIMITS.descriptionBytes && bytes <= MOST_ENTRY_BYTES;
@@ -81,14 +81,17 @@ type Described = Pick<ExchangedTask, 'id' | 'title' | 'description' | 'after'>;
 export interface WrittenDescriptions {
   /** Ids of tasks with a description file. */
   readonly ids: ReadonlySet<string>;
-  /** Ids of tasks whose file was created, because the ledger does not take so much. */
+  /** Ids of tasks whose file was created, because the description does not fit in the ledger. */
   readonly created: readonly string[];
   /** Ids of tasks whose file existed with other content. */
   readonly different: readonly string[];
   readonly undo: () => void;
 }
 
-/** Writes a file for each description that the ledger does not take. An existing file of another content is the task's too, and kept. */
+/**
+ * Writes a file for each description that does not fit in the ledger. An existing file with other content is kept, and
+ * belongs to the task too.
+ */
 export function writeDescriptions(top: string, tasks: readonly Described[]): WrittenDescriptions {
   const described = tasks.filter(({ description }) => description !== '');
   const isOther = ({ id, description }: Described): boolean =>
@@ -111,7 +114,7 @@ export function writeDescriptions(top: string, tasks: readonly Described[]): Wri
   return { ids: new Set([...different, ...filed.map(({ id }) => id)]), created, different, undo };
 }
 
-/** Returns the folders that were created. Refuses a link that leads out of the repository. */
+/** Returns the created folders. Refuses a link that leads out of the repository. */
 function makeFolder(top: string): string[] {
   const folders = [join(top, '.baton'), join(top, '.baton/tasks')];
   const made = folders.filter((folder) => mkdirSync(folder, { recursive: true }) !== undefined);
@@ -124,7 +127,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It is not empty.
+    // The folder is not empty.
   }
 }
 

@@ -17,7 +17,7 @@ const exited = about('AgentExited', { code: 0 });
 
 function tell(entries: readonly Entry[], story = new TaskLogStory('T1')): LogPart[] {
   return entries.flatMap(([type, data]) => {
-    // As the command does: an entry that cannot be about the task is not parsed.
+    // Like the command: an entry that cannot concern the task is not parsed.
     if (!story.mayConcern(JSON.stringify({ type, data }))) return [];
     return story.note({ type, at: AT, data: { ...data } });
   });
@@ -57,7 +57,7 @@ describe('a session', () => {
     expect(tell([['PhaseMoved', { task_id: 'T2', from: 'REVIEW', to: 'COMPLETED', reason: '' }]])).toEqual([]);
   });
 
-  it('by hand has no log, and is named when it ends', () => {
+  it('has no log if the claim is manual, and is named when it ends', () => {
     const ada: Entry = ['TaskClaimed', { ...task, holder: 'ada', role: null }];
     expect(lines([ada, ['ClaimReleased', { ...task, reason: 'too hard' }]])).toEqual([
       '━ 2026-01-01 00:00:00Z ada worked by hand: released: too hard',
@@ -67,7 +67,7 @@ describe('a session', () => {
 });
 
 describe('between sessions', () => {
-  it('shows why a check failed, and only that it passed', () => {
+  it('shows why a check failed, or only that it passed', () => {
     const check = { checks_id: 'c', task_id: 'T1', head: 'abcdef0123456789', log: null };
     expect(
       lines([

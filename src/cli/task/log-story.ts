@@ -1,16 +1,19 @@
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { shortId } from '../text.ts';
 
-/** An entry of the ledger, as the story needs it. */
+/** The fields of a ledger entry that the story needs. */
 export interface StoryEntry {
   readonly type: string;
   readonly at: string;
   readonly data: Fields;
 }
 
-/** What a task's log shows, in the order of the ledger. The texts come from agents and people: they are not safe to print. */
+/**
+ * The parts of a task's log, in the order of the ledger. The texts come from agents and people, so they must be escaped
+ * before printing.
+ */
 export type LogPart =
-  /** A session begins; what its agent prints follows until its end. `ended` is null while it works. */
+  /** A session starts. Its agent's output follows until its end. `ended` is null while it works. */
   | {
       readonly kind: 'session';
       readonly agentId: string;
@@ -50,7 +53,7 @@ export class TaskLogStory {
     return [...this.#sessions.values()].flatMap(({ part }) => (part.ended === null ? [part] : []));
   }
 
-  /** Whether an entry can be about the task: a quick look, before it is parsed. */
+  /** Whether an entry may concern the task: a quick check before it is parsed. */
   mayConcern(json: string): boolean {
     if (json.includes(this.#mark)) return true;
     for (const id of this.#sessions.keys()) if (json.includes(id)) return true;
@@ -99,7 +102,9 @@ export class TaskLogStory {
     return [part];
   }
 
-  /** Over when the run has its outcome and the last process has exited: then its output is complete. */
+  /**
+   * A session is over when the run has its outcome and the last process has exited: only then is its output complete.
+   */
   #noteAgent({ type, data, at }: StoryEntry, session: Session): LogPart[] {
     const { part } = session;
     if (type === 'AgentStarted') session.isGone = false;
@@ -144,7 +149,7 @@ function joined(lines: readonly string[]): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** `holder` is set for a claim by hand. */
+/** `holder` is set for a manual claim. */
 type Sentence = (data: Fields, holder: string | null) => string | undefined;
 
 const claimEnded =

@@ -87,7 +87,7 @@ interface FollowedLog {
   readonly printed: Promise<void>;
 }
 
-/** The parts of a task's log on a terminal, as text or JSON. */
+/** Prints the parts of a task's log on a terminal, as text or JSON. */
 class TaskLog {
   readonly #id: string;
   readonly #io: Io;
@@ -116,7 +116,7 @@ class TaskLog {
     return this.#story.mayConcern(json);
   }
 
-  /** Prints what happened up to entry `size`, or its last lines. Returns why the entries could not be read. */
+  /** Prints the log up to entry `size`, or its last lines. Returns why the entries could not be read. */
   async printHistory(entries: Entries, { size, lines, follows }: HistoryOptions): Promise<ApiError | undefined> {
     const parts: LogPart[] = [];
     for (let seq = 0; seq < size;) {
@@ -130,18 +130,18 @@ class TaskLog {
     const printed: string[] = [];
     const print: Print = lines === undefined ? this.#print : (line) => void printed.push(line);
     for (const part of parts) {
-      // The output of a session that works comes last, and goes on.
+      // The output of a working session comes last, because it continues.
       if ('agentId' in part && isFollowed.has(part.agentId)) continue;
-      // The heading of a session that has ended says how.
+      // The heading of a session that has ended already shows its end.
       if (part.kind !== 'session-end') await this.#printPart(part, print);
     }
-    // The last lines are those of a session that works, if there is one.
+    // If a session works, the last lines are its own.
     const count = this.#working.length > 0 ? 0 : (lines ?? 0);
     for (const line of printed.slice(Math.max(0, printed.length - count))) this.#print(line);
     return undefined;
   }
 
-  /** Prints what happens until the task is over or blocked. */
+  /** Prints new parts until the task is over or blocked. */
   async follow(entries: Entries, client: Client, lines: number | undefined): Promise<ApiError | undefined> {
     for (const session of this.#working) this.#startFollowing(session, lines);
     try {
@@ -163,7 +163,7 @@ class TaskLog {
     }
   }
 
-  /** A task that waits for an answer goes on; a blocked one does not by itself. */
+  /** A task that waits for an answer continues after it. A blocked one does not continue by itself. */
   async #isOver(client: Client): Promise<boolean> {
     if (this.#followed.size > 0) return false;
     const answer = await client.call('task_wait', { task_id: this.#id });

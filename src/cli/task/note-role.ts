@@ -3,7 +3,7 @@ import { findNearest } from '../../protocol/shape/problem.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 import { printable } from '../text.ts';
 
-/** Tasks take any role. A note tells if the role is none of the project's and looks like one of them. */
+/** Tasks accept any role. Prints a note if the role is unknown to the project but resembles one of its roles. */
 export async function noteUnknownRole(given: ParsedArguments, io: Io): Promise<void> {
   const role = given.options.get('role');
   if (role === undefined || ROLES.some(({ name }) => name === role)) return;

@@ -8,7 +8,7 @@ import { renderTaskView } from '../view/render-task-view.ts';
 import { toText } from './describe-task.ts';
 import { noteUnknownRole } from './note-role.ts';
 
-/** No text of a task is trusted. */
+/** Escapes all texts, because no text of a task is trusted. */
 export function renderTasks(
   { tasks, total = tasks.length }: { readonly tasks: readonly TaskView[]; readonly total?: number },
   nothing = 'No tasks.',
@@ -26,7 +26,7 @@ function rowOf({ id, status, phase, claim, title }: TaskView): string[] {
   return [toText(id), status, phase, claim === null ? '-' : toText(claim.holder), toText(title)];
 }
 
-/** The option that continues a cut list: no column has the serial numbers. */
+/** Names the option that continues a truncated list, because no column shows the serial numbers. */
 function renderRest(tasks: readonly TaskView[], total: number): string[] {
   if (total <= tasks.length) return [];
   const next = `--after-number ${tasks.at(-1)?.n}`;
@@ -66,7 +66,7 @@ export const taskShowCommand: CliCommand = {
     input: ({ args: [task_id] }) => ({ value: { task_id } }),
     show: (view, _, io) => `${renderTaskView(view, lookOf(io)).join('\n')}\n`,
   }),
-  // The tool that a hint names to an agent: it has the part of the view that agents need.
+  // The tool that a hint names to an agent. It has the part of the view that agents need.
   operation: 'task_get',
 };
 

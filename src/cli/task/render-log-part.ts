@@ -2,7 +2,7 @@ import type { Style } from '../status/paint.ts';
 import { oneLine, shortId } from '../text.ts';
 import type { LogPart } from './log-story.ts';
 
-/** The lines of a part, without what its agent printed. The caller makes each safe to print. */
+/** Renders the lines of a part without its agent's output. The caller must escape each line. */
 export function renderPart(part: LogPart): (readonly [text: string, style: Style])[] {
   switch (part.kind) {
     case 'session': {

@@ -14,7 +14,7 @@ const signs = inFolder('signs');
 const [begin, go] = [join(signs, 'begin'), join(signs, 'go')];
 const waitFor = (file: string): object => ({ run: `while [ ! -e ${file} ]; do sleep 0.05; done` });
 
-/** A command under way, and what it has printed so far. */
+/** A running command, and its output so far. */
 function type(...args: string[]): StartedCli {
   return startCli(args, '', { env: { ...world.scene.env, BATON_STATE_DIR: world.stateDir }, cwd: world.repository });
 }
@@ -34,7 +34,7 @@ async function agentIds(): Promise<string[]> {
   return agents.map(({ id }) => id);
 }
 
-/** A first session whose check fails, a second one, and a review. The two wait for the files `begin` and `go`. */
+/** A first session whose check fails, a second one, and a review. The last two wait for the files `begin` and `go`. */
 beforeAll(async () => {
   mkdirSync(signs);
   world.write(`
@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => world.end());
 
 it(
-  'follows a task over its sessions, checks and a restart of the daemon to its end',
+  'follows a task through its sessions, checks and a restart of the daemon to its end',
   { timeout: 120_000 },
   async () => {
     const log = type('task', 'log', 'T1', '-f');
@@ -74,7 +74,7 @@ it(
     await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
 
     const [first = '', fixer = ''] = await agentIds();
-    // A commit in a sandbox arrives a moment later.
+    // A commit in a sandbox is synced a moment later.
     await until(async () => (await baton('task', 'diff', 'T1')).out.includes('2 commits'), 'both commits are there');
     const shown = await baton('task', 'diff', 'T1');
     expect(shown).toMatchObject({ code: 0, err: '' });
@@ -130,7 +130,7 @@ describe('afterwards', () => {
     expect(await baton('task', 'diff', 'T2')).toMatchObject({ code: 1, err: expect.stringContaining('no commit yet') });
   });
 
-  it('task_diff names the sessions, and session_view what each said beside what was measured', async () => {
+  it('task_diff names the sessions, and session_view what each reported, beside what was measured', async () => {
     const { sessions } = await world.ask<ResultOf<'task_diff'>>('task_diff', { task_id: 'T1', stat: true });
     expect(sessions.map(({ epoch, head }) => [epoch, head !== null])).toEqual([
       [1, true],
@@ -156,7 +156,7 @@ describe('afterwards', () => {
     });
   });
 
-  it('a session cannot look at the change of another task', async () => {
+  it('a session cannot read the change of another task', async () => {
     await world.ask('task_create', { task_id: 'T3', title: 'z' });
     const { token } = await world.ask<{ token: string }>('task_claim', { task_id: 'T3', as: 'ada' });
     expect(await world.call('task_diff', { task_id: 'T1' }, token)).toMatchObject({ error: { code: 'wrong-task' } });
@@ -182,7 +182,7 @@ describe('afterwards', () => {
     expect(readable).toMatch(/\nFirst try\.\n▸ Bash {2}while .*\n▸ Write {2}a\.txt {2}\+1 -0\n/);
     expect((await baton('agent', 'logs', id, '-n', '2')).out).toBe(readable.split('\n').slice(-3).join('\n'));
     const raw = (await baton('agent', 'logs', id, '--raw')).out.trim().split('\n');
-    // Notes about its sandbox come before its own lines.
+    // Notes about the sandbox come before the agent's own lines.
     const own = raw.find((line) => line.startsWith('{')) ?? '';
     expect(JSON.parse(own)).toMatchObject({ type: 'system', subtype: 'init' });
     const lines = (await baton('agent', 'logs', id, '--json')).out.trim().split('\n');

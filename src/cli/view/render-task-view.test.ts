@@ -32,7 +32,7 @@ const session: SessionView = {
 };
 
 describe('a task', () => {
-  it('that nobody has touched is a few facts', () => {
+  it('shows only a few facts if no session has worked on it', () => {
     expect(linesOf({ claimable: true })).toEqual([
       'D2 (number 2)  second',
       '  status     todo',
@@ -178,13 +178,13 @@ describe('a workflow', () => {
 
   it('fits a narrow terminal', () => {
     const wide = renderTaskView(workflow, { columns: 40, colors: false }).filter(
-      // The output of a check is shown as it is.
+      // The output of a check is shown unchanged.
       (line) => widthOf(line) > 40 && !line.includes('expected'),
     );
     expect(wide).toEqual([]);
   });
 
-  it('obeys nothing that agents write', () => {
+  it('passes no terminal codes of agents', () => {
     const evil = '\u001B[2Jgone';
     const view: TaskOverview = {
       ...workflow,

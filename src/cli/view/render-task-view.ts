@@ -10,7 +10,7 @@ import { decisionCommands, describeAfter, describeBlock, toText } from '../task/
 import { oneLine, printable, printableLines, renderCount, shortId } from '../text.ts';
 import { ACTIVITY_WORDS, type Line, renderMs, renderTimes, stageStrip, visitPieces } from './stage-pieces.ts';
 
-/** `baton task show`: everything, for a person. Long texts are wrapped, and lists are cut to the width of the terminal. */
+/** `baton task show`: the complete view for a person. Wraps long texts, and cuts lists to the terminal's width. */
 export function renderTaskView(view: TaskOverview, look: Look): string[] {
   const facts = [...taskFacts(view), ...workFacts(view), ...recordFacts(view)];
   return [
@@ -61,7 +61,7 @@ function workFacts(view: TaskOverview): Fact[] {
     ['time', renderTimes(view.times)],
     ['cost', renderSpent(view.cost)],
     ['branch', toText(view.branch)],
-    // The worktree of a task that is over may be gone.
+    // The worktree of a finished task may no longer exist.
     ['worktree', isOver(view.activity) ? '' : toText(view.workspace)],
     ['head', describeHead(view)],
     ['diff', view.diff_command ?? ''],
@@ -86,7 +86,7 @@ function recordFacts({ latest_record: record, authors, self_approval: own }: Tas
   ];
 }
 
-/** A cost with a + is a lower bound: some of its tokens have no known price. */
+/** A cost with a + is a lower bound, because some of its tokens have no known price. */
 export function renderSpent(cost: TaskOverview['cost']): string {
   const tokens = cost.input_tokens + cost.output_tokens + cost.cached_tokens;
   if (tokens + cost.cost_millicents === 0) return '';
@@ -101,7 +101,7 @@ function wrapFact(name: string, value: string, columns: number): string[] {
   );
 }
 
-/** The indent is given up in a terminal that has no room for it. */
+/** Drops the indent if the terminal has no room for it. */
 function wrap(text: string, columns: number, indent: string): string[] {
   return wrapTo(text, Math.max(20, columns - indent.length)).map((line) => `${indent}${line}`);
 }
@@ -131,7 +131,7 @@ function paintSection(title: string, lines: readonly Line[], look: Look): string
   return lines.length === 0 ? [] : [`  ${title}`, ...lines.map((line) => paint([['    '], ...line], look))];
 }
 
-/** A task that nobody has worked on shows no stages. */
+/** A task that was never worked on shows no stages. */
 function stageSection({ mode, visits, stages, sessions }: TaskOverview): Line[] {
   if (mode === null && sessions.length === 0) return [];
   const names = Math.max(...visits.map(({ stage }) => widthOf(stage)), 0);
@@ -171,7 +171,7 @@ function checkLines({ checks }: TaskOverview, look: Look): string[] {
   return [`  checks of ${checks.head.slice(0, 12)}`, ...lines];
 }
 
-/** One line for each session, and a second one with the reason of its end. */
+/** Renders one line per session, and a second one with the reason of its end. */
 function sessionLines({ sessions }: TaskOverview): (session: SessionView) => Line[] {
   const names = Math.max(0, ...sessions.map((session) => widthOf(nameOf(session))));
   return (session) => {

@@ -70,12 +70,12 @@ describe('the live tree', () => {
     ]);
   });
 
-  it('shows why a task is blocked that nobody is asked about', () => {
+  it('shows why a task is blocked without a decision', () => {
     const blocked = { ...running, claim: null, activity: 'blocked', blocked_because: 'no disk', stages: [] } as const;
     expect(draw(blocked, { story: [] }).slice(1)).toEqual(['  no disk', '    baton task unblock W-00001 --reason "…"']);
   });
 
-  it('says that the daemon is away, and since when', () => {
+  it('shows that the daemon is unavailable, and since when', () => {
     const since = new Date('2026-01-01T10:00:00');
     const why = { code: 'daemon-away', message: 'no daemon', hint: 'baton up' };
     expect(draw(running, { away: { since, why } })[0]).toBe(
@@ -102,7 +102,7 @@ describe('the live tree', () => {
     expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
   });
 
-  it('obeys nothing that agents write', () => {
+  it('passes no terminal codes of agents', () => {
     const evil = '\u001B[2J\u0007gone\nnew line';
     const lines = draw({ ...running, title: evil }, { agentLine: evil, story: [evil] });
     for (const control of ['\u001B', '\u0007']) expect(lines.join('\n')).not.toContain(control);

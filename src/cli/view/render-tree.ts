@@ -8,19 +8,22 @@ import { type Line, renderMs, stageLines, stageStrip } from './stage-pieces.ts';
 import { renderSpent } from './render-task-view.ts';
 
 export interface TreeOptions extends Look {
-  /** At most this many lines. */
+  /** The most lines to render. */
   readonly rows: number;
-  /** What happened, oldest first: as many of the newest lines as fit. */
+  /** Past events, oldest first. As many of the newest lines as fit are shown. */
   readonly story: readonly string[];
-  /** The newest text of the agent that has the task. */
+  /** The newest text of the agent that holds the task. */
   readonly agentLine?: string | undefined;
-  /** Set if the daemon does not answer; the view is then the last known one. */
+  /** Set if the daemon does not answer. The view is then the last known one. */
   readonly away?: Away | undefined;
 }
 
 const MAX_STORY = 8;
 
-/** The live tree of `baton run issue`. In a low terminal the stages become one line; what waits for a person is always shown. */
+/**
+ * The live tree of `baton run issue`. In a low terminal the stages become one line. Whatever waits for a person is
+ * always shown.
+ */
 export function renderTree(view: TaskOverview, options: TreeOptions): string[] {
   const { rows, story, away } = options;
   const head = [...(away === undefined ? [] : awayLines(away)), titleLine(view)];
@@ -59,7 +62,7 @@ function treeLines(view: TaskOverview, options: TreeOptions): Line[] {
   ]);
 }
 
-/** If all checks passed, they are not listed: the status of their stage shows it. */
+/** If all checks passed, they are not listed, because the status of their stage shows it. */
 function checkLines({ checks }: TaskOverview): Line[] {
   if (checks === null || checks.outcome === 'passed') return [];
   return checks.checks.map(({ name, outcome, exit_code }): Line => {
@@ -80,7 +83,7 @@ function agentLines({ claim, sessions }: TaskOverview, { agentLine }: TreeOption
   return [[...who, ...(agentLine ? [[`: ${agentLine}`, 'dim'] as Piece] : [])]];
 }
 
-/** One line with all stages, then the current one with its agent. */
+/** Renders one line with all stages, then the current stage with its agent. */
 function lowLines(view: TaskOverview, options: TreeOptions): Line[] {
   const now = view.stages.filter(({ status }) => status === 'now');
   const [current] = stageLines(now);
@@ -91,7 +94,7 @@ function lowLines(view: TaskOverview, options: TreeOptions): Line[] {
   ];
 }
 
-/** Each open decision, with the command that answers it or undoes its answer. */
+/** Renders each open decision, with the command that answers it or undoes its answer. */
 function waitingLines({ decisions, activity, id, at, blocked_because: because }: TaskOverview): Line[] {
   const open = decisions.filter(({ result }) => result === null);
   if (open.length === 0 && activity === 'blocked')

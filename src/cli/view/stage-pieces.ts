@@ -7,7 +7,7 @@ import { padTo, widthOf } from '../table.ts';
 
 export type Line = readonly Piece[];
 
-/** `0.4s`, `12s`, `3m 5s`, `2h 10m`. */
+/** Renders a duration: `0.4s`, `12s`, `3m 5s`, `2h 10m`. */
 export function renderMs(ms: number): string {
   const tenths = Math.floor(Math.max(0, ms) / 100);
   return tenths < 100 ? `${tenths / 10}s` : renderElapsedTime(Math.floor(ms / 1000) * 1000);
@@ -25,7 +25,7 @@ export const ACTIVITY_WORDS: Readonly<Record<Activity, string>> = {
   cancelled: 'cancelled',
 };
 
-/** The sign of what happens now. */
+/** The sign of the current activity. */
 export function activitySign(activity: Activity): readonly [sign: string, style: Style] {
   switch (activity) {
     case 'checks':
@@ -44,7 +44,7 @@ function stageSign({ status, activity }: Pick<StageView, 'status' | 'activity'>)
   return status === 'now' && activity !== null ? activitySign(activity) : signOf(status);
 }
 
-/** `✓ prep · ✓ implementer · ● ci · reviewer`: where a task stands, on one line. */
+/** Renders a task's stages on one line: `✓ prep · ✓ implementer · ● ci · reviewer`. */
 export function stageStrip(stages: readonly Pick<StageView, 'name' | 'status' | 'activity' | 'visits'>[]): Line {
   return stages.flatMap((stage, i): Piece[] => [
     ...(i === 0 ? [] : [['  '] as Piece]),
@@ -57,7 +57,7 @@ function nameOf({ name, visits }: Pick<StageView, 'name' | 'visits'>): string {
   return visits > 1 ? `${name} ×${visits}` : name;
 }
 
-/** A line for each stage: its sign, its name, the time of work in it, and what else took time. */
+/** Renders a line for each stage: its sign, its name, the time of work in it, and other times. */
 export function stageLines(stages: readonly StageView[]): Line[] {
   const names = Math.max(0, ...stages.map((stage) => widthOf(nameOf(stage))));
   const times = Math.max(0, ...stages.map((stage) => renderWork(stage).length));
@@ -80,7 +80,7 @@ function renderWork(times: Times): string {
 
 type Place = Pick<StageView, 'status' | 'activity'> & Times;
 
-/** What happens now; how long nothing happens, if that is so. */
+/** Renders the current activity, and for how long the task has been idle, if it is. */
 function nowPieces({ status, activity, ...times }: Place): Piece[] {
   if (status !== 'now' || activity === null) return [];
   const rest = RESTS.find(({ of }) => of === activity);
@@ -93,7 +93,7 @@ function outcomePieces({ status, outcome }: StageView): Piece[] {
   return status === 'failed' && outcome !== null ? [[`  ${outcome}`, 'bad']] : [];
 }
 
-/** Time without work, but not what goes on now. */
+/** Renders times without work, except the current activity's. */
 function restPieces(place: Place): Piece[] {
   const rest = renderRest(place, place.status === 'now' ? place.activity : null);
   return rest === '' ? [] : [[`  ${rest}`, 'dim']];
@@ -112,10 +112,10 @@ function renderRest(times: Times, except: Activity | null = null): string {
     .join(', ');
 }
 
-/** Shorter waits are of no interest. */
+/** Shorter waits are not shown. */
 const SHOWN_REST_MS = 1000;
 
-/** All that took time, for one line. */
+/** Renders all times on one line. */
 export function renderTimes(times: Times, except: Activity | null = null): string {
   const work: [number, string][] = [
     [times.running_ms, 'running'],
@@ -126,7 +126,7 @@ export function renderTimes(times: Times, except: Activity | null = null): strin
   return [...parts, renderRest(times, except)].filter((part) => part !== '').join(', ');
 }
 
-/** One visit to a stage, with its round and holder. */
+/** Renders one visit to a stage, with its round and holder. */
 export function visitPieces(visit: VisitView, names: number): Piece[] {
   const { stage, round, holder, outcome, to, activity } = visit;
   const isOn = to === null;
@@ -146,7 +146,7 @@ export function visitPieces(visit: VisitView, names: number): Piece[] {
 
 const GOOD: ReadonlySet<string> = new Set(['completed', 'passed', 'merged']);
 
-/** The view as it will be after `ms` more milliseconds, if nothing happens: ages grow between two answers of the daemon. */
+/** Advances the view by `ms` milliseconds without events, so that ages grow between two answers of the daemon. */
 export function afterMs(view: TaskOverview, ms: number): TaskOverview {
   const field = TIME_FIELDS[view.activity];
   if (field === undefined || ms <= 0) return view;

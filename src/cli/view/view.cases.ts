@@ -12,7 +12,7 @@ export const NO_TIMES: TaskOverview['times'] = {
   blocked_ms: 0,
 };
 
-/** A task that nobody has touched, with whatever a test says about it. */
+/** A task without any work, plus the fields that a test sets. */
 export function taskOverview(more: Partial<TaskOverview> = {}): TaskOverview {
   return {
     id: 'D2',

@@ -12,21 +12,21 @@ import { exitCodeOfWaits } from './render-waits.ts';
 import { waitForRuns } from './wait-for-runs.ts';
 
 interface WaitCommandOptions<T> extends Pick<CliCommand, 'examples'> {
-  /** All ids are of this kind. */
+  /** The kind of all ids. */
   readonly kind?: WaitedRun['kind'];
-  /** About the first id, and about those that follow. */
+  /** The help text of the first id, and of further ones. */
   readonly about: string;
   readonly more: string;
-  /** Reads what is printed at the end. */
+  /** Reads what the command prints at the end. */
   readonly read: (ended: RunWait, client: Client) => Promise<Answer<T>>;
-  /** One line of JSON each. */
+  /** Returns the documents, each printed as one line of JSON. */
   readonly json: (result: T) => readonly object[];
   readonly show: (result: T) => string;
-  /** The documents that `json` makes. */
+  /** The declarations of the documents from `json`. */
   readonly documents: NonNullable<CliCommand['json']>;
 }
 
-/** A command that waits for several runs. The daemon waits and answers once: nothing is polled. */
+/** Creates a command that waits for several runs. The daemon waits and answers once; nothing is polled. */
 export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand {
   const { kind, examples, about, more, read, json, show, documents } = options;
   return {
@@ -71,7 +71,7 @@ export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand
   };
 }
 
-/** Reads each of them; the first error counts. */
+/** Reads each of them. The first error counts. */
 export async function readEach<T>(
   waits: readonly WaitedRun[],
   read: (run: WaitedRun) => Promise<Answer<T>>,

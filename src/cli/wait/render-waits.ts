@@ -3,7 +3,10 @@ import { EXIT } from '../command.ts';
 import { renderTable } from '../table.ts';
 import { shortId } from '../text.ts';
 
-/** A person who is needed comes first: nothing else continues by itself. With `isAny` the first that is over, in the order typed, decides. */
+/**
+ * A run that needs a person decides first, because nothing else continues by itself. With `isAny`, the first finished
+ * run in the typed order decides.
+ */
 export function exitCodeOfWaits(waits: readonly Pick<WaitedRun, 'state'>[], isAny: boolean): number {
   const counted = isAny ? waits.filter(({ state }) => state !== 'going').slice(0, 1) : waits;
   if (counted.some(({ state }) => state === 'waiting')) return EXIT.waiting;

@@ -32,7 +32,7 @@ describe('waiting without a limit', () => {
   });
 });
 
-it('gives up a call that takes longer than the time, and reads how things stand', async () => {
+it('aborts a call that takes longer than the time limit, and reads the current state', async () => {
   const asked: (number | undefined)[] = [];
   const client = clientOf(async ({ wait_ms }, signal) => {
     asked.push(wait_ms);

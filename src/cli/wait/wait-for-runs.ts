@@ -7,13 +7,13 @@ import { MAX_WAIT_MS } from '../operation-input.ts';
 interface WaitOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** How much longer than the time a call may take: the daemon answers first, unless it was restarted meanwhile. */
+  /** How long a call may exceed the time limit. The daemon answers first, unless it was restarted in the meantime. */
   readonly graceMs?: number;
 }
 
 /**
- * Waits by calls that the daemon answers when something has happened. The client repeats a call whose daemon was restarted, with the whole
- * time again: so each call is given up when the time is up.
+ * Waits with calls that the daemon answers after a change. If the daemon was restarted, the client repeats a call with
+ * the full time, so each call is also aborted when the time is over.
  */
 export async function waitForRuns(
   client: Pick<Client, 'call'>,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.end());
 
-/** A command under way, and what it has printed so far. */
+/** A running command, and its output so far. */
 function type(...args: string[]) {
   const listeners = process.listenerCount('SIGINT');
   const started = startCli(args, '', {
@@ -69,7 +69,7 @@ describe('baton wait', () => {
     });
   });
 
-  it('says by its exit code what failed and what needs a person', async () => {
+  it('shows by its exit code what failed and what needs a person', async () => {
     const [failed, asks] = [await world.run('breaks'), await world.run('asks')];
     expect(await baton('pipeline', 'wait', failed)).toMatchObject({ code: 1, err: '' });
     const both = await baton('wait', failed, asks);
@@ -99,13 +99,13 @@ describe('baton wait', () => {
     for (const [args, expected] of cases) expect(await baton(...args)).toMatchObject({ out: '', ...expected });
   });
 
-  it('ends when the time is up', async () => {
+  it('ends when the time is over', async () => {
     const ended = await baton('wait', 'T2', '--timeout', '1ms', '--json');
     expect(ended).toMatchObject({ code: 1, err: '' });
     expect(JSON.parse(ended.out)).toMatchObject({ settled: false, waits: [{ id: 'T2', state: 'going' }] });
   });
 
-  it('ends with Ctrl-C, and what runs continues', async () => {
+  it('ends with Ctrl-C, and the runs continue', async () => {
     const waiting = type('wait', 'T2');
     await waiting.listens();
     process.emit('SIGINT');
@@ -113,7 +113,7 @@ describe('baton wait', () => {
     expect(waiting.said).toEqual({ out: '', err: '' });
   });
 
-  it('outlives a restart of the daemon', async () => {
+  it('survives a restart of the daemon', async () => {
     const waiting = type('wait', 'T2', '--timeout', '1h');
     await waiting.listens();
     await world.restart();

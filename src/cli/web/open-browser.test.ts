@@ -9,7 +9,7 @@ describe('the browser', () => {
     ['linux', { env: { WAYLAND_DISPLAY: 'wayland-0' }, isTerminal: true }, 'xdg-open'],
     ['darwin', { env: {}, isTerminal: true }, 'open'],
     ['win32', { env: {}, isTerminal: true }, 'rundll32'],
-  ])('on %s is opened by the desktop', (system, io, program) => {
+  ])('is opened by the desktop on %s', (system, io, program) => {
     expect(planBrowser(system, io)).toMatchObject({ ok: true, program });
   });
 

@@ -6,7 +6,7 @@ import type { Io } from '../command.ts';
 
 export type BrowserResult = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** Lets the desktop open an address. The browser outlives this command. */
+/** Makes the desktop open an address. The browser outlives this command. */
 export async function openBrowser(url: string, io: Pick<Io, 'env' | 'isTerminal'>): Promise<BrowserResult> {
   const plan = planBrowser(platform(), io);
   if (!plan.ok) return plan;
@@ -28,13 +28,13 @@ type BrowserPlan =
   | { readonly ok: true; readonly program: string; readonly args: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
-/** The program that opens an address on this desktop, or why none is used. */
+/** Returns the program that opens an address on this desktop, or why none is used. */
 export function planBrowser(system: string, { env, isTerminal }: Pick<Io, 'env' | 'isTerminal'>): BrowserPlan {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
-  // A program that reads the address opens it itself, if it wants to.
+  // A program that reads the address can open it itself.
   if (!isTerminal) return { ok: false, reason: 'the output is not a terminal' };
   if (isSet('CI')) return { ok: false, reason: 'CI is set' };
-  // The browser would open on the remote machine, or in a window that is forwarded slowly.
+  // The browser would open on the remote machine, or in a slow forwarded window.
   if (isSet('SSH_CONNECTION') || isSet('SSH_TTY')) return { ok: false, reason: 'this is a session over SSH' };
   if (system === 'darwin') return { ok: true, program: 'open', args: [] };
   // `start` would split the address at each `&`.

@@ -37,7 +37,7 @@ describe('baton web', () => {
     expect(out).not.toContain(scene.token());
   });
 
-  it('lets the desktop open it in a terminal, but not with --no-open', async () => {
+  it('makes the desktop open it at a terminal, but not with --no-open', async () => {
     const bin = join(scene.folder, 'bin');
     const seen = join(scene.folder, 'opened');
     mkdirSync(bin);
@@ -99,7 +99,7 @@ describe('the note about a port that was taken', () => {
   const opened = { url: '', code_expires_at: '', port: 2, daemon_key: '' };
   const moved = (taken_by: string | null) => ({ ...opened, port_moved: { from: 1, to: 2, taken_by, at: '' } });
 
-  it('names the process, or says that it cannot be told', () => {
+  it('names the process, or reports that it is unknown', () => {
     expect(describeOpened(moved('process 7: node x'), { ok: true })).toContain(
       'taken by process 7: node x. The page has port 2',
     );

@@ -40,7 +40,7 @@ export const webCommand: CliCommand = {
   },
 };
 
-/** The page's address alone. It may be in logs and in the output of the demo: nobody gets in with it. */
+/** Returns the page's address without a code. It may appear in logs, because it grants no access. */
 async function findAddress(given: ParsedArguments, io: Io): Promise<Answer<{ readonly url: string }>> {
   const health = await withClient(given, io, async (client) => client.health());
   if (!health.ok) return health;
@@ -71,7 +71,7 @@ function refused(error: ApiError): Answer<never> {
   return { ok: false, error };
 }
 
-/** The code makes a browser the operator, so only an operator may get it. */
+/** The code makes a browser act as the operator, so only an operator may get it. */
 function findWebRefusal(stateDir: string, { env }: Io): ApiError | undefined {
   const above = findSessionAbove(stateDir, env);
   if (above !== undefined) return belowSessionError(above);

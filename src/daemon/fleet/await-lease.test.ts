@@ -9,7 +9,7 @@ const { state } = given([
   [claim('A', 's1'), worker],
 ]);
 
-/** A claim on A whose fence is closed; the database acknowledges it if it is asked and `isReachable`. */
+/** A claim on A with a closed fence. If `isReachable`, the database acknowledges the claim on request. */
 function scene(isReachable: boolean) {
   const renewed: string[] = [];
   let isClosed = true;

@@ -9,7 +9,7 @@ import type { FleetMember } from './fleet-member.ts';
 
 interface LeasedProject {
   readonly stateDir: string;
-  /** Undefined on SQLite, where no claim can be elsewhere. */
+  /** Undefined on SQLite, where every claim is on this host. */
   readonly fleet: Pick<FleetMember, 'renewNow' | 'sharedLease'> | undefined;
   readonly fences: Pick<Fences, 'isClosed' | 'closeOverdue'>;
   readonly leases: Pick<Leases, 'renew'>;
@@ -17,9 +17,9 @@ interface LeasedProject {
 }
 
 /**
- * Resolves to whether what the caller sends may be judged; undefined if it may be at once, so that calls stay in order. While the
- * database has not acknowledged a claim, the session's commits wait at the fence, and a judgement would miss them. A message proves that
- * the holder is alive, so it renews the claim.
+ * Resolves to whether the caller's message may be judged. Returns undefined if it may be judged at once, so that calls
+ * stay in order. While the database has not acknowledged a claim, the session's commits wait at the fence, and a
+ * judgement would miss them. A message proves that the holder is alive, so it renews the claim.
  */
 export function awaitLease(caller: Caller, project: LeasedProject, nowMs: number): Promise<boolean> | undefined {
   const { fleet, fences, leases, stateDir } = project;
@@ -42,7 +42,7 @@ export function awaitLease(caller: Caller, project: LeasedProject, nowMs: number
   })();
 }
 
-/** Closes the fences of claims that are not acknowledged any more, and opens those that are again. */
+/** Closes the fences of claims that are no longer acknowledged, and reopens those that are again. */
 export function closeFences(
   fences: LeasedProject['fences'],
   state: State,
@@ -57,7 +57,7 @@ interface OwnSession {
   readonly workspace: string | undefined;
 }
 
-/** The session with the live claim for which the caller speaks. */
+/** The session with the live claim for which the caller acts. */
 function findOwnSession({ tasks, agents, sessions }: State, caller: Caller): OwnSession | undefined {
   const run = 'agentId' in caller ? agents.get(caller.agentId)?.task : undefined;
   const id = caller.kind === 'session' ? caller.sessionId : run?.session_id;
@@ -66,7 +66,7 @@ function findOwnSession({ tasks, agents, sessions }: State, caller: Caller): Own
   return { taskId: session.taskId, epoch: session.epoch, workspace: session.prepared?.workspace };
 }
 
-/** The supervisor brings commits in as well, before it forwards a message; the fence may have been closed at that time. */
+/** The supervisor also syncs commits before it forwards a message, but the fence may have been closed then. */
 function findUnsynced(stateDir: string, workspace: string, epoch: number): PrivateGit | undefined {
   const git = findPrivateGit(stateDir, workspace);
   return git?.fence?.epoch === epoch && hasPrivateChanges(git) ? git : undefined;

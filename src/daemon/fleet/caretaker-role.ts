@@ -14,14 +14,14 @@ export class CaretakerRole {
     return this.#lease?.term;
   }
 
-  /** The database lends the role; the ledger must name the same term, so that other hosts refuse outcomes of older ones. */
+  /** The database grants the role. The ledger must name the same term, so that hosts refuse outcomes of older terms. */
   holds(fleet: Pick<FleetRecord, 'caretaker'> | undefined, nowMs: number): boolean {
     const recorded = fleet?.caretaker;
     if (this.#lease === undefined || recorded === undefined || recorded === null) return false;
     return recorded.host === this.#host && recorded.term === this.#lease.term && nowMs < this.#lease.untilMs;
   }
 
-  /** The lease counts from when it was asked for: the database's own clock may have started it later, never earlier. */
+  /** Counts the lease from when it was requested. The database's own clock may have started it later, never earlier. */
   read({ caretaker }: Pick<BeatAnswer, 'caretaker'>, untilMs: number): void {
     this.#lease = caretaker?.host === this.#host ? { term: caretaker.term, untilMs } : undefined;
   }

@@ -28,7 +28,7 @@ const started: readonly Step[] = [
   [claim('A'), worker],
 ];
 
-/** The host alpha; nothing that it submits is ever recorded. */
+/** The host alpha. Its submitted commands are never recorded. */
 function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => never) = ANSWER) {
   const beats: HostBeat[] = [];
   const submitted: string[] = [];
@@ -68,7 +68,7 @@ function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => ne
   return { member, beats, submitted };
 }
 
-it('goes on with its beats while the end of a claim waits for a push', async () => {
+it('continues its beats while the end of a claim waits for a push', async () => {
   const { member, beats, submitted } = scene(started);
   void member.beat();
   await turn();
@@ -92,7 +92,7 @@ it('counts the lease of a claim from when it was decided, even if the entry is r
   expect(member.sharedLease('A', 1)).toBe(10_000);
 });
 
-it('knows after a restart that a claim from just before it lasts, also if nobody has made a lease row for it yet', async () => {
+it('keeps a claim from just before a restart, even without a lease row', async () => {
   const refused = [{ taskId: 'A', epoch: 1 }];
   const { member } = scene(started, 0, { ...ANSWER, caretaker: null, expired: [], refused });
   await member.start();
@@ -100,7 +100,7 @@ it('knows after a restart that a claim from just before it lasts, also if nobody
   expect(member.sharedLease('A', 1)).toBe(60_000);
 });
 
-it('tells a refused report from a database that is away', async () => {
+it('distinguishes a refused report from an unavailable database', async () => {
   const fails = (code: string) => () => {
     throw new StoreProblem(problem(code, 'another machine has the name', 'Choose another.'));
   };

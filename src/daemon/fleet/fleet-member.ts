@@ -35,16 +35,16 @@ export interface FleetMemberOptions {
   readonly leaseTimes: LeaseTimes;
   readonly clock: HostClock;
   readonly monotonicMs: () => number;
-  /** What the database lends ends while this machine sleeps, too. */
+  /** A clock that includes sleep, because leases of the database expire while this machine sleeps. */
   readonly bootMs?: () => number;
   readonly log: Log;
-  /** The host has become the caretaker, or is it no longer. */
+  /** Called when the host becomes the caretaker or ceases to be. */
   readonly onRoleChanged: () => void;
 }
 
 /**
- * This host in the fleet of one project. It reports itself to the database once a tick; the answer renews its claims, decides who is the
- * caretaker, and corrects its clock.
+ * This host in the fleet of one project. It reports to the database once a tick. The answer renews its claims, decides
+ * who is the caretaker, and corrects its clock.
  */
 export class FleetMember {
   readonly host: string;
@@ -68,7 +68,7 @@ export class FleetMember {
     this.#bootMs = options.bootMs ?? bootMs;
   }
 
-  /** Resolves after the first answer, so that every claim of this host has a lease that counts. */
+  /** Resolves after the first answer, so that every claim of this host has a counted lease. */
   async start(): Promise<void> {
     await this.beat();
     this.#noteOwnClaims();
@@ -87,7 +87,7 @@ export class FleetMember {
     return { host: this.host, isCaretaker };
   }
 
-  /** The term under which the caretaker acts. */
+  /** The term under which this host acts as caretaker; undefined on any other host. */
   get term(): number | undefined {
     return this.#role.term;
   }
@@ -103,7 +103,7 @@ export class FleetMember {
     return { here: host, size: ledger.head.size, answer: this.#answer, url, awaySince, latencyMs, problems };
   }
 
-  /** When sessions that wait here may take work that another host has recorded: see `turnPauseMs`. */
+  /** Milliseconds until waiting sessions of this host may take another host's recorded work; see `turnPauseMs`. */
   turnMs(seq: number): number {
     const eager = (this.#answer?.hosts ?? []).filter(({ silentMs, waiting }) => silentMs < LIVE_MS && waiting > 0);
     return turnPauseMs(
@@ -113,29 +113,29 @@ export class FleetMember {
     );
   }
 
-  /** How long the database has acknowledged a claim of this host, from now on; undefined for claims of other hosts. */
+  /** Milliseconds for which the database has acknowledged a claim of this host; undefined for claims of other hosts. */
   sharedLease(taskId: string, epoch: number): number | undefined {
     const claim = this.#options.state.tasks.get(taskId)?.claim ?? undefined;
     if (claim?.epoch !== epoch || hostOf(claim, this.#options.state) !== this.host) return undefined;
-    // Nobody knows about a claim that was never acknowledged: another host may have its task.
+    // A claim that was never acknowledged is unknown to other hosts, so one of them may have its task.
     return remainingMs(this.#book, { taskId, epoch }, this.#bootMs()) ?? 0;
   }
 
-  /** The ledger has recorded a claim. This host decided it at `at`; it may read the entry much later, after a connection was lost. */
+  /** Records a claim of the ledger. This host decided it at `at`, but may read the entry much later. */
   noteClaim(taskId: string, epoch: number, at: string): void {
     const { clock, leaseTimes } = this.#options;
     const agoMs = Math.max(0, clock.now().getTime() - Date.parse(at));
     noteGrant(this.#book, { taskId, epoch }, this.#bootMs() - agoMs, leaseTimes.expiryMs);
   }
 
-  /** Asks the database to acknowledge the leases as they are now. Resolves with its answer, or if it is away. */
+  /** Requests a renewal of the current leases. Resolves after the answer, or if the database is unavailable. */
   async renewNow(): Promise<void> {
-    // A beat under way has older leases.
+    // A running beat has older leases.
     await this.#beating;
     await this.#startBeat();
   }
 
-  /** After a restart: a claim that was granted just before it may have no lease row yet, and still lasts a full expiry. */
+  /** After a restart: a claim granted just before may have no lease row yet, and still lasts a full expiry. */
   #noteOwnClaims(): void {
     const { state } = this.#options;
     for (const { id, claim } of state.tasks.values())
@@ -143,8 +143,8 @@ export class FleetMember {
   }
 
   /**
-   * One at a time: a database that hangs must not gather a queue of beats. What an answer obliges this host to record is no part of the
-   * beat: an end that waits for a push would keep all leases of this host from being renewed.
+   * Sends one beat at a time, because a hanging database must not gather a queue of beats. Commands that follow from an
+   * answer are not part of the beat: if one waits for a push, the leases of this host are still renewed.
    */
   async beat(): Promise<void> {
     await this.#startBeat();
@@ -161,7 +161,7 @@ export class FleetMember {
   async #beat(): Promise<void> {
     const { tables, monotonicMs, clock, state, host } = this.#options;
     if (state.hosts.get(host)?.removed) {
-      // A row of a removed host would keep another machine from taking its name.
+      // The row of a removed host would keep another machine from taking its name.
       this.#role.read({ caretaker: null }, 0);
       return this.#announceRole();
     }
@@ -188,7 +188,7 @@ export class FleetMember {
     this.#announceRole();
   }
 
-  /** The database answers, and does not accept this host: another machine may have its name. */
+  /** The database answers but refuses this host. Another machine may have its name. */
   #setRefused(problem: Problem): void {
     const { log, project } = this.#options;
     if (this.#refused?.message !== problem.message)
@@ -233,7 +233,7 @@ export class FleetMember {
     };
   }
 
-  /** What the answer obliges this host to record. */
+  /** Records what follows from the answer. */
   async #act({ caretaker, hosts, expired }: BeatAnswer): Promise<void> {
     const { state, host } = this.#options;
     if (caretaker?.host !== host) return;
@@ -284,7 +284,7 @@ export class FleetMember {
   }
 }
 
-/** The highest level that every live host knows. */
+/** The highest level that all live hosts can read. */
 function levelOf(rows: readonly HostRow[], state: State): number {
   const names = new Set(listHosts(state).map(({ name }) => name));
   const live = rows.filter(({ host, silentMs }) => names.has(host) && silentMs < LIVE_MS);
@@ -292,7 +292,7 @@ function levelOf(rows: readonly HostRow[], state: State): number {
 }
 
 const CARE_TICKS = 3.5;
-/** Shorter, and a busy machine loses the lease between two beats; longer, and a successor comes later than after 5 seconds. */
+/** If shorter, a busy machine loses the lease between two beats. If longer, a successor needs more than 5 seconds. */
 const LEAST_CARE_MS = 3500;
-/** A host that has been silent for longer does not hold up the others. */
+/** A host that has been silent for longer does not delay the others. */
 const LIVE_MS = 5000;

@@ -12,11 +12,11 @@ function scene() {
   return { host, clock, pass };
 }
 
-it('is the wall clock as long as there is nothing to compare it with', () => {
+it('equals the wall clock until there is a measurement', () => {
   expect(scene().clock.now().getTime()).toBe(3_600_000);
 });
 
-it("shows the database's time after one answer, wherever the own clock stands", () => {
+it("shows the database's time after one answer, whatever its own clock shows", () => {
   const { clock, pass } = scene();
   clock.measure(0, 0);
   expect(clock.offsetMs).toBe(3_600_000);

@@ -7,8 +7,8 @@ interface Clocks {
 }
 
 /**
- * The clock of this host, corrected by what it measured against the database. On SQLite it is not corrected. Between two
- * measurements it goes on with the monotonic clock: a wall clock that is set must not make a timer due.
+ * The clock of this host, corrected by measurements against the database. On SQLite it is not corrected. Between two
+ * measurements it follows the monotonic clock, because setting the wall clock must not make a timer due.
  */
 export class HostClock {
   readonly #clocks: Clocks;
@@ -18,7 +18,7 @@ export class HostClock {
     this.#clocks = clocks;
   }
 
-  /** The host's own clock minus the database's, as last measured. */
+  /** The host's own clock minus the database's, by the last measurement. */
   get offsetMs(): number {
     return Math.round(this.#measured?.offset.offsetMs ?? 0);
   }

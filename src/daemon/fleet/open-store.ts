@@ -12,12 +12,12 @@ import type { LedgerOptions } from '../../ledger/writer/ledger.ts';
 import { openWriterAt } from '../../ledger/writer/open.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 
-/** Where the ledger of a project is written, and what its hosts share. */
+/** The store of a project's ledger, and the tables that its hosts share. */
 interface ProjectStore {
   readonly ledger: Pick<LedgerOptions, 'store' | 'outside'>;
   /** Undefined on SQLite. */
   readonly fleet: FleetTables | undefined;
-  /** The outside checkpoint is missing although the ledger is not new. */
+  /** The outside checkpoint is missing, although the ledger is not new. */
   readonly lacksCheckpoint: boolean;
 }
 
@@ -26,12 +26,12 @@ export type OpenedProjectStore = { readonly ok: true; readonly opened: ProjectSt
 interface StoreOptions {
   readonly place: LedgerPlace;
   readonly lockTimes: LockTimes;
-  /** The URL of a database; undefined: SQLite in the state folder. */
+  /** The URL of a database; undefined for SQLite in the state folder. */
   readonly url: string | undefined;
   readonly host: string;
   readonly signer: Signer;
   readonly databases: Databases;
-  /** The hosts of the fleet, as far as this daemon has read the ledger. */
+  /** The admitted hosts, as far as this daemon has read the ledger. */
   readonly admitted: () => readonly string[] | undefined;
   readonly onReplicaSetAside: (replica: { readonly path: string; readonly problem: Problem }) => void;
 }
@@ -57,7 +57,7 @@ async function openShared(
   const shared = await database.openProject(place.project, { host, admitted, replica: replica.store });
   if (!shared.ok) {
     await replica.store.close();
-    // An empty file would make this a project whose ledger is here, and a corrected `store` would be refused.
+    // An empty file would mark the ledger as local, and a corrected `store` would then be refused.
     if (isNew) for (const file of globSync(`${place.ledger}*`)) rmSync(file, { force: true });
     return shared;
   }
@@ -65,7 +65,7 @@ async function openShared(
   return { ok: true, opened: { ledger, fleet: shared.fleet, lacksCheckpoint: false } };
 }
 
-/** The databases of this daemon. The projects of one database share its connections. */
+/** The databases of this daemon. Projects on the same database share its connections. */
 export class Databases {
   readonly #open = new Map<string, FleetDatabase>();
 

@@ -17,7 +17,7 @@ interface Part {
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;
 }
 
-/** The first host founds the fleet; every other one must have been admitted under its name, with its key. */
+/** The first host founds the fleet. Every other host must have been admitted under its name and with its key. */
 export async function takePart({
   project,
   path,
@@ -46,11 +46,11 @@ export async function takePart({
     return undefined;
   }
   if ('problem' in founded) return founded.problem;
-  // Another host was first.
+  // Another host was faster.
   return notAdmitted(host, undefined);
 }
 
-/** The runbook's `limits.agents` still counts. */
+/** The limit of a host that sets none. The runbook's `limits.agents` still applies. */
 const NO_LIMIT_OF_ITS_OWN = 10_000;
 
 function notAdmitted(host: string, other: string | undefined): Problem {

@@ -17,7 +17,7 @@ export type AccessResult =
   | {
       readonly ok: true;
       readonly identity: CallerIdentity;
-      /** Set for a page. Its signature is checked with the body, and nothing is done before that. */
+      /** Set for a page. Its signature is checked together with the body, before anything else happens. */
       readonly page?: PageCaller;
     }
   | Refusal;
@@ -25,11 +25,13 @@ export type AccessResult =
 export interface AccessChecks {
   readonly tokens: AccessTokens;
   readonly guard: SessionGuard;
-  /** Missing if no page is served. */
+  /** Absent if no page is served. */
   readonly pages?: PageAccess;
 }
 
-/** Host and Origin are checked before the token: a rebound web page must not learn whether its token is valid. */
+/**
+ * Host and Origin are checked before the token, because a rebound web page must not learn whether its token is valid.
+ */
 export function checkAccess(
   request: IncomingMessage,
   listener: Listener,
@@ -67,8 +69,8 @@ const NO_TOKEN = refusal(
 );
 
 /**
- * Keeps processes inside a session from acting as operator or worker, whatever token they hold. Checks once per
- * connection, and only for those tokens: sessions, hooks and supervisors pay nothing.
+ * Prevents processes inside a session from acting as operator or worker, whatever token they hold. Checks once per
+ * connection, and only for those tokens, so sessions, hooks and supervisors have no overhead.
  */
 export class SessionGuard {
   readonly #stateDir: string;
@@ -84,7 +86,7 @@ export class SessionGuard {
       const judged = this.#judged.get(socket) ?? this.#judge(socket, headers);
       return judged === 'outside' ? undefined : judged;
     } catch (error) {
-      // Without free descriptors the peer cannot be inspected: the request is refused, and may be repeated.
+      // Without a free descriptor the peer cannot be inspected, so the request is refused and may be repeated.
       if (!isShortage(error)) throw error;
       return OUT_OF_DESCRIPTORS;
     }
@@ -93,7 +95,7 @@ export class SessionGuard {
   #judge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
     const pass = headers[PASS_HEADER];
     const isUnix = socket.remotePort === undefined;
-    // Not cached: a later request on this connection may carry a pass.
+    // Not cached, because a later request on this connection may carry a pass.
     if (isUnix && typeof pass !== 'string') return NO_PASS;
     const judgement = isUnix ? this.#judgePass(String(pass)) : this.#judgePeer(socket);
     this.#judged.set(socket, judgement);

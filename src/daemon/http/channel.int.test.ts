@@ -51,12 +51,12 @@ describe('a channel', () => {
     client.close();
   });
 
-  it('gives a claim back whose caller had called off before it heard of it', async () => {
+  it('releases the claim of a call that was cancelled before its answer arrived', async () => {
     using channel = await openChannel();
     channel.call(1, 'task_create', { task_id: 'late', title: 'x', role: 'late' });
     channel.call(2, 'task_claim', { task_id: 'late', as: 'ada', role: 'late' });
     expect(await channel.answerTo(2)).toMatchObject({ ok: true, result: { task_id: 'late' } });
-    // The answer was on its way: here it is the daemon that hears of the other too late.
+    // The answer may already be on its way, so the daemon handles the cancellation too late.
     channel.cancel(2);
     await until(async () => (await channel.get('late')).claim === null, 'the claim is given back');
     const { endings } = await channel.get('late');
@@ -65,7 +65,7 @@ describe('a channel', () => {
     ]);
   });
 
-  it('gives a claim back that is called off between its commit and its answer', async () => {
+  it('releases a claim that is cancelled between its commit and its answer', async () => {
     using operator = await openChannel();
     operator.call(1, 'task_create', { task_id: 'between', title: 'x', role: 'between' });
     await operator.answerTo(1);
@@ -85,7 +85,7 @@ describe('a channel', () => {
       isStopping: () => false,
       dispatch: async ({ operation, token, body, signal }) => {
         const answer = await client.forward(operation, body.toString(), { token });
-        // The commit is made. The caller calls off now, and that is heard before the answer goes out.
+        // The entry is committed. The caller cancels now, before the answer is sent.
         if (operation === 'task_claim') ours.write(renderFrame('cancel 1', ''));
         else released.resolve(answer);
         if (signal !== undefined) await until(() => signal.aborted, 'the call is called off');
@@ -101,7 +101,7 @@ describe('a channel', () => {
     client.close();
   });
 
-  it('keeps the claim of a caller whose connection is lost: it may come back with the same key', async () => {
+  it('keeps the claim of a caller whose connection is lost, because it may return with the same key', async () => {
     const first = await openChannel();
     first.call(1, 'task_create', { task_id: 'lost', title: 'x' });
     first.call(2, 'task_claim', { task_id: 'lost', as: 'ada' }, { key: 'the-key' });
@@ -114,7 +114,7 @@ describe('a channel', () => {
     expect((await second.get('lost')).claim).not.toBeNull();
   });
 
-  it('has the same guards as every other door', async () => {
+  it('has the same access checks as every other path', async () => {
     expect(await openChannel({ token: 'x' }).catch(String)).toContain('HTTP/1.1 401');
     expect(await openChannel({ headers: 'origin: https://evil.example\r\n' }).catch(String)).toContain('HTTP/1.1 403');
     expect(await openChannel({ headers: 'baton-version: 99.0.0\r\n' }).catch(String)).toContain('other-version');
@@ -133,13 +133,13 @@ describe('a channel', () => {
     expect(await channel.answerTo(7)).toMatchObject({ ok: true });
   });
 
-  it('lets a session do no more than its own token may', async () => {
+  it('gives a session no more rights than its own token', async () => {
     using channel = await openChannel({ token: scene.token('worker') });
     channel.call(1, 'task_create', { task_id: 'forbidden', title: 'x' });
     expect(await channel.answerTo(1)).toMatchObject({ ok: false, error: { code: 'forbidden' } });
   });
 
-  it('has no more calls under way than it may, and ends where it hears what it cannot read', async () => {
+  it('limits concurrent calls, and closes on an invalid frame', async () => {
     using channel = await openChannel();
     const last = SERVER_LIMITS.callsPerChannel + 1;
     for (let id = 1; id <= last; id++) channel.call(id, 'task_claim', { as: 'ada', wait_ms: 60_000, role: 'nobody' });
@@ -149,7 +149,7 @@ describe('a channel', () => {
   });
 });
 
-it('answers that still lie in the buffers of a daemon that ends are heard whole', async () => {
+it('delivers answers that are still buffered when the daemon stops', async () => {
   const own = new Scene();
   try {
     const place = { scene: own, daemon: await own.runDaemon(), repository: own.makeRepository() };
@@ -157,7 +157,7 @@ it('answers that still lie in the buffers of a daemon that ends are heard whole'
     using other = await openChannel({}, place);
     for (let id = 1; id <= 20; id++) channel.call(id, 'task_create', { task_id: `T${id}`, title: 'x'.repeat(4000) });
     expect(await channel.answerTo(20)).toMatchObject({ ok: true });
-    // More than a socket holds, and less than the daemon is ready to keep; the last one shows that all were heard.
+    // More than a socket buffers, but less than the daemon keeps. The last answer shows that all calls were handled.
     channel.socket.pause();
     for (let id = 101; id <= 110; id++) channel.call(id, 'task_list', {});
     channel.call(111, 'task_create', { task_id: 'last', title: 'x' });
@@ -172,7 +172,7 @@ it('answers that still lie in the buffers of a daemon that ends are heard whole'
   }
 });
 
-/** A channel without our client: every byte of it is written here. */
+/** A channel without Baton's client. The test writes every byte. */
 class RawChannel {
   readonly socket: Socket;
   readonly #answers = new Map<number, Answer>();

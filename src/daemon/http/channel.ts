@@ -24,14 +24,17 @@ export interface ChannelOptions {
   readonly token: string;
   readonly projectPath: string | undefined;
   readonly tokens: AccessTokens;
-  /** Why this connection may not use the identity of a token that a call carries. */
+  /** Returns why this connection may not use the identity of a call's token. */
   readonly refuse: (identity: CallerIdentity) => ApiError | undefined;
   readonly underWay: ActiveCalls;
   readonly isStopping: () => boolean;
   readonly dispatch: (call: IncomingCall) => Promise<Answer>;
 }
 
-/** Many calls over one connection, answered in any order: see `api/client/frames.ts`. Rules and limits as over HTTP. */
+/**
+ * Many calls over one connection, answered in any order; see `api/client/frames.ts`. Rules and limits are the same as
+ * over HTTP.
+ */
 export class OperationChannel {
   readonly #socket: Duplex;
   readonly #options: ChannelOptions;
@@ -124,7 +127,10 @@ export class OperationChannel {
     controller.abort();
   }
 
-  /** A cancelled call's claim would block the task until it expires. After a lost connection its client may retry. */
+  /**
+   * Releases the claim of a cancelled call, which would block the task until it expires. After a lost connection the
+   * client may retry.
+   */
   #releaseClaim(id: string): void {
     const granted = this.#granted.get(id);
     const identity = granted === undefined ? undefined : this.#options.tokens.identify(granted.token);

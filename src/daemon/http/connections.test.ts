@@ -3,7 +3,7 @@ import { slotLimits, ConnectionSlots, type ConnectionKind } from './connections.
 
 const LIMITS = { total: 16, unknown: 4, worker: 5, session: 10, served: 10 };
 
-/** Adds connections of a kind, idle or busy, and closes those that make room. */
+/** Adds connections of a kind, idle or busy. Returns those that were closed to make room. */
 function fill(
   seats: ConnectionSlots<string>,
   kind: Exclude<ConnectionKind, 'unknown'>,

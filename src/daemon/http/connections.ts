@@ -5,12 +5,12 @@ import { readFileIfPresent } from '../../api/files.ts';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 
-/** The caller at the other end; `unknown` before the first request. */
+/** The kind of caller; `unknown` before the first request. */
 export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
 
 /**
- * Half of the descriptors is kept for files, databases and pipes. `session`: sessions, agents and supervisors. `served`:
- * workers and sessions together; the rest of the total is kept for operators.
+ * Half of the descriptors are reserved for files, databases and pipes. `session`: sessions, agents and supervisors.
+ * `served`: workers and sessions together. The rest of the total is reserved for operators.
  */
 export function slotLimits(descriptors: number, most: number) {
   const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
@@ -19,7 +19,10 @@ export function slotLimits(descriptors: number, most: number) {
   return { total, unknown, worker: Math.floor(served / 2), session: served, served };
 }
 
-/** The longest idle connection of the same kind closes for a new one: nobody can crowd out operators. */
+/**
+ * Limits connections per kind. A new connection closes the longest idle one of the same kind, so that no client crowds
+ * out operators.
+ */
 export class ConnectionSlots<C> {
   readonly #limits: ReturnType<typeof slotLimits>;
   readonly #slots = new Map<C, { kind: ConnectionKind; calls: number }>();
@@ -32,7 +35,7 @@ export class ConnectionSlots<C> {
     return this.#slots.size;
   }
 
-  /** Adds a connection. Returns the connection to close for it, if any; that is the new one if all others are busy. */
+  /** Adds a connection. Returns the connection to close for it, if any. If all others are busy, that is the new one. */
   add(connection: C): C | undefined {
     this.#slots.set(connection, { kind: 'unknown', calls: 0 });
     const isOver = this.#count('unknown') > this.#limits.unknown;
@@ -41,7 +44,10 @@ export class ConnectionSlots<C> {
     return this.#findIdle(ALL_KINDS, connection) ?? connection;
   }
 
-  /** Records the kind when the first request reveals it. Returns `full` if there is no room and no idle connection. */
+  /**
+   * Records the kind of a connection, which the first request shows. Returns `full` if there is no room and no idle
+   * connection to close.
+   */
   identify(connection: C, kind: Exclude<ConnectionKind, 'unknown'>): { readonly close?: C } | 'full' {
     const slot = this.#slots.get(connection);
     if (slot === undefined || slot.kind === kind) return {};
@@ -55,7 +61,7 @@ export class ConnectionSlots<C> {
     return 'full';
   }
 
-  /** Marks a connection as busy. The returned function ends that. */
+  /** Marks a connection as busy until the returned function is called. */
   markBusy(connection: C): () => void {
     const slot = this.#slots.get(connection);
     if (slot === undefined) return () => undefined;
@@ -70,7 +76,7 @@ export class ConnectionSlots<C> {
     this.#slots.delete(connection);
   }
 
-  /** The kinds that exceed their limit now that this kind has grown by one. */
+  /** Returns the kinds that exceed a limit after this kind has grown by one; undefined if none. */
   #findOver(kind: ConnectionKind): readonly ConnectionKind[] | undefined {
     const { total, unknown, served } = this.#limits;
     const known = this.#slots.size - this.#count('unknown');
@@ -98,17 +104,17 @@ export function readDescriptorLimit(): number {
   return parseLimits(readFileIfPresent('/proc/self/limits')) ?? reportedLimit() ?? ASSUMED_LIMIT;
 }
 
-/** Parses `/proc/self/limits`: `Max open files  256  256  files`. */
+/** Parses `/proc/self/limits`, such as `Max open files 256 256 files`. */
 export function parseLimits(text: string): number | undefined {
   const soft = /^Max open files\s+(\d+|unlimited)\s/m.exec(text)?.[1];
   if (soft === undefined) return undefined;
   return soft === 'unlimited' ? Infinity : Number(soft);
 }
 
-/** The lowest limit of any supported system. */
+/** The lowest default limit of any supported system. */
 const ASSUMED_LIMIT = 256;
 
-/** For systems without /proc. The report takes some milliseconds. */
+/** For systems without /proc. Takes some milliseconds, because Node builds a report. */
 function reportedLimit(): number | undefined {
   const soft = fieldOf(fieldOf(fieldOf(process.report.getReport(), 'userLimits'), 'open_files'), 'soft');
   return typeof soft === 'number' ? soft : soft === 'unlimited' ? Infinity : undefined;
@@ -150,7 +156,7 @@ export class ActiveCalls {
   }
 }
 
-/** Socket paths are limited to about 104 bytes: for a longer one, the socket goes into a temporary folder. */
+/** A socket path may have about 104 bytes. For a longer path the socket is in a temporary folder. */
 export function makeSocketPath(stateDir: string): string {
   const { socket } = stateFiles(stateDir);
   const before = readDaemonRecord(stateDir)?.socket;
@@ -158,12 +164,12 @@ export function makeSocketPath(stateDir: string): string {
   rmSync(socket, { force: true });
   if (before !== undefined) removeSocketFolder(before);
   if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH) return socket;
-  // TMPDIR may be as long.
+  // TMPDIR may be too long as well.
   const folder = Buffer.byteLength(join(tmpdir(), 'baton-XXXXXX', 's')) <= MAX_SOCKET_PATH ? tmpdir() : '/tmp';
   return join(mkdtempSync(join(folder, 'baton-')), 's');
 }
 
-/** Removes a socket outside of the state folder, and its folder. Does nothing to a path of another form. */
+/** Removes a socket outside the state folder, and its folder. Ignores any other path. */
 export function removeSocketFolder(socket: string): void {
   if (!/\/baton-[A-Za-z0-9]{6}\/s$/.test(socket)) return;
   try {
@@ -174,7 +180,7 @@ export function removeSocketFolder(socket: string): void {
   }
 }
 
-/** The last daemon's port, so that open pages and webhooks keep working; 0 if unknown. */
+/** The last daemon's port, so that open pages and webhooks keep working. 0 if unknown. */
 export function readSavedPort(stateDir: string): number {
   const port = Number(readFileIfPresent(stateFiles(stateDir).port).trim());
   return Number.isInteger(port) && port >= 1024 && port <= 65_535 ? port : 0;
@@ -184,7 +190,7 @@ export function savePort(stateDir: string, port: number): void {
   try {
     writeFileSync(stateFiles(stateDir).port, `${port}\n`, { mode: 0o600 });
   } catch {
-    // The next daemon uses another port.
+    // Without the file, the next daemon uses another port.
   }
 }
 

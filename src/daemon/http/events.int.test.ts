@@ -14,7 +14,7 @@ import { ask, Scene } from '../running.cases.ts';
 let scene: Scene;
 let daemon: Daemon;
 let client: Client;
-/** The entries that a project begins with. */
+/** The entries of a new project. */
 const FIRST = isPostgres
   ? ['KeyAdded', 'FleetFounded', 'LevelRaised', 'HostJoined', 'CaretakerChanged', 'MainMoved']
   : ['KeyAdded', 'MainMoved'];
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('the stream of events', () => {
-  it('begins with what is there, and goes on with what comes', async () => {
+  it('starts with the existing entries, and continues with new ones', async () => {
     const stream = client.events();
     const seen = await take(stream, FIRST.length + 3);
     expect(seen.map(({ type }) => type)).toEqual([...FIRST, 'TaskCreated', 'TaskCreated', 'TaskCreated']);
@@ -45,7 +45,7 @@ describe('the stream of events', () => {
     await stream.return(undefined);
   });
 
-  it('ends where it is called off while it is being opened', async () => {
+  it('ends if it is cancelled while it is being opened', async () => {
     const off = new AbortController();
     const next = client.events({ after: made, signal: off.signal }).next();
     off.abort();
@@ -64,7 +64,7 @@ describe('the stream of events', () => {
     });
   });
 
-  it('is the same for many, and for one that starts late', async () => {
+  it('is the same for many readers, and for one that starts late', async () => {
     const streams = Array.from({ length: 20 }, () => client.events({ after: 1 }));
     const reading = streams.map(async (stream) => take(stream, made + 50));
     await createTasks(50);
@@ -73,7 +73,7 @@ describe('the stream of events', () => {
     expect(late.map(({ seq }) => seq)).toEqual(late.map((_, i) => i + 2));
   });
 
-  it('goes on where it was when the daemon was stopped and started', async () => {
+  it('continues after the daemon was stopped and started', async () => {
     const stream = client.events({ after: made });
     await stream.next();
     const next = stream.next();
@@ -85,7 +85,7 @@ describe('the stream of events', () => {
     await stream.return(undefined);
   });
 
-  it('keeps nothing for a reader that does not read, and loses nothing', async () => {
+  it('buffers nothing for a reader that does not read, and loses nothing', async () => {
     const socket = connect(daemon.record.socket).pause();
     const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
     const headers = `host: x\r\n${who}last-event-id: ${made + 1}\r\n`;
@@ -103,7 +103,7 @@ describe('the stream of events', () => {
     expect(seqs.slice(0, 750)).toEqual(Array.from({ length: 750 }, (_, i) => from + i));
   });
 
-  it('cuts off a reader that takes nothing at all', async () => {
+  it('disconnects a reader that reads nothing at all', async () => {
     const text = 'x'.repeat(100_000);
     const endless = { follow: () => () => undefined, readAfter: async (seq: number) => ({ text, seq: seq + 1 }) };
     const ended = Promise.withResolvers<string>();
@@ -119,7 +119,7 @@ describe('the stream of events', () => {
     server.close();
   });
 
-  it('wants to know which project', async () => {
+  it('requires a project', async () => {
     const headers = { authorization: `Bearer ${scene.token()}`, 'baton-pass': scene.pass() };
     const heard = await ask({ socketPath: daemon.record.socket, path: '/v1/events', headers });
     expect(heard).toMatchObject({ status: 404, answer: { error: { code: 'no-such-project' } } });

@@ -4,7 +4,7 @@ import { WakeSignal } from '../../api/wake-signal.ts';
 import type { EntryFeed } from '../project/entry-feed.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
-/** Entries after `seq`, then each new durable one; ids are their numbers. Resolves when the stream has ended. */
+/** Sends entries after `seq`, then each new durable one; event ids are their numbers. Resolves when the stream ends. */
 export async function streamEvents(
   response: ServerResponse,
   feed: EntryFeed,
@@ -18,7 +18,7 @@ export async function streamEvents(
   signal.addEventListener('abort', ring, { once: true });
   response.once('close', ring);
   openEventStream(response);
-  // Skipped while data is still unsent: that proves the same.
+  // Skipped while data is unsent, because that data shows the same.
   const pulse = setInterval(
     () => response.writableLength === 0 && response.write(HEARTBEAT),
     SERVER_LIMITS.streamPulseMs,
@@ -37,7 +37,9 @@ export async function streamEvents(
   }
 }
 
-/** Returns false after cutting off a reader that read nothing for `stallMs`. It may resume after its last id. */
+/**
+ * Returns false after disconnecting a reader that read nothing for `stallMs`. The reader may resume after its last id.
+ */
 export async function writeText(
   response: ServerResponse,
   text: string,

@@ -6,7 +6,7 @@ import { PAGE_HEADERS } from '../../api/page-access.ts';
 /** Signs the status and the uncompressed body of a response. */
 export type SignResponse = (status: number, body: string) => string;
 
-/** Compresses large responses if the client accepts that, and signs those to pages. */
+/** Compresses large responses if the client accepts that, and signs responses to pages. */
 export function finishResponses(response: ServerResponse, acceptsGzip: boolean, sign: SignResponse | undefined): void {
   let isSent = false;
   setFinish(response, {
@@ -37,7 +37,7 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
     .some((part) => /^\s*gzip\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.\d*[1-9]\d*)\s*)?$/i.test(part));
 }
 
-/** Characters; a smaller body fits into one packet or two. */
+/** In characters. A smaller body fits into one or two packets. */
 const GZIP_FROM = 32 * 1024;
-/** The fastest level: the connection is local. */
+/** The fastest level, because the connection is local. */
 const GZIP_LEVEL = 1;

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(async () => scene.end());
 
-/** A task that waits for its checks; the commit they are of. */
+/** Creates a task that waits for its checks, and returns the commit to check. */
 async function waiting(): Promise<string> {
   const { execFileSync } = await import('node:child_process');
   const sha = execFileSync('git', ['-C', scene.repository, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
@@ -59,7 +59,7 @@ async function deliver(body: string, more: Record<string, string> = {}): Promise
 
 const phase = async () => (await scene.ask<{ phase: string }>('task_get', { task_id: TASK })).phase;
 
-describe('what GitHub says about a check', () => {
+describe('a check report of GitHub', () => {
   it('passes the gate when all of them have passed, on exactly the head', async () => {
     const sha = await waiting();
     expect(await phase()).toBe('CI_PENDING');
@@ -74,7 +74,7 @@ describe('what GitHub says about a check', () => {
     expect((await scene.entries()).findLast(({ type }) => type === 'PhaseMoved')?.actor).toBe('system:ci');
   });
 
-  it('sends a failure to the fixer, with where to look', async () => {
+  it('sends a failure to the fixer, with its address', async () => {
     const sha = await waiting();
     const body = JSON.stringify({
       action: 'completed',
@@ -86,7 +86,7 @@ describe('what GitHub says about a check', () => {
     expect(handoff?.data['xml']).toContain('https://example.org/run/2');
   });
 
-  it('counts once, also for the next daemon', async () => {
+  it('counts once, even for the next daemon', async () => {
     const sha = await waiting();
     const twice = { 'x-github-delivery': 'delivery-1' };
     expect((await deliver(run('build', sha), twice)).answer.ok).toBe(true);
@@ -110,7 +110,7 @@ describe('what GitHub says about a check', () => {
     expect((await scene.ask('status_get')).seq).toBe(seq);
   });
 
-  it('is not heard where there is no secret, nor under another name of this machine', async () => {
+  it('is refused without a secret, and under another name of this machine', async () => {
     const sha = await waiting();
     expect((await deliver(run('build', sha), { host: 'evil.example' })).answer.ok).toBe(false);
     await scene.restart();
@@ -122,7 +122,7 @@ describe('the page', () => {
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${readDaemonRecord(scene.stateDir)?.port ?? 0}${path}`, { headers });
 
-  it('is served to anybody on this machine, with a policy that lets nothing else in; what it shows is not', async () => {
+  it('is served to every user of this machine, with a policy that allows nothing else; its data is not', async () => {
     const page = await get('/');
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('<script src="/page.js" type="module">');
@@ -135,7 +135,7 @@ describe('the page', () => {
     expect((await get('/v1/health')).status).toBe(401);
   });
 
-  it('puts what agents wrote into the page as text only', () => {
+  it('shows texts of agents only as text', () => {
     const sources = globSync(join(import.meta.dirname, '../../web/**/*.{ts,tsx}'));
     const unsafe = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|srcdoc/i;
     expect(sources.length).toBeGreaterThan(50);

@@ -25,7 +25,10 @@ export interface WebhookOptions {
   readonly log: Log;
 }
 
-/** GitHub reports a check. Instead of a token, an HMAC over the body proves its origin; each delivery counts once. */
+/**
+ * Handles GitHub's report of a check. An HMAC over the body proves its origin instead of a token, and each delivery
+ * counts once.
+ */
 export async function handleWebhook(
   request: IncomingMessage,
   response: ServerResponse,
@@ -52,7 +55,7 @@ export async function handleWebhook(
   return typeof taken === 'number' ? sendAnswer(response, { ok: true, result: { taken } }) : refuse(taken);
 }
 
-/** Returns how many checks were waiting for the report. Projects without such a check record nothing. */
+/** Returns how many checks waited for the report. A project without such a check records nothing. */
 async function reportToProjects(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
@@ -98,7 +101,7 @@ interface GithubReport {
 
 type ParsedReport = { readonly ok: true; readonly value: GithubReport | undefined } | Refusal;
 
-/** Reads completed `workflow_run` and `check_run` events; the value is undefined for all others. */
+/** Parses completed `workflow_run` and `check_run` events. The value is undefined for all others. */
 function parseReport(event: string, body: Uint8Array): ParsedReport {
   let payload: unknown;
   try {
@@ -123,7 +126,10 @@ function malformed(message: string): Refusal {
   return refusal('bad-request', message, 'Send it as GitHub does.');
 }
 
-/** Returns how many checks of this project waited for the report: same commit and name, not run by Baton. */
+/**
+ * Returns how many checks of this project waited for the report: those with its commit and name that Baton does not run
+ * itself.
+ */
 async function reportCheck(
   { commandLoop }: Project,
   { newId }: Services,

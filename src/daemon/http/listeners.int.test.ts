@@ -20,8 +20,8 @@ afterAll(async () => {
   await scene.end();
 });
 
-describe('the door of the daemon', () => {
-  it('is for its user alone', () => {
+describe('the listeners of the daemon', () => {
+  it('are for its own user only', () => {
     const mode = (name: string): number => statSync(join(scene.stateDir, name)).mode & 0o777;
     expect(statSync(scene.stateDir).mode & 0o777).toBe(0o700);
     for (const name of [
@@ -37,7 +37,7 @@ describe('the door of the daemon', () => {
     }
   });
 
-  it('listens on loopback only', () => {
+  it('listen on loopback only', () => {
     const port = daemon.record.port.toString(16).toUpperCase().padStart(4, '0');
     const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFileSync(path, 'utf8')).join('\n');
     const LISTENS = '0A';
@@ -46,7 +46,7 @@ describe('the door of the daemon', () => {
     expect(ours.map(([, local]) => local)).toEqual([`0100007F:${port}`]);
   });
 
-  it('answers the same on both sides', async () => {
+  it('answer the same on both', async () => {
     const { socket, port } = daemon.record;
     const headers = { authorization: `Bearer ${scene.token()}`, 'baton-pass': scene.pass() };
     for (const where of [{ socketPath: socket }, { host: '127.0.0.1', port }]) {
@@ -55,7 +55,7 @@ describe('the door of the daemon', () => {
     }
   });
 
-  it('wants a token from everybody, and a good one', async () => {
+  it('require a valid token from every caller', async () => {
     const { socket, port } = daemon.record;
     for (const where of [{ socketPath: socket }, { host: '127.0.0.1', port }]) {
       const none = await ask({ ...where, path: '/v1/health' });
@@ -70,7 +70,7 @@ describe('the door of the daemon', () => {
     expect(basic.answer.error?.code).toBe('bad-token');
   });
 
-  it('lets each kind of token do its own', async () => {
+  it('allow each kind of token its own operations', async () => {
     const worker = scene.token('worker');
     expect(
       await post('task_unblock', { task_id: 'A', reason: 'x' }, { authorization: `Bearer ${worker}` }),
@@ -104,7 +104,7 @@ describe('the door of the daemon', () => {
     }
   });
 
-  it('answers only to names of this machine', async () => {
+  it('answer only to names of this machine', async () => {
     for (const host of ['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localhost.evil.example']) {
       const heard = await ask({ ...bearer({ host }), path: '/v1/health' });
       expect([host, heard.status, heard.answer.error?.code]).toEqual([host, 403, 'bad-host']);
@@ -114,7 +114,7 @@ describe('the door of the daemon', () => {
     }
   });
 
-  it('lets only its own page ask from a browser', async () => {
+  it("let only the daemon's own page call from a browser", async () => {
     const { port, socket } = daemon.record;
     for (const origin of ['https://evil.example', 'null', `https://localhost:${port}`, 'http://localhost', '']) {
       const heard = await ask({ ...bearer({ origin }), path: '/v1/health' });
@@ -127,7 +127,7 @@ describe('the door of the daemon', () => {
     expect(await ask({ socketPath: socket, path: '/v1/health', headers })).toMatchObject({ status: 403 });
   });
 
-  it('refuses bodies that are too large, announced or not, and says so', async () => {
+  it('refuse bodies that are too large, announced or not, with a message', async () => {
     const large = Buffer.alloc(SERVER_LIMITS.bodyBytes + 1, ' ');
     const announced = await post('task_create', large, { 'content-length': String(large.length) });
     expect(announced).toMatchObject({ status: 413, answer: { error: { code: 'too-large' } } });
@@ -138,7 +138,7 @@ describe('the door of the daemon', () => {
     expect(await post('task_get', most)).toMatchObject({ status: 404, answer: { error: { code: 'no-such-task' } } });
   });
 
-  it('says what is wrong with a request', async () => {
+  it('report what is wrong with a request', async () => {
     expect(await post('nothing', {})).toMatchObject({ status: 404, answer: { error: { code: 'no-such-operation' } } });
     expect(await post('task_create', '{"task_id":')).toMatchObject({
       status: 400,
@@ -161,13 +161,13 @@ describe('the door of the daemon', () => {
     expect(events).toMatchObject({ status: 400 });
   });
 
-  it('refuses a client of another version, except to say who it is and to stop', async () => {
+  it('refuse a client of another version, except for health and stop', async () => {
     const heard = await post('task_list', {}, { 'baton-version': '99.0.0' });
     expect(heard).toMatchObject({ status: 409, answer: { error: { code: 'other-version' } } });
     expect(await ask({ ...bearer({ 'baton-version': '99.0.0' }), path: '/v1/health' })).toMatchObject({ status: 200 });
   });
 
-  it('ends connections that send rubbish or far too many headers', async () => {
+  it('close connections that send garbage or far too many headers', async () => {
     for (const text of ['rubbish\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'x'.repeat(SERVER_LIMITS.headerBytes)}\r\n\r\n`]) {
       const socket = connect(daemon.record.socket);
       socket.write(text);
@@ -175,7 +175,7 @@ describe('the door of the daemon', () => {
     }
   });
 
-  it('answers at most so many requests of one connection at once', async () => {
+  it('limit concurrent requests per connection', async () => {
     const socket = connect(daemon.record.socket);
     const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
     const headers = `host: x\r\n${who}baton-project-path: ${repository}\r\n`;
@@ -184,7 +184,7 @@ describe('the door of the daemon', () => {
     socket.write(one.repeat(SERVER_LIMITS.requestsPerConnection + 10));
     const heard = (await socket.toArray()).join('');
     expect(heard.match(/"code":"no-work"/g)).toHaveLength(SERVER_LIMITS.requestsPerConnection);
-    // Whoever asks for that much is shown the door.
+    // The request over the limit gets 429, and the connection is closed.
     expect(heard.match(/HTTP\/1\.1 429/g)).toHaveLength(1);
   });
 });

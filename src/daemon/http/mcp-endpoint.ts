@@ -38,7 +38,7 @@ export class McpEndpoint {
     if (body === 'gone') return;
     if (!body.ok) return sendAnswer(response, body, { closes: true });
     const gone = closeSignal(response);
-    // An abort while the client is still connected means that the daemon is stopping.
+    // If the client is still connected, the abort means that the daemon is stopping.
     const onEnd = (): void => void (response.destroyed || this.#stop());
     if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
@@ -47,7 +47,7 @@ export class McpEndpoint {
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
 
-  /** Waiting calls are answered at once. A moment later all streams end, including those that only listen. */
+  /** Answers waiting calls at once. A moment later all streams end, including idle ones. */
   #stop(): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
@@ -60,7 +60,7 @@ export class McpEndpoint {
         const identity = this.#options.tokens.identify(token);
         if (identity === undefined) return BAD_CLAIM_TOKEN;
         if (identity.caller.kind === 'operator') return NOT_FOR_OPERATORS;
-        // Access was checked for the header's token: an argument may name a claim, but not extend rights.
+        // Access was checked for the header's token. An argument may name a claim but not extend rights.
         if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
         const body = Buffer.from(JSON.stringify(input ?? {}));
         const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
@@ -70,7 +70,7 @@ export class McpEndpoint {
   }
 }
 
-/** Invalid JSON is left to the transport, which reports it. */
+/** Leaves invalid JSON to the transport, which reports it. */
 function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);

@@ -91,7 +91,7 @@ describe('/metrics', () => {
     ]);
   });
 
-  it('is all that its token opens', async () => {
+  it('is the only path that its token opens', async () => {
     for (const path of ['/v1/health', '/v1/openapi.json', '/v1/events', '/mcp'])
       expect(await ask({ ...where(token), path })).toMatchObject({
         status: 401,

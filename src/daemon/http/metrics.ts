@@ -17,7 +17,7 @@ export function isMetricsRequest({ url }: Pick<IncomingMessage, 'url'>): boolean
   return url === '/metrics' || url?.startsWith('/metrics?') === true;
 }
 
-/** Prometheus reads metrics with a token of its own, or an operator with theirs. */
+/** Requires the token for metrics, or the operator's. */
 export async function handleMetrics(
   request: IncomingMessage,
   response: ServerResponse,
@@ -49,7 +49,7 @@ function findRefusal(
   }
   if (port !== undefined && !isLoopbackHost(headers)) return BAD_HOST;
   if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return BAD_ORIGIN;
-  // The metrics name every project: a session that found the token must not read them.
+  // The metrics name every project, so a session that found the token must not read them.
   const error = guard.findRefusal({ caller: { kind: 'worker', name: SHARED_WORKER } }, socket, headers);
   return error === undefined ? undefined : { ok: false, error };
 }

@@ -6,7 +6,7 @@ import { fieldOf, fieldsOf } from '../../protocol/shape/read-unknown.ts';
 import type { Daemon } from '../lifecycle.ts';
 import { ask, type Heard, Scene } from '../running.cases.ts';
 
-/** A daemon answers as its OpenAPI document says. The results of operations are compared in `requireResult`. */
+/** Tests that a daemon answers as its OpenAPI document describes. `requireResult` checks the results of operations. */
 let scene: Scene;
 let daemon: Daemon;
 let repository: string;
@@ -30,7 +30,7 @@ async function send(path: string, method: string, body?: unknown): Promise<Heard
   return ask(where(path, method), body === undefined ? undefined : JSON.stringify(body));
 }
 
-/** The status and the type of a response; the body of a stream is not awaited. */
+/** Returns the status and content type of a response, without waiting for the body of a stream. */
 async function readHead(path: string, method: string): Promise<string> {
   return new Promise((settle, reject) => {
     const sent = request({ agent: false, ...where(path, method) }, (response) => {

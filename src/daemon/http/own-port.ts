@@ -8,13 +8,14 @@ import { findPortHolder, type PortHolder } from './port-holder.ts';
 
 export interface OwnPort {
   readonly port: number;
-  /** Set if another program has the port that this state folder had before. */
+  /** Set if another program has the previous port of this state folder. */
   readonly taken?: { readonly from: number; readonly holder: PortHolder | undefined };
 }
 
 /**
- * Listens on the port of the state folder: addresses, webhooks and the keys of pages depend on it. If another program has it, the folder
- * gets another port for good, because that program may have learned what was sent to the old one.
+ * Listens on the port of the state folder, on which addresses, webhooks and the keys of pages depend. If another
+ * program has it, the folder permanently gets another port, because that program may have received what was sent to the
+ * old one.
  */
 export async function listenOnOwnPort(server: Server, stateDir: string): Promise<OwnPort> {
   const saved = readSavedPort(stateDir);
@@ -26,7 +27,9 @@ export async function listenOnOwnPort(server: Server, stateDir: string): Promise
   return saved === 0 || isOurs ? { port } : { port, taken: { from: saved, holder } };
 }
 
-/** Ports below the range that the system gives to outgoing connections: one of those could hold the port at the next start. */
+/**
+ * Uses a port below the range for outgoing connections, because one of those could occupy the port at the next start.
+ */
 async function listenAnywhere(server: Server): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries++) if (await canListen(server, randomInt(FIRST_PORT, LAST_PORT))) return;
   await listenAt(server, { host: LOOPBACK, port: 0 });

@@ -70,7 +70,7 @@ describe('a page that was opened with a code', () => {
     expect(keys[0]).toMatchObject({ id: page.keyId, public_key: page.publicKey, origin: page.origin });
   });
 
-  it('gets large answers compressed, and signed as they were before that', async () => {
+  it('gets large answers compressed, with a signature over the uncompressed body', async () => {
     const gzips = { changed: { headers: { 'accept-encoding': 'gzip, br' } } };
     const [plain, packed] = [await page.get('/v1/openapi.json'), await page.get('/v1/openapi.json', gzips)];
     expect([plain.isSigned, packed.isSigned]).toEqual([true, true]);
@@ -139,7 +139,7 @@ describe('a request in the name of a page', () => {
     const nonce = 'n'.repeat(22);
     expect(await list({ signs: { nonce } })).toMatchObject({ status: 200 });
     expect(await list({ signs: { nonce } })).toMatchObject({ answer: { error: { code: 'replayed-request' } } });
-    // A minute is allowed. A busy machine takes seconds to send what is too new.
+    // The limit is one minute. A busy machine may take seconds to send the request with the later time.
     for (const offMs of [-61_000, 120_000])
       expect(await list({ signs: { time: String(Date.now() + offMs) } })).toMatchObject({
         status: 403,
@@ -202,7 +202,7 @@ describe('the greeting', () => {
     expect(await asked({})).toMatchObject({ status: 200 });
   });
 
-  it('of another server on the port is noticed, also if it passes on what the daemon signs', async () => {
+  it('detects another server on the port, even if that forwards what the daemon signs', async () => {
     const foreign = createServer((request, response) => {
       void request.toArray().then(async (pieces) => {
         const headers = { 'content-type': 'application/json' };
@@ -258,7 +258,7 @@ describe('a code', () => {
     expect(await page.requestKey(code)).toMatchObject({ status: 403, answer: { error: { code: 'bad-page-code' } } });
   });
 
-  it('is used up by a request that is wrong otherwise, and refused like a wrong one', async () => {
+  it('is consumed by a request that is otherwise wrong, and refused like a wrong one', async () => {
     const { code } = parseAddress(await openAddress());
     const stolen = await page.requestKey(code, { public_key: 'A'.repeat(43) });
     expect(stolen).toMatchObject({ status: 403, answer: { error: { code: 'bad-signature' } } });
@@ -298,7 +298,7 @@ describe('a revoked key', () => {
 });
 
 describe('a daemon that finds its port taken', () => {
-  it('takes another for good, revokes the keys of the old one, and reports who has it', async () => {
+  it("takes another one permanently, revokes the old one's keys, and reports the process that has it", async () => {
     const { port } = daemon.record;
     await daemon.stop();
     const thief = createTcpServer().listen(port, '127.0.0.1');
@@ -317,7 +317,7 @@ describe('a daemon that finds its port taken', () => {
       'the key is recorded as revoked',
     );
     thief.close();
-    // Until a page was opened.
+    // The move is reported until a page is opened at the new port.
     await SignedPage.open(await openAddress());
     expect(await askAsOperator('page_open')).toMatchObject({ port_moved: null });
     const { port: kept } = daemon.record;

@@ -12,7 +12,7 @@ export interface Listener {
   readonly port: number | undefined;
 }
 
-/** A page whose key is known; its request is not verified yet. */
+/** A page with a known key whose request is not verified yet. */
 export interface PageCaller {
   readonly key: PageKey;
   readonly signature: PageSignature;
@@ -25,7 +25,7 @@ export function findPageKeyId({ authorization }: IncomingHttpHeaders): string | 
     : undefined;
 }
 
-/** Undefined for other callers, unknown keys, and requests under another name than the page's own. */
+/** Undefined for other callers, unknown keys, and requests under another host name than the page's. */
 export function findPageCaller(
   { headers }: Pick<IncomingMessage, 'headers'>,
   { port }: Listener,
@@ -39,13 +39,13 @@ export function findPageCaller(
   return key && { key, signature: { time: text(time), nonce: text(nonce), signature: text(signature) } };
 }
 
-/** The page has a single origin: a request under another name of this machine is not its own. */
+/** The page has a single origin, so a request under another name of this machine is not its own. */
 export function findForeignName(headers: IncomingHttpHeaders, port: number | undefined): Refusal | undefined {
   if (port === undefined || headers.host !== `127.0.0.1:${port}`) return BAD_HOST;
   return headers.origin === undefined || headers.origin === `http://127.0.0.1:${port}` ? undefined : BAD_ORIGIN;
 }
 
-/** Reads the body and verifies the request: nothing was done for it before. */
+/** Reads the body and verifies the request before anything else happens. */
 export async function readSignedBody(
   request: IncomingMessage,
   { key, signature }: PageCaller,
@@ -69,7 +69,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string {
   return String(headers[name] ?? '');
 }
 
-/** Every response to a page is signed, refusals too. Large ones are compressed for any client that accepts it. */
+/** Signs every response to a page, including refusals. Compresses large responses for any client that accepts that. */
 export function prepareFinish(
   request: IncomingMessage,
   response: ServerResponse,

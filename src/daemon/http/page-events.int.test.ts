@@ -40,7 +40,7 @@ interface Streamed {
   };
 }
 
-/** Reads events until one of them is what the test waits for. */
+/** Reads events until one matches. */
 async function readUntil(stream: AsyncIterable<unknown>, isLast: (event: Streamed) => boolean): Promise<Streamed[]> {
   const events: Streamed[] = [];
   let text = '';
@@ -115,7 +115,7 @@ describe('the event stream of a page', () => {
     expect(events.at(-1)?.data.projects).toMatchObject({ [id]: seq });
   });
 
-  it('is for operators, and needs numbers', async () => {
+  it('is for operators, and requires numbers', async () => {
     expect(await page.get(PAGE_PATHS.events, { after: '[]' })).toMatchObject({ status: 400, isSigned: true });
     const headers = { authorization: `Bearer ${scene.token('worker')}` };
     const where = { host: '127.0.0.1', port: daemon.record.port, path: PAGE_PATHS.events };

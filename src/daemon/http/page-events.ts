@@ -10,19 +10,22 @@ import { writeText } from './events.ts';
 interface Followed {
   readonly feed: EntryFeed;
   readonly leave: () => void;
-  /** The last entry that was sent. */
+  /** The number of the last entry sent. */
   seq: number;
 }
 
 export interface PageStreamOptions {
-  /** The last entry of each project that the page has. A project that is missing here starts at its head. */
+  /** The last entry that the page has of each project. A project that is not listed starts at its head. */
   readonly after: ReadonlyMap<string, number>;
   readonly instance: string;
   readonly signal: AbortSignal;
   readonly now?: () => Date;
 }
 
-/** The new entries of every open project, and a pulse a second. Projects that are opened later join. Resolves when the stream has ended. */
+/**
+ * Streams the new entries of every open project, and a pulse each second. Projects opened later are added. Resolves
+ * when the stream has ended.
+ */
 export async function streamPage(
   response: ServerResponse,
   projects: Pick<Projects, 'opened' | 'onOpened'>,
@@ -34,7 +37,7 @@ export async function streamPage(
   const join = ({ project, feed }: OpenProject): void => {
     if (followed.has(project.id)) return;
     const leave = feed.follow(ring);
-    // A page that is ahead of the ledger learns that from the pulse.
+    // The pulse tells the page if it is ahead of the ledger.
     const seq = Math.min(after.get(project.id) ?? Infinity, project.ledger.head.size);
     followed.set(project.id, { feed, leave, seq });
     ring();
@@ -46,7 +49,7 @@ export async function streamPage(
   openEventStream(response);
   response.write(renderPlainEvent('open', JSON.stringify({ instance })));
   const pulse = setInterval(() => {
-    // A store that was away is tried again.
+    // Retries a store that was unavailable.
     ring();
     if (response.writableLength === 0) response.write(renderPulse(followed, now()));
   }, SERVER_LIMITS.pagePulseMs);
@@ -64,7 +67,7 @@ export async function streamPage(
   }
 }
 
-/** One round over the projects, so that a long backlog of one does not hold up the others. */
+/** Runs one round over all projects, so that the backlog of one does not delay the others. */
 async function sendNew(
   response: ServerResponse,
   followed: ReadonlyMap<string, Followed>,
@@ -86,7 +89,7 @@ function renderPulse(followed: ReadonlyMap<string, Followed>, at: Date): string 
   return renderPlainEvent('pulse', JSON.stringify({ at: at.toISOString(), projects }));
 }
 
-/** The header `baton-page-after`. Undefined if it is no map of numbers. */
+/** Parses the header `baton-page-after`. Undefined if it is not a map of numbers. */
 export function parseAfter(header: string): ReadonlyMap<string, number> | undefined {
   if (header === '') return new Map();
   try {

@@ -13,7 +13,10 @@ import { servePage } from './page.ts';
 import { findPeerUser } from './peer-session.ts';
 import { refusal } from './refusals.ts';
 
-/** Sends a browser that used another name of this machine to the page's own. Returns false for what is no part of the page. */
+/**
+ * Redirects a browser that used another name of this machine to the page's own. Returns false if the path does not
+ * belong to the page.
+ */
 export function servePageAt(request: IncomingMessage, response: ServerResponse, listener: Listener): boolean {
   if (request.headers['service-worker'] === 'script') {
     response.writeHead(200, { 'content-type': 'text/javascript', 'cache-control': 'no-store' }).end(NO_SERVICE_WORKER);
@@ -25,11 +28,14 @@ export function servePageAt(request: IncomingMessage, response: ServerResponse, 
   return true;
 }
 
-/** Removes a service worker that another program left while it had the port. It would see every request of the page, which has none. */
+/**
+ * Removes a service worker that another program installed while it had the port. Such a worker would see every request
+ * of the page, which has none itself.
+ */
 const NO_SERVICE_WORKER =
   "addEventListener('install', () => skipWaiting());\naddEventListener('activate', () => registration.unregister());\n";
 
-/** Where a browser should have asked for the page, if it used another name of this machine. The part after # stays with the browser. */
+/** Returns the address to which a browser under another host name is redirected. The browser keeps the part after #. */
 function findPageAddress(
   { method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
   { port }: Listener,
@@ -64,7 +70,7 @@ export async function handlePageRequest(
   }
   if (typeof code !== 'string' || typeof publicKey !== 'string' || typeof signature !== 'string')
     return sendAnswer(response, BAD_KEY_REQUEST);
-  // A session that reads the code, for example from the arguments of the browser, cannot use it.
+  // A session that reads the code, for example from the browser's arguments, cannot use it.
   const error = guard.findRefusal(operator, request.socket, request.headers);
   if (error !== undefined) return sendAnswer(response, { ok: false, error });
   if (isOfOtherUser(request.socket)) return sendAnswer(response, OTHER_USER);
@@ -75,11 +81,12 @@ export async function handlePageRequest(
   sendAnswer(response, { ok: true, result: { key_id: key.id, name: key.name } });
 }
 
-/** Other users of the machine can see the code in the arguments of the browser. */
+/** Whether another user of the machine sent the request. Other users can see the code in the browser's arguments. */
 function isOfOtherUser({ remoteAddress, remotePort, localAddress, localPort }: Socket): boolean {
   if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined) return true;
   const user = findPeerUser({ remoteAddress, remotePort, localAddress, localPort: localPort ?? 0 });
-  // One that sends a code and exits may be anybody's; the guard has perhaps judged this connection before.
+  // A process that sends a code and exits may belong to any user, and the guard may have checked this connection
+  // earlier.
   if (user === 'gone') return true;
   return user !== undefined && user !== 0 && user !== process.getuid?.();
 }

@@ -11,7 +11,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-/** No foreign content, no markup from scripts, no framing: text of agents stays text. One script may name others: the page's own worker. */
+/**
+ * Security headers: no foreign content, no markup from scripts, no framing, so that texts of agents stay text. One
+ * script may load another, the page's own worker.
+ */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types baton",
@@ -24,7 +27,7 @@ const HEADERS = {
 
 let loading: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
 
-/** Serves the page, which needs no token; the data that it shows does. Returns false for other paths. */
+/** Serves the page, which needs no token; its data does. Returns false for other paths. */
 export function servePage(
   { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
   response: ServerResponse,
@@ -44,14 +47,14 @@ async function sendFile(name: string, response: ServerResponse): Promise<void> {
     const type = TYPES[extname(name)] ?? 'text/plain';
     response.writeHead(content === undefined ? 404 : 200, { ...HEADERS, 'content-type': type }).end(content);
   } catch (error) {
-    // Tried again at the next request.
+    // The next request retries.
     loading = undefined;
     const why = error instanceof Error ? error.message : String(error);
     response.writeHead(500, { ...HEADERS, 'content-type': 'text/plain' }).end(`The page cannot be served: ${why}\n`);
   }
 }
 
-/** In the package the scripts are built; in a clone they are built now, in memory. */
+/** The package contains built scripts. In a clone they are built now, in memory. */
 async function loadPage(): Promise<ReadonlyMap<string, Uint8Array>> {
   const names = readdirSync(FOLDER).filter((name) => extname(name) in TYPES);
   const files = new Map<string, Uint8Array>(names.map((name) => [name, readFileSync(join(FOLDER, name))]));

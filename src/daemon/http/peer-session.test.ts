@@ -15,9 +15,9 @@ const ENDS = { remoteAddress: '127.0.0.1', remotePort: 1, localAddress: '127.0.0
 const SOCKET = 77;
 
 interface Scene {
-  /** The processes inside the session at each look. */
+  /** The processes inside the session at each inspection. */
   readonly inside: (look: number) => readonly number[];
-  /** Holders of the socket. Negative: the process cannot be inspected. */
+  /** The processes that hold the socket. Negative: the process cannot be inspected. */
   readonly holders: readonly number[];
   readonly exiting?: readonly number[];
   readonly sockets?: readonly (number | 'gone' | undefined)[];
@@ -57,7 +57,7 @@ it('reports a socket closed before or during the search as gone', () => {
   expect(judge({ inside: () => [100], holders: [], sockets: [SOCKET, 78] })).toBe('gone');
 });
 
-it('refuses while a process exits whose open socket belongs to nobody', () => {
+it('refuses while an exiting process has an open socket without an owner', () => {
   expect(judge({ inside: () => [100], holders: [], exiting: [100] })).toBe('gone');
   expect(judge({ inside: () => [], holders: [], exiting: [1] })).toBe('gone');
   expect(judge({ inside: () => [100], holders: [BROWSER], exiting: [100] })).toBeUndefined();
@@ -71,11 +71,11 @@ it('refuses if the session starts processes faster than the search', () => {
   expect(judge({ inside: (look) => [100 + look], holders: [] })).toMatchObject({ id: 'a1' });
 });
 
-it('takes a process that cannot be inspected for the holder, unless the holder is found outside', () => {
+it('treats a process that cannot be inspected as the holder, unless the holder is found outside', () => {
   expect(judge({ inside: () => [100], holders: [-100] })).toMatchObject({ id: 'a1' });
   expect(judge({ inside: () => [100], holders: [-100, BROWSER] })).toBeUndefined();
 });
 
-it('allows every caller on a system that cannot tell', () => {
+it('allows every caller on a system that reports no sockets', () => {
   expect(judge({ inside: () => [100], holders: [100], sockets: [undefined] })).toBeUndefined();
 });

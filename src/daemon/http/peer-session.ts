@@ -11,19 +11,24 @@ export interface TcpEnds {
   readonly localPort: number;
 }
 
-/** The inode of the peer's socket; `gone` if no process holds it, undefined if the system cannot tell. */
+/**
+ * Returns the inode of the peer's socket; `gone` if no process holds it, undefined if the system does not report it.
+ */
 export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
   if (table === undefined) return undefined;
   return Number(findPeerRow(ends, table)?.inode) || 'gone';
 }
 
-/** The user at the other end of a loopback connection; `gone` if no process holds it, undefined if the system cannot tell. */
+/**
+ * Returns the user at the other end of a loopback connection; `gone` if no process holds the socket, undefined if the
+ * system does not report it.
+ */
 export function findPeerUser(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
   if (table === undefined) return undefined;
   const row = findPeerRow(ends, table);
-  // A socket that no process holds any more is shown as root's.
+  // A socket that no process holds any more is listed as root's.
   return row === undefined || Number(row.inode) === 0 ? 'gone' : Number(row.user);
 }
 
@@ -32,13 +37,13 @@ function findPeerRow(ends: TcpEnds, table: string): { readonly user: string; rea
   const own = `${hexOf(ends.localAddress)}:${hexPort(ends.localPort)}`;
   for (const line of table.split('\n')) {
     const [, local = '', remote = '', , , , , user = '', , inode = ''] = line.trim().split(/\s+/);
-    // The client's socket may be an IPv6 one with a mapped IPv4 address.
+    // The client's socket may be IPv6 with a mapped IPv4 address.
     if (local.replace(MAPPED, '') === peer && remote.replace(MAPPED, '') === own) return { user, inode };
   }
   return undefined;
 }
 
-/** Whether a process holds this socket; undefined if the process lives and cannot be inspected. */
+/** Whether a process holds this socket; undefined if the process lives but cannot be inspected. */
 export function holdsSocket(pid: number, socket: number): boolean | undefined {
   const name = `socket:[${socket}]`;
   try {
@@ -59,7 +64,7 @@ function readLink(path: string): string {
 
 export function readTcpTables(): string | undefined {
   try {
-    // A machine without IPv6 does not have the second file.
+    // The second file does not exist on a machine without IPv6.
     return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readFileIfPresent('/proc/self/net/tcp6')}`;
   } catch {
     return undefined;
@@ -86,7 +91,7 @@ const THIS_MACHINE = {
   holds: holdsSocket,
   isExiting: (pid: number): boolean => {
     const stat = readProcStat(pid);
-    // The first thread of a killed process may be a zombie while others still close its files.
+    // The first thread of a killed process may be a zombie while other threads still close its files.
     return stat !== undefined && stat.isExiting && (isLiving(stat) || stat.threads > 1);
   },
 };
@@ -94,9 +99,9 @@ const THIS_MACHINE = {
 export type PeerLookup = typeof THIS_MACHINE;
 
 /**
- * Finds the session that the peer of a loopback connection belongs to. Only processes inside sessions are searched,
- * which are few. Returns `gone` if the peer closed its end: a process that sends a request and exits must not count as
- * outside. Returns undefined if the peer is outside any session, or if the system cannot tell.
+ * Finds the session of the peer of a loopback connection. Searches only processes inside sessions, which are few.
+ * Returns `gone` if the peer closed its end, because a process that sends a request and exits must not count as
+ * outside. Returns undefined if the peer is outside any session, or if the system does not report it.
  */
 export function findPeerSession(
   stateDir: string,
@@ -107,10 +112,10 @@ export function findPeerSession(
   if (socket === undefined || socket === 'gone') return socket;
   const found = searchHolder(stateDir, socket, machine);
   if (found !== undefined) return found;
-  // While a killed process exits, its sockets stay open for a moment and belong to nobody: then the holder must be found.
+  // While a killed process exits, its sockets briefly stay open without an owner. Then the holder must be found.
   const processes = machine.table().list();
   const isDoubtful = processes.some(machine.isExiting);
-  // A process that exited during the search would be missed.
+  // The search would miss a process that exited in between.
   if (machine.peerSocket(ends) !== socket) return 'gone';
   return isDoubtful && !processes.some((pid) => machine.holds(pid, socket) === true) ? 'gone' : undefined;
 }
@@ -121,7 +126,7 @@ function searchHolder(stateDir: string, socket: number, { table: read, holds }: 
   const seen = new Set<number>();
   let hidden: SessionAbove | undefined;
   let last: SessionAbove | undefined;
-  // A process may pass its socket to a child and exit: search until no new process appears.
+  // A process may pass its socket to a child and exit, so the search repeats until no new process appears.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     last = undefined;
     for (const pid of table.list()) {
@@ -137,10 +142,10 @@ function searchHolder(stateDir: string, socket: number, { table: read, holds }: 
     if (last === undefined) break;
   }
   if (last !== undefined) return last;
-  // Some programs, such as ssh-agent, forbid other processes to inspect them. Then the holder must be found outside.
+  // Some programs, such as ssh-agent, forbid inspection. Then the holder must be found among the processes outside.
   if (hidden === undefined || [...seen].some((pid) => holds(pid, socket) === true)) return undefined;
   return hidden;
 }
 
-/** Gives up on a session that starts processes faster than the search can follow. */
+/** Limits the search of a session that starts processes faster than the search can follow. */
 const MAX_ROUNDS = 20;

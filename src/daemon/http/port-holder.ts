@@ -5,7 +5,7 @@ import { holdsSocket, readTcpTables } from './peer-session.ts';
 export interface PortHolder {
   readonly pid: number;
   readonly program: string;
-  /** Its command line, cut. */
+  /** The command line, truncated. */
   readonly command: string;
 }
 
@@ -17,7 +17,10 @@ const THIS_MACHINE = {
   command: (pid: number): string => readProcessTable().commandOf(pid),
 };
 
-/** The process that has a port of this machine; undefined if the system cannot tell, as for a process of another user. */
+/**
+ * Returns the process that listens on a port of this machine; undefined if the system does not report it, as for
+ * another user's process.
+ */
 export function findPortHolder(port: number, machine = THIS_MACHINE): PortHolder | undefined {
   try {
     const sockets = socketsOn(port, machine.tables() ?? '');
@@ -39,7 +42,7 @@ export function findPortHolder(port: number, machine = THIS_MACHINE): PortHolder
   }
 }
 
-/** The inodes of the sockets with this local port, those that listen first. */
+/** The inodes of the sockets on this local port, listening ones first. */
 function socketsOn(port: number, tables: string): readonly number[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const found = tables.split('\n').flatMap((line) => {

@@ -10,7 +10,7 @@ export function refusal(code: string, message: string, hint = 'See docs/api.md.'
   return { ok: false, error: { code, message, hint } };
 }
 
-/** The cause is in the log only: callers must not see it. */
+/** The cause is only in the log, because callers must not see it. */
 export const INTERNAL_ERROR: ApiError = {
   code: 'internal',
   message: 'internal error in the daemon',

@@ -20,9 +20,9 @@ export interface HttpExchange {
   readonly response: ServerResponse;
   readonly identity: CallerIdentity;
   readonly token: string;
-  /** Aborted when the client disconnects and when the daemon stops. */
+  /** Aborted when the client disconnects or the daemon stops. */
   readonly signal: AbortSignal;
-  /** The body of a page's request, which was read to check its signature. */
+  /** The body of a page's request, already read for the signature check. */
   readonly body?: Buffer;
 }
 
@@ -30,7 +30,7 @@ export interface RouteOptions extends DispatchOptions {
   readonly delivery: OutboxDelivery;
   readonly tokens: AccessTokens;
   readonly started: string;
-  /** The random name of this start of the daemon. */
+  /** A random name for this start of the daemon. */
   readonly instance: string;
   readonly stateDir: string;
   readonly underWay: () => number;
@@ -58,9 +58,9 @@ export function isOurVersion({ headers }: IncomingMessage): boolean {
 
 interface RouteHandler {
   readonly method: 'GET' | 'POST';
-  /** Works between versions, so that a new command can stop an old daemon. */
+  /** Accepts clients of any version, so that a new command can stop an old daemon. */
   readonly isForAnyVersion?: true;
-  /** A page's key can be revoked; a token that it obtained could not. */
+  /** A page must not obtain a token: the page's key can be revoked, the token could not. */
   readonly refusesPages?: true;
   readonly run: (exchange: HttpExchange, options: RouteOptions) => Promise<void>;
 }
@@ -112,7 +112,7 @@ async function routeOperation(
   sendAnswer(response, await dispatchCall(call, options));
 }
 
-/** Reports the stores' last known health without touching them, so that it answers even if they hang. */
+/** Reports the last known health of the stores without accessing them, so that it answers even if they hang. */
 async function showHealth({ response, identity }: HttpExchange, options: RouteOptions): Promise<void> {
   const { started, stateDir, underWay, projects } = options;
   const stores = projects.opened().map(({ project }) => ({ project: project.id, ...project.ledger.health }));
@@ -163,7 +163,7 @@ async function countStream(response: ServerResponse, stream: () => Promise<void>
   }
 }
 
-/** One stream for all projects, because a browser opens few connections to one server. */
+/** Sends one stream for all projects, because a browser opens few connections to one server. */
 async function runPageEvents(
   { request, response, identity, signal }: HttpExchange,
   { projects, instance }: RouteOptions,
@@ -186,7 +186,7 @@ async function runStop({ response, identity }: HttpExchange, { stop, projects }:
   sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
 }
 
-/** Only an operator issues worker tokens. A token's principal is responsible for every call made with it. */
+/** Only an operator issues worker tokens. The token's principal is responsible for every call made with it. */
 async function runWorkerToken({ request, response, identity }: HttpExchange, { tokens }: RouteOptions): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;

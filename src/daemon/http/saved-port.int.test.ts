@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(async () => scene.end());
 
-/** Starts a daemon, and ends it at once. */
+/** Starts and stops a daemon, and returns the port that it used. */
 async function portOfNext(): Promise<number> {
   const daemon = await scene.runDaemon();
   await daemon.stop();
@@ -19,12 +19,12 @@ async function portOfNext(): Promise<number> {
 }
 
 describe('the port of a daemon', () => {
-  it('is that of the daemon before, so that pages and webhooks find it', async () => {
+  it("is the previous daemon's, so that pages and webhooks find it", async () => {
     const port = await portOfNext();
     expect(await portOfNext()).toBe(port);
   });
 
-  it('is another one where somebody else has it, or nonsense was kept', async () => {
+  it('is another one if it is taken, or if the saved value is invalid', async () => {
     const port = await portOfNext();
     const thief = createServer().listen(port, '127.0.0.1');
     await once(thief, 'listening');

@@ -40,12 +40,12 @@ export interface DaemonServerOptions {
 
 type OpenHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The daemon's two listeners, a Unix socket and a port on loopback, with the same rules for both. */
+/** The daemon's two listeners, a Unix socket and a loopback port, with the same rules. */
 export class DaemonServer {
   readonly #options: DaemonServerOptions;
   readonly #servers: HttpServer[] = [];
   readonly #underWay = new ActiveCalls();
-  /** Answered last; stopping does not wait for them. */
+  /** Requests to stop. They are answered last, so stopping does not wait for them. */
   readonly #stopRequests = new ActiveCalls();
   /** Upgraded connections, which Node's server does not close. */
   readonly #channels = new Set<Duplex>();
@@ -88,7 +88,7 @@ export class DaemonServer {
     await this.#underWay.whenEmpty(SERVER_LIMITS.settleMs);
   }
 
-  /** Stops listening; open connections stay. Node removes the socket. */
+  /** Stops listening. Open connections stay. Node removes the socket. */
   closeListeners(): void {
     for (const server of this.#servers) server.close();
     removeSocketFolder(this.#socket);
@@ -122,7 +122,7 @@ export class DaemonServer {
         requestTimeout: SERVER_LIMITS.requestTimeoutMs,
         maxHeaderSize: SERVER_LIMITS.headerBytes,
         noDelay: true,
-        // A request that may not open a channel is handled, and refused, as a normal request.
+        // A request that may not open a channel is handled, and refused, like any other request.
         shouldUpgradeCallback: (request) => this.#findOpener(request, { port: port(server) }) !== undefined,
       },
       (request, response) => void this.#handle(request, response, { port: port(server) }),
@@ -143,7 +143,7 @@ export class DaemonServer {
     this.#removeConnection(this.#slots.add(socket));
   }
 
-  /** Closes an idle connection; its client reconnects when needed. */
+  /** Closes an idle connection. Its client reconnects when needed. */
   #removeConnection(socket: Socket | undefined): void {
     if (socket === undefined) return;
     const { total } = this.#slotLimits;
@@ -182,7 +182,7 @@ export class DaemonServer {
       const body = page && (await this.#readSigned(request, response, page, controller));
       if (body === 'gone') return;
       if (body?.ok === false) return sendAnswer(response, body, { closes: true });
-      // A connection counts as the operator's once a signature has proved it.
+      // A connection counts as the operator's only after a signature proved it.
       if (!this.#hasSlot(request.socket, identity)) return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
       const { signal } = controller;
       const exchange = { request, response, identity, token: findBearerToken(request.headers) ?? '', signal };
@@ -204,7 +204,7 @@ export class DaemonServer {
     return readSignedBody(request, page, pages);
   }
 
-  /** The requests whose handlers check themselves what they carry. */
+  /** Finds the handler of a request without a token. Such handlers check access themselves. */
   #findOpenHandler(request: IncomingMessage, listener: Listener): OpenHandler | undefined {
     const { webhook, door, tokens, metrics, log } = this.#options;
     if (isMetricsRequest(request))
@@ -285,7 +285,7 @@ export class DaemonServer {
   }
 }
 
-/** Without the query, which may contain a secret. */
+/** Omits the query, which may contain a secret. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 100);
 }

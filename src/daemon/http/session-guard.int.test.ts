@@ -28,7 +28,7 @@ afterAll(async () => {
   await scene.end();
 });
 
-/** A shell inside the session of an agent, which knows everything that lies in the state folder. */
+/** Runs a shell inside an agent's session, which can read everything in the state folder. */
 async function inSession(script: string): Promise<string> {
   const url = `http://127.0.0.1:${daemon.record.port}/v1`;
   const { stdout } = await run('/bin/sh', ['-c', script], {
@@ -67,7 +67,7 @@ describe('on loopback', () => {
     expect(await tasks()).toMatchObject({ ok: true, result: { total: 0 } });
   });
 
-  it('a process that sends its request and ends at once gets nothing done', async () => {
+  it('a process that sends its request and exits at once has no effect', async () => {
     const body = '{"task_id":"stolen","title":"x"}';
     const sender = join(scene.folder, 'sends.cjs');
     writeFileSync(
@@ -92,14 +92,14 @@ describe('on loopback', () => {
     const { code } = parseAddress(url);
     const body = JSON.stringify({ code, public_key: 'A'.repeat(43), signature: 'A'.repeat(86) });
     expect(await inSession(`curl -s $URL/page/key -d '${body}'`)).toContain('"code":"below-session"');
-    // The code was not used up by the attempt.
+    // The attempt did not consume the code.
     const page = await SignedPage.open(url);
     expect(await inSession(`curl -s $URL/health -H 'authorization: Baton-Page ${page.keyId}'`)).toContain(
       'below-session',
     );
   });
 
-  it('everybody else is, with one look for all requests of a connection', async () => {
+  it('every other process may, with one check for all requests of a connection', async () => {
     expect(await tasks()).toMatchObject({ ok: true });
     const { stdout } = await run('curl', [
       '-s',

@@ -25,13 +25,13 @@ export interface Sending {
   readonly body?: string;
   readonly project?: string;
   readonly after?: string;
-  /** Changed after signing, as another program would. */
+  /** Replaces headers or body after signing, as another program would. */
   readonly changed?: { readonly headers?: Record<string, string>; readonly body?: string; readonly path?: string };
   readonly signs?: Partial<SignedRequest>;
   readonly port?: number;
 }
 
-/** What the page does in a browser, with the same texts and the cryptography of Node. */
+/** Imitates the page in a browser, with the same texts and Node's cryptography. */
 export class SignedPage {
   readonly port: number;
   readonly #keys = generateKeyPairSync('ed25519');

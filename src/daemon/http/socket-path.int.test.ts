@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { makeSocketPath, removeSocketFolder } from './connections.ts';
 
-it('puts the socket where its path is short enough, also if TMPDIR is long', () => {
+it('puts the socket where its path is short enough, even if TMPDIR is long', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-socket-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const long = join(folder, 'x'.repeat(100));

@@ -34,7 +34,7 @@ it('returns undefined on a system without such a table', () => {
   expect(findPeerUser(ends, () => undefined)).toBeUndefined();
 });
 
-it('finds the user of the peer, and tells if the peer is gone', () => {
+it('finds the user of the peer, and reports a peer that is gone', () => {
   const user = (remotePort: number, remoteAddress = '127.0.0.1') =>
     findPeerUser({ remoteAddress, remotePort, localAddress: '127.0.0.1', localPort: 8080 }, () => TABLE);
   expect([user(50_000), user(50_002, '127.0.0.2'), user(50_003)]).toEqual([1000, 1000, 1000]);

@@ -35,9 +35,10 @@ import {
 import { WaitList } from './wait-list.ts';
 
 /**
- * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other,
- * on a state that runs ahead of the ledger; records their entries in one commit; then answers them. During a commit, reads join the queue,
- * so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
+ * The command loop of one project, the only place that changes its state. It decides all waiting requests one after the
+ * other, on a state that runs ahead of the ledger, records their entries in one commit, then answers them. During a
+ * commit reads join the queue, so that no caller sees an entry that is not durable. A request that waits for work is
+ * answered in the commit that creates the work.
  */
 export class CommandLoop {
   readonly #options: CommandLoopOptions;
@@ -68,7 +69,7 @@ export class CommandLoop {
           clearTimeout(waiting.timer);
           const { answerAfterCommit: afterwards } = request;
           const isRead = settled.ok && afterwards !== undefined;
-          // One queue holds requests with different types of answers; this closure knows the type of its own.
+          // The queue holds requests with different answer types. This closure knows the type of its own request.
           answer(isRead ? this.#guard(() => afterwards(this.#speculative.state)) : (settled as CommandResult<A>)); // oxlint-disable-line typescript/no-unsafe-type-assertion
         },
       };
@@ -88,7 +89,7 @@ export class CommandLoop {
     });
   }
 
-  /** Begins what this host has room for, after another host has recorded something. */
+  /** Starts work for which this host has room, after another host recorded an entry. */
   async lookForWork(): Promise<void> {
     await this.submit({
       actor: 'system:engine',
@@ -96,15 +97,15 @@ export class CommandLoop {
     });
   }
 
-  /** Reads the state once every earlier request is durable. */
+  /** Reads the state when every earlier request is durable. */
   async read<A>(select: (view: DecideContext) => A): Promise<CommandResult<A>> {
-    // Without a commit in progress everything is durable.
+    // If no commit is in progress, everything is durable.
     if (this.#draining === undefined)
       return this.#guard(() => select(this.#speculative.view(this.#options.clock.read().toISOString())));
     return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: select(view) }) });
   }
 
-  /** Receives every entry of the ledger, including those of this loop. During a commit, entries wait for its end. */
+  /** Receives every entry of the ledger, including this loop's own. Entries that arrive during a commit wait. */
   receiveEntries(entries: readonly Entry[]): void {
     this.#foreign.push(...entries);
     if (this.#draining === undefined) this.#foldForeign();
@@ -128,7 +129,7 @@ export class CommandLoop {
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
-      // Entries that arrived since: a decision without them would be refused as outdated.
+      // Folds entries that have arrived since. A decision without them would be refused as outdated.
       this.#foldForeign();
       const requests = this.#queue.splice(0, MAX_BATCH_REQUESTS);
       const batch = this.#speculative.beginBatch(this.#options.clock.pin());
@@ -155,7 +156,7 @@ export class CommandLoop {
     let isDry = false;
     for (const waiting of this.#waitList) {
       const isForWork = waiting.request.waitsFor === 'work';
-      // A claim never creates work: once there is none, the remaining claims need not be tried.
+      // A claim never creates work, so once there is none, the remaining claims need not be tried.
       isDry ||= isForWork && !this.#speculative.hasWork;
       if (!isForWork || !isDry) this.#decideOne(waiting, batch);
     }
@@ -188,7 +189,7 @@ export class CommandLoop {
     this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: batch.steps.length }, batch);
   }
 
-  /** If something must happen before requests of the batch are recorded, only those wait; the others are decided again at once. */
+  /** If something must happen before a request is recorded, only that request waits. The rest is decided again. */
   #holdBack(batch: Batch): boolean {
     const held = findHeld(batch, this.#options.holdBack);
     if (held.size === 0) return false;
@@ -212,7 +213,7 @@ export class CommandLoop {
     return asked.ok ? asked.answer : asked;
   }
 
-  /** Nothing was recorded or answered. If one request caused the error, only that one fails and the others are tried again. */
+  /** Handles an unrecorded batch. If one request caused the error, only that one fails; the rest is retried. */
   #failBatch(requests: readonly PendingRequest[], batch: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
     const cause = error instanceof FailedReaction ? error.cause : error;
@@ -242,20 +243,20 @@ export class CommandLoop {
         true,
       );
       answerAll(batch.decided);
-      // Work that nobody waited for here may be wanted on another host.
+      // If no session here waits for the work, one on another host may.
       if (drafts.length > 0 && this.#speculative.hasWork) this.#options.ledger.store.wakeOthers?.();
       return;
     }
     this.#speculative.rollBack(batch);
     if (result.ok) {
-      // Durable, but with redacted data.
+      // The entries are durable, but with redacted data.
       this.#announce(this.#speculative.fold(result.entries.map(({ entry }) => entry)), true);
       answerAll(batch.decided);
       this.#waitList.wake(0);
     } else if ('problem' in result) {
       this.#answerUnrecorded(batch, drafts, result.problem);
     } else {
-      // Decided on a state without entries that are recorded: they are folded before the requests are decided again.
+      // The decision missed recorded entries. They are folded before the requests are decided again.
       this.#queue.unshift(...batch.decided.map(({ waiting }) => waiting));
     }
   }
@@ -268,7 +269,7 @@ export class CommandLoop {
       if (to > from || !this.#answerWithoutStore(waiting, at)) waiting.answer({ ok: false, problem });
   }
 
-  /** Answers a read that shared a failed commit. Returns false if the request wants to record something. */
+  /** Answers a read from a failed commit. Returns false if the request wants to record something. */
   #answerWithoutStore(waiting: PendingRequest, at: string): boolean {
     const outcome = this.#callDecide(waiting, at);
     if (outcome === LATER) this.#waitList.add(waiting);
@@ -285,7 +286,7 @@ export class CommandLoop {
     this.#waitList.wake(this.#options.onForeign === undefined ? 0 : this.#options.onForeign(recorded));
   }
 
-  /** The entries are durable even if a follower throws. */
+  /** A follower that throws changes nothing, because the entries are already durable. */
   #announce(recorded: readonly RecordedEvent[], isOwn: boolean): void {
     if (recorded.length === 0) return;
     try {

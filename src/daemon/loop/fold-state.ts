@@ -13,7 +13,10 @@ import { TrackedMap } from '../../state/tracked-map.ts';
 
 export { ENTRY_TYPES };
 
-/** Folds the entries since the newest snapshot, which a key of this ledger must have signed. Throws `UnreadableEntry` if an entry does not fit its type. */
+/**
+ * Folds the entries since the newest snapshot, which a key of this ledger must have signed. Throws `UnreadableEntry` if
+ * an entry does not fit its type.
+ */
 export async function loadState(
   ledger: Ledger,
   onDiscarded: (name: string, why: string) => void = () => {},
@@ -37,7 +40,10 @@ export async function loadState(
   return folded;
 }
 
-/** Drops snapshots of earlier versions: this version cannot verify them, and a forged one would fail `baton ledger verify`. */
+/**
+ * Removes snapshots of earlier versions: this version cannot verify them, and a forged one would make `baton ledger
+ * verify` fail.
+ */
 async function removeOldSnapshots({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
   for (const name of await store.snapshotNames()) {
     if (name === SNAPSHOT_NAME || name === REPLICA_MARK) continue;
@@ -50,9 +56,9 @@ function parseSnapshot(found: FoundSnapshot | undefined, size: number): State | 
   if (found === undefined || !found.ok || found.head.size > size) return undefined;
   const state = parseState(found.state);
   if (state?.seq !== found.head.size) return undefined;
-  // An entry that was unknown when the snapshot was made may be known by now: it is folded with all others.
+  // An entry that was unknown when the snapshot was made may be known now, so all entries are folded again.
   if (state.unknown.size > 0) return undefined;
-  // A later version made it: entries that this one does not know must be found.
+  // If a later version made the snapshot, the entries that this version does not know must be found.
   return (findFleet(state)?.level ?? 0) <= LEDGER_LEVEL ? state : undefined;
 }
 
@@ -65,14 +71,14 @@ const DISCARD_REASONS = {
   unfit: 'it does not fit the ledger',
 } as const;
 
-/** Raised whenever the fold changes: snapshots of an older fold are then ignored, and all entries are folded. */
+/** Raised with every change of the fold. Snapshots of an older fold are then ignored, and all entries are folded. */
 export const SNAPSHOT_NAME = 'state-20';
 
 function createTrackedState(): State {
   return emptyState(() => new TrackedMap());
 }
 
-/** The state as bytes. A snapshot is derived data: if it is lost, start-up takes longer. */
+/** Renders the state as bytes. A snapshot is derived data: without it, only the start takes longer. */
 export function renderState(state: State): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(toStateJson(state)));
 }
@@ -95,7 +101,9 @@ function findUnreadable(fold: () => void): string | undefined {
   }
 }
 
-/** Names the entries of later versions, for `baton ledger verify`: the chain can be verified without knowing what they mean. */
+/**
+ * Lists entry types of later versions, for `baton ledger verify`. The chain can be verified without understanding them.
+ */
 export class UnknownTypes {
   readonly #first = new Map<string, number>();
 
@@ -111,14 +119,14 @@ export class UnknownTypes {
   }
 }
 
-/** The fold of this version, for `baton ledger verify`. */
+/** This version's fold, for `baton ledger verify`. */
 export const STATE_FOLD: StateFold = {
   name: SNAPSHOT_NAME,
   begin() {
     const state = createTrackedState();
     return {
       fold: (entry) => findUnreadable(() => foldEntry(state, entry)),
-      // The order of keys has no meaning: it depends on restarts and on commits that were undone.
+      // Ignores the order of keys, which depends on restarts and on reverted commits.
       equals: (bytes) => isDeepStrictEqual(parseState(bytes), parseState(renderState(state))),
     };
   },

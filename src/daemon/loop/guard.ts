@@ -4,7 +4,7 @@ import { INTERNAL_ERROR } from '../http/refusals.ts';
 type Guarded<A> = { readonly ok: true; readonly answer: A } | { readonly ok: false; readonly refusal: Refusal };
 export type Guard = <A>(call: () => A) => Guarded<A>;
 
-/** A callback that throws fails only its own request; the other requests of the commit are served. */
+/** Wraps callbacks: one that throws fails only its own request, and the other requests of the commit are answered. */
 export function makeGuard(onInternalError: (error: unknown) => void): Guard {
   return (call) => {
     try {

@@ -31,7 +31,7 @@ async function openLoop(holdBack: NonNullable<CommandLoopOptions['holdBack']>) {
   return { recorded, say: async (command: Command) => loop.submitCommand(command, ANN), loop };
 }
 
-it('records the end of a claim only after what must happen first, and everything else meanwhile', async () => {
+it('records the end of a claim only after what must happen first, and other requests meanwhile', async () => {
   const pushed = Promise.withResolvers<void>();
   let calls = 0;
   const { recorded, say, loop } = await openLoop((entries) => {
@@ -42,7 +42,7 @@ it('records the end of a claim only after what must happen first, and everything
   await say(create('A'));
   await say(claim('A', 's1'));
   const ended = say(release('A'));
-  // In the same batch: it must not wait.
+  // This request is in the same batch but must not wait.
   const created = await say(create('B'));
   expect([created.ok, recorded.at(-1)]).toEqual([true, 'TaskCreated']);
   expect((await say(create('C'))).ok).toBe(true);
@@ -53,7 +53,7 @@ it('records the end of a claim only after what must happen first, and everything
   expect([recorded.at(-1), calls]).toEqual(['ClaimRevoked', 1]);
 });
 
-it('decides the request again on what has happened meanwhile', async () => {
+it('decides the request again on the state at that time', async () => {
   const pushed = Promise.withResolvers<void>();
   const { say, recorded } = await openLoop((entries) => (entries.some(isEnd) ? pushed.promise : undefined));
   await say(create('A'));

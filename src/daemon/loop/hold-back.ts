@@ -3,8 +3,8 @@ import { type CommandLoopOptions, EARLIER_MESSAGES_UNRECORDED, type KeptMessages
 import type { Batch, PendingRequest } from './speculative-state.ts';
 
 /**
- * The requests of a batch that must wait, each with what it waits for: in a fleet, work is pushed before the end of its claim is recorded.
- * Reactions count too. A request waits once; then it is recorded, whatever came of it.
+ * Finds the requests of a batch that must wait, with what each waits for: in a fleet, work is pushed before the end of
+ * its claim is recorded. Reactions count too. A request waits once; then it is recorded, whatever the result.
  */
 export function findHeld(
   { decided, steps }: Batch,
@@ -25,7 +25,7 @@ export function findHeld(
   return held;
 }
 
-/** Requests that are decided again after something else has happened. */
+/** Requests that are decided again after some other work has ended. */
 export class SetAside {
   readonly #waiting = new Set<PendingRequest>();
   readonly #decideAgain: (waiting: PendingRequest) => void;

@@ -12,7 +12,7 @@ const OPERATOR: Caller = { kind: 'operator', name: 'ada' };
 const SESSION: Caller = { kind: 'session', sessionId: 's1', taskId: 'A', epoch: 1 };
 const EXPIRE: Command = { kind: 'expire-claim', command: { id: 'A', epoch: 1 } };
 
-/** A project with a claimed task, whose session has put the given messages into an outbox. */
+/** A project with a claimed task, whose session has put the given messages in an outbox. */
 async function scene(kept: readonly Command[], canDrain = () => true) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-judgement-'));
   const waiting = [...kept];

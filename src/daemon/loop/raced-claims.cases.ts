@@ -22,13 +22,16 @@ interface Host {
 
 export interface RacedClaims {
   readonly tasks: readonly string[];
-  /** The tasks that the sessions were told to have, and those that the ledger gave out. */
+  /** The tasks that the sessions got, and those that the ledger granted. */
   readonly granted: readonly string[];
   readonly claimed: readonly string[];
   readonly isVerified: boolean;
 }
 
-/** Two daemons on one store claim the same tasks at once. A chain that verifies does not prove that each is granted once. */
+/**
+ * Two daemons on one store claim the same tasks at the same time. A valid chain does not prove that each task is
+ * granted once.
+ */
 export async function raceClaims(open: () => Promise<Store>, count: number): Promise<RacedClaims> {
   const here = await openHost(await open(), 1);
   await record(here.ledger, [createKeyAddedDraft(nodeSha256, 'demo', testSigner(2), 'system:ledger')]);
@@ -76,12 +79,12 @@ async function openHost(store: Store, key: number): Promise<Host> {
       throw error;
     },
   });
-  // As a daemon does: it hears of every commit, and catches up while its own decisions are on their way.
+  // Like a daemon, it follows every commit and catches up while its own decisions are being written.
   store.watch(() => void ledger.catchUp());
   return { loop, ledger };
 }
 
-/** One task after the other, as a worker does. */
+/** Claims one task after the other, like a worker. */
 async function claimAll(host: Host, worker: string): Promise<readonly string[]> {
   const granted: string[] = [];
   for (;;) {

@@ -10,7 +10,7 @@ it('grants each task once although two daemons share the store', async () => {
   expect(raced).toEqual({ granted: tasks, claimed: tasks, isVerified: true });
 });
 
-/** A server is a few turns of the event loop away, in which both daemons decide. */
+/** A store behind a few turns of the event loop, in which both daemons decide. */
 class DistantStore extends MemoryStore {
   override async append(commit: Commit): Promise<Appended> {
     await turn();

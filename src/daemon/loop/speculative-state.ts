@@ -16,7 +16,7 @@ import { type ReadyTasks, trackReadyTasks } from '../../state/tasks/ready.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 import type { CommandRequest, CommandResult, DecideContext } from './request.ts';
 
-/** The state during a commit: it has the entries before they are durable, and can go back if the commit fails. */
+/** The state during a commit. It has the entries before they are durable, and can revert them if the commit fails. */
 export class SpeculativeState {
   readonly state: State;
   readonly #rules: Rules;
@@ -24,7 +24,7 @@ export class SpeculativeState {
   readonly #ready: ReadyTasks;
   readonly #maps: readonly TrackedMap<string, unknown>[];
 
-  /** The maps of the state must be `TrackedMap`s. */
+  /** Requires a state whose maps are `TrackedMap`s. */
   constructor(state: State, rules: Rules, here?: string) {
     this.state = state;
     this.#here = here;
@@ -38,7 +38,10 @@ export class SpeculativeState {
     return { state: this.state, ready: this.#ready, rules, at, here: this.#here };
   }
 
-  /** Why nothing may be decided. A problem and no refusal: what agents send stays in the outbox until a newer version records it. */
+  /**
+   * Returns why nothing may be decided. This is a problem, not a refusal, so that messages of agents stay in the outbox
+   * until a newer version records them.
+   */
   findUnknown(): { readonly ok: false; readonly problem: Problem } | undefined {
     const unknown = findUnknownEntry(this.state);
     if (unknown === undefined) return undefined;
@@ -61,7 +64,7 @@ export class SpeculativeState {
     advance(this.#worldAt(at), events, origin, steps);
   }
 
-  /** What begins now on this host. */
+  /** Finds work that may start on this host now. */
   findWork(at: string): readonly Event[] {
     return lookForWork(this.#worldAt(at));
   }
@@ -76,7 +79,7 @@ export class SpeculativeState {
     for (const { recorded } of steps) this.#ready.note(this.state, recorded);
   }
 
-  /** Folds entries of the ledger in. Returns those with a known type. */
+  /** Folds entries of the ledger. Returns those with a known type. */
   fold(entries: readonly Entry[]): readonly RecordedEvent[] {
     const folded: RecordedEvent[] = [];
     for (const entry of entries) {
@@ -93,16 +96,16 @@ export interface PendingRequest {
   readonly request: CommandRequest<unknown>;
   readonly answer: (settled: CommandResult<unknown>) => void;
   timer?: NodeJS.Timeout;
-  /** Its wait is over, or its caller has gone. */
+  /** The wait is over, or the caller has disconnected. */
   hasTimedOut?: boolean;
-  /** It was held back once: see `hold-back.ts`. */
+  /** The request was already held back once; see `hold-back.ts`. */
   hasWaited?: boolean;
 }
 
 export interface DecidedRequest {
   readonly waiting: PendingRequest;
   readonly settled: CommandResult<unknown>;
-  /** Its steps in the batch: from `from` up to but not including `to`. */
+  /** The request's steps in the batch, from `from` up to but not including `to`. */
   readonly from: number;
   readonly to: number;
 }
@@ -116,7 +119,7 @@ export class FailedReaction extends Error {
   }
 }
 
-/** A batch of requests whose entries are in the state and not in the ledger yet. */
+/** A batch of requests whose entries are in the state but not yet in the ledger. */
 export interface Batch {
   readonly seqBefore: number;
   readonly at: string;
@@ -124,7 +127,7 @@ export interface Batch {
   readonly decided: DecidedRequest[];
 }
 
-/** Each cause is a position among the drafts, because their numbers are final only once they are recorded. */
+/** Each cause is a position among the drafts, because numbers are final only when recorded. */
 export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] {
   return steps.map(({ event, recorded: { actor, via, settles }, cause }) => {
     const because = cause === undefined ? undefined : { draft: cause.seq - before - 1 };
@@ -132,12 +135,12 @@ export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] 
   });
 }
 
-/** False if the ledger redacted something. */
+/** False if the ledger redacted some data. */
 export function isRecordedAsDecided(entries: readonly { readonly entry: Entry }[], drafts: readonly Draft[]): boolean {
   return entries.every(({ entry }, i) => entry.data === drafts[i]?.data);
 }
 
-/** Answers requests that waited for work first, because their agents can start. The others get their confirmation after that. */
+/** First answers requests that waited for work, so that their agents can start, then the others. */
 export function answerAll(decided: readonly DecidedRequest[]): void {
   let waited = 0;
   for (const { waiting, settled } of decided) {
@@ -153,7 +156,10 @@ export function answerAll(decided: readonly DecidedRequest[]): void {
   else process.nextTick(answerRest);
 }
 
-/** Refuses the requests whose entries no ledger could record. Returns the others, to be tried again; undefined if there are no such requests. */
+/**
+ * Refuses the requests whose entries no ledger could record. Returns the others, to be retried; undefined if there is
+ * no such request.
+ */
 export function refuseUnrecordable(
   decided: readonly DecidedRequest[],
   drafts: readonly Draft[],
@@ -169,7 +175,9 @@ export function refuseUnrecordable(
   });
 }
 
-/** Returns why the entries of one request cannot be recorded in a ledger of this size. `drafts` are those of the whole commit. */
+/**
+ * Returns why a request's entries cannot be recorded in a ledger of this size. `drafts` are those of the whole commit.
+ */
 function findUnrecordable(
   drafts: readonly Draft[],
   { from, to }: DecidedRequest,
@@ -187,7 +195,9 @@ function findUnrecordable(
   return undefined;
 }
 
-/** The clock of a ledger, stopped while a batch is decided and recorded, so that its state and its entries have the same time. */
+/**
+ * The clock of a ledger. Stopped while a batch is decided and recorded, so that state and entries have the same time.
+ */
 export class CommitClock {
   readonly #now: () => Date;
   #pinned: Date | undefined;
@@ -202,7 +212,7 @@ export class CommitClock {
     return this.#pinned.toISOString();
   }
 
-  /** In a fleet: a recorded entry has this time, and no later one gets an earlier one. */
+  /** In a fleet: after a recorded entry with this time, no later entry gets an earlier one. */
   observe(at: string | undefined): void {
     const ms = at === undefined ? Number.NaN : Date.parse(at);
     if (ms > this.#newestMs) this.#newestMs = ms;

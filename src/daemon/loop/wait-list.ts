@@ -1,7 +1,7 @@
 import type { Refusal } from '../../state/outcome.ts';
 import type { PendingRequest } from './speculative-state.ts';
 
-/** Requests that were decided as `LATER`: they are decided again after a change, up to their time limit. */
+/** Requests that were decided as `LATER`. They are decided again after each change, up to their time limit. */
 export class WaitList {
   readonly #decideAgain: (waiting: PendingRequest) => void;
   readonly #hasWork: () => boolean;
@@ -32,7 +32,7 @@ export class WaitList {
 
   add(waiting: PendingRequest): void {
     const { waitLimit } = waiting.request;
-    // An aborted signal sends no further event.
+    // A signal that has already aborted sends no event.
     if (waitLimit === undefined || waiting.hasTimedOut || waitLimit.signal?.aborted === true) {
       this.remove(waiting);
       answerTimeout(waiting);
@@ -45,14 +45,17 @@ export class WaitList {
     waitLimit.signal?.addEventListener('abort', giveUp, { once: true });
   }
 
-  /** After entries of others; `workAfterMs`: when those that wait for work have their turn; undefined if the entries give none. */
+  /**
+   * Decides requests again after entries of other hosts. `workAfterMs`: when to decide those that wait for work;
+   * undefined if the entries give none.
+   */
   wake(workAfterMs: number | undefined): void {
     this.#wakeAll(undefined);
     if (workAfterMs === 0) this.#wakeForWork();
     else if (workAfterMs !== undefined) this.#looking ??= setTimeout(() => this.#wakeForWork(), workAfterMs).unref();
   }
 
-  /** Another host may have taken the work meanwhile. */
+  /** Another host may have taken the work in the meantime. */
   #wakeForWork(): void {
     clearTimeout(this.#looking);
     this.#looking = undefined;

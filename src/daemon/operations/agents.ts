@@ -95,12 +95,12 @@ const NO_SESSION = refusal(
 export interface OwnSession {
   readonly session: Session | undefined;
   readonly task: Task | undefined;
-  /** The id that the session's mission uses for the task; the task's own id if that would name another task. */
+  /** The task's id in the session's mission; the task's own id if the mission's would name another task. */
   readonly missionId: string;
   readonly usesExitProtocol: boolean;
 }
 
-/** Reads the state and the exit flag once each. If the store does not answer, the command that follows reports it. */
+/** Reads the state and the exit flag once each. If the store does not respond, the following command reports it. */
 export async function readOwnSession({ caller, project, services }: Call, agentId = ''): Promise<OwnSession> {
   const flag = services.readExitProtocol();
   const settled = await project.commandLoop.read(({ state }): OwnSession => {
@@ -119,11 +119,11 @@ export async function readOwnSession({ caller, project, services }: Call, agentI
   return settled.ok ? settled.answer : { session: undefined, task: undefined, missionId: '', usesExitProtocol: true };
 }
 
-/** A claim taken by hand has no workspace and no mission, so nothing can be measured. */
+/** A manual claim has no workspace and no mission, so there is nothing to measure. */
 export async function measureOwn({ project }: Call, { session, task }: OwnSession): Promise<SessionMeasures> {
   const prepared = session?.prepared;
   if (prepared === undefined || prepared.workspace === project.path || session?.exit !== null) return UNMEASURED;
-  // Its own host measures it.
+  // The task's own host measures it.
   if (task !== undefined && isElsewhere(task, project.here)) return UNMEASURED;
   // The session that closes a merged task may have removed its worktree.
   if (task?.phase === 'COMPLETED' && !existsSync(prepared.workspace)) return UNMEASURED;
@@ -132,7 +132,7 @@ export async function measureOwn({ project }: Call, { session, task }: OwnSessio
 
 const UNMEASURED: SessionMeasures = { committed: false, violations: [] };
 
-/** Reports of supervisors, hooks and agents. Each is answered with the standing of the agent. */
+/** Handles reports of supervisors, hooks and agents. Each answer has the agent's standing. */
 export const AGENT_REPORT_HANDLERS = {
   agent_report: handlerFor(operations.agentReport, async (call) => recordReport(call, undefined, call.input)),
 
@@ -186,7 +186,7 @@ async function readStanding({ project, services }: Call, agentId: string) {
   return settled.ok ? settled.answer : null;
 }
 
-/** Reads the runbook's files for the exit flag now, not later inside the command loop. */
+/** Reads the runbook's files for the exit flag here, because the command loop must not read files. */
 function standingIn(services: Services, agentId: string): (state: State) => Standing {
   const flag = services.readExitProtocol();
   return (state) => standingOf(state, agentId, flag);

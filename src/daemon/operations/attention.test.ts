@@ -91,7 +91,7 @@ it('lists the first few and counts the rest', () => {
     title: '35 more tasks are blocked',
     next: 'baton task list --status blocked',
   });
-  // One more takes no more room than to say so.
+  // One more reason takes no more room than a line that counts it.
   expect(blockedAttention(blocked(6).state).map(({ task_id }) => task_id)).toEqual([
     'K1',
     'K2',

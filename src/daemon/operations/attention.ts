@@ -26,7 +26,7 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
   return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook check' }];
 }
 
-/** A working file whose gates differ from those in force: work continues with the adopted ones. */
+/** A working file whose gates differ from those in force. Work continues with the adopted ones. */
 export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
   if (differences.length === 0) return [];
   const title = 'baton.toml differs from the rules in force; the rules in force count';
@@ -35,7 +35,7 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
   return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook adopt' }];
 }
 
-/** A daemon that keeps crashing: it runs now, and may crash again. */
+/** A daemon that keeps crashing. It runs now but may crash again. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
@@ -46,7 +46,7 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
   return [{ ...ONE, kind: 'daemon', title, context, next: 'baton down && baton up --foreground' }];
 }
 
-/** Agents' messages that wait in the outbox. Exit signals and exits are among them, so work waits. */
+/** Messages of agents that wait in the outbox. They include exit signals, so work waits. */
 export function outboxAttention(blockedMs: number, stateDir: string): Attention[] {
   if (blockedMs < BLOCKED_SHOWN_MS) return [];
   const title = `Messages of agents have not been recorded for ${Math.round(blockedMs / 1000)} s`;
@@ -55,7 +55,7 @@ export function outboxAttention(blockedMs: number, stateDir: string): Attention[
   return [{ ...ONE, kind: 'outbox', title, context, next }];
 }
 
-/** Commits on the main branch that an operator rejected: merges wait until it is back. */
+/** Commits on the main branch that an operator rejected. Merges wait until the branch is back. */
 export function mainAttention(state: State): Attention[] {
   const main = findMain(state);
   if (main === undefined || main.trusted === null || main.decisionId !== null) return [];
@@ -67,7 +67,7 @@ export function mainAttention(state: State): Attention[] {
   return [{ ...ONE, kind: 'main', title, context, next }];
 }
 
-/** Workers that may start no workflow although tasks wait for them: one reason, however many tasks. */
+/** Workers that may start no workflow although tasks wait for them. One reason, however many tasks. */
 export function workersAttention(state: State, rules: Rules): Attention[] {
   const starting = [...state.workers.values()].filter(({ plan }) => plan.kind === 'workflow');
   const inForce = rulesInForce(state, rules);
@@ -88,7 +88,7 @@ export function workersAttention(state: State, rules: Rules): Attention[] {
 
 type WaitingRun = Pick<AgentView, 'id' | 'name' | 'task_id' | 'decision_id'> & { readonly status: string };
 
-/** Runs that wait for a decision that is not open: nothing would ever continue them. */
+/** Runs that wait for a decision that is not open, so nothing would ever continue them. */
 export function stuckAttention(
   pipelines: readonly (WaitingRun & { readonly parent: object | null })[],
   agents: readonly (WaitingRun & { readonly pipeline_id: string | null })[],
@@ -112,7 +112,7 @@ export function stuckAttention(
   ];
 }
 
-/** Agents that stand still because the database does not acknowledge their claims. */
+/** Agents that are frozen because the database does not acknowledge their claims. */
 export function frozenAttention(
   { agents }: Pick<State, 'agents'>,
   isFrozen: (sessionId: string) => boolean,
@@ -140,7 +140,7 @@ export function blockedAttention(state: State): Attention[] {
   return listWithRest(waiting, blockedTask, 'more tasks are blocked', 'blocked');
 }
 
-/** Cancelled tasks that other tasks wait for: those never start unless a person acts. */
+/** Cancelled tasks that other tasks depend on. Those never start unless a person acts. */
 export function cancelledAttention(state: State): Attention[] {
   const waited = [...state.tasks.values()].filter(
     (task) => isCancelled(task) && openDependants(state, task).length > 0,
@@ -167,9 +167,9 @@ function joinFirst(names: readonly string[]): string {
   return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 }
 
-/** Tasks that a decision asks about, and those that are retried automatically. */
+/** Tasks with an open decision, and those that are retried automatically. */
 function settledTasks({ decisions, effects }: State): ReadonlySet<string | null> {
-  // A disagreement with git is another question than what blocks the task.
+  // A contradiction with git is a separate question.
   const asked = [...decisions.values()].filter(({ result, source }) => result === null && source !== 'reconcile');
   const retried = [...effects.values()].flatMap((effect) =>
     effect.type === 'TimerSet' && effect.data.purpose.kind === 'unblock' ? [effect.data.purpose.task_id] : [],

@@ -23,7 +23,7 @@ export interface Call<I = unknown> {
   readonly caller: Caller;
   readonly services: Services;
   readonly key?: string;
-  /** From the outbox, in its turn. */
+  /** The call is from the outbox, and its turn has come. */
   readonly isKept?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -32,22 +32,27 @@ export interface Services {
   readonly newId: () => string;
   readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
   readonly git: GitPort;
-  /** The working file: for runs that an operator starts, and for everything outside of gates. */
+  /** The working file: for runs that an operator starts, and for everything that is not a gate. */
   readonly runbook: RunbookWatch;
   /** The adopted runbooks: for gates, merges and workers. */
   readonly rulebook: Rulebook;
-  /** The project's flag for exit signals as last read, about a second ago. Sessions of the built-in workflow use `usesExitProtocol`. */
+  /**
+   * The project's flag for exit signals as last read, up to about a second ago. Sessions of the built-in workflow use
+   * `usesExitProtocol`.
+   */
   readonly exitProtocol: boolean;
-  /** The current flag. Reads the runbook's files: at most once per request, and never inside the command loop. */
+  /**
+   * The current flag. Reads the runbook's files, so call it at most once per request and never inside the command loop.
+   */
   readonly readExitProtocol: () => boolean;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;
   readonly loop: LoopMeasure;
-  /** Corrected by the clock of the database in a fleet. */
+  /** Corrected by the database's clock in a fleet. */
   readonly clock: HostClock;
   readonly now: () => Date;
-  /** Which sandbox works on this machine. */
+  /** Returns which sandbox works on this machine. */
   readonly adviseSandbox: AdviseSandbox;
 }
 
@@ -85,7 +90,10 @@ export function submits<I, R, K extends CommandKind>(
   });
 }
 
-/** The same for a run or decision named by the beginning of its id, looked up when the command is decided. `prepare` runs once. */
+/**
+ * Like `submits`, for a run or decision named by an id prefix, which is resolved when the command is decided. `prepare`
+ * runs once.
+ */
 export function steers<T, I, R, K extends CommandKind>(
   operation: Operation<string, I, R, K>,
   find: (state: State, input: I) => FoundRun<T>,
@@ -114,7 +122,7 @@ function commandFor<K extends CommandKind>(
   { command: kind }: { readonly command?: K },
   command: PayloadOf<K>,
 ): CommandOf<K> {
-  // Only operations that declare the command K come here, so the pair is a command.
+  // Only operations that declare the command K get here, so the pair is a command.
   return { kind, command } as CommandOf<K>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
@@ -141,7 +149,7 @@ export function unchanged<A>(answer: A): Outcome<A> {
   return decided([], answer);
 }
 
-/** All problems of an input in one error: the first decides its code and hint. */
+/** Combines all problems of an input in one error. The first one decides the code and the hint. */
 export function inputErrorAnswer(refused: Extract<Parsed<unknown>, { ok: false }>): Refused {
   return { ok: false, error: inputErrorOf(refused) };
 }
@@ -167,12 +175,12 @@ export function problemAnswer({ code, message, hint }: Pick<Problem, 'code' | 'm
   return { ok: false, error: { code, message, hint } };
 }
 
-/** Callers with an outbox keep the call. */
+/** The error after which callers with an outbox keep the call. */
 export function storeUnavailableError({ message, hint }: Pick<Problem, 'message' | 'hint'>): ApiError {
   return { code: 'store-unavailable', message, hint };
 }
 
 export interface GitPort {
-  /** Copies a commit into Baton's own repository. Returns why that failed. */
+  /** Copies a commit to Baton's own repository. Returns why that failed. */
   keepCommit(own: Pick<OwnRepositoryImporter, 'with'>, sha: string): Promise<Problem | undefined>;
 }

@@ -13,7 +13,7 @@ import type { Call } from './call.ts';
 type ClosedWorkflow = ResultOf<'workflow_close'>;
 type WorkflowMeasures = Omit<ClosedWorkflow, 'actions'>;
 
-/** Removes the worktree and branch of a merged task, and measures its work. Nothing that holds unmerged work is removed. */
+/** Removes the worktree and branch of a merged task, and measures its work. Keeps anything with unmerged work. */
 export async function closeWorkflow(
   { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
   call: Pick<Call, 'project' | 'services' | 'signal'>,
@@ -54,7 +54,7 @@ async function removeTaskWorktree(
   const { flow } = task;
   const { place } = flow;
   if (place === null) return 'There was no worktree';
-  // After a squash nothing names the branch's own commits, and git would collect them; the record still names them.
+  // After a squash no ref names the branch's own commits, and git would collect them, but the record still names them.
   if (flow.head !== null) await own.with(flow.head);
   if (isElsewhere(task, here))
     return `Its worktree is on ${task.work?.host ?? ''}; remove it there: baton worktree prune`;
@@ -66,7 +66,7 @@ async function removeTaskWorktree(
   return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;
 }
 
-/** GitHub may also remove the branch by itself. */
+/** GitHub may also remove the branch itself. */
 async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
   const { place, pull } = flow;
   const repository = parseRepository(pull?.repository ?? '');
@@ -84,7 +84,9 @@ async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']):
   ];
 }
 
-/** Counts the tests that the merge added, by how tests begin in common languages; after a rebase, in all of its commits. */
+/**
+ * Counts the tests that the merge added, by how tests start in common languages. After a rebase, in all its commits.
+ */
 async function countTests({ own: copy }: Call['project'], sha: string, base: string | null): Promise<number> {
   const own = await copy.with(sha);
   if (!own.ok) return 0;
@@ -100,7 +102,7 @@ async function countTests({ own: copy }: Call['project'], sha: string, base: str
 const TEST_LINE =
   /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;
 
-/** Posts the measures on the pull request, once: a hidden mark identifies the comment. A failure does not stop the closing. */
+/** Posts the figures on the pull request, once: a hidden mark identifies the comment. A failure is ignored. */
 async function commentOnPull(
   { id, flow }: Task,
   measured: WorkflowMeasures,

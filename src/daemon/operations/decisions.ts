@@ -90,7 +90,7 @@ function resolvedView({ effectiveAt: effective_at, ...resolved }: Resolved) {
   return { ...resolved, effective_at };
 }
 
-/** The command with which a person begins the work that they took over. */
+/** The command with which a person starts the work that they took over. */
 function nextCommand(state: State, { taskId, agentId }: Decision, action: string): string | null {
   if (action !== 'take_over') return null;
   const task = state.tasks.get(taskId ?? state.agents.get(agentId ?? '')?.task?.task_id ?? '');
@@ -98,7 +98,7 @@ function nextCommand(state: State, { taskId, agentId }: Decision, action: string
   return claimCommand(task);
 }
 
-/** The agent as the runbook of the task defines it: the pinned one of a workflow, else the working one. */
+/** Finds the agent in the runbook of the task: the pinned one of a workflow, else the working one. */
 async function planHandOver(call: Call<{ readonly id: string }>, name: string): Promise<Answer<AgentPlan>> {
   const { project, services, input } = call;
   const read = await project.commandLoop.read(({ state }) => {

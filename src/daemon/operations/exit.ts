@@ -22,7 +22,10 @@ import {
 } from './call.ts';
 import { type EvidenceSubject, readEvidence } from '../project/read-evidence.ts';
 
-/** All thirteen checks of the specification, in its order. Changes are measured before the answer: later ones are not the session's. */
+/**
+ * Makes the thirteen checks of the specification, in its order. Changes are measured before the answer, because later
+ * ones are not the session's.
+ */
 export const exitHandler: OperationHandler<ExitAnswer> = async (call) => {
   const { input, services } = call;
   const own = await readOwnSession(call);
@@ -61,7 +64,7 @@ async function checkEvidence(signal: ExitSignal, call: Call, own: OwnSession): P
   if (ref === undefined) return { ok: true };
   const { caller, project } = call;
   const { exit, prepared } = own.session ?? {};
-  // A repeat gets the first answer, although the branch may have moved since.
+  // A repeated signal gets the first answer, even if the branch has moved since.
   if (exit && isSameSignal(exit, signal)) return { ok: true };
   const isSession = caller.kind === 'session';
   const worktree = isSession ? (prepared?.workspace ?? (await findOwnWorktree(project.path, caller, own.task))) : null;
@@ -71,8 +74,8 @@ async function checkEvidence(signal: ExitSignal, call: Call, own: OwnSession): P
 }
 
 /**
- * Stores the bytes of a bundle before the entry that names them is recorded. A signal that would be refused stores nothing: blobs that no
- * entry names are never removed.
+ * Stores the bytes of a bundle before the entry that names them is recorded. A signal that would be refused stores
+ * nothing, because blobs that no entry names are never removed.
  */
 async function keepEvidence(
   { ref, bytes, bundle }: CheckedEvidence,
@@ -89,10 +92,10 @@ async function keepEvidence(
   return { ok: true, result: { ref, blob: kept.value, bundle: redactBundle(bundle, secrets) } };
 }
 
-/** Keeps a byte order mark: the blob has the bytes of the file. */
+/** Keeps a byte order mark, so that the blob has the bytes of the file. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Before a text is cut: half of a credential is not recognised any more. */
+/** Redacts before a text is cut, because half a credential is not recognised. */
 function redactBundle(bundle: EvidenceBundle, secrets: readonly string[]): EvidenceBundle {
   const redact = (text: string): string => redactText(text, secrets);
   const { commands, decisions = [], failed_approaches = [], next_step } = bundle;
@@ -116,7 +119,7 @@ function subjectOf({ session, task, missionId }: OwnSession, epoch: number): Evi
   };
 }
 
-/** The worktree of a claim taken by hand: its fence names the claim. */
+/** Finds the worktree of a manual claim. Its fence names the claim. */
 export async function findOwnWorktree(
   path: string,
   { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
@@ -130,7 +133,7 @@ export async function findOwnWorktree(
   return isOwn ? found.value.path : undefined;
 }
 
-/** The signal without credentials, as the ledger records it: a repeat is compared with that. */
+/** Removes credentials from the signal, as the ledger does. A repeated signal is compared with that. */
 function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSignal {
   const { notes, pr_url } = signal;
   return {

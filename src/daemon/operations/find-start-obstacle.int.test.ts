@@ -12,7 +12,7 @@ afterEach(async () => scene.end());
 
 const git = (...args: string[]): string => execFileSync('git', ['-C', scene.repository, ...args], { encoding: 'utf8' });
 
-/** What is said to whoever only wants to see the plan of a workflow, and to whoever asks for one. */
+/** The answers to a request for a workflow's plan, and to a request to start it. */
 async function answers() {
   await scene.start();
   const input = { name: 'issue', args: ['Add a thing'] };

@@ -14,7 +14,7 @@ import { findOwnWorktree } from './exit.ts';
 
 export const formHandler = handlerFor(formGet, async (call) => readForms(call, call.input));
 
-/** The forms of this kind, with everything filled in that Baton knows now: the head of a worktree may have moved since its session began. */
+/** Returns the forms of this kind with current values: the worktree's head may have moved since the session started. */
 export async function readForms(
   { caller, project, services }: Call,
   wanted: InputOf<'form_get'>,
@@ -44,7 +44,7 @@ function findSubject(state: State, caller: Caller, named: string | undefined): O
   return decided([], { task, role: claim === null ? nextRole : claim.role, prepared });
 }
 
-/** A claim taken by hand may have a worktree of Baton, or only a branch, or nothing that Baton knows. */
+/** A manual claim may have a worktree of Baton, only a branch, or nothing that Baton knows. */
 async function readPlace(
   repository: string,
   { task, prepared }: FormSubject,

@@ -21,7 +21,7 @@ export const githubIssuesHandler = handlerFor(githubIssues, async (call) => {
   return { ok: true, result: { issues } };
 });
 
-/** Each is a process. */
+/** How many run at once, because each is a process. */
 const AT_ONCE = 5;
 
 async function readIssue(typed: string, call: Call): Promise<Answer<Issue>> {
@@ -41,7 +41,7 @@ async function readIssue(typed: string, call: Call): Promise<Answer<Issue>> {
   return { ok: true, result: { ...issue, state, state_reason, repository: renderRepository(opened.value.repository) } };
 }
 
-/** Also if the project uses no pull requests. Empty if none of its remotes is at GitHub. */
+/** Works even if the project uses no pull requests. Empty if none of its remotes is at GitHub. */
 async function findProjectRepository({ project, services }: Call): Promise<string> {
   const { github } = services.rulebook.runbookFor(null);
   const found = await findGithub(project.path, { ...github, pullRequests: true }, services.env);

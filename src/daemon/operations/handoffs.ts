@@ -23,7 +23,10 @@ import type { HandoffRef } from '../../state/workflow/workflow-event.ts';
 import { answerFor, handlerFor, inputErrorAnswer, type Refused, type Services } from './call.ts';
 import { readForms } from './forms.ts';
 
-/** Parses a handoff, routes it along its edge, and holds it until its sender's session ends. Without one, offers the forms. */
+/**
+ * Parses a handoff, routes it along its edge, and holds it until the sender's session ends. Without a handoff, returns
+ * the forms.
+ */
 export const handoffHandler = handlerFor(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
   const { handoff: given, to, task_id } = input;
@@ -83,7 +86,7 @@ const HOLDS_CREDENTIAL: ApiError = {
   hint: 'Take the credential out, and send the handoff again.',
 };
 
-/** The built-in roles and edges, with those of the task's runbook; without a task, of the one in force. */
+/** The built-in roles and edges, plus those of the task's runbook, or without a task of the runbook in force. */
 function dialectFor(task: Task | null, { rulebook }: Services): HandoffDialect {
   const { workflow } = rulebook.runbookFor(task);
   const dialect = DIALECTS.get(workflow) ?? createHandoffDialect(workflow);
@@ -100,7 +103,10 @@ function findTask(state: State, caller: Caller, message: HandoffMessage, named: 
   return [...state.tasks.values()].find((task) => task.n === n);
 }
 
-/** XML can hide a token from the ledger's redaction. Undefined if the handoff is invalid without the credential. */
+/**
+ * Redacts the parsed handoff, because XML escapes can hide a token from the ledger's redaction. Undefined if the
+ * handoff is invalid without the credential.
+ */
 export function redactHandoff(
   xml: string,
   message: HandoffMessage,
@@ -118,11 +124,14 @@ export interface FoundHandoff extends HandoffRef {
   readonly seq: number;
   readonly at: string;
   readonly status: 'held' | 'delivered' | 'dropped';
-  /** Why it was dropped, and the error that it reports. */
+  /** Why the handoff was dropped, and the error that it reports. */
   readonly reason: string | null;
 }
 
-/** The handoffs that fit, oldest first, each with its newest status. The ledger has them all, the state only the last. */
+/**
+ * Finds the matching handoffs, oldest first, each with its newest status. Reads the ledger, because the state has only
+ * the last one.
+ */
 export async function findHandoffs(
   { store, head }: Ledger,
   fits: (handoff: HandoffRef) => boolean,

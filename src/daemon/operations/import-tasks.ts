@@ -27,7 +27,7 @@ export function checkPromptFiles({ project }: Call, files: readonly (string | un
   return { ok: false, error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' } };
 }
 
-/** Links are followed: the target must be inside the repository too. */
+/** Follows links, because the target must be inside the repository too. */
 function isFileInRepository(repository: string, path: string): boolean {
   if (!isRelativePath(path)) return false;
   try {

@@ -62,7 +62,7 @@ export function planIssue(
   return { ok: true, result: { command, vars } };
 }
 
-/** The answer names all of them, and is recorded in one entry. */
+/** The answer names all of them, and they are recorded in one entry. */
 const MOST_TASKS = 200;
 
 function splitIds(ids = ''): string[] {
@@ -72,7 +72,10 @@ function splitIds(ids = ''): string[] {
     .filter((each) => each !== '');
 }
 
-/** A title creates a task, `--task` names existing ones: exactly one of them. An existing task is not changed. */
+/**
+ * Requires exactly one of a title, which creates a task, and `--task`, which names existing ones. An existing task is
+ * not changed.
+ */
 function findUnclear({ task, title, ...made }: Readonly<Record<string, string | undefined>>): ApiError | undefined {
   const usage = (message: string, hint: string): ApiError => ({ code: 'runbook/usage', message, hint });
   if (!task && !title) return usage('missing argument: [title] or --task <ids>', USAGE);
@@ -113,7 +116,7 @@ export function configureLibrary(runbook: Runbook): Command {
   return { kind: 'configure-workers', command: { workers: sortedWorkers(withLibrary(runbook)) } };
 }
 
-/** The dry run of `--plan`, up to the first effects. */
+/** Makes the dry run of `--plan`, up to the first effects. */
 export function previewRun(
   view: DecideContext,
   commands: readonly Command[],
@@ -132,7 +135,7 @@ interface PlannedEffect {
   readonly [field: string]: unknown;
 }
 
-/** The form of an effect on the wire. A plan stops at the first effects of a run, so others do not occur. */
+/** The wire form of an effect. A plan stops at the first effects of a run, so no others occur. */
 function plannedEffect(effect: Effect): PlannedEffect {
   const { key, type, data } = effect;
   if (isStartEffect(effect))
@@ -159,7 +162,9 @@ function plannedEffect(effect: Effect): PlannedEffect {
   }
 }
 
-/** A workflow starts only if its checks are decided: by `ci.required`, which may be empty, or by an operator. Returns the refusal. */
+/**
+ * Refuses to start a workflow unless its checks are decided: by `ci.required`, which may be empty, or by an operator.
+ */
 export async function requireChecksAnswer(
   call: Call<{ readonly accept_no_checks?: boolean }>,
   runbook: Runbook,
@@ -170,7 +175,7 @@ export async function requireChecksAnswer(
   if (declined.result) return undefined;
   if (call.input.accept_no_checks !== true) return { ok: false, error: NO_CHECKS };
   const command = { by: actorOf(call.caller) };
-  // The answer is a separate command and must not use the run's idempotency key.
+  // This is a separate command, so it must not use the run's idempotency key.
   const { key: _, ...keyless } = call;
   const recorded = answerFor(await submitCommand(keyless, { kind: 'decline-checks', command }), () => null);
   return recorded.ok ? undefined : recorded;

@@ -25,7 +25,7 @@ steps = [
 ]
 `;
 
-/** Bubblewrap works here, and no container. */
+/** Bubblewrap works on this machine, and containers do not. */
 const advise: AdviseSandbox = async (mode) => {
   if (mode === 'container') return { kind: null, notes: ['podman is not installed'] };
   return { kind: mode === 'auto' ? 'bubblewrap' : mode, notes: [] };
@@ -37,7 +37,7 @@ function read(text: string) {
   return checked.value;
 }
 
-it('says what each agent of a pipeline would have, also that it would not start', async () => {
+it('shows what each agent of a pipeline would have, and that one would not start', async () => {
   const runbook = read(TEXT);
   const planned = planRun(runbook, 'all', []);
   const plan = planned.ok ? planned.value.plan : ({ kind: 'shell', command: '' } as const);

@@ -5,7 +5,7 @@ import { networkOf, renderPolicy, sandboxOf } from '../../runbook/access.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import type { Runbook } from '../../runbook/runbook.ts';
 
-/** The sandbox and the network that each agent of a plan would have here. */
+/** Returns the sandbox and the network that each agent of a plan would have on this machine. */
 export async function planSandboxes(
   runbook: Runbook,
   plan: Plan | IssuePlan,

@@ -52,7 +52,7 @@ describe('reconciling', () => {
     const found = { kind: 'commit-reverted', task_id: 'A', safe: false };
     expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
     expect(await decisions()).toEqual([]);
-    // Told to act, it asks, and asks no second time.
+    // With `apply`, it asks once and not a second time.
     const about = expect.stringMatching(/^asked about A: baton decision show [0-9a-f]{8}$/);
     expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [about] });
     expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [] });
@@ -109,7 +109,7 @@ describe('reconciling', () => {
     expect(decision?.options).toMatchObject([{ action: 'done', recommended: true }, { action: 'dismiss' }]);
     git('reset', '-q', '--hard', 'HEAD~1');
     expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
-    // That main went back is a question of its own.
+    // The main branch moving back is a separate question.
     expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe('reconciling', () => {
     git('commit', '-q', '-a', '-m', 'work');
     const sha = git('rev-parse', 'HEAD');
     git('switch', '-q', 'main');
-    // The lines around it are others now: the same change is not the same patch any more.
+    // The surrounding lines have changed, so the same change has another patch id.
     write('f', 'one two THREE four five six seven'.split(' '));
     git('commit', '-q', '-a', '-m', 'meanwhile');
     await ask('task_create', { task_id: 'A', title: 'x', phase: 'READY_FOR_MERGE' });
@@ -133,7 +133,7 @@ describe('reconciling', () => {
       JSON.stringify(await ask('task_get', { task_id: 'A' })).includes('"status":"done"');
     await until(isDone, 'it is merged');
     git('branch', '-q', '-D', 'feature/a');
-    // On later work the file looks different altogether.
+    // Later work has changed the file completely.
     write('f', 'nothing of that is left'.split(' '));
     git('commit', '-q', '-a', '-m', 'later');
     expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
@@ -160,7 +160,7 @@ describe('reconciling', () => {
     await daemon.stop();
     execFileSync('rm', ['-rf', join(repository, '.git')]);
     await start();
-    // A session's token names its project: it needs no repository to be found.
+    // A session's token names its project, so no repository is needed to find it.
     expect(await client.call('task_get', { task_id: 'A' }, { token })).toMatchObject({ ok: true });
     await until(() => logged().includes('cannot compare a project with git'), 'the log says so');
   });
@@ -199,7 +199,7 @@ async function ask(operation: string, input: unknown): Promise<unknown> {
   return answer.result;
 }
 
-/** Claims a task for a process that lives; `end` is its end. */
+/** Claims a task for a living process. `end` ends the process. */
 async function claimByProcess(task_id: string): Promise<{ holder: string; end: () => Promise<void> }> {
   const child = spawn('sleep', ['600']);
   await once(child, 'spawn');

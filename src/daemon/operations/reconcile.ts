@@ -35,14 +35,17 @@ export async function reconcileAtStart(project: Project, log: Log): Promise<void
 }
 
 /**
- * Before a caller without a claim reinstates a task: its finding must be about git as it is now. If the comparison fails, the findings of
- * the last one count.
+ * Called before a caller without a claim reinstates a task, whose finding must match git as it is now. If the
+ * comparison fails, the findings of the last one count.
  */
 export async function refreshFindings(project: Project): Promise<void> {
   await reconcileProject(project, { apply: true });
 }
 
-/** Compares the tasks with git and with processes. With `apply` it ends the claims of ended processes and opens decisions for the rest. */
+/**
+ * Compares the tasks with git and with processes. With `apply`, ends the claims of ended processes and opens decisions
+ * for the rest.
+ */
 async function reconcileProject(
   project: Project,
   options: { readonly apply: boolean },
@@ -64,7 +67,10 @@ async function reconcileProject(
   return { ok: true, result: { findings, applied: [...ended, ...asked] } };
 }
 
-/** Only tasks that were claimed or recorded can disagree with git. In a fleet each host looks after its own: only it has their worktrees. */
+/**
+ * Selects claimed and recorded tasks, because only those can contradict git. In a fleet each host checks its own tasks,
+ * because only it has their worktrees.
+ */
 function viewTasks(state: State, worktrees: ReadonlyMap<string, string>, here: Here | undefined) {
   const isOurs = ({ claim, work }: Task): boolean => isHere(claim ?? work ?? { host: null }, state, here);
   const touched = [...state.tasks.values()].filter(
@@ -98,7 +104,7 @@ async function endDeadClaims(project: Project, findings: readonly ReconcileFindi
   return done;
 }
 
-/** Opens a decision for each finding that is not safe to apply. The state knows which were asked before. */
+/** Opens a decision for each finding that is not safe to apply. The state knows which are already open. */
 async function openDecisions(
   project: Project,
   findings: readonly ReconcileFinding[],
@@ -109,7 +115,7 @@ async function openDecisions(
     .map(({ task_id: taskId, kind, message, hint, action }): RaisedFinding => {
       const { epoch, movedAt } = standing.get(taskId) ?? { epoch: 0, movedAt: 0 };
       const remedy = action?.do === 'reinstate' || action?.do === 'complete' ? action.do : null;
-      // Redacted as in the ledger; otherwise it would look like a new question each time.
+      // Redacted as in the ledger. Otherwise it would look like a new question each time.
       const context = redactText(`${message}\n${hint}`, project.ledger.secrets);
       return { decisionId: randomUUID(), taskId, kind, context, remedy, epoch, movedAt };
     });

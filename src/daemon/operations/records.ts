@@ -67,7 +67,7 @@ function records<R, K extends 'record-thought' | 'complete-task'>(
   });
 }
 
-/** Reinstating, by neither an operator nor the holder of the task's claim. */
+/** Whether the call reinstates a task and comes from neither an operator nor the holder of its claim. */
 function mayNeedFinding({ input, caller }: Call<RecordInput>): boolean {
   if (input.status !== 'todo' || caller.kind === 'operator') return false;
   return caller.kind !== 'session' || caller.taskId !== input.task_id;
@@ -79,13 +79,13 @@ const WRITEBACK_FAILED: ApiError = {
   hint: 'The task stays in progress. Send the record again; nothing of it was stored.',
 };
 
-/** A record of a commit that cannot be found later proves nothing. */
+/** A record of a commit that cannot be found later would prove nothing. */
 async function checkCommit({ input, project, services }: Call<RecordInput>): Promise<ApiError | undefined> {
   const problem = await services.git.keepCommit(project.own, input.commit_sha);
   if (problem === undefined) return undefined;
   const { code, hint } = problem;
   const isAbout = problem.message.startsWith(`commit ${input.commit_sha.toLowerCase()} is missing`);
-  // The name is right: part of the commit is missing or changed, or git does not answer.
+  // The name is valid: part of the commit is missing or changed, or git does not answer.
   if (!isAbout && code !== 'git/no-commit' && code !== 'git/bad-name') return { code, message: problem.message, hint };
   const message = `commit ${input.commit_sha} is not in the repository`;
   return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };

@@ -13,7 +13,7 @@ import { answerFor, type Call, type FoundRun, handlerFor, reads, steers, unchang
 import { agentView, pipelineView } from '../views/run-views.ts';
 
 const find = ({ agents }: State, { id }: { readonly id: string }) => findRunByPrefix(agents, id, 'agent');
-/** The input with the whole id of the run, which the caller may have shortened. */
+/** Replaces the caller's id prefix by the run's full id. */
 const withFoundId =
   <I>(input: I) =>
   ({ id }: { readonly id: string }) => ({ ...input, id });
@@ -80,7 +80,10 @@ function findInteractive(state: State, input: { readonly id: string }): FoundRun
   return refusal('not-interactive', message, `Talk with it line by line: baton agent attach --chat ${id}`);
 }
 
-/** The daemon's variables that the newest process did not get; null if another host started it, or its folder is gone. */
+/**
+ * The daemon's variables that were not passed to the newest process. Null if another host started it, or if its folder
+ * no longer exists.
+ */
 function readDroppedVariables({ id, start }: AgentRun, stateDir: string): readonly string[] | null {
   try {
     return requireLaunch(agentFiles(stateDir, id).launch(start)).env_dropped ?? null;
@@ -147,7 +150,7 @@ export function findRunByPrefix<T>(
   );
 }
 
-/** The run continues by itself: it does not need a person. */
+/** Whether the run continues by itself, so that it does not need a person. */
 function isAnswered(decision: Decision | undefined): boolean {
   return decision?.answer !== undefined;
 }
@@ -156,7 +159,9 @@ type WatchedRun<V> =
   | { readonly ok: true; readonly view: V; readonly isSettled: boolean }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** Reads a run; with `wait_ms`, once it is over or needs a person, or the time is up. The entry that the call waits for wakes it. */
+/**
+ * Reads a run. With `wait_ms`, waits until it is over, needs a person, or the time is over. An entry wakes the call.
+ */
 export async function waitForRun<V>(
   { project, signal }: Pick<Call, 'project' | 'signal'>,
   waitMs: number,

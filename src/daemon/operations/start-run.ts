@@ -95,7 +95,7 @@ async function checkTasks(call: Call<RunInput>, command: StartWorkflow): Promise
   return read.answer.ok ? { ok: true, result: null } : { ok: false, error: read.answer.refusal };
 }
 
-/** The tasks of `import` are created in the commit that starts their workflows. */
+/** Creates the tasks of `import` in the commit that starts their workflows. */
 function addImport(call: Call<RunInput>, command: StartWorkflow): Answer<StartWorkflow> {
   const { import: given } = call.input;
   if (given === undefined) return { ok: true, result: command };
@@ -131,7 +131,7 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
     actor: 'system:reader',
     decide: (view) => previewRun(view, commands, services.newId),
   });
-  // From the current runbook: the rules of the project follow it later.
+  // Uses the current runbook, which the project's rules follow only later.
   const found = await findGithub(project.path, runbook.github, services.env);
   const pulls = found === 'unknown' ? project.rules.pulls : found;
   const declined = await isDeclined(call);
@@ -183,7 +183,7 @@ export const CREDENTIAL_IN_PLAN: ApiError = {
   hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
 };
 
-/** A shell command runs as a pipeline of one step, so that it is shown and controlled like any other. */
+/** Runs a shell command as a pipeline of one step, so that it is shown and controlled like any other. */
 function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['vars']): StartCommand {
   switch (what.kind) {
     case 'agent':
@@ -220,7 +220,9 @@ async function findStartObstacle(
 /** Well below a client's timeout. */
 const COPY_MS = 20_000;
 
-/** Whether the ledger would redact something. A plan without its secret would do something else than was meant, so it is refused. */
+/**
+ * Whether the ledger would redact part of the plan. Such a plan is refused: without the secret it does something else.
+ */
 export function holdsCredential(value: object, secrets: readonly string[]): boolean {
   const text = canonicalJson(value);
   if (!text.ok || !mayHoldCredential(text.value, secrets)) return false;

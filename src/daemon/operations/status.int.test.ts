@@ -78,7 +78,7 @@ it('reports a runbook with errors while its workers use the last valid version, 
   expect((await status()).attention).toEqual([]);
   expect(logged()).toEqual([]);
   world.write(good.replace('tasks', 'taks'));
-  // The daemon checks by itself, without a request.
+  // The daemon checks without a request.
   await until(() => logged().length === 1, 'it is logged');
   expect(JSON.parse(logged()[0] ?? '')).toMatchObject({ level: 'error', file: 'baton.toml', line: 4 });
   expect((await status()).attention).toMatchObject([

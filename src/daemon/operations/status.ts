@@ -49,7 +49,7 @@ import { createFleetView, type FleetMeasures } from '../views/fleet-view.ts';
 import { agentView, decisionView, pipelineView } from '../views/run-views.ts';
 import { claimCommand, listWorkflows } from '../views/task-view.ts';
 
-/** Everything that `baton status` shows, as of one moment. A project that does not answer in time is reported as busy. */
+/** Everything that `baton status` shows, at one moment. A project that does not answer in time is reported as busy. */
 export const statusHandler = handlerFor(statusGet, async (call) => readStatusWithin(call, SERVER_LIMITS.statusMs));
 
 export async function readStatusWithin(
@@ -139,7 +139,7 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
       ]),
       agents: proveAgents(
         agents
-          // Only its own host hears an agent; a host that is silent itself is a reason of its own.
+          // Only an agent's own host gets its reports. A silent host is a separate reason.
           .filter(({ status, host = fleet?.here }) => COUNTS_AS_RUNNING.has(status) && host === fleet?.here)
           .map(({ id, name, task_id: taskId }) => ({ id, name, taskId })),
         (id) => measureSilence(state, id, clocks),
@@ -170,7 +170,7 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
   };
 }
 
-/** Their process runs or should run. An escalated agent waits for its decision, with or without a process. */
+/** Statuses with a process that runs or should run. An escalated agent waits, with or without a process. */
 const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
 
 function countBusy({ agents, pipelines, workersWorkflows }: State, worker: string): number {

@@ -16,7 +16,7 @@ import { sessionSettingsOf } from '../project/effect-context.ts';
 import { type Call, handlerFor, problemAnswer, refusalOf, unchanged } from './call.ts';
 import { readTaskHistory } from './reads/task-history.ts';
 
-/** Reads what the commits of a task change: up to the judged commit, or to where the branch is while the work goes on. */
+/** Reads what the commits of a task change: up to the judged commit, or to the branch's head while work continues. */
 export const diffHandler = handlerFor(taskDiff, async (call) => {
   const { input, caller, project } = call;
   if (caller.kind === 'session' && caller.taskId !== input.task_id) {
@@ -56,7 +56,7 @@ export async function readTaskDiff(
       ? findChange(task, call)
       : findSession(task, agent_id, sessions, call));
     const own = unwrap(await call.project.own.with(base, head));
-    // A single file may be as large as all files together.
+    // A single file may be as large as the limit of all files together.
     const one = path === undefined ? {} : { paths: [path], maxFileChars: MAX_ONE_CHARS };
     const change = unwrap(await readChange(own, base, head, { patches: stat !== true, ...one }));
     const files = change.files.map(({ isBinary: binary, isCut: cut, ...file }) => ({ ...file, binary, cut }));
@@ -67,7 +67,7 @@ export async function readTaskDiff(
   });
 }
 
-/** What lies between two commits of a task, without patches. */
+/** Reads the change between two commits of a task, without patches. */
 export async function readChangeBetween(
   base: string,
   head: string,
@@ -90,10 +90,10 @@ const MAX_ONE_CHARS = 400_000;
 
 interface ChangeRange extends Pick<TaskDiff, 'of' | 'base' | 'head'> {}
 
-/** Throws the failure of git, for `attempt`. */
+/** Throws git's failure, for `attempt`. */
 async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>): Promise<ChangeRange> {
   const { mergeSha, mergeBase, branch } = task.flow;
-  // They are equal if the main branch had the work already.
+  // They are equal if the main branch already had the work.
   if (mergeSha !== null && mergeBase !== null && mergeBase !== mergeSha)
     return { of: 'merge', base: mergeBase, head: mergeSha };
   const { project } = call;
@@ -102,13 +102,13 @@ async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>):
   return { of: mergeSha === null ? 'branch' : 'merge', base: await findBase(task, head, call), head };
 }
 
-/** Where the branch is. On another host: where that host has last pushed it. */
+/** Returns the branch's head; for a branch on another host, the commit that it last pushed. */
 async function findTip(task: Task, branch: string, { path, here }: Call['project']): Promise<string | null> {
   if (isElsewhere(task, here)) return task.work?.pushed?.sha ?? null;
   return findSha(path, `refs/heads/${branch}`);
 }
 
-/** The merge base with the main branch. If the main branch has the work already, the commit from which the work began. */
+/** Returns the merge base with the main branch; if that already has the work, the commit at which the work began. */
 async function findBase(
   task: Task,
   head: string,
@@ -122,7 +122,7 @@ async function findBase(
         const read = await project.commandLoop.read(({ state }) => look(state));
         return read.ok ? read.answer : undefined;
       },
-      // Looking at a change records nothing.
+      // Reading a change records nothing.
       recordMainMoves: async () => undefined,
     }),
   );
@@ -133,7 +133,9 @@ async function findBase(
   return (began === null ? null : unwrap(await findMergeBase(own, began, head))) ?? base ?? noBase(task, main.name);
 }
 
-/** What one session did: from the commit that it was started from to the one at its end, or the branch's if it still works. */
+/**
+ * Returns what one session did: from its first commit to the one at its end, or to the branch's head while it works.
+ */
 async function findSession(
   task: Task,
   agentId: string,
@@ -156,7 +158,7 @@ async function findSession(
 
 type FoundSession = TaskDiff['sessions'][number] & { readonly branch: string };
 
-/** From the ledger: the state forgets agents that have been over for long, and the ends of earlier sessions. */
+/** Reads the ledger, because the state drops agents that ended long ago and the ends of earlier sessions. */
 async function readSessions(ledger: Ledger, taskId: string): Promise<readonly FoundSession[]> {
   const found = new Map<string, FoundSession>();
   const roles = new Map<number, string | null>();

@@ -150,7 +150,7 @@ export const TASK_HANDLERS = {
     const renewed = own === task_id ? await project.renewClaim(task_id, epoch) : ({ ok: true, answer: false } as const);
     if (caller.kind === 'session')
       project.lastReports.noteFrozen(caller.sessionId, input.frozen === true, services.monotonicMs());
-    // An unknown end must not look like an end: the caller would stop.
+    // An unknown state must not look like an end, because the caller would stop.
     if (!renewed.ok) return refusalOf(renewed);
     if (renewed.answer) {
       const leaseMs = project.leaseMs(task_id, epoch);
@@ -201,7 +201,7 @@ function operates(
   );
 }
 
-/** The most urgent tasks that this caller may claim: an author is not offered the review of their own work. */
+/** The most urgent tasks that this caller may claim. An author is not offered the review of their own work. */
 function findClaimableTasks(
   { ready, state, rules, here }: DecideContext,
   caller: Caller,
@@ -213,7 +213,7 @@ function findClaimableTasks(
   return findFittingTasks(ready, state, count, fits, role);
 }
 
-/** Refusals that may pass while the caller waits. */
+/** Refusals that may become invalid while the caller waits. */
 const TEMPORARY_REFUSALS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
 const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');
 
@@ -282,7 +282,7 @@ function claimView(project: Project, state: State, { id, claim }: Task, clocks: 
   };
 }
 
-/** Leases use a monotonic clock; callers get the time of day. */
+/** Converts to the time of day for callers. Leases use a monotonic clock. */
 function expiresAt(project: Project, taskId: string, { now, monotonicMs }: ViewClocks): string {
   const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
   return new Date(now().getTime() + remainingMs).toISOString();

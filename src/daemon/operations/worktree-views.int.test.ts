@@ -36,7 +36,7 @@ beforeAll(() => {
   writeFileSync(inside(6, '.gitignore'), 'x');
   git(inside(6, ''), 'stash', '--quiet');
   writeFileSync(join(git(inside(7, ''), 'rev-parse', '--git-dir'), 'MERGE_HEAD'), '');
-  // This one pretends to be a repository of its own.
+  // This folder imitates a separate repository.
   rmSync(inside(8, '.git'));
   git(inside(8, ''), 'init', '--quiet', '--initial-branch=main');
   rmSync(inside(9, ''), { recursive: true });
@@ -84,7 +84,8 @@ describe('the list of worktrees', () => {
     expect((await view()).ok).toBe(true);
     const calls = readFileSync(log, 'utf8').trim().split('\n');
     const inFolder = (path: string) => calls.filter((line) => line.startsWith(`${path} `));
-    // Its index, what is staged, changed and untracked; everything else is known or shared.
+    // The four processes read the index and the staged, changed and untracked files. Everything else is known or
+    // shared.
     expect(inFolder(join(repository, '.worktrees/w0'))).toHaveLength(4);
     expect(inFolder(repository).length).toBeLessThan(20);
   });

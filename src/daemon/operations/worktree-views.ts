@@ -21,7 +21,7 @@ export interface WorktreeContext extends WorktreeContentOptions {
   readonly read: <A>(look: (state: State) => A) => Promise<A>;
 }
 
-/** All worktrees below `.worktrees`; others do not belong to Baton. */
+/** Lists all worktrees below `.worktrees`. Others do not belong to Baton. */
 export async function viewWorktrees(context: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
   const all = await listWorktrees(context.path);
   if (!all.ok) return all;
@@ -42,7 +42,7 @@ export async function viewWorktrees(context: WorktreeContext): Promise<GitResult
   return { ok: true, value: views };
 }
 
-/** Undefined if the worktree has to be asked itself. */
+/** Undefined if git must inspect the worktree itself. */
 async function readKnown(
   worktree: Worktree,
   { commonDir, mainTop }: Repository,
@@ -75,7 +75,7 @@ export async function viewWorktree(
   };
 }
 
-/** Why a worktree stays. It is free, and the result null, only if it is known to be Baton's and its work is over. */
+/** Returns why a worktree must stay. Null only if it is known to be Baton's and its work is over. */
 export function findWorktreeNeed(
   state: State,
   path: string,
@@ -92,7 +92,7 @@ export function findWorktreeNeed(
   if (agents.length > 0) return `agent ${agents[0]?.plan.name ?? ''} works there`;
   if (fence === null) return runs.length > 0 ? null : 'it is not known whose it is';
   const task = state.tasks.get(fence.taskId);
-  // Taken over: the task continues elsewhere. The present holder may have left the branch for a while.
+  // The task was taken over and continues elsewhere. A current holder may have left the branch for a while.
   if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;
   if (task.claim !== null) return `${task.id} is claimed by ${task.claim.holder}`;
   return task.phase === 'COMPLETED' || isCancelled(task) ? null : `${task.id} is ${task.phase}`;

@@ -38,7 +38,7 @@ export const WORKTREE_HANDLERS = {
   }),
 };
 
-/** Under the lock of the branch, so that no effect starts work there meanwhile; what was free is checked again. */
+/** Checks again under the lock of the branch, so that no effect starts work there in the meantime. */
 async function pruneWorktree(
   path: string,
   name: string,
@@ -70,7 +70,10 @@ function worktreeContextOf({ project, services }: Call): WorktreeContext {
   };
 }
 
-/** Git refuses commits there once the claim is lost. An earlier claim's worktree is not reused: its holder may still write to it. */
+/**
+ * Makes or finds the caller's worktree. Git refuses commits there once the claim is lost. An earlier claim's worktree
+ * is not reused, because its holder may still write to it.
+ */
 export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project, services }) => {
   const settings = sessionSettingsOf(services);
   const { workspace } = settings;
@@ -121,7 +124,7 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
   const installed = await installFence(path, fence);
   if (!installed.ok) return problemAnswer(installed.problem);
-  // Git is slow: the fence gets the claim as it is now.
+  // The claim may have changed while git ran.
   const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
   if (!live.ok) return refusalOf(live);
   project.fences.add(id, live.answer);
@@ -133,13 +136,13 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   return { ok: true, result: { task_id: id, path, branch, is_new: isNew, ...before } };
 });
 
-/** The answer says where the worktree is; commits that are kept are in `git for-each-ref refs/baton/kept`. */
+/** Needs no log: the answer names the worktree, and kept commits are listed by `git for-each-ref refs/baton/kept`. */
 const QUIET = { info: () => undefined, error: () => undefined };
 
 interface TaskWorktree {
   readonly path: string;
   readonly isNew: boolean;
-  /** The worktree of the earlier holder, with anything uncommitted. */
+  /** The worktree of the earlier holder, with its uncommitted files. */
   readonly earlier: string | null;
 }
 

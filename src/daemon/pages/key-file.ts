@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 
-/** The key of one page, or of one `baton acp`. The private half never leaves the browser or the process. */
+/** The key of one page or one `baton acp`. The private half never leaves the browser or the process. */
 export interface PageKey {
-  /** `page-3-0a1b2c3d`, or `acp-zed-4-0a1b2c3d` for an editor: the name, and the beginning of the public key's hash, so that the keys of several hosts differ. */
+  /**
+   * `page-3-0a1b2c3d`, or `acp-zed-4-0a1b2c3d` for an editor: the name and the start of the public key's hash, so that
+   * keys of several hosts differ.
+   */
   readonly id: string;
   readonly name: string;
   /** The 32 bytes of the Ed25519 key in base64url, as `daemon_key`. */
@@ -22,11 +25,11 @@ export interface RevokedKey {
   readonly revoked_at: string;
 }
 
-/** The daemon found its port taken, and has another one since. */
+/** Records that the daemon found its port taken and moved to another one. */
 export interface PortMove {
   readonly from: number;
   readonly to: number;
-  /** The process that has the old port; null if the system cannot tell. */
+  /** The process that has the old port; null if the system does not report it. */
   readonly taken_by: string | null;
   readonly at: string;
 }
@@ -71,7 +74,7 @@ export class KeyFile {
     return this.#content.keys.find((key) => key.id === id);
   }
 
-  /** Throws if the file cannot be written: then there is no key. */
+  /** Throws if the file cannot be written. No key exists then. */
   add(given: Pick<PageKey, 'public_key' | 'origin' | 'daemon_key'>, editor?: string): PageKey {
     const { next, keys } = this.#content;
     const name = `${editor === undefined ? 'page' : `acp-${editor}`}-${next}`;
@@ -100,7 +103,7 @@ export class KeyFile {
     }
   }
 
-  /** Returns the keys that it revoked. */
+  /** Returns the revoked keys. */
   revoke(isMeant: (key: PageKey) => boolean, reason: string): readonly RevokedKey[] {
     const { keys, revoked } = this.#content;
     const ended = keys.filter(isMeant);
@@ -126,7 +129,7 @@ export class KeyFile {
     });
     const content = { ...changed, keys };
     this.#savedAtMs = this.#now();
-    // In memory first: a revoked key does not count, even if the disk is full.
+    // Changed in memory first, so that a revoked key is invalid even if the disk is full.
     if (keys.length < this.#content.keys.length) this.#content = content;
     writeFileAtomically(this.#path, `${JSON.stringify({ v: 1, ...content }, null, 2)}\n`);
     this.#content = content;
@@ -139,7 +142,7 @@ export function isFileFault(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** A damaged file has no keys: pages are opened again. */
+/** A damaged file counts as having no keys, so pages must be opened again. */
 function parseContent(text: string): Content {
   const { next, keys, revoked, moved } = fieldsInJson(text);
   return {
@@ -173,5 +176,5 @@ function hasTexts(value: unknown, names: readonly string[]): boolean {
 }
 
 const SAVE_MS = 60_000;
-/** Older ones stay in the ledgers. */
+/** Older ones are still in the ledgers. */
 const MAX_REVOKED = 500;

@@ -8,7 +8,7 @@ describe('the memory of nonces', () => {
     const nonces = new Nonces(() => now);
     expect(nonces.add('a')).toBe('new');
     expect(nonces.add('b')).toBe('new');
-    // The last moment at which the time of a request from a fast clock is valid, and a slow check of it.
+    // The last moment at which the time of a request from a fast clock is valid, plus a slow check.
     now = 2 * MAX_PAGE_SKEW_MS + 5000;
     expect(nonces.add('a')).toBe('used');
   });

@@ -1,10 +1,10 @@
 import { MAX_PAGE_SKEW_MS } from '../../api/page-access.ts';
 
-/** The nonces of signed requests, for as long as a repeated request would still have a valid time. */
+/** The nonces of signed requests, kept for as long as a repeated request would have a valid time. */
 export class Nonces {
   readonly #now: () => number;
   readonly #most: number;
-  /** In the order in which they expire. */
+  /** Sorted by expiry. */
   readonly #used = new Map<string, number>();
 
   constructor(now: () => number, most: number = MAX_NONCES) {
@@ -12,7 +12,7 @@ export class Nonces {
     this.#most = most;
   }
 
-  /** `full`: nothing may be forgotten before its time, so the request has to wait. */
+  /** `full`: no nonce may be dropped yet, so the request must wait. */
   add(nonce: string): 'new' | 'used' | 'full' {
     const now = this.#now();
     for (const [old, untilMs] of this.#used) {
@@ -26,8 +26,8 @@ export class Nonces {
   }
 }
 
-/** A request may come from a clock that is ahead by the whole skew, and its time is read a moment before its nonce. */
+/** A request's clock may be ahead by the whole skew, and its time is checked a moment before its nonce. */
 const KEPT_MS = 3 * MAX_PAGE_SKEW_MS;
 
-/** More than a eight hundred requests a second for three minutes. */
+/** Enough for eight hundred requests a second over three minutes. */
 const MAX_NONCES = 150_000;

@@ -35,7 +35,7 @@ function request(pages: PageAccess, code = codeOf(pages)) {
   return { ...pages.requestKey({ code, publicKey, signature }), privateKey: keys.privateKey };
 }
 
-/** What `check` gets of a request without a body. */
+/** The arguments of `check` for a request without a body. */
 function signedGet({ instance }: PageAccess, privateKey: KeyObject, now: number) {
   const [time, nonce] = [String(now), 'n'.repeat(22)];
   const sent = { method: 'GET', path: '/', project: '', key: '', after: '' };
@@ -64,7 +64,7 @@ describe('the key of an editor', () => {
 });
 
 describe('the keys of pages', () => {
-  it('stay over a restart, with the time of their last use', () => {
+  it('survive a restart, with the time of their last use', () => {
     const { start, clock } = scene();
     const pages = start();
     const { privateKey, ...added } = request(pages);
@@ -84,7 +84,7 @@ describe('the keys of pages', () => {
     const key = addKey(start());
     const moved = start(20_002);
     expect([moved.findKey(key.id), moved.revoked]).toMatchObject([undefined, [{ id: key.id }]]);
-    // It does not come back with the port.
+    // The key stays revoked even if the port is the same again.
     expect(start().findKey(key.id)).toBeUndefined();
     const second = addKey(start());
     const { privateKey } = generateKeyPairSync('ed25519');
@@ -125,7 +125,7 @@ describe('the keys of pages', () => {
     expect(addKey(start())).toMatchObject({ name: 'page-1' });
   });
 
-  it('do not count any more once they are revoked, even if the file cannot be written', () => {
+  it('are invalid once they are revoked, even if the file cannot be written', () => {
     const { start, file } = scene();
     const pages = start();
     const key = addKey(pages);
@@ -134,7 +134,7 @@ describe('the keys of pages', () => {
     expect(pages.findKey(key.id)).toBeUndefined();
   });
 
-  it('do not count for a request whose body was on its way when they were revoked', () => {
+  it('are invalid for a request whose body was being sent when they were revoked', () => {
     const { start, clock } = scene();
     const pages = start();
     const { privateKey, ...added } = request(pages);
@@ -145,7 +145,7 @@ describe('the keys of pages', () => {
     expect(pages.check(key, ...sent)).toMatchObject({ error: { code: 'bad-page-key' } });
   });
 
-  it('end the requests under way when they are revoked, and no others', () => {
+  it('end their running requests when they are revoked, and no others', () => {
     const pages = scene().start();
     const [key, other] = [addKey(pages), addKey(pages)];
     const [ended, over, kept] = [new AbortController(), new AbortController(), new AbortController()];
@@ -158,7 +158,7 @@ describe('the keys of pages', () => {
 });
 
 describe('codes', () => {
-  it('that are wrong are limited, and a right one still counts', () => {
+  it('are limited if they are wrong, and a right one still counts', () => {
     const { start, clock } = scene();
     const pages = start();
     const codes = Array.from({ length: 25 }, () => {

@@ -21,12 +21,12 @@ import * as refusals from './page-refusals.ts';
 
 export interface PageAccessOptions {
   readonly stateDir: string;
-  /** The key of the state folder, by which pages know this daemon. */
+  /** The key of the state folder, by which pages recognise this daemon. */
   readonly signer: Signer;
   readonly now?: () => number;
 }
 
-/** What a request carries beside the signed text. */
+/** What a request carries besides the signed text. */
 export interface PageSignature {
   readonly time: string;
   readonly nonce: string;
@@ -35,10 +35,10 @@ export interface PageSignature {
 
 export type KeyRequestResult = OrError<{ readonly key: PageKey; readonly use: CodeUse }>;
 
-/** The keys of pages, and everything that daemon and pages sign for each other. */
+/** The keys of pages, and everything that the daemon and pages sign for each other. */
 export class PageAccess {
   readonly daemonKey: string;
-  /** Made at each start, so that nothing that was signed for an earlier start counts. */
+  /** Random for each start, so that signatures for an earlier start are invalid. */
   readonly instance: string = randomBytes(16).toString('base64url');
   readonly #signer: Signer;
   readonly #now: () => number;
@@ -58,7 +58,7 @@ export class PageAccess {
     this.#keys = new KeyFile(stateFiles(stateDir).pageKeys, now);
   }
 
-  /** The page has one name only: `localhost` may be another server on IPv6, and would be another origin. */
+  /** The page has only one name: `localhost` may be another server on IPv6, and would be another origin. */
   get origin(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
@@ -67,11 +67,11 @@ export class PageAccess {
     return this.#keys.revoked;
   }
 
-  /** Keys that are bound to another port, or to another key of the daemon, never count again. */
+  /** Revokes keys that are bound to another port or to another key of the daemon. */
   listensOn(port: number, taken?: { readonly from: number; readonly holder: PortHolder | undefined }): void {
     this.#port = port;
     const holder = taken?.holder;
-    // The reason goes into ledgers, and a command line may hold a secret.
+    // The reason is recorded in ledgers, and a command line may contain a secret.
     const by = holder === undefined ? 'another program' : `${holder.program} (process ${holder.pid})`;
     const reason =
       taken === undefined ? 'the port or the key of the daemon changed' : `port ${taken.from} was taken by ${by}`;
@@ -81,7 +81,7 @@ export class PageAccess {
       const taken_by = holder === undefined ? null : `process ${holder.pid}: ${holder.command}`;
       this.#keys.noteMove({ from: taken.from, to: port, taken_by, at: new Date(this.#now()).toISOString() });
     } catch (error) {
-      // A full disk does not stop the daemon: a key of another origin is refused, whatever the file says.
+      // A full disk does not stop the daemon: a key of another origin is refused, whatever the file contains.
       if (!isFileFault(error)) throw error;
     }
   }
@@ -90,7 +90,7 @@ export class PageAccess {
     const { code, expiresAtMs } = this.#codes.make({ projectPath, editor });
     const place = new URLSearchParams({ code, daemon: this.daemonKey, project: projectPath ?? '' });
     return {
-      // After the #: a browser does not send that part.
+      // After the #, because a browser does not send that part.
       url: `${this.origin}/#${place.toString()}`,
       code_expires_at: new Date(expiresAtMs).toISOString(),
       port: this.#port,
@@ -105,7 +105,7 @@ export class PageAccess {
     return { instance, public_key: this.daemonKey, signature, version: VERSION, origin };
   }
 
-  /** The code is used up even if the rest of the request is wrong. */
+  /** Consumes the code even if the rest of the request is wrong. */
   requestKey({ code, publicKey, signature }: { code: string; publicKey: string; signature: string }): KeyRequestResult {
     const use = this.#codes.use(code);
     if (use === undefined) return this.#refuseCode();
@@ -132,13 +132,13 @@ export class PageAccess {
     return key !== undefined && this.#isBound(key) ? key : undefined;
   }
 
-  /** Refuses a time that is off before the body is read. */
+  /** Refuses a request with an invalid time before its body is read. */
   findStale(time: string): Refusal | undefined {
     const isFresh = /^\d{1,15}$/.test(time) && Math.abs(this.#now() - Number(time)) <= MAX_PAGE_SKEW_MS;
     return isFresh ? undefined : refusals.STALE_REQUEST;
   }
 
-  /** The nonce counts as used only if the signature is right: nobody can use up the nonces of a page. */
+  /** A nonce counts as used only if the signature is valid, so nobody can use up a page's nonces. */
   check(
     key: PageKey,
     { time, nonce, signature }: PageSignature,
@@ -146,7 +146,7 @@ export class PageAccess {
   ): Refusal | undefined {
     const stale = this.findStale(time);
     if (stale !== undefined) return stale;
-    // It may have been revoked while the body was on its way.
+    // The key may have been revoked while the body was sent.
     if (this.findKey(key.id) === undefined) return refusals.BAD_KEY;
     const raw = decodeKey(key.public_key);
     const text = requestText({ ...request, instance: this.instance, time, nonce, body: hash('sha256', request.body) });
@@ -161,7 +161,7 @@ export class PageAccess {
     return this.#sign(answerText(nonce, status, hash('sha256', body)));
   }
 
-  /** Remembers a request under way, so that revoking the key ends it. The returned function forgets it. */
+  /** Tracks a running request, so that revoking the key ends it. The returned function stops tracking. */
   track(id: string, controller: AbortController): () => void {
     const active = this.#active.get(id) ?? new Set();
     this.#active.set(id, active.add(controller));
@@ -171,7 +171,7 @@ export class PageAccess {
     };
   }
 
-  /** Throws if the file cannot be written; the keys do not count any more all the same, until the next start. */
+  /** Throws if the file cannot be written. The keys are still invalid until the next start. */
   revoke(isMeant: (key: PageKey) => boolean, reason: string): readonly RevokedKey[] {
     const ids = this.#keys.list().filter(isMeant);
     try {
@@ -196,7 +196,7 @@ export class PageAccess {
     this.revoke((key) => key.id === oldest?.id, `unused for longest of ${MAX_KEYS} keys`);
   }
 
-  /** Wrong codes are counted, right ones are not: an attacker cannot keep people from opening the page. */
+  /** Counts only wrong codes, so that an attacker cannot keep people from opening the page. */
   #refuseCode(): Refusal {
     const now = this.#now();
     this.#wrongCodes = [...this.#wrongCodes.filter((at) => now - at < 60_000), now].slice(-MAX_WRONG_CODES - 1);
@@ -216,7 +216,7 @@ export function isChallenge(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9_-]{16,128}$/.test(value);
 }
 
-/** Only the one canonical spelling. */
+/** Accepts only the canonical encoding. */
 function decodeKey(publicKey: string): Buffer | undefined {
   const raw = Buffer.from(publicKey, 'base64url');
   return raw.length === 32 && raw.toString('base64url') === publicKey ? raw : undefined;
@@ -226,7 +226,7 @@ function isSigned(publicKey: Uint8Array, text: string, signature: string): boole
   try {
     return nodeVerifier.verifyEd25519(publicKey, Buffer.from(text), Buffer.from(signature, 'base64url')) === true;
   } catch {
-    // Not every 32 bytes are a key.
+    // Not every 32 bytes are a valid key.
     return false;
   }
 }
@@ -236,5 +236,5 @@ function lastUse({ last_used_at, created_at }: PageKey): string {
 }
 
 const MAX_KEYS = 64;
-/** In one minute. */
+/** Per minute. */
 const MAX_WRONG_CODES = 20;

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** What the code was made for. */
+/** The purpose of a code. */
 export interface CodeUse {
-  /** The project for which `baton web` or `baton acp` was run, if it was run in one. */
+  /** The project in which `baton web` or `baton acp` was run, if any. */
   readonly projectPath: string | undefined;
-  /** The editor that gets the key; missing for a page. */
+  /** The editor that gets the key; absent for a page. */
   readonly editor?: string | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface PageCode {
   readonly expiresAtMs: number;
 }
 
-/** One-time codes that turn into the key of a page. Only their hashes are kept, and only in memory. */
+/** One-time codes that are exchanged for the key of a page. Only their hashes are kept, and only in memory. */
 export class PageCodes {
   readonly #now: () => number;
   readonly #codes = new Map<string, CodeUse & { readonly expiresAtMs: number }>();
@@ -31,7 +31,7 @@ export class PageCodes {
     return { code, expiresAtMs };
   }
 
-  /** Uses the code up, whatever happens next. Returns undefined for a code that is unknown, expired or used. */
+  /** Consumes the code, whatever happens next. Undefined if the code is unknown, expired or used. */
   use(code: string): CodeUse | undefined {
     const key = hashOf(code);
     const found = this.#codes.get(key);

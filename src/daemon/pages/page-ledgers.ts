@@ -9,7 +9,7 @@ import type { PageAccess } from './page-access.ts';
 import type { CodeUse } from './page-codes.ts';
 import { BAD_KEY } from './page-refusals.ts';
 
-/** Everything that concerns pages. */
+/** The parts of the daemon that concern pages. */
 export interface PageDoor {
   readonly pages: PageAccess;
   readonly ledgers: PageLedgers;
@@ -23,7 +23,7 @@ interface PageLedgersOptions {
   readonly log: Log;
 }
 
-/** Records in the ledgers of projects which keys of pages act there, and which were revoked. */
+/** Records in the ledgers of projects which page keys act there, and which were revoked. */
 export class PageLedgers {
   readonly #options: PageLedgersOptions;
 
@@ -33,13 +33,15 @@ export class PageLedgers {
     options.projects.onOpened(({ project }) => void this.#recordRevoked(project, options.pages.revoked, SYSTEM));
   }
 
-  /** Keys that were revoked before, in projects that are open already. */
+  /** Records keys that were revoked earlier in the projects that are already open. */
   async recordEarlier(): Promise<void> {
     const { pages, projects } = this.#options;
     for (const { project } of projects.opened()) await this.#recordRevoked(project, pages.revoked, SYSTEM);
   }
 
-  /** In the project for which `baton web` was run. If that fails, the key is named before its first write. */
+  /**
+   * Names the key in the project in which `baton web` was run. If that fails, the key is named before its first write.
+   */
   async nameAtOpening(key: PageKey, { projectPath }: CodeUse): Promise<void> {
     const { projects, log } = this.#options;
     const found = projectPath === undefined ? undefined : await projects.findByPath(projectPath);
@@ -49,7 +51,7 @@ export class PageLedgers {
       log.info('the key of a page is not named yet', { key: key.id, cause: refusalOf(named).error.message });
   }
 
-  /** Undefined if the caller may write: it is no page, or the ledger names its key. */
+  /** Returns undefined if the caller may write, because it is not a page or the ledger names its key. */
   async nameBeforeWrite(project: Project, caller: Caller): Promise<(Answer & { readonly ok: false }) | undefined> {
     const via = caller.kind === 'operator' ? caller.via : undefined;
     if (via === undefined || isNamed(project, via)) return undefined;
@@ -59,7 +61,7 @@ export class PageLedgers {
     return named.ok ? undefined : refusalOf(named);
   }
 
-  /** Ends the keys at once, and records it wherever they are named. */
+  /** Revokes the keys at once, and records it in every ledger that names them. */
   async revoke(isMeant: (key: PageKey) => boolean, reason: string, caller: Caller): Promise<readonly RevokedKey[]> {
     const { pages, projects } = this.#options;
     const revoked = pages.revoke(isMeant, reason);

@@ -7,7 +7,7 @@ import { inputErrorAnswer } from '../operations/call.ts';
 import { isFileFault } from './key-file.ts';
 import { NOT_FOR_PAGES, NOT_WRITTEN } from './page-refusals.ts';
 
-/** A page must not open further pages: revoking its key would not end theirs. */
+/** Refuses pages: a page must not open others, because revoking its key would not revoke theirs. */
 export async function openPage(call: FolderCall): Promise<Answer<ResultOf<'page_open'>>> {
   const { caller, projectPath, projects, door } = call;
   if (caller.kind === 'operator' && caller.via !== undefined) return NOT_FOR_PAGES;
@@ -15,7 +15,7 @@ export async function openPage(call: FolderCall): Promise<Answer<ResultOf<'page_
   if (!input.ok) return inputErrorAnswer(input);
   const found = projectPath === undefined ? undefined : await projects.findByPath(projectPath);
   const path = found?.ok === true ? found.open.project.path : projectPath;
-  // Without a repository around it, the page shows all projects. One whose store is away is named all the same.
+  // Outside of a repository the page shows all projects. A project with an unavailable store is still named.
   const isNone = found?.ok === false && found.error.code === 'no-such-project';
   return { ok: true, result: door.pages.open(isNone ? undefined : path, input.value.editor) };
 }
@@ -45,7 +45,7 @@ export async function revokePageKey(call: FolderCall): Promise<Answer<ResultOf<'
   }
 }
 
-/** An editor ends its own key when it is closed. */
+/** An editor revokes its own key when it closes. */
 function reasonOf({ caller }: FolderCall, all: boolean): string {
   const isOfKey = caller.kind === 'operator' && caller.via !== undefined;
   return isOfKey && !all ? `revoked by ${caller.via}` : 'revoked by the operator';

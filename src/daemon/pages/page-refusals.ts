@@ -8,7 +8,7 @@ export const BAD_KEY = refusal(
   'the page or editor has no key of this daemon, or it was revoked',
   NEW_KEY,
 );
-/** Unknown, expired and used codes are not told apart. */
+/** The same for unknown, expired and used codes, so that a guess learns nothing. */
 export const BAD_CODE = refusal(
   'bad-page-code',
   'the code is wrong, expired or used',
@@ -40,7 +40,7 @@ export const NOT_WRITTEN = refusal(
   'the key cannot be written to the state folder',
   'Make room on its disk. Then: baton web',
 );
-/** Their answers contain a token, which would count after the key of the page has been revoked. */
+/** Their answers contain a token that would stay valid after the page's key is revoked. */
 export const OPERATIONS_WITH_TOKEN: ReadonlySet<string> = new Set(['task_claim']);
 
 export const NOT_FOR_PAGES = refusal(

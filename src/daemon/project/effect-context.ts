@@ -89,7 +89,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
   };
 }
 
-/** The variables of injected secrets reach no process of the project. */
+/** Removes the variables of injected secrets, which no process of the project may get. */
 function withoutSecrets(env: EffectContextOptions['env'], { rulebook }: Services): EffectContextOptions['env'] {
   const names = new Set(secretVariables(rulebook.runbookFor(null)));
   return names.size === 0 ? env : Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
@@ -111,7 +111,7 @@ async function submitAsSystem(commandLoop: Project['commandLoop'], command: Comm
 /** Limits concurrent agent starts, over all projects of the daemon. */
 const START_SLOTS = new Semaphore(4 * availableParallelism());
 
-/** Actors of commands that move a task; the others have `system:effects`. */
+/** The actors of commands that move a task. All others use `system:effects`. */
 const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'finish-check': 'ci',
   'finish-merge': 'merge',
@@ -183,9 +183,9 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
   return undefined;
 }
 
-/** The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
+/** The seal stays requested until it is recorded. If it fails, this daemon or the next one retries. */
 async function sealWorkflow({ commandLoop, ledger, id }: Project, log: Log): Promise<void> {
-  // Entries of the same commit are sealed with it.
+  // The seal covers the other entries of the same commit.
   await commandLoop.whenIdle();
   const sealed = await sealLedger(ledger, 'system:workflow');
   if (!sealed.ok)

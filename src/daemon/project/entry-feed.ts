@@ -6,7 +6,7 @@ import { nodeSha256 } from '../../ledger/writer/keys.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
-/** Each follower takes entries at its own pace: new ones from memory, older ones from the store. */
+/** Each follower reads entries at its own speed: new ones from memory, older ones from the store. */
 export class EntryFeed {
   readonly #ledger: () => Ledger | undefined;
   readonly #followers = new Set<() => void>();
@@ -47,13 +47,16 @@ export class EntryFeed {
   }
 }
 
-/** The stream of one project has an event per type; that of all projects has one event, with the project and the entry's hash. */
+/**
+ * The stream of one project has an event per type. The stream of all projects has one event, with the project and the
+ * entry's hash.
+ */
 export type StreamForm = 'project' | 'page';
 
 interface StreamedText {
   readonly seq: number;
   readonly entry: Entry;
-  /** Rendered once for all followers. */
+  /** Rendered once for all followers, on first use. */
   project?: string;
   page?: string;
 }

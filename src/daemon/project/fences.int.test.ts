@@ -18,7 +18,7 @@ it('closes the fence of a claim that cannot be renewed, and opens it when it is'
   expect(live()).toEqual(claim);
   fences.closeOverdue(state, () => 20);
   expect(live()).toBeNull();
-  // Other places write fences too, for example when a second worktree is made.
+  // Other code writes fences too, for example when a second worktree is made.
   fences.add('t', claim);
   expect(live()).toBeNull();
   fences.closeOverdue(state, () => 100);

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import type { LeaseTimes } from '../../state/tasks/lease.ts';
 
-/** How long the database has acknowledged a claim of this host, from now on; undefined for claims of other hosts. */
+/** Milliseconds for which the database has acknowledged a claim of this host; undefined for claims of other hosts. */
 export type SharedLease = (taskId: string, epoch: number) => number | undefined;
 
 interface FenceOptions {
@@ -14,13 +14,16 @@ interface FenceOptions {
   readonly leaseTimes: LeaseTimes;
 }
 
-/** Fence files tell git hooks the claim that may write. They are written before a claim is answered, which locks out the old holder. */
+/**
+ * Writes fence files, which tell git hooks the live claim. They are written before a claim is answered, which excludes
+ * the old holder.
+ */
 export class Fences {
   readonly #stateDir: string;
   readonly #project: string;
   readonly #closesAtMs: number;
   readonly #fenced: Set<string>;
-  /** Tasks whose claim may be elsewhere by now: no session may move their refs. */
+  /** Tasks whose claim another host may have by now, so no session may move their refs. */
   readonly #closed = new Set<string>();
 
   constructor({ stateDir, id, leaseTimes }: FenceOptions) {
@@ -36,7 +39,10 @@ export class Fences {
     this.#write(taskId, claim);
   }
 
-  /** A holder that cannot renew its claim stops moving refs before another host may have its task. */
+  /**
+   * Closes fences in time, so that a holder that cannot renew its claim stops moving refs before another host may have
+   * its task.
+   */
   closeOverdue(state: State, leaseOf: SharedLease): void {
     for (const id of this.#fenced) {
       const { claim = null } = state.tasks.get(id) ?? {};
@@ -46,7 +52,7 @@ export class Fences {
     }
   }
 
-  /** The store has not acknowledged the claim on the task in time: another host may have it. */
+  /** Whether the store failed to acknowledge the claim on the task in time, so that another host may have it. */
   isClosed(taskId: string): boolean {
     return this.#closed.has(taskId);
   }
@@ -77,7 +83,10 @@ export class Fences {
   }
 }
 
-/** What is left of a lease when its fence closes: two renewals have failed. Short leases close later, so that a renewal is always in time. */
+/**
+ * How much of a lease is left when its fence closes, which is after two failed renewals. Short leases close later, so
+ * that a renewal is always in time.
+ */
 export function closesAtMs({ expiryMs, renewalMs }: Pick<LeaseTimes, 'expiryMs' | 'renewalMs'>): number {
   return Math.min(2 * renewalMs, (expiryMs - renewalMs) / 2);
 }

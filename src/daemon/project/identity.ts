@@ -19,14 +19,17 @@ export type IdentifiedProject = OrError<{ readonly identity: ProjectIdentity }>;
 interface WantedProject {
   readonly stateDir: string;
   readonly repository: Pick<Repository, 'mainTop' | 'commonDir'>;
-  /** From the runbook. */
+  /** The project's name in the runbook. */
   readonly project: string | undefined;
   readonly store: string | undefined;
-  /** BATON_STORE: for projects whose runbook names none. */
+  /** BATON_STORE, for projects whose runbook names no store. */
   readonly defaultStore: string | undefined;
 }
 
-/** A ledger that exists decides: another name or store in the runbook is refused, because both would begin an empty one. */
+/**
+ * Identifies a project. An existing ledger decides: another name or store in the runbook is refused, because it would
+ * start an empty ledger.
+ */
 export function identifyProject(wanted: WantedProject): IdentifiedProject {
   const { stateDir, repository, project, store: inRunbook, defaultStore } = wanted;
   const listed = readProjectList(stateDir);
@@ -48,7 +51,7 @@ export function identifyProject(wanted: WantedProject): IdentifiedProject {
   return { ok: true, identity: { id, store: store === undefined ? undefined : (inRunbook ?? store), isKnown } };
 }
 
-/** Also without the list: a damaged list must not begin a second ledger. */
+/** Works without the list too, because a damaged list must not start a second ledger. */
 function findKnown(
   { stateDir, repository }: Pick<WantedProject, 'stateDir' | 'repository'>,
   listed: ReadonlyMap<string, ListedProject>,
@@ -66,7 +69,7 @@ export function hasLedger(stateDir: string, id: string, store: string | undefine
   return store !== undefined || existsSync(ledgerPlace(stateDir, id).ledger);
 }
 
-/** Options and users may change; host, port and database say which one it is. */
+/** Compares host, port and database. Options and users may change. */
 function isSameDatabase(onRecord: string | undefined, wanted: string): boolean {
   return onRecord !== undefined && renderStoreUrl(onRecord) === renderStoreUrl(wanted);
 }

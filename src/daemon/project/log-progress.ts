@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 
-/** The first copy of a large repository takes minutes: its progress is logged from time to time. */
+/** Logs progress from time to time, because the first copy of a large repository takes minutes. */
 export function logProgress(project: string, log: Log): (line: string) => void {
   let nextMs = performance.now() + IMPORT_LOG_MS;
   return (line) => {

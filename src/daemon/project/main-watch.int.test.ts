@@ -99,7 +99,7 @@ describe('the watch on the main branch', () => {
     const url = scratch.git(repo, 'config', 'remote.origin.url');
     const evil = scratch.bare(`evil${count}.git`);
     scratch.git(repo, 'remote', 'set-url', 'origin', evil);
-    // A person's commit, without a session: Baton asks nobody, and sees the other address.
+    // A person commits while no session runs, so Baton asks no question, and records the other address.
     scratch.commit(repo, { a: '1' });
     await project.mainWatch.poll();
     expect(await mainNow()).toMatchObject({ upstream, trusted: null });
@@ -125,7 +125,7 @@ describe('the watch on the main branch', () => {
     const signature = ['gpgsig -----BEGIN PGP SIGNATURE-----', ' ', ' x', ' -----END PGP SIGNATURE-----'];
     scratch.write(repo, { '.git/commit': [...lines, ...signature, '', 'signed', ''].join('\n') });
     const signed = scratch.git(repo, 'hash-object', '-t', 'commit', '-w', '.git/commit');
-    // Its tree is missing: the commit cannot be copied.
+    // The commit's tree is missing, so it cannot be copied.
     const broken = [`tree ${'1'.repeat(40)}`, `parent ${signed}`, ...lines.slice(2), '', 'top', ''];
     scratch.write(repo, { '.git/commit': broken.join('\n') });
     const top = scratch.git(repo, 'hash-object', '-t', 'commit', '-w', '.git/commit');

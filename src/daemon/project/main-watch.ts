@@ -21,21 +21,21 @@ interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly stateDir: string;
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;
   readonly into: () => string | undefined;
-  /** The agents and commands that the daemon has started in a sandbox, and whose start or end is not recorded yet. */
+  /** Agents and commands that the daemon has started in a sandbox, and whose start or end is not recorded yet. */
   readonly isolated?: () => ReadonlySet<string>;
-  /** Undefined on one machine, and in a fleet without a remote: the branch of this repository counts. */
+  /** Undefined on a single machine, and in a fleet without a remote: there the branch of this repository counts. */
   readonly shared?: () => SharedMain | undefined;
   readonly now: () => Date;
   readonly onMistake: (error: unknown) => void;
 }
 
-/** Detects moves of the main branch that Baton did not make: at start-up, once a second, around sessions and before merges. */
+/** Detects moves of the main branch by others: at start-up, once a second, around sessions and before merges. */
 export class MainWatch {
   readonly #options: MainWatchOptions;
   readonly #clients = new ClientTasks();
   #commonDir: string | undefined;
   #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefFingerprint } | undefined;
-  /** The last time at which the branch was where the ledger has it; undefined before the first check. */
+  /** The last time at which the branch was at the recorded position; undefined before the first check. */
   #seenAt: string | undefined;
   #isStarted = false;
   /** Whether `#seenAt` must be saved again, because a session has ended since. */
@@ -54,7 +54,7 @@ export class MainWatch {
     this.#isStarted = true;
   }
 
-  /** Checks at most once a second; asks git only if the files have changed. */
+  /** Checks at most once a second. Runs git only if the files have changed. */
   pollIfDue(nowMs: number): void {
     const pauseMs = this.#options.shared?.() === undefined ? POLL_MS : REMOTE_MS;
     if (!this.#isStarted || nowMs - this.#polledMs < pauseMs) return;
@@ -70,8 +70,8 @@ export class MainWatch {
   }
 
   /**
-   * Checks once, starting after this call; several calls share one check. In a fleet only the caretaker checks, and asks the remote at most
-   * every 30 s unless the answer must be fresh.
+   * Checks once, starting after this call. Concurrent calls share one check. In a fleet only the caretaker checks, and
+   * it reads the remote at most every 30 s unless the answer must be fresh.
    */
   async poll(how?: 'fresh'): Promise<void> {
     const shared = this.#options.shared?.();
@@ -85,7 +85,10 @@ export class MainWatch {
     return this.#next;
   }
 
-  /** So that an earlier commit is not attributed to the session that starts. With a session alive, every commit is suspect anyway. */
+  /**
+   * Checks before a session starts, so that an earlier commit is not attributed to it. While a session is live, every
+   * commit is suspect anyway.
+   */
   async pollBeforeSession(): Promise<void> {
     if (!this.#isStarted || this.#options.shared?.() !== undefined) return;
     const read = await this.#options.commandLoop.read(({ state }) => {
@@ -115,7 +118,7 @@ export class MainWatch {
     if (shared === undefined) return this.#checkHere();
     const result = await recordRemoteMain(this.#options, shared);
     if (result !== undefined && result !== 'stale') this.#fetchedMs = performance.now();
-    // While the remote has no main branch, work begins at the caretaker's.
+    // While the remote has no main branch, work starts at the caretaker's.
     return result === 'absent' ? this.#checkHere() : result;
   }
 
@@ -193,7 +196,7 @@ export class MainWatch {
   }
 }
 
-/** Commands count like sessions, because they run code of a branch. */
+/** Commands count like sessions, because they run a branch's code. */
 const COMMAND_ENDS = [
   'AgentStartFailed',
   'AgentKillRequested',
@@ -215,7 +218,9 @@ const POLL_AFTER: ReadonlySet<string> = new Set([
 
 type SeenFile = Pick<MainWatchOptions, 'stateDir' | 'id'>;
 
-/** Kept over a restart, so that a commit made while the daemon was down is not attributed to a session that had ended. */
+/**
+ * Saved across restarts, so that a commit made while the daemon was down is not attributed to a session that had ended.
+ */
 function saveSeen(kept: SeenFile, { branch, sha }: MainBranchState, at: string): void {
   const path = seenPath(kept);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -19,7 +19,10 @@ interface MainMove {
   readonly upstream: Upstream | null;
 }
 
-/** If a session is alive, this happens in Baton's own repository. Commits that cannot be copied there count as rewritten history. */
+/**
+ * Measures a move of the main branch; while a session is live, in Baton's own repository. Commits that cannot be copied
+ * there count as rewritten history.
+ */
 export async function measureMain(
   context: MeasureMain,
   { main, sha, isSuspect, upstream }: MainMove,
@@ -47,7 +50,7 @@ export async function measureMain(
 
 const UNKNOWN = { authors: [], stat: null };
 
-/** Baton's own repository with both commits; undefined if the new one cannot be copied. */
+/** Returns Baton's own repository with both commits; undefined if the new one cannot be copied. */
 async function ownPlace(
   { own }: MeasureMain,
   { sha: old }: MainBranchState,

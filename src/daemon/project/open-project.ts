@@ -17,7 +17,10 @@ export type OpenedProject =
   | { readonly ok: true; readonly project: Project }
   | { readonly ok: false; readonly problem: Problem };
 
-/** If the store stops answering while the state is folded, the project stays closed; the next call tries again. */
+/**
+ * Opens a project. If the store stops responding while the state is folded, the project stays closed, and the next call
+ * retries.
+ */
 export async function openProject(options: ProjectOptions): Promise<OpenedProject> {
   try {
     return await openLedgerAndState(options);
@@ -27,12 +30,12 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   }
 }
 
-/** Gives every live claim a full lease. */
+/** Opens the ledger, folds the state, and gives every live claim a full lease. */
 async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProject> {
   const clock = new CommitClock(options.now);
   const here = options.fleet;
   let commandLoop: CommandLoop | undefined;
-  // Entries recorded before there is a command loop: its decisions would be refused as outdated without them.
+  // Entries recorded before the command loop exists. Without them its decisions would be refused as outdated.
   const early: Entry[] = [];
   const opened = await openLedger({
     ...options.ledger,
@@ -40,7 +43,7 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
     clock: () => clock.read(),
     ...(options.beforeForeign === undefined ? {} : { beforeForeign: options.beforeForeign }),
     onEntries: (entries) => {
-      // No entry is older than the one before it, whichever host wrote that.
+      // Keeps times in order: no entry is older than the one before it, whichever host wrote that.
       if (here !== undefined) clock.observe(entries.at(-1)?.at);
       if (commandLoop === undefined) early.push(...entries);
       else commandLoop.receiveEntries(entries);
@@ -91,7 +94,7 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
   return { ok: true, project };
 }
 
-/** Each host has the leases of its own claims. */
+/** Updates the leases of this host's own claims. */
 function updateLeases(
   leases: Leases,
   recorded: readonly RecordedEvent[],

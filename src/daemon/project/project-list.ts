@@ -1,6 +1,6 @@
 import { type ListedProject, readProjectList, writeProjectPath, writeProjectStore } from '../../api/project-list.ts';
 
-/** The repository and store of each project, because the token of a session names only the project. */
+/** The repository and store of each project. Needed because a session's token names only the project. */
 export class ProjectList {
   readonly #stateDir: string;
   #listed: ReadonlyMap<string, ListedProject>;
@@ -14,7 +14,7 @@ export class ProjectList {
     return this.#listed.get(id)?.path;
   }
 
-  /** Reads the file again: `baton host join` adds projects while the daemon runs. */
+  /** Reads the file again, because `baton host join` adds projects while the daemon runs. */
   storeOf(id: string): string | undefined {
     this.#listed = readProjectList(this.#stateDir);
     return this.#listed.get(id)?.store;

@@ -8,7 +8,7 @@ import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.t
 import { openProject } from './open-project.ts';
 import type { Project, ProjectOptions } from './project.ts';
 
-/** A project without a daemon around it. On SQLite it is where the daemon of the same state folder would look for it. */
+/** A project without a daemon. On SQLite its ledger is where the daemon of the same state folder would look for it. */
 export async function openBareProject(
   where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake' | 'messages'>,
 ): Promise<Project> {
@@ -32,7 +32,7 @@ export async function openBareProject(
   return opened.project;
 }
 
-/** Many tests call their project `p`, and on PostgreSQL they share a database: there the folder is part of its name. */
+/** Many tests name their project `p`. On PostgreSQL they share a database, so the folder is part of the name there. */
 async function openStore(stateDir: string, id: string): Promise<Store> {
   if (isPostgres) return requireStore({ url: STORE_URL, project: `${basename(stateDir)}/${id}` });
   const opened = openSqliteStore(ledgerPlace(stateDir, id).ledger, { mode: 'write' });

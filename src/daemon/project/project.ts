@@ -43,14 +43,14 @@ export interface ProjectOptions {
   readonly onRecorded?: CommandLoopOptions['onRecorded'];
   readonly onMistake?: (error: unknown) => void;
   readonly onImport?: (line: string) => void;
-  /** A snapshot was discarded and all entries were folded instead. */
+  /** Called if a snapshot was discarded and all entries were folded instead. */
   readonly onDiscarded?: (name: string, why: string) => void;
   readonly messages?: KeptMessages;
   readonly onStoreHealth?: (health: StoreHealth) => void;
   readonly onTick?: (nowMs: number) => void;
-  /** Loads what entries of other hosts need before they are folded. */
+  /** Loads what the entries of other hosts need before they are folded. */
   readonly beforeForeign?: (entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>) => Promise<void>;
-  /** Missing on SQLite. */
+  /** Absent on SQLite. */
   readonly fleet?: Pick<FleetMemberOptions, 'host' | 'key' | 'tables' | 'url' | 'clock' | 'log'>;
 }
 
@@ -71,7 +71,7 @@ export class Project {
   readonly mainWatch: MainWatch;
   /** Processes in a sandbox whose start or end may not be recorded yet. */
   readonly isolated = new RecentIds();
-  /** Locks by branch: one effect at a time starts work on a branch or removes its worktree. */
+  /** Locks by branch: only one effect at a time starts work on a branch or removes its worktree. */
   readonly places = new KeyedMutex();
   readonly lastReports: LastReports;
   readonly #state: State;
@@ -141,7 +141,7 @@ export class Project {
     return health.writable ? this.#folderProbe.probe(FRESH_MS) : health;
   }
 
-  /** The database of the ledger does not answer, as far as known without asking it. */
+  /** Whether the ledger's database is unavailable, as far as known without a request. */
   get isAway(): boolean {
     return awaySinceOf(this.ledger.health) !== undefined;
   }
@@ -159,7 +159,7 @@ export class Project {
     return select(this.#state);
   }
 
-  /** `onCaretaker`: this host has become the caretaker. */
+  /** `onCaretaker` is called when this host becomes the caretaker. */
   async joinFleet(onCaretaker: () => void): Promise<void> {
     this.#onRoleChanged = () => {
       this.#effects?.reconcile(this.#state);
@@ -169,7 +169,7 @@ export class Project {
       if (size > this.ledger.head.size) void this.ledger.catchUp();
     });
     await this.fleet?.start();
-    // Tasks may have waited for this host: nobody else fills its room.
+    // Tasks may have waited for this host, because no other host fills its room.
     if (this.fleet !== undefined) this.#lookSoon();
   }
 
@@ -191,7 +191,7 @@ export class Project {
     });
   }
 
-  /** The host that recorded an entry has filled its own room with it; the others look after a random pause, so that they do not collide. */
+  /** Looks for work after an entry of another host, which has filled its own room. A random pause avoids collisions. */
   onForeign(recorded: readonly RecordedEvent[]): number | undefined {
     if (!recorded.some(mayGiveWork)) return undefined;
     this.#lookSoon();
@@ -217,7 +217,7 @@ export class Project {
       });
   }
 
-  /** In a fleet, the work of a session is pushed before its end is recorded. */
+  /** In a fleet, a session's work is pushed before its end is recorded. */
   holdBack(recorded: readonly RecordedEvent[]): Promise<void> | undefined {
     return this.#effects?.holdBack(recorded);
   }
@@ -232,19 +232,19 @@ export class Project {
     }
   }
 
-  /** Whether the claim is live, and renewed now. */
+  /** Renews the claim if it is live. Returns whether it was. */
   async renewClaim(taskId: string, epoch: number): Promise<CommandResult<boolean>> {
     const live = await this.commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
     // The claim may have ended in the commit that the read waited for.
     return live.ok && live.answer ? { ok: true, answer: this.leases.renew(taskId, epoch, this.#monotonicMs()) } : live;
   }
 
-  /** How long the shared store has acknowledged a claim of this host, from now on. Null if the store is not shared. */
+  /** Milliseconds for which the store has acknowledged a claim of this host. Null if the store is not shared. */
   leaseMs(taskId: string, epoch: number): number | null {
     return this.fleet?.sharedLease(taskId, epoch) ?? null;
   }
 
-  /** In a fleet the caretaker asks the database. */
+  /** Expires claims. In a fleet the caretaker asks the database. */
   async expireClaims(): Promise<void> {
     if (this.fleet !== undefined) return;
     const expired = this.leases.expired(this.#monotonicMs());
@@ -290,7 +290,7 @@ export class Project {
 
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 200;
-/** A write that succeeded this recently proves that the store can be written. */
+/** A successful write within this time proves that the store is writable. */
 const FRESH_MS = 2000;
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 

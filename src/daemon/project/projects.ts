@@ -24,7 +24,7 @@ interface ProjectsOptions extends Pick<StartOptions, 'stateDir' | 'settings' | '
   readonly onStoreBack?: () => void;
 }
 
-/** A project of the state folder: open, or with the reason why it is not. */
+/** A project of the state folder: either open, or with the reason why it is not. */
 export interface ListedState {
   readonly id: string;
   readonly path: string;
@@ -44,12 +44,15 @@ export class Projects {
   readonly #databases = new Databases();
   /** The URL of each project's database; undefined for SQLite. */
   readonly #stores = new Map<string, string | undefined>();
-  /** Shared projects that could not be opened. They are tried again without a call; no caller waits for a database that is away. */
+  /**
+   * Shared projects that could not be opened. The daemon retries them in the background, so that no caller waits for an
+   * unavailable database.
+   */
   readonly #away = new Map<
     string,
     { readonly found: FoundProject; readonly retry: NodeJS.Timeout; readonly pauseMs: number }
   >();
-  /** Why a project is not open; missing if nothing has tried to open it yet. */
+  /** Why a project is not open; absent if opening was never tried. */
   readonly #failed = new Map<string, ApiError>();
   readonly #openListeners = new Set<(open: OpenProject) => void>();
   #effectsFor: EffectsFor | undefined;
@@ -64,7 +67,7 @@ export class Projects {
     this.#effectsFor = effectsFor;
     for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));
     for (const id of this.#list.ids()) {
-      // A project whose folder is missing would seem to have no runbook.
+      // A project whose folder is missing would appear to have no runbook.
       const path = this.#list.pathOf(id) ?? '';
       if (!this.#isClosed && existsSync(path)) await this.findByPath(path);
     }
@@ -74,7 +77,7 @@ export class Projects {
     return [...this.#open.values()];
   }
 
-  /** Every project of the state folder, in the order of the list; opens none. */
+  /** Lists every project of the state folder, in the order of the list. Opens none. */
   listed(): readonly ListedState[] {
     return this.#list.ids().map((id) => {
       const path = this.#list.pathOf(id) ?? '';
@@ -83,7 +86,7 @@ export class Projects {
     });
   }
 
-  /** Calls the listener with each project that is opened from now on. Returns what ends that. */
+  /** Calls the listener for each project that is opened from now on. Returns a function that ends this. */
   onOpened(listener: (open: OpenProject) => void): () => void {
     this.#openListeners.add(listener);
     return () => this.#openListeners.delete(listener);
@@ -98,14 +101,17 @@ export class Projects {
     if (path === undefined) {
       return { ok: false, error: noSuchProject(`there is no project ${id}`, 'Check BATON_STATE_DIR.') };
     }
-    // Git may have been asked while the daemon was stopping: nobody would close the project then.
+    // If the daemon began to stop while git ran, nothing would close the project.
     if (this.#isClosed) return { ok: false, error: { code: 'store-unavailable', ...STOPPING } };
     const opening = this.#opening.get(id) ?? this.#openOnce(id, path);
     this.#opening.set(id, opening);
     return opening;
   }
 
-  /** All worktrees of a repository are one project. Git is asked again from time to time; only the first caller waits for it. */
+  /**
+   * Finds the project of a path; all worktrees of a repository are one project. Git is asked again from time to time,
+   * and only the first caller waits for it.
+   */
   async findByPath(path: string): Promise<FoundProject> {
     const known = this.#idOfPath.get(path);
     if (known === undefined) {
@@ -153,11 +159,14 @@ export class Projects {
     return id;
   }
 
-  /** Undefined if the repository is gone. An exception would end the daemon, because no caller may be waiting. */
+  /**
+   * Undefined if the repository no longer exists. An exception would end the daemon, because no caller may be waiting.
+   */
   #identifyRepository(repository: Repository): IdentifiedProject | undefined {
     const { stateDir, env } = this.#options;
     try {
-      // Also from a runbook with errors: without its name and store an empty ledger would begin beside its own.
+      // Reads even a runbook with errors: without its name and store, an empty ledger would be created beside the
+      // project's own.
       const { project, store } = readRunbookNow(repository.mainTop).subject.value;
       return identifyProject({ stateDir, repository, project, store, defaultStore: env['BATON_STORE'] || undefined });
     } catch {
@@ -172,12 +181,12 @@ export class Projects {
       else this.#onFailed(id, path, found);
       return found;
     } finally {
-      // If opening failed, the next call tries again.
+      // If opening failed, the next call retries.
       this.#opening.delete(id);
     }
   }
 
-  /** A file that cannot be opened needs a person; a database comes back. */
+  /** Handles a failure. A file that cannot be opened needs a person; a database is retried. */
   #onFailed(id: string, path: string, found: FoundProject & { readonly ok: false }): void {
     const before = this.#away.get(id)?.found;
     const { code, message } = found.error;
@@ -189,13 +198,13 @@ export class Projects {
     if (this.#list.storeOf(id) === undefined) return this.#forget(id);
     const { retry: earlier, pauseMs = RETRY_MS } = this.#away.get(id) ?? {};
     clearTimeout(earlier);
-    // A host that is not admitted may wait for days.
+    // A host that is not admitted may wait for days, so its retries get rarer.
     const longestMs = found.isAway === true ? RETRY_MS : LONGEST_RETRY_MS;
     const retry = setTimeout(() => void this.#openAgain(id, path), pauseMs).unref();
     this.#away.set(id, { found, retry, pauseMs: Math.min(2 * pauseMs, longestMs) });
   }
 
-  /** It was never open: the next call reads its name and its store again, which may have been wrong. */
+  /** Drops a project that was never open. Its name and store may have been wrong, so the next call reads them again. */
   #forget(id: string): void {
     this.#away.delete(id);
     this.#stores.delete(id);
@@ -217,7 +226,7 @@ export class Projects {
   #enter(id: string, open: OpenProject): void {
     this.#open.set(id, open);
     this.#failed.delete(id);
-    // What agents have sent meanwhile waits in the outbox.
+    // Messages that agents sent in the meantime wait in the outbox.
     if (this.#away.delete(id)) this.#options.onStoreBack?.();
     if (this.#effectsFor !== undefined) open.project.startEffects(this.#effectsFor(open.project, open.services));
     for (const listener of this.#openListeners) listener(open);
@@ -225,7 +234,7 @@ export class Projects {
 
   async #start(id: string, path: string): Promise<FoundProject> {
     const { servicesFor, messagesFor, onStoreBack = () => undefined, ...shared } = this.#options;
-    // A project that was never opened: only its runbook knows its store.
+    // For a project that was never opened, only its runbook names its store.
     const isKnown = this.#stores.has(id) || hasLedger(this.#options.stateDir, id, this.#list.storeOf(id));
     const identified = isKnown ? id : await this.#askGit(path);
     if (typeof identified !== 'string') return { ok: false, error: identified };
@@ -241,12 +250,12 @@ export class Projects {
       onStoreBack,
       inBackground: (work) => this.#runInBackground(work),
     });
-    // From now on its store is on record, and another one in the runbook is refused.
+    // From now on the store is recorded, and another one in the runbook is refused.
     if (found.ok) this.#list.remember(id, { path, store });
     return found;
   }
 
-  /** Git and the disk are slow. Only `close` waits for this work. */
+  /** Runs slow work on git and disk. Only `close` waits for it. */
   #runInBackground(work: Promise<void> | undefined): void {
     if (work === undefined) return;
     const done = work

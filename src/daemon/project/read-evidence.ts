@@ -9,7 +9,7 @@ import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 export interface EvidenceSubject {
   readonly taskId: string;
   readonly missionId: string;
-  /** Where the session began; null for a claim taken by hand, for which it is unknown. */
+  /** The commit at which the session started; null for a manual claim, for which it is unknown. */
   readonly base: string | null;
   readonly recorded: readonly string[];
 }
@@ -18,7 +18,7 @@ export interface EvidenceContext {
   readonly workspace: string;
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
   readonly phase: string;
-  /** Undefined if the caller holds no claim: a later check refuses the signal. */
+  /** Undefined if the caller holds no claim. A later check then refuses the signal. */
   readonly subject: EvidenceSubject | undefined;
 }
 
@@ -27,8 +27,8 @@ export type ReadEvidence =
   | { readonly ok: false; readonly error: ApiError };
 
 /**
- * The rest of check 8: the bundle is valid, inside the workspace after following links, and about this task, phase and claim. The file is
- * read once: the bytes that are checked are those that the ledger keeps.
+ * The rest of check 8: the bundle is valid, inside the workspace after following links, and about this task, phase and
+ * claim. The file is read once, so the checked bytes are those that the ledger keeps.
  */
 export async function readEvidence(ref: string, where: EvidenceContext): Promise<ReadEvidence> {
   const { subject } = where;
@@ -74,8 +74,8 @@ function explainMismatch({ base, recorded }: EvidenceSubject): readonly [why: st
 }
 
 /**
- * Compares in Baton's own repository, where nobody else can forge commits. For a claim taken by hand only the newest record counts, or HEAD
- * without one. For a session that Baton started, every commit that it added counts.
+ * Compares in Baton's own repository, where only Baton writes commits. For a manual claim only the newest record
+ * counts, or HEAD without one. For a session that Baton started, every commit that it added counts.
  */
 async function isOwnCommit(
   { workspace, own: copy }: Pick<EvidenceContext, 'workspace' | 'own'>,
@@ -99,5 +99,5 @@ function evidenceError(message: string, hint: string): ApiError {
   return { code: 'invalid-evidence', message: `invalid evidence bundle: ${message}`, hint };
 }
 
-/** One byte over the limit, so that a larger message is refused as too large. */
+/** One byte over the limit, so that a larger message is detected. */
 const MAX_BYTES = PROTOCOL_LIMITS.messageBytes + 1;

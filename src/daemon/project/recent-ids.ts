@@ -1,4 +1,4 @@
-/** The newest ids of a kind: old ones are recorded by now, and the set stays small. */
+/** The newest ids of a kind. Older ones have been recorded, so the set stays small. */
 export class RecentIds {
   readonly #ids = new Set<string>();
 

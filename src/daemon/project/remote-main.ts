@@ -10,20 +10,22 @@ import type { ObservedMove, ObserveResult } from '../../state/main/observe-main.
 import type { State } from '../../state/state.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 
-/** A fleet with a remote on record: its main branch is the remote's, and only the caretaker records where that is. */
+/**
+ * The main branch of a fleet with a recorded remote. It is the remote's, and only the caretaker records its position.
+ */
 export interface SharedMain {
   readonly remote: string;
   readonly isCaretaker: boolean;
   readonly term: number | undefined;
 }
 
-/** Undefined on one machine, and without a remote: the branch of the repository counts. */
+/** Undefined on a single machine and without a remote, where the repository's branch counts. */
 export function findSharedMain(state: State, here: FleetRole | undefined): SharedMain | undefined {
   const remote = findSharedRemote(state);
   return here === undefined || remote === null ? undefined : { remote, ...here };
 }
 
-/** The main branch as it is on record, if it is the remote's: the branch of this host may be behind. */
+/** The recorded main branch if it is the remote's, because this host's branch may be behind. */
 export function findRemoteHead(state: State, here: FleetRole | undefined): MainBranchHead | undefined {
   const main = findSharedMain(state, here) && findMain(state);
   return main && { name: main.branch, sha: main.sha, ref: `refs/heads/${main.branch}` };
@@ -37,8 +39,9 @@ interface RemoteMainOptions {
 }
 
 /**
- * Fetches the remote's main branch and records a move. Who may push there is the remote's rule, so that a fast-forward needs no approval; a
- * rewritten history does. `absent`: the remote has no such branch yet. Undefined if the remote or the store does not answer.
+ * Fetches the remote's main branch and records a move. The remote decides who may push, so a fast-forward needs no
+ * approval; rewritten history does. `absent`: the remote has no such branch yet. Undefined if the remote or the store
+ * does not respond.
  */
 export async function recordRemoteMain(
   { path, own: importer, commandLoop, into }: RemoteMainOptions,
@@ -74,7 +77,7 @@ async function measure(
   main: MainBranchState,
   sha: string,
 ): Promise<ObservedMove> {
-  // Another host may have seen the recorded commit.
+  // Another host may have recorded this commit, so it may be missing here.
   await importer.with(main.sha);
   const prepared = main.prepared?.sha;
   const old = prepared !== undefined && (await isInHistory(own, prepared, sha)) ? prepared : main.sha;

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(async () => world.end());
 
-/** A daemon that lives until the last word of a workflow is durable, and not an instant longer. */
+/** A daemon that is killed as soon as the last entry of a workflow is durable. */
 function killedAtTheEnd(repository: string, stateDir: string): string {
   const here = (file: string): string => JSON.stringify(join(import.meta.dirname, file));
   return `

@@ -3,7 +3,7 @@ import { Play } from '../../engine/play.cases.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import { LastReports, measureSilence } from './silence.ts';
 
-/** The daemon has run for an hour, and heard of the agent a minute ago, if ever. */
+/** The silence of an agent after the daemon has run for an hour. If `isHeard`, the agent reported a minute ago. */
 function silence(play: Play, isHeard = true): number | undefined {
   const lastReports = new LastReports(0);
   if (isHeard) lastReports.noteAgent('a1', 3_540_000);

@@ -11,7 +11,10 @@ export interface SilenceClocks {
   readonly now: Date;
 }
 
-/** An agent without a process is measured from when it should have one; while a timer or a gate is set for it, it is not silent. */
+/**
+ * Measures an agent's silence. An agent without a process is measured from when it should have one. While a timer or a
+ * gate is set for it, it is not silent.
+ */
 export function measureSilence(state: State, agentId: string, clocks: SilenceClocks): SilenceMeasure | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined) return undefined;
@@ -25,11 +28,13 @@ function sinceMs({ since, exit }: AgentRun): number {
   return Math.max(Date.parse(since), exit === null ? 0 : Date.parse(exit.at));
 }
 
-/** The last report of each agent's supervisor, on the monotonic clock; a call of the agent itself does not count. Not durable. */
+/**
+ * The last report of each agent's supervisor, on the monotonic clock. The agent's own calls do not count. Not durable.
+ */
 export class LastReports {
   readonly #startedMs: number;
   readonly #heardMs = new Map<string, number>();
-  /** Sessions whose supervisor has frozen them, by id, and when it last reported that. */
+  /** Sessions that their supervisor has frozen, by id, and the time of the last such report. */
   readonly #frozenMs = new Map<string, number>();
 
   constructor(startedMs: number) {
@@ -44,7 +49,7 @@ export class LastReports {
     this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
   }
 
-  /** With every renewal of a claim: whether the session stands still because the renewals are not acknowledged. */
+  /** Records whether the session is frozen because its renewals are not acknowledged. Called with every renewal. */
   noteFrozen(sessionId: string, isFrozen: boolean, atMs: number): void {
     if (isFrozen) this.#frozenMs.set(sessionId, atMs);
     else this.#frozenMs.delete(sessionId);
@@ -59,7 +64,7 @@ export class LastReports {
     return this.#heardMs.get(agentId);
   }
 
-  /** Without any report, since this daemon started. */
+  /** Milliseconds since the last report; if there is none, since this daemon started. */
   silentMs(agentId: string, nowMs: number): number {
     return Math.max(0, nowMs - (this.#heardMs.get(agentId) ?? this.#startedMs));
   }
@@ -69,5 +74,5 @@ export class LastReports {
   }
 }
 
-/** A frozen session is reported every second. */
+/** How long such a report counts. A frozen session is reported every second. */
 const FROZEN_MS = 10_000;

@@ -34,30 +34,30 @@ export interface OpenProject {
   readonly feed: EntryFeed;
 }
 
-/** `isAway`: its database does not answer. */
+/** `isAway`: the project's database is unavailable. */
 export type FoundProject = OrError<{ readonly open: OpenProject }> & { readonly isAway?: boolean };
 
 export interface StartOptions {
   readonly id: string;
   readonly path: string;
-  /** The URL of its database; undefined: SQLite in the state folder. */
+  /** The URL of the project's database; undefined for SQLite in the state folder. */
   readonly store: string | undefined;
   readonly stateDir: string;
   readonly settings: DaemonSettings;
   readonly signer: Signer;
   readonly log: Log;
-  /** The daemon's own environment: it locates `gh` and its login. */
+  /** The daemon's own environment, with which `gh` and its login are found. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly databases: Databases;
   readonly telemetry: Telemetry;
   readonly services: Services;
   readonly messages: KeptMessages;
   readonly onStoreBack: () => void;
-  /** Git and the disk are slow: nobody waits for this work but the end of the daemon. */
+  /** Runs slow work on git and disk. Only stopping the daemon waits for it. */
   readonly inBackground: (work: Promise<void> | undefined) => void;
 }
 
-/** Opens the ledger of a project, takes its part in the fleet, and follows its runbook and its main branch. */
+/** Opens the ledger of a project, joins its fleet, and follows its runbook and its main branch. */
 export async function startProject(options: StartOptions): Promise<FoundProject> {
   const { id, path, stateDir, settings, signer, log, env, services, inBackground } = options;
   const { rulebook, runbook } = services;
@@ -83,12 +83,12 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
     if (project === undefined || !isOurs()) return;
     const { inForce } = rulebook;
     const hasTasks = await project.commandLoop.read(({ state }) => state.tasks.size > 0);
-    // A project of an earlier version may have tasks and no runbook in force: its recorded workers stay.
+    // A project of an earlier version may have tasks but no runbook in force. Its recorded workers stay.
     if (inForce !== undefined || (hasTasks.ok && !hasTasks.answer))
       await configureWorkers(project, inForce ?? { runbook: NO_RUNBOOK, holdsCredential: false }, log);
     await rulebook.detectGithub();
   };
-  /** A project that has tasks; one without them adopts with its first task. */
+  /** For a project that has tasks. One without tasks adopts with its first task. */
   const adoptFirst = async (): Promise<void> => {
     const used = await project?.commandLoop.read(({ state }) => state.tasks.size > 0);
     if (used?.ok === true && used.answer && isOurs()) await adoptions?.adoptFirst();
@@ -190,14 +190,19 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
   return { ok: true, open: { project: made, services, feed } };
 }
 
-/** Without it, missing entries at the end go unnoticed. It may have been moved for a good reason, so Baton only records that. */
+/**
+ * Records that the outside checkpoint is missing. Without it, missing entries at the end go unnoticed, but it may have
+ * been moved for a good reason.
+ */
 async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise<void> {
   const { size } = ledger.head;
   log.error('the outside checkpoint is missing', { project: id, entries: size });
   await ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
 }
 
-/** Records the first position of the main branch before anything else happens; later positions are compared in the background. */
+/**
+ * Records the first position of the main branch before anything else. Later positions are compared in the background.
+ */
 async function watchMain(
   { mainWatch, commandLoop }: Project,
   inBackground: StartOptions['inBackground'],
@@ -209,14 +214,14 @@ async function watchMain(
   else inBackground(polled);
 }
 
-/** Before the first adoption the working file counts again once no session is left that could have written it. */
+/** Before the first adoption, the working file applies again when no session is left that could have written it. */
 const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
 
 function movesMain({ type, data }: Entry): boolean {
   return type === 'MainMoved' || (type === 'MergeFinished' && data['outcome'] === 'merged');
 }
 
-/** Without the recorded rules every gate would be open. */
+/** Without the recorded rules no gate would be in force. */
 function lostRunbookProblem(sha256: string): Problem {
   const message = `the store has lost the runbook ${sha256}, which tasks of this project use`;
   return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');

@@ -4,7 +4,7 @@ import { StoreWatch } from './storage-health.ts';
 
 const FULL = healthAfter(WRITABLE, { message: 'no room', hint: 'Make room.' }, '2026-01-01T00:00:00.000Z');
 
-/** A store whose disk is full until it is said to have room. */
+/** A store whose disk is full until the test frees space. */
 class Disk {
   health: StoreHealth = WRITABLE;
   hasRoom = true;

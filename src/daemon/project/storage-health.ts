@@ -7,7 +7,7 @@ export interface ProbedStore {
   readonly probe: () => Promise<StoreHealth>;
 }
 
-/** Reports each change once. Nothing announces free disk space, so the store is probed, less and less often. */
+/** Reports each change once. No event reports free disk space, so the store is probed, less and less often. */
 export class StoreWatch {
   readonly #store: ProbedStore;
   readonly #onChange: (health: StoreHealth) => void;
@@ -25,7 +25,7 @@ export class StoreWatch {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + this.#delayMs;
-    // A database that is back is noticed soon: agents wait for it.
+    // Probes more often, because agents wait for the database.
     const isAway = awaySinceOf(this.#store.health) !== undefined;
     this.#delayMs = isAway ? FIRST_DELAY_MS : Math.min(this.#delayMs * 2, LAST_DELAY_MS);
     void this.#probe();
@@ -36,7 +36,7 @@ export class StoreWatch {
     try {
       await this.#store.probe();
     } catch {
-      // A failed probe is not news.
+      // The store was already known to be unavailable.
     }
     this.#isProbing = false;
     this.#compare();
@@ -59,7 +59,10 @@ interface FolderProbeOptions {
   readonly monotonicMs: () => number;
 }
 
-/** On a full disk a database can often still overwrite its own pages, while no agent can be started and no signal can be kept. */
+/**
+ * Probes the folder itself: on a full disk a database can often still overwrite its own pages, while no agent can start
+ * and no signal can be kept.
+ */
 export class FolderProbe {
   readonly #options: FolderProbeOptions;
   readonly #path: string;

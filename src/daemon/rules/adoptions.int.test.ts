@@ -110,7 +110,7 @@ describe('without an adoption, while a claim is alive', () => {
     commit({ 'baton.toml': STRICT });
     world.write(LAX);
     await world.start();
-    // In a fleet the caretaker adopts it, which this host is a moment later.
+    // In a fleet the caretaker adopts the runbook, and this host becomes the caretaker a moment later.
     await until(async () => (await rules()).in_force !== null, 'it is adopted');
     const { in_force, working } = await rules();
     expect(in_force).toMatchObject({ commit: expect.any(String), by: 'system:daemon' });
@@ -123,7 +123,7 @@ describe('without an adoption, while a claim is alive', () => {
     expect((await rules()).in_force?.commit).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it('an edit of the file, committed or not, does not loosen; it counts when the claim has ended', async () => {
+  it('an edit of the file, committed or not, does not loosen the rules; it counts when the claim has ended', async () => {
     world.write(`${STRICT}[roles.reviewer]\nsame_agent = false\n`);
     await world.ask('task_create', { task_id: 'B', title: 'wait for CI', phase: 'CI_PENDING' });
     await rules();
@@ -144,7 +144,7 @@ describe('without an adoption, while a claim is alive', () => {
     expect(await claim('B')).toMatchObject({ ok: true });
   });
 
-  // The project without a daemon has a database row of its own.
+  // A project without a daemon has its own database row.
   it.skipIf(isPostgres)('the recorded workers continue after a restart', async () => {
     await world.stop();
     const runbook = '[workers.w]\nphases = ["REVIEW"]\nrun = "true"\n';
@@ -204,7 +204,7 @@ describe('the working file', () => {
 });
 
 describe('a commit on the main branch', () => {
-  // One that loosens asks a person: `test/attacks/03-rules.int.test.ts`.
+  // A runbook that loosens the rules needs a person; see `test/attacks/03-rules.int.test.ts`.
   it('is adopted automatically if it tightens', async () => {
     commit({ 'baton.toml': STRICT });
     await world.start();

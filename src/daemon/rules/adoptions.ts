@@ -42,7 +42,7 @@ interface Proposal {
   readonly differences: readonly RuleDifference[];
 }
 
-/** Adopts the committed runbook if it loosens nothing, and the working file on an operator's command. */
+/** Adopts the committed runbook if it loosens nothing, and the working file at an operator's command. */
 export class Adoptions {
   readonly #options: AdoptionsOptions;
   #last: Promise<unknown> = Promise.resolve();
@@ -68,7 +68,7 @@ export class Adoptions {
     return { ok: true, proposal: { pinned, differences }, committed };
   }
 
-  /** Empty before the first adoption, or if the working file has errors. */
+  /** Empty before the first adoption, and if the working file has errors. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
@@ -92,8 +92,9 @@ export class Adoptions {
   }
 
   /**
-   * Before the first task: adopts the committed runbook, or the working file if it has the same gates or nothing is committed. While a
-   * session is alive only the committed one is adopted, because the session may have written the file.
+   * Before the first task: adopts the committed runbook, or the working file if it has the same gates or nothing is
+   * committed. While a session is live only the committed one is adopted, because the session may have written the
+   * file.
    */
   async adoptFirst(): Promise<void> {
     const { working, rulebook } = this.#options;
@@ -127,7 +128,7 @@ export class Adoptions {
         (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
       const first = isSame ? pinned : committed?.pinned;
       if (first === undefined || !hasGates(first)) return;
-      // A session can commit too; its commit must not loosen the gates of its own task.
+      // A session can commit too, but its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
       await this.#adopt(first, committed, 'system:daemon');
     }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
@@ -138,7 +139,7 @@ export class Adoptions {
     if (state !== undefined && state.tasks.size > 0) await this.adoptFirst();
   }
 
-  /** Adopts the runbook of the main branch if it loosens nothing; else a person is asked. */
+  /** Adopts the main branch's runbook if it loosens nothing. Otherwise asks a person. */
   async followMain(): Promise<void> {
     if (this.#options.rulebook.inForce === undefined) {
       await this.#first;
@@ -214,7 +215,7 @@ export class Adoptions {
     return readCommittedRules(path, { into, ledger, shared });
   }
 
-  /** One adoption at a time: two would compare with the same predecessor. */
+  /** Runs one adoption at a time, because two would compare with the same predecessor. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work, work);
     this.#last = done.catch(() => undefined);
@@ -227,13 +228,13 @@ export class Adoptions {
   }
 }
 
-/** While the repository is damaged nothing is adopted; the log has the reason. */
+/** While the repository is damaged nothing is adopted, and the log has the reason. */
 function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
   if (!found.ok) throw new Error(found.problem.message);
   return found.value;
 }
 
-/** A runbook without gates is not pinned, so that its author is not asked about each edit. */
+/** A runbook without gates is not pinned, so that each edit does not need its author's consent. */
 function hasGates({ fields }: PinnedRunbook): boolean {
   return compareRules(NO_GATES, fields).length > 0;
 }

@@ -25,7 +25,7 @@ export interface PinnedRunbook {
   readonly holdsCredential: boolean;
 }
 
-/** Fields outside of gates, which always come from the working file. */
+/** Fields that are not gates. They always come from the working file. */
 const FOLLOWED_FIELDS = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
 
 export function pinRunbook(
@@ -38,7 +38,7 @@ export function pinRunbook(
   );
   const content = canonicalJson({ v: 1, runbook: counted, prompts });
   if (!content.ok) return undefined;
-  // Blobs are never deleted, so none may hold a credential.
+  // Blobs are never deleted, so none may contain a credential.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (!redacted.ok) return undefined;
   return parsePinned(redacted.value, toHex(sha256(new TextEncoder().encode(redacted.value))));
@@ -57,7 +57,7 @@ export async function findPinned(
   return parsePinned(new TextDecoder().decode(bytes), sha);
 }
 
-/** The content was checked before it was stored, and its hash proves that it has not changed. */
+/** Skips validation: the content was checked before it was stored, and its hash proves that it is unchanged. */
 function parsePinned(text: string, sha256: string): PinnedRunbook {
   const { runbook: value, prompts } = JSON.parse(text) as { runbook: RunbookValue; prompts: Prompts }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const runbook = buildRunbook(value);
@@ -86,11 +86,13 @@ interface CommittedPlace {
   /** The branch that the project merges into, if it names one. */
   readonly into: string | undefined;
   readonly ledger: Hashing;
-  /** In a fleet the remote's main branch counts: its commit, in Baton's own repository. */
+  /** The commit of the remote's main branch, in Baton's own repository. In a fleet this one counts. */
   readonly shared?: { readonly place: GitLocation; readonly commit: string } | undefined;
 }
 
-/** Undefined without a main branch. Every object is hashed, because an agent can overwrite objects. Fails if one is damaged. */
+/**
+ * Undefined without a main branch. Hashes every object, because an agent can overwrite them. Fails if one is damaged.
+ */
 export async function readCommittedRules(
   path: string,
   { into, ledger, shared }: CommittedPlace,

@@ -28,7 +28,7 @@ function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {
 }
 
 describe('the rules of a project', () => {
-  it('have the place of its pull requests, and keep it if git does not answer', async () => {
+  it('include the repository for pull requests, and keep it if git does not answer', async () => {
     const { path, book, errors } = open('busy');
     const { rules } = book;
     await book.detectGithub();
@@ -42,7 +42,7 @@ describe('the rules of a project', () => {
     expect(rules.pulls).toBeUndefined();
   });
 
-  it('are kept for each adopted runbook, each with the place of pull requests', async () => {
+  it('are kept for each adopted runbook, each with its repository for pull requests', async () => {
     const { book } = open('changed');
     const [strict, lax] = [pin('[merge]\nmethod = "rebase"\n'), pin('')];
     book.add(strict);
@@ -55,7 +55,7 @@ describe('the rules of a project', () => {
 });
 
 describe('before the first adoption', () => {
-  it('the working file is in force: removed settings no longer apply, and the place of pull requests stays', async () => {
+  it('the working file is in force: removed settings no longer apply, and the repository for pull requests stays', async () => {
     const { book } = open('first');
     await book.detectGithub();
     book.follow(pin('[merge]\nmethod = "rebase"\n').runbook);

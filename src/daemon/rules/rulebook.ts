@@ -23,7 +23,7 @@ import { findReviewObstacle, NO_CHECKS, startsWorkflows } from './start-obstacle
 
 interface RulebookOptions {
   readonly path: string;
-  /** In force until a runbook is adopted. */
+  /** The working file, which is in force until a runbook is adopted. */
   readonly working: { readonly lastValid: Runbook | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
@@ -45,7 +45,10 @@ export class Rulebook {
     this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
   }
 
-  /** Before the first adoption. An edit that loosens the gates is ignored while a session is alive, which may have made it. */
+  /**
+   * Follows the working file before the first adoption. An edit that loosens the gates is ignored while a session is
+   * live, because the session may have made it.
+   */
   follow(working: Runbook): void {
     const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
     if (mayBeOfSession && this.loosensFollowed(working)) return;
@@ -79,7 +82,9 @@ export class Rulebook {
     return undefined;
   }
 
-  /** Before entries of other hosts are folded: what they adopt or ask about must be loaded first. */
+  /**
+   * Called before entries of other hosts are folded. The runbooks that they adopt or ask about must be loaded first.
+   */
   async loadAdopted(entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>): Promise<void> {
     for (const entry of entries) {
       const sha256 = entry.type === 'RunbookAdopted' ? entry.data['sha256'] : fieldOf(entry.data['adopts'], 'sha256');
@@ -112,14 +117,19 @@ export class Rulebook {
     return own === null ? this.inForce : this.#pinned.get(own);
   }
 
-  /** The pinned runbook, else the working file, else an empty one; the workspace section always comes from the working file. */
+  /**
+   * The pinned runbook, else the working file, else an empty one. The workspace section is always the working file's.
+   */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
     const { lastValid: good } = this.#options.working;
     const counts = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
     return good === undefined ? counts : { ...counts, workspace: good.workspace };
   }
 
-  /** The last of overlapping calls counts. If git does not answer, nothing changes: open pull requests must not be merged locally. */
+  /**
+   * Of overlapping calls the last one counts. If git does not answer, nothing changes, because open pull requests must
+   * not be merged locally.
+   */
   async detectGithub(): Promise<void> {
     const { path, env, log } = this.#options;
     const look = (this.#looks += 1);
@@ -224,7 +234,7 @@ const MAX_VALUE_CHARACTERS = 200;
 
 export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
-/** All problems, so that they can be corrected together; the hint is that of the first. */
+/** Combines all problems, so that a person can correct them together. The hint is that of the first one. */
 export function runbookError(problems: RunbookProblems): ApiError {
   return {
     code: 'bad-runbook',

@@ -32,13 +32,13 @@ describe('workers that make workflows of tasks', () => {
     .map((role) => `[workers.${role}s]\nroles = ["${role}"]\nworkflow = true\nrun = { agent = "coder" }\n`)
     .join('[agents.coder]\nrun = "true"\n');
 
-  it('may start them if the checks are decided and somebody can review', () => {
+  it('may start them if the checks are decided and a reviewer exists', () => {
     expect(rulesOf(`ci.required = []\n${worker}`)).toEqual([undefined, undefined]);
     expect(rulesOf(worker)).toEqual(['no-checks', undefined]);
     expect(rulesOf(`ci.required = []\n${worker}${coder}`)).toEqual([undefined, 'separation-of-duties']);
   });
 
-  it('are not asked about if there are none', () => {
+  it('are not examined if there are none', () => {
     expect(rulesOf(coder)).toEqual([undefined, undefined]);
   });
 });

@@ -26,7 +26,7 @@ describe('exit_protocol in a runbook', () => {
     expect(new RunbookWatch(repository().folder).readExitProtocol()).toBe(false);
   });
 
-  it('follows the files, whichever of them has it', () => {
+  it('follows the files, whichever of them has the setting', () => {
     const { folder } = repository();
     const runbook = new RunbookWatch(folder);
     expect(runbook.readExitProtocol()).toBe(false);
@@ -37,7 +37,7 @@ describe('exit_protocol in a runbook', () => {
     expect(runbook.readExitProtocol()).toBe(false);
   });
 
-  it('is not switched off by an error elsewhere, nor by a file that cannot be read for the moment', () => {
+  it('is not switched off by an error elsewhere, nor by a temporarily unreadable file', () => {
     const { folder } = repository();
     const runbook = new RunbookWatch(folder);
     writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = true\n[agents.a]\nrnu = "claude"\n');

@@ -2,7 +2,7 @@ import { createRunbookReader, type ReadRunbook } from '../../runbook/read/read-r
 import type { Runbook } from '../../runbook/runbook.ts';
 import type { RunbookProblems } from './rulebook.ts';
 
-/** A new run needs the current files to be valid; everything else continues with the last valid version. */
+/** A new run needs valid current files. Everything else continues with the last valid version. */
 export class RunbookWatch {
   readonly #readNow: () => ReadRunbook;
   readonly #followers: ((runbook: Runbook) => void)[] = [];
@@ -21,7 +21,10 @@ export class RunbookWatch {
     return this.#good;
   }
 
-  /** `exit_protocol` as last read. Neither an error elsewhere in the runbook nor an unreadable file switches it off. */
+  /**
+   * The value of `exit_protocol` as last read. An error elsewhere in the runbook or an unreadable file does not switch
+   * it off.
+   */
   get exitProtocol(): boolean {
     return this.#exitProtocol;
   }
@@ -31,7 +34,7 @@ export class RunbookWatch {
     return this.#exitProtocol;
   }
 
-  /** Also calls the follower at once with the current version. */
+  /** Calls the follower at once with the current version, then with each new one. */
   follow(follower: (runbook: Runbook) => void): void {
     this.#followers.push(follower);
     if (this.#good !== undefined) follower(this.#good);

@@ -10,7 +10,7 @@ export const NO_CHECKS: Refusal = {
   hint: 'List the checks as [[ci.required]] in baton.toml, or write ci.required = [] there to merge without any.',
 };
 
-/** Returns why no agent could approve what the workflow makes. */
+/** Returns why no agent could approve the workflow's result. */
 export function findReviewObstacle(runbook: Runbook): Refusal | undefined {
   const reviewers = holdersOf(runbook, (role) => role === 'reviewer');
   const authors = holdersOf(runbook, isAuthorRole);
@@ -22,7 +22,7 @@ export function findReviewObstacle(runbook: Runbook): Refusal | undefined {
   };
 }
 
-/** The principals that claim a role; separate duties need separate principals. */
+/** Returns the principals that claim a role. Separation of duties needs separate principals. */
 function holdersOf(runbook: Runbook, isRole: (role: string) => boolean): readonly string[] {
   return [...withLibrary(runbook).workers.values()].flatMap(({ name, roles, run }) => {
     const isHolder = run.kind !== 'workflow' && (roles === undefined || roles.some(isRole));

@@ -31,17 +31,20 @@ export async function configureWorkers(
   log.error('the workers of the runbook cannot be recorded', { project: id, cause });
 }
 
-/** Records the workers in the commit that starts the workflow: workers of an earlier runbook would claim the new task first. */
+/**
+ * Records the workers in the commit that starts the workflow. Otherwise the workers of an earlier runbook would claim
+ * the new task first.
+ */
 export function withWorkers<A>(
   started: Outcome<A>,
   { sha256, runbook }: Pick<PinnedRunbook, 'sha256' | 'runbook'>,
   state: State,
   rules: Rules,
 ): Outcome<A> {
-  // Another runbook may have been adopted meanwhile.
+  // Another runbook may have been adopted in the meantime.
   if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
   const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
-  // Last: workers must not claim the task before its checkpoint holds it.
+  // Configured last, because workers must not claim the task before its checkpoint holds it.
   return configured.ok ? { ...started, events: [...started.events, ...configured.events] } : configured;
 }
 
@@ -50,12 +53,12 @@ function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rule
   return decide(state, { kind: 'configure-workers', command: { workers } }, { kind: 'system', name: 'daemon' }, rules);
 }
 
-/** Workers of the built-in workflow are recorded with the first workflow, or before a worker starts it. */
+/** Workers of the built-in workflow are recorded with the first workflow, or before a worker starts one. */
 function hasWorkflows({ tasks }: State): boolean {
   return [...tasks.values()].some(({ flow }) => flow.mode !== null);
 }
 
-/** In canonical form, because the ledger returns fields in another order. */
+/** Compares the canonical form, because the ledger returns fields in another order. */
 function haveSameWorkers(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
   const [a, b] = [canonicalJson(before), canonicalJson(now)];
   return a.ok && b.ok && a.value === b.value;

@@ -19,7 +19,7 @@ afterEach(async () => {
   await world.end();
 });
 
-/** As a process of its own: the SDK registers itself for the whole process. */
+/** A separate process, because the SDK registers itself for the whole process. */
 async function startDaemon(env: Record<string, string>): Promise<() => Promise<void>> {
   const daemon = await world.scene.spawnDaemon({ BATON_TICK_MS: '50', ...env });
   expect(daemon.said).toBe('ready');
@@ -30,7 +30,7 @@ async function startDaemon(env: Record<string, string>): Promise<() => Promise<v
   };
 }
 
-/** Each span as its name below those of its parents. */
+/** The path of each span: the names of its parents and its own. */
 function pathsOf(spans: readonly ReceivedSpan[]): string[] {
   const path = (span: ReceivedSpan): string => {
     const above = spans.find(({ spanId }) => spanId === span.parentSpanId);

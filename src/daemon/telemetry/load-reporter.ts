@@ -4,8 +4,9 @@ import { causeOf, type Log } from '../log.ts';
 import type { TelemetryReporter } from './reporter.ts';
 
 /**
- * Imports the module that registers an OpenTelemetry SDK. It is imported here and not by `--import`, because the daemon gets most of its
- * environment through a pipe, after Node has loaded those modules. A module that fails is logged: work goes on without it.
+ * Imports the module that registers an OpenTelemetry SDK. It is imported here and not by `--import`, because the daemon
+ * gets most of its environment through a pipe, after Node has loaded those modules. A failure is logged, and work
+ * continues without it.
  */
 export async function loadReporter(path: string | undefined, log: Log): Promise<TelemetryReporter | undefined> {
   if (path === undefined) return undefined;

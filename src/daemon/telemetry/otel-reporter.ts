@@ -4,11 +4,11 @@ import { INSTRUMENT_NAMES, instrumentOf, type InstrumentName, type Measurement }
 import type { FinishedTrace } from '../../telemetry/spans.ts';
 import type { TelemetryReporter } from './reporter.ts';
 
-/** Reports through the API of OpenTelemetry. What becomes of it is up to the SDK that the operator has registered. */
+/** Reports through the OpenTelemetry API. The operator's registered SDK decides what is sent. */
 export function createOtelReporter(close: () => Promise<void>): TelemetryReporter & { readonly isRegistered: boolean } {
   const tracer = trace.getTracer('baton', VERSION);
   const record = createInstruments();
-  // A span of an SDK has an id even if it is not sampled. This one never ends, so it is not exported.
+  // With an SDK, a span has an id even if it is not sampled. This one never ends, so it is not exported.
   const isRegistered = isSpanContextValid(tracer.startSpan('baton').spanContext());
   return {
     isRegistered,
@@ -20,7 +20,7 @@ export function createOtelReporter(close: () => Promise<void>): TelemetryReporte
       for (const { key, parent, name, startMs, isError, attributes } of spans) {
         const above = made.get(parent ?? '');
         const context = above === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, above);
-        // A number could be taken for the time since this process started.
+        // Passed as a Date, because a number could be read as the time since this process started.
         const options = { startTime: new Date(startMs), attributes, root: parent === null };
         const span = tracer.startSpan(name, options, context);
         if (isError) span.setStatus({ code: SpanStatusCode.ERROR });

@@ -25,7 +25,7 @@ interface DataPoint {
   readonly attributes: ReceivedSpan['attributes'];
 }
 
-/** A collector on loopback that keeps what it receives as OTLP in JSON. */
+/** A collector on loopback that stores what it receives as OTLP in JSON. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
   /** The newest value of each metric. */

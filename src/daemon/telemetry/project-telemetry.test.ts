@@ -28,7 +28,7 @@ it('reports on each host what that host recorded, so that a fleet reports everyt
   expect(other.reported).toEqual(['baton.claims.ended', 'task']);
 });
 
-it('goes on if a reporter throws', () => {
+it('continues if a reporter throws', () => {
   const errors: unknown[] = [];
   const fail = (): never => {
     throw new Error('full');

@@ -11,7 +11,7 @@ import { underWayIn } from '../../telemetry/under-way-in-state.ts';
 import type { TelemetryReporter } from './reporter.ts';
 
 export interface ProjectTelemetryOptions extends Pick<TelemetryReporter, 'measure'> {
-  /** Undefined if nobody receives traces: then none are folded. */
+  /** Undefined if no receiver is registered. Traces are then not folded. */
   readonly trace: TelemetryReporter['trace'] | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -35,7 +35,7 @@ export class ProjectTelemetry {
     this.#traces = new TraceFold(project);
   }
 
-  /** Call it with the state that the project starts from, before the first `add`. */
+  /** Must be called with the project's initial state, before the first `add`. */
   begin(ledger: Pick<Ledger, 'store'>, state: State): void {
     this.#guard(() => {
       this.#underWay = underWayIn(this.#underWay.project, state);
@@ -47,7 +47,7 @@ export class ProjectTelemetry {
       .finally(() => this.#foldWaiting());
   }
 
-  /** Every host folds each entry; the one that recorded it reports what follows. */
+  /** Every host folds each entry, but only the host that recorded it reports measurements. */
   add(entries: readonly RecordedEvent[], isOwn: boolean): void {
     for (const recorded of entries) {
       this.#guard(() => {
@@ -66,7 +66,7 @@ export class ProjectTelemetry {
     });
   }
 
-  /** Reads the newest entries again, so that traces that were under way when the daemon stopped are whole. Reports none of them. */
+  /** Folds the newest entries again, so that traces open at the last stop are complete. Reports none of them. */
   async #replay({ store }: Pick<Ledger, 'store'>, to: number): Promise<void> {
     const from = Math.max(1, to - TELEMETRY_LIMITS.replayedEntries + 1);
     for await (const batch of store.entries({ from, to })) {
@@ -75,7 +75,7 @@ export class ProjectTelemetry {
         const recorded = entry.ok ? toRecordedEvent(entry.value) : undefined;
         if (recorded !== undefined) this.#traces.add(recorded);
       }
-      // Nobody waits for this: requests come first.
+      // Background work: requests come first.
       await setImmediate();
     }
   }

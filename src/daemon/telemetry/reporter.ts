@@ -5,6 +5,6 @@ import type { FinishedTrace } from '../../telemetry/spans.ts';
 export interface TelemetryReporter {
   readonly measure: (measurement: Measurement) => void;
   readonly trace: (trace: FinishedTrace) => void;
-  /** Sends what is left. */
+  /** Sends what is still buffered. */
   readonly close: () => Promise<void>;
 }

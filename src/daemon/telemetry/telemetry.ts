@@ -6,7 +6,7 @@ import { causeOf, type Log, ThrottledLog } from '../log.ts';
 import { ProjectTelemetry } from './project-telemetry.ts';
 import type { TelemetryReporter } from './reporter.ts';
 
-/** The metrics of all projects of a daemon, counted since it started. */
+/** The metrics of all projects of a daemon, counted since its start. */
 export class Telemetry {
   readonly #totals = new Totals();
   readonly #log: ThrottledLog;

@@ -5,27 +5,28 @@ import { renderStoreUrl } from '../../protocol/store-url.ts';
 import { findFleet, hostOf, type HostRecord } from '../../state/fleet/fleet.ts';
 import type { State } from '../../state/state.ts';
 
-/** What a host knows about the others beside the ledger. */
+/** What a host knows about the other hosts besides the ledger. */
 export interface FleetMeasures {
   readonly here: string;
-  /** How many entries the ledger of this host has. */
+  /** The number of entries in this host's ledger. */
   readonly size: number;
-  /** The newest answer to its report; undefined before the first. */
+  /** The newest answer to this host's report; undefined before the first. */
   readonly answer: Pick<BeatAnswer, 'hosts' | 'caretaker' | 'generation' | 'joining'> | undefined;
   readonly url: string;
   readonly awaySince: string | null;
   readonly latencyMs: number | null;
-  /** What keeps this host from taking part, or its replica from being written. */
+  /** Why this host cannot take part, or why its replica cannot be written. */
   readonly problems?: readonly Pick<Problem, 'message' | 'hint'>[];
 }
 
-/** Undefined before the fleet is founded. Requests to join are added by the handler, which asks the database. */
+/** Undefined before the fleet is founded. The handler adds join requests, which it reads from the database. */
 export function createFleetView(state: State, measures: FleetMeasures): FleetView | undefined {
   const fleet = findFleet(state);
   if (fleet === undefined) return undefined;
   const { here, answer, url, awaySince, latencyMs, problems = [] } = measures;
   const rows = new Map(answer?.hosts.map((row) => [row.host, row]));
-  // Reports are a second old: a host is behind the newest of them, not behind what was recorded since.
+  // Reports are up to a second old, so a host's lag is measured against the newest report, not against the ledger's
+  // head.
   const newest = Math.max(0, ...[...rows.values()].map((row) => row.size));
   const caretaker = answer?.caretaker ?? fleet.caretaker;
   const around = { here, newest, caretaker: caretaker?.host, busy: countBusy(state) };
@@ -99,5 +100,5 @@ function stateOf({ removed, draining }: HostRecord, row: HostRow | undefined, is
   return draining ? 'draining' : 'live';
 }
 
-/** A host reports once a second. */
+/** A host without a report for this long counts as silent. Hosts report once a second. */
 const SILENT_MS = 5000;

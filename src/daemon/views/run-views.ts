@@ -29,7 +29,7 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string): 
   };
 }
 
-/** In the order of the runbook; a step that never started is pending. */
+/** In the order of the runbook. A step that never started is pending. */
 function stepViews({ agents }: State, run: PipelineRun, stateDir: string): readonly StepView[] {
   const plan = findPipelinePlan(run)?.steps ?? [];
   const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
@@ -59,7 +59,7 @@ function stepViews({ agents }: State, run: PipelineRun, stateDir: string): reado
   });
 }
 
-/** Only worth a word if there are several. */
+/** Names the host only if there are several. */
 export function hostField(run: { readonly host: string | null }, state: State): { readonly host?: string } {
   const host = state.hosts.size < 2 ? undefined : hostOf(run, state);
   return host === undefined ? {} : { host };
@@ -97,7 +97,7 @@ export function agentView(state: State, run: AgentRun, stateDir: string): AgentV
   };
 }
 
-/** The record of the newest process; null before its start. */
+/** The sandbox record of the newest process; null before its start. */
 export function sandboxView({ sandbox: kind, access }: AgentRun): AgentView['sandbox'] {
   if (kind === undefined) return null;
   const { network = null, limits = null, notes = [] } = access ?? {};

@@ -7,11 +7,11 @@ import type { Fence } from '../../git/fence/fence.ts';
 import { findWorktreeNeed } from '../operations/worktree-views.ts';
 import { parseState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
 
-/** What the entries of a ledger say, read without a daemon. */
+/** The content of a ledger, read without a daemon. */
 export interface StoredView {
-  /** The level of its entries; null if the project was never on PostgreSQL. */
+  /** The level of the entries; null if the project was never on PostgreSQL. */
   readonly level: number | null;
-  /** The first entry of a type that this version does not know. */
+  /** The first entry with a type unknown to this version. */
   readonly unknown: { readonly type: string; readonly seq: number } | undefined;
   readonly ownerOf: (worktree: StoredWorktree) => WorktreeOwnership;
 }
@@ -23,15 +23,15 @@ interface StoredWorktree {
 }
 
 interface WorktreeOwnership {
-  /** Why it stays; null if its work is over. */
+  /** Why the worktree must stay; null if its work is over. */
   readonly needed: string | null;
-  /** Whether the ledger has the task that it was made for. */
+  /** Whether the ledger has the worktree's task. */
   readonly hasTask: boolean;
 }
 
 /**
- * Folds the newest snapshot and what follows, or everything without one. Undefined if that is more than `mostEntries`.
- * Writes nothing.
+ * Folds the newest snapshot and later entries, or everything if there is no snapshot. Undefined if that is more than
+ * `mostEntries`. Writes nothing.
  */
 export async function readStoredView(
   store: Store,

@@ -22,7 +22,7 @@ function viewOf(play: Play, id = 'A', showsDecisions = true): TaskOverview {
   return view;
 }
 
-/** As `task_get` shows it, as far as it is not looked at here. */
+/** The result of `task_get`, as far as these tests need it. */
 function detailsOf(task: Task): TaskDetails {
   const { id, n, title, phase, nextRole: next_role, after, priority, progress, notes, endings } = task;
   const unknown = { claimable: false, claim: null, waits_for: [], decision_ids: [], latest_record: null };

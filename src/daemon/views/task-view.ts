@@ -22,7 +22,7 @@ interface ViewOptions {
   readonly showsDecisions: boolean;
 }
 
-/** `details` is the task as `task_get` shows it; the task must be in the state. */
+/** `details` is the task as returned by `task_get`. The task must be in the state. */
 export function buildTaskView(state: State, details: TaskDetails, options: ViewOptions): TaskOverview {
   const { at, rules, showsDecisions } = options;
   const task = state.tasks.get(details.id);
@@ -64,19 +64,19 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
   };
 }
 
-/** The commits of a claim by hand are not measured: its record names the head. */
+/** The commits of a manual claim are not measured, so its record names the head. */
 export function hasCommits({ flow, latestRecord }: Task): boolean {
   return flow.head !== null && (flow.commits > 0 || latestRecord !== null);
 }
 
-/** The command with which a person begins work on a task. The work of a workflow is on a branch of its own. */
+/** The command with which a person starts work on a task. A workflow's work needs its own worktree. */
 export function claimCommand({ id, claim, nextRole, flow }: Task): string {
   const role = claim?.role ?? nextRole;
   const options = `${role === null ? '' : ` --role ${shellWord(role)}`}${flow.mode === null ? '' : ' --worktree'}`;
   return `baton task claim ${shellWord(id)} --as NAME${options}`;
 }
 
-/** The stages of a task, those ahead included. */
+/** The stages of a task, including those ahead. */
 export function stagesOf(state: State, task: Task, rules: Rules, at: string): readonly StageView[] {
   const visits = listVisits(state.timelines.get(task.id) ?? { spans: [] }, at);
   const hasChecks = rulesFor(task, rules).ciGate;
@@ -89,7 +89,7 @@ function visitsOf({ flow }: Task, timeline: Timeline, at: string): readonly Visi
   return flow.mode === null ? visits : visits.filter((visit) => !isBefore(visit));
 }
 
-/** The workflows that are not over, for `status_get`. Those that wait for a person come first, then those that changed last. */
+/** The workflows that are not over, for `status_get`: those that wait for a person, then the most recently changed. */
 export function listWorkflows(state: State, rules: Rules, at: string): readonly WorkflowBrief[] {
   const open: { readonly task: Task; readonly last: Span }[] = [];
   for (const task of state.tasks.values()) {
@@ -128,7 +128,7 @@ function timesView(ms: Times): TaskOverview['times'] {
   };
 }
 
-/** A runbook may define another form of the handoff: then only its summary is known. */
+/** A runbook may define another form of the handoff. Then only its summary is known. */
 function issueView({ title, flow: { issue } }: Task): TaskOverview['issue'] {
   const parsed = issue === null ? undefined : parseHandoff(issue.xml);
   if (parsed?.ok !== true || parsed.value.kind !== 'handoff') return null;
@@ -167,7 +167,7 @@ function costView(state: State, { id }: Task, at: string): TaskOverview['cost'] 
   return spent;
 }
 
-/** The claims that the task keeps, with their agents. Of agents that ended long ago only the claim is known. */
+/** The claims recorded for the task, with their agents. For agents that ended long ago only the claim is known. */
 function listSessions(state: State, task: Task, { spans }: Timeline): readonly SessionView[] {
   const agents = Map.groupBy(
     [...state.agents.values()].filter((agent) => agent.task?.task_id === task.id),

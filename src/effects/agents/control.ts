@@ -9,7 +9,7 @@ import { preventStart, waitForEnd, waitForStart } from '../processes/supervisor.
 
 export type ControlResult =
   | { readonly ok: true }
-  /** `isUnreachable`: no response came. Otherwise the supervisor refused. */
+  /** `isUnreachable`: no response arrived. Otherwise the supervisor refused. */
   | { readonly ok: false; readonly isUnreachable: boolean; readonly reason: string };
 
 export interface ControlOptions {
@@ -18,7 +18,7 @@ export interface ControlOptions {
   readonly timeoutMs: number;
 }
 
-/** Sends a control message to a supervisor and waits until it has been carried out. */
+/** Sends a control message to a supervisor and waits until the supervisor has carried it out. */
 export async function sendControl(
   control: Control,
   { port, token, timeoutMs }: ControlOptions,
@@ -66,7 +66,7 @@ export async function sendControlToAgent(
   timeoutMs: number,
 ): Promise<ControlResult> {
   const running = readRunning(agentFiles(stateDir, agentId), start);
-  // After the supervisor has ended, another program may listen on its port, and must not receive the token.
+  // After the supervisor has ended, another program may listen on its port. It must not receive the token.
   if (running === undefined || hasEnded(running.supervisor)) return NO_SUPERVISOR;
   return sendControl(message, { port: running.port, token: supervisorToken(agentId), timeoutMs });
 }
@@ -79,7 +79,9 @@ export interface KilledProcess {
   readonly reason: string;
 }
 
-/** Ends an agent with everything that it started; undefined if cancelled. Prevents a start that no supervisor took. */
+/**
+ * Ends an agent and everything that it started. Undefined if cancelled. Prevents a start that no supervisor has taken.
+ */
 export async function killAgent(
   { agentId, start, reason }: KilledProcess,
   context: EffectContext,

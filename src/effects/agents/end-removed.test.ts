@@ -12,7 +12,7 @@ it('finds the agents of a removed host, although they count as lost', () => {
   expect(listAgentsOf(play.state, 'alpha')).toEqual([]);
 });
 
-it('is about the own host only', () => {
+it('recognises only the removal of this host', () => {
   const data = { host: 'beta', reason: 'burnt down', by: 'operator:ann' };
   const recorded = [{ type: 'HostRemoved', data, seq: 1, at: '', actor: '' } as const];
   expect([isRemoval(recorded, 'beta'), isRemoval(recorded, 'alpha'), isRemoval(recorded, undefined)]).toEqual([

@@ -6,7 +6,9 @@ import type { EffectContext } from '../context.ts';
 import { inspectSupervised } from '../processes/supervised.ts';
 import { killAgent } from './control.ts';
 
-/** Ends the agents of a host that was removed while it is alive: the ledger counts them as lost, and nobody else can reach them. */
+/**
+ * Ends the agents of a removed host that still runs. The ledger counts them as lost, and no other host can reach them.
+ */
 export async function endRemovedAgents(context: EffectContext, signal: AbortSignal): Promise<void> {
   const host = context.here?.()?.host;
   const runs = (await context.readState((state) => listAgentsOf(state, host))) ?? [];
@@ -25,7 +27,7 @@ export function isRemoval(recorded: readonly RecordedEvent[], host: string | und
   return recorded.some(({ type, data }) => type === 'HostRemoved' && data.host === host);
 }
 
-/** Also those that count as ended: their processes may still run. */
+/** Includes agents that count as ended, because their processes may still run. */
 export function listAgentsOf(state: State, host: string | undefined): readonly RunStart[] {
   const runs = [...state.agents.values()].filter((run) => host !== undefined && hostOf(run, state) === host);
   return runs.map(({ id, start }) => ({ id, start }));

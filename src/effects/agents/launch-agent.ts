@@ -27,14 +27,14 @@ export interface StartedAgent {
   readonly workplace: string;
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
-  /** The git author, as variables; the agent's own `env` overrides them. */
+  /** The git author, as variables. The agent's own `env` overrides them. */
   readonly author: Readonly<Record<string, string>>;
   readonly owes: readonly string[];
-  /** The session ends with an exit signal, which may be in its output. */
+  /** The session ends with an exit signal, which the supervisor also looks for in its output. */
   readonly usesExitSignals: boolean;
   /** The pinned prompt files of a task. Null for a run without a task, which reads them from the project. */
   readonly prompts: Prompts | null;
-  /** Variables of the daemon that everything in the project gets. */
+  /** Variables of the daemon that every process of the project gets. */
   readonly envPass: readonly string[];
   readonly access: SessionSettings['access'];
   /** Variables that Baton sets for the secrets that it injects. */
@@ -50,7 +50,10 @@ export interface LaunchMade extends Pick<LaunchParts, 'reads' | 'writes' | 'prog
 
 export type LaunchResult = LaunchMade | { readonly ok: false; readonly reason: string };
 
-/** The launch file for the supervisor: the plan with its templates filled in, the client's arguments, and the tokens of the run. */
+/**
+ * Builds the launch file for the supervisor: the plan with its templates expanded, the client's arguments, and the
+ * tokens of the run.
+ */
 export function launchAgent(started: StartedAgent, context: EffectContext, programs: Programs): LaunchResult {
   const { run, start, workplace } = started;
   const { stateDir, times } = context;
@@ -96,7 +99,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     },
     env_pass: [...started.envPass, ...(filled.plan.env_pass ?? []), ...clientVariables(filled.plan, context.env, user)],
     ...(isAttached(run) ? ({ terminal: true } as const) : {}),
-    // A person in front of the agent has no timeout.
+    // While a person uses the agent, there is no timeout.
     timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
     kill_after_ms: times.killAfterMs,
     idle_ms: isAttached(run) ? null : times.idleMs,
@@ -130,7 +133,7 @@ interface EarlierProcesses {
   readonly held: readonly HeldMessage[];
 }
 
-/** Fills in the templates of a plan. Messages of people are passed on unchanged. */
+/** Expands the templates of a plan. Messages of people are passed on unchanged. */
 function fillIn(started: StartedAgent, before: EarlierProcesses, context: EffectContext): Filled | LaunchRefusal {
   const { run, templates, prompts } = started;
   const reasons: string[] = [];
@@ -174,8 +177,9 @@ function appendNote(prompt: string | null, note: string): string {
 }
 
 /**
- * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so it names only
- * variables that pass to the agent anyway: `${env.AWS_SECRET_ACCESS_KEY}` would otherwise put the key into a conversation.
+ * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so
+ * it may name only variables that the agent gets anyway: otherwise `${env.AWS_SECRET_ACCESS_KEY}` would put the key
+ * into a conversation.
  */
 function withAllowedEnvironment({ run, templates, envPass }: StartedAgent, { env }: EffectContext): TemplateContext {
   return { ...templates, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
@@ -183,13 +187,13 @@ function withAllowedEnvironment({ run, templates, envPass }: StartedAgent, { env
 
 const UNPASSED_VARIABLE_HINT = ' (a prompt file names only variables that pass to its agent: see env_pass)';
 
-/** Messages that the earlier process did not receive come first; a message that is sent again anyway is not repeated. */
+/** Puts messages that the earlier process did not receive first, unless the new message repeats one. */
 function joinUndelivered(held: readonly HeldMessage[], message: string | null): string | null {
   const texts = held.map(({ text }) => text).filter((text) => message?.includes(text) !== true);
   return [...texts, ...(message === null ? [] : [message])].join('\n\n') || null;
 }
 
-/** The first message of the process. If there is a conversation to continue, it already contains the prompt. */
+/** The first message of the process. A conversation that continues already contains the prompt. */
 function firstMessage(
   run: AgentRun,
   prompt: string | null,
@@ -198,9 +202,9 @@ function firstMessage(
 ): string | null {
   const { resume, plan } = run;
   if (resume === null) return prompt;
-  // A client that resumes without a message would wait on its standard input for ever; a person types one.
+  // A client that resumes without a message would wait on its standard input forever. An attached person types one.
   if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
-  // A client that kept nothing of its conversation starts over: the message alone would lack the prompt.
+  // A client without a stored conversation starts over, and the message alone would lack the prompt.
   const beginsAnew = !hasConversation && isModelClient(plan.run);
   return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }

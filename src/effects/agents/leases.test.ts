@@ -10,13 +10,13 @@ const worker = {
   plan: { kind: 'agent', agent: runs.agentPlan({ requires: [] }) },
 } as const;
 
-it('renews the claim of an agent that is being started, and leaves that of one at work to its supervisor', () => {
+it("renews the claim of a starting agent, and leaves a running agent's claim to its supervisor", () => {
   const play = new Play().order(say.create('T1')).order(runs.configure([worker]));
   expect(claimsToRenew(play.state)).toEqual([{ taskId: 'T1', epoch: 1 }]);
   expect(claimsToRenew(play.say(runs.started(play.agent().id)).state)).toEqual([]);
 });
 
-it('renews the claim of one that waits until the process of an earlier claim has gone', () => {
+it('renews the claim of an agent that waits until the process of an earlier claim has exited', () => {
   const play = new Play().order(say.create('T1')).order(runs.configure([worker]));
   const first = play.agent();
   play.say(runs.started(first.id)).say(say.release('T1'), say.session(first.id, 'T1', 1));

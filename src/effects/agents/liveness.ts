@@ -8,7 +8,7 @@ import { reportExitCommand, submitAll } from '../perform.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { readExit } from '../processes/supervised.ts';
 
-/** If the supervisor of a running agent was killed: ends what is left of the run and reports the exit in its place. */
+/** Handles a killed supervisor of a running agent: ends what is left of the run and reports the exit in its place. */
 export class Liveness {
   readonly #context: EffectContext;
   readonly #settling = new Set<string>();
@@ -61,8 +61,9 @@ function isLost({ process, supervisor }: AgentRun): boolean {
 }
 
 /**
- * The claims that the daemon renews: those of runs that wait for a person, run a command or are starting. For a running agent its
- * supervisor renews the claim, so that the claim expires if the machine hangs. Each host renews its own.
+ * Returns the claims that the daemon renews: those of runs that wait for a person, run a command or are starting. For a
+ * running agent its supervisor renews the claim, so that the claim expires if the machine hangs. Each host renews its
+ * own claims.
  */
 export function claimsToRenew(
   state: State,
@@ -75,7 +76,7 @@ export function claimsToRenew(
   }
   if (held.size === 0) return [];
   for (const { task, process, parked } of state.agents.values()) {
-    // An agent of an earlier claim does not renew the claim of its successor.
+    // An agent of an earlier claim must not renew its successor's claim.
     const isOwn = task !== null && held.get(task.task_id) === task.epoch;
     if (isOwn && process === 'running' && parked === null) held.delete(task.task_id);
   }

@@ -11,14 +11,14 @@ import type { EffectContext } from '../context.ts';
 import { agentContext } from '../template-context.ts';
 import { sendControlToAgent } from './control.ts';
 
-/** Sends a message to an agent through its supervisor, which delivers each message once however often it is sent. */
+/** Sends a message to an agent through its supervisor, which delivers each message once, even if it is sent again. */
 export async function sendMessage(
   { agent_id: agentId, message_id, text, wakes = false }: Events['MessageRequested'],
   context: EffectContext,
 ): Promise<readonly Command[]> {
   const found = await context.readState((state) => {
     const run = state.agents.get(agentId);
-    // No environment variables: a message is recorded as it was written.
+    // Environment variables are not expanded, because a message is recorded as written.
     return (
       run && {
         start: run.start,
@@ -36,7 +36,7 @@ export async function sendMessage(
   return [{ kind: 'deliver-message', command: { message_id, ok: answer.ok, reason } }];
 }
 
-/** The person's last answer, if the agent had asked for permission. */
+/** The person's last answer, if the agent requested a permission. */
 function permissionOf({ decisions }: State, agentId: string): 'allow' | 'deny' | undefined {
   const asked = [...decisions.values()].findLast((each) => each.agentId === agentId);
   if (asked?.source !== 'prompt' || asked.result?.kind !== 'resolved') return undefined;
@@ -44,7 +44,7 @@ function permissionOf({ decisions }: State, agentId: string): 'allow' | 'deny' |
   return asked.result.action === 'deny' ? 'deny' : undefined;
 }
 
-/** Fills in the templates of a message that comes from the runbook; messages of people and agents are passed on unchanged. */
+/** Expands the templates of a message from the runbook. Messages of people and agents are passed on unchanged. */
 export function fillMessage(plan: AgentPlan, text: string, context: TemplateContext): string {
   if (!messagesOf(plan).includes(text)) return text;
   const rendered = renderTemplate(text, context, { quote: 'none' });
@@ -58,7 +58,7 @@ function messagesOf(plan: AgentPlan): string[] {
   return handlers.flatMap((handler) => handler?.message ?? []);
 }
 
-/** Pushes the standing of each agent when it changes. An unreachable supervisor asks when it needs the standing. */
+/** Pushes each agent's standing when it changes. A supervisor that cannot be reached requests it when needed. */
 export class StandingPush {
   readonly #context: StandingContext;
   readonly #sent = new Map<string, SentStanding>();
@@ -67,7 +67,7 @@ export class StandingPush {
     this.#context = context;
   }
 
-  /** Also sends to an agent that is new to this daemon: what the earlier daemon sent last is unknown. */
+  /** Also sends to an agent that is new to this daemon, which does not know what the earlier daemon sent last. */
   reconcile(state: State): void {
     if (state.agents.size === 0) return;
     const usesExitSignals = this.#context.usesExitSignals();
@@ -84,7 +84,7 @@ export class StandingPush {
     await this.#sent.get(agentId)?.pending;
   }
 
-  /** Sent even if unchanged: a response may have carried a different standing in between. */
+  /** Sends even if unchanged, because a response may have carried a different standing in between. */
   #push(run: AgentRun, standing: Standing): void {
     const { at: _, ...content } = standing;
     const text = JSON.stringify({ start: run.start, ...content });
@@ -95,7 +95,7 @@ export class StandingPush {
     if (!isSent) agent.pending ??= this.#deliver(agent);
   }
 
-  /** Sends until the supervisor has the newest standing. After a failure the next tick tries again. */
+  /** Sends until the supervisor has the newest standing. After a failure the next tick retries. */
   async #deliver(agent: SentStanding): Promise<void> {
     for (let isAccepted = true; isAccepted && !agent.isSent;) {
       agent.isSent = true;

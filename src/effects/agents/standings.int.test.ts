@@ -17,7 +17,7 @@ interface Heard {
   readonly response: ServerResponse;
 }
 
-/** A supervisor that hears, and answers when the test lets it. */
+/** A supervisor that records what it receives and answers when the test allows it. */
 async function supervisor(stateDir: string, id: string): Promise<Heard[]> {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ async function supervisor(stateDir: string, id: string): Promise<Heard[]> {
   return heard;
 }
 
-it('tells an agent that it stands as it was told last, where it stood otherwise in between', async () => {
+it('sends an unchanged standing again if a response carried another one in between', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'baton-standings-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true }));
   const heard = await supervisor(stateDir, 'a1');
@@ -52,7 +52,8 @@ it('tells an agent that it stands as it was told last, where it stood otherwise 
   play.order(runs.startAgent(runs.agentPlan({ budget: { tokens: 100 } }), 'a1')).say(runs.started('a1'));
   standings.reconcile(play.state);
   await until('it is told', () => heard.length === 1);
-  // While that is under way it is parked, of which it hears in the answer to what it said; and may go on again.
+  // Meanwhile the agent is parked, which its supervisor learns from the response to its own report. Then the agent may
+  // continue.
   play.say(runs.used(play.agent('a1'), 120), runs.supervisor('a1'));
   standings.reconcile(play.state);
   play.order(runs.resolve(play.decision().id, 1));
@@ -63,7 +64,7 @@ it('tells an agent that it stands as it was told last, where it stood otherwise 
   await standings.untilDelivered('a1');
   expect(heard.map(({ isHeld }) => isHeld)).toEqual([false, false]);
   expect(heard[1]?.at).toBe(play.state.seq);
-  // What is the same is not said twice.
+  // An unchanged standing is not sent again.
   standings.reconcile(play.state);
   await standings.untilDelivered('a1');
   expect(heard).toHaveLength(2);

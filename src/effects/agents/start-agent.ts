@@ -22,15 +22,15 @@ import { workplaceOf } from '../sessions/workplace.ts';
 import { agentContext } from '../template-context.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
 
-/** The outcome of a start; several if the process ran and ended before the start was reported. */
+/** The outcome of a start. Several commands if the process ran and ended before the start was reported. */
 export type StartOutcome =
   | ({ readonly kind: 'started' } & Pick<Running, 'supervisor' | 'process' | 'sandbox'>)
   | { readonly kind: 'exited'; readonly exit: Exit }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by the files in the agent's
- * folder and followed instead. Empty if another process has reported the outcome.
+ * Starts an agent under its own supervisor, once. If an earlier daemon started a supervisor, the files in the agent's
+ * folder show it, and it is followed instead. Empty if another process has reported the outcome.
  */
 export async function startAgent(
   { agentId, start }: { readonly agentId: string; readonly start: number },

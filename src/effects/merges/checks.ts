@@ -26,7 +26,10 @@ import { findMainOf } from '../sessions/workplace.ts';
 import { requireRemote } from '../travel/remote-away.ts';
 import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
 
-/** Runs the required checks of a task's head. Each outcome is recorded as soon as the check ends; a recorded check is not run again. */
+/**
+ * Runs the required checks of a task's head. Each outcome is recorded when its check ends, and a recorded check is not
+ * run again.
+ */
 export async function runChecks(
   { checks_id, task_id, head, checks }: Events['ChecksRequested'],
   context: EffectContext,
@@ -53,14 +56,14 @@ export async function runChecks(
   return [];
 }
 
-/** The checks that Baton runs; another system runs and reports the others. */
+/** The checks that Baton runs. Another system runs and reports the others. */
 export function ownChecks(checks: readonly CheckPlan[]): readonly CheckPlan[] {
   return checks.filter(({ run }) => run !== undefined);
 }
 
 /**
- * Polls the checks that GitHub runs on a head, once. The effect stays owed until all outcomes are recorded, and is polled less and less
- * often: for projects without a webhook, and for deliveries that the daemon missed.
+ * Polls the checks that GitHub runs on a head, once. The effect stays owed until all outcomes are recorded, and is
+ * polled less and less often. This covers projects without a webhook, and deliveries that the daemon missed.
  */
 export async function watchChecks(
   { task_id: taskId, head, watch }: Events['PullRequestPublished'],
@@ -86,7 +89,7 @@ export async function watchChecks(
 }
 
 export interface CommitCheck {
-  /** Prefix of the commands' ids: the same commit under the same id is checked once. */
+  /** Prefix of the commands' ids. The same commit under the same id is checked once. */
   readonly id: string;
   readonly sha: string;
   readonly taskId: string;
@@ -100,8 +103,8 @@ export interface CheckResult extends CommandEnd {
 }
 
 /**
- * Runs checks on one commit in a clean checkout, one after the other until one fails. The files are restored before each check, because an
- * earlier check runs the branch's code and could have changed them. Undefined if the checks were cancelled.
+ * Runs checks on one commit in a clean checkout, one after the other until one fails. The files are restored before
+ * each check, because an earlier one runs the branch's code and could have changed them. Undefined if cancelled.
  */
 export async function checkCommit(
   { id, sha, taskId, checks }: CommitCheck,
@@ -158,7 +161,7 @@ export async function abandonChecks(
   await removeCheckout(freshCheckoutPath(checkoutOf(context.stateDir, id)));
 }
 
-/** The same for a merge: the id of each checked commit begins with the id of the merge. */
+/** Stops the checks of a merge. The id of each checked commit starts with the merge's id. */
 export async function abandonMerge(mergeId: string, context: EffectContext): Promise<void> {
   const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
   for (const id of namesIn(join(context.stateDir, 'commands')).filter(isOurs))
@@ -167,7 +170,7 @@ export async function abandonMerge(mergeId: string, context: EffectContext): Pro
     await removeCheckout(checkoutOf(context.stateDir, id));
 }
 
-/** The weakest sandbox that a check of a merge had; empty if there is no record of one. */
+/** The weakest sandbox in which a check of a merge ran; empty if none is recorded. */
 export function weakestSandbox(mergeId: string, { stateDir }: EffectContext): { readonly sandbox?: string } {
   const ids = namesIn(join(stateDir, 'commands')).filter((name) => name.startsWith(`${mergeId}.`));
   const kinds = new Set(ids.map((id) => readRunning(commandFiles(stateDir, id), 1)?.sandbox?.kind));
@@ -183,7 +186,7 @@ function checkoutOf(stateDir: string, id: string): string {
   return join(stateDir, 'checkouts', id);
 }
 
-/** From Baton's own repository. The main branch, as it was when the work began, decides attributes and filters. */
+/** Checks out from Baton's own repository. The main branch of the work's start determines attributes and filters. */
 async function checkOut(
   { sha, taskId }: { readonly sha: string; readonly taskId: string },
   folder: string,
@@ -210,7 +213,7 @@ async function hasCommit(sha: string | null, context: EffectContext): Promise<st
   return sha !== null && (await context.ownRepository.with(sha)).ok ? sha : undefined;
 }
 
-/** Work by hand has no recorded start: the merge base with the main branch counts. */
+/** Manual work has no recorded start, so the merge base with the main branch counts. */
 async function findCommon(own: OwnRepository, sha: string, main: string): Promise<string> {
   const common = await findMergeBase(own, sha, main);
   return common.ok ? (common.value ?? main) : main;

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-/** The protected paths that the commits on a new branch change. */
+/** Returns the protected paths that the commits on a new branch change. */
 async function find(work: () => void, protection: Partial<Protection> = {}): Promise<readonly string[]> {
   scratch.git(repo, 'switch', '--quiet', '--create', 'feature/a');
   work();
@@ -58,7 +58,7 @@ it('finds the runbook, prompts in use, CI files and package scripts', async () =
   expect([...found].sort()).toEqual(Object.keys(changed).sort());
 });
 
-it('does not blame a branch for what main changed since', async () => {
+it('ignores what main changed since the branch began', async () => {
   const found = await find(() => {
     scratch.git(repo, 'switch', '--quiet', 'main');
     scratch.commit(repo, { 'baton.toml': '# on main' });
@@ -99,7 +99,7 @@ it('finds a link that takes the place of a protected folder', async () => {
   expect(found).toEqual(['.baton', '.github']);
 });
 
-it('sees what was committed, whatever replace refs and attributes show', async () => {
+it('reads what was committed, whatever replace refs and attributes show', async () => {
   const head = scratch.git(repo, 'rev-parse', 'HEAD');
   const found = await find(() => {
     scratch.commit(repo, { 'baton.toml': '# loosened', '.gitattributes': '* -diff\n' });
@@ -108,7 +108,7 @@ it('sees what was committed, whatever replace refs and attributes show', async (
   expect(found).toEqual(['baton.toml']);
 });
 
-it('compares with the main branch here, wherever the agent puts the remote’s copy of it', async () => {
+it("compares with the local main branch, wherever the agent moves the remote's copy", async () => {
   const found = await find(() => {
     scratch.commit(repo, { 'baton.toml': '# weaker', '.github/workflows/a.yml': '' });
     scratch.git(repo, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
@@ -116,7 +116,7 @@ it('compares with the main branch here, wherever the agent puts the remote’s c
   expect([...found].sort()).toEqual(['.github/workflows/a.yml', 'baton.toml']);
 });
 
-it('compares with the main branch on record, whatever the agent says which one it is', async () => {
+it('compares with the recorded main branch, whichever branch the agent names', async () => {
   into = undefined;
   const found = await find(() => {
     scratch.commit(repo, { 'baton.toml': '# weaker' });

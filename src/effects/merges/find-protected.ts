@@ -31,7 +31,7 @@ export async function findProtected(
   const own = await context.ownRepository.with(head, main.value.sha);
   if (!own.ok) return own;
   const met = await gitText(['merge-base', main.value.sha, head], { cwd: own.value });
-  // Without a common commit everything differs.
+  // Without a common commit every file differs.
   const base = met.ok ? met.value : main.value.sha;
   const changed = await readChangedPaths(own.value, base, head);
   if (!changed.ok) return changed;

@@ -5,8 +5,8 @@ import type { CloseGithubIssue } from '../../state/workflow/github-issue.ts';
 import { apiContext, type GithubContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 
 /**
- * Comments on the issue of a closed workflow, and closes it. Both can be repeated: the mark finds the comment of a daemon that was killed,
- * and an issue that is closed, perhaps by its pull request, stays closed.
+ * Comments on the issue of a closed workflow and closes it. Both steps can be repeated: the mark finds the comment of a
+ * killed daemon, and a closed issue, perhaps closed by its pull request, stays closed.
  */
 export async function closeGithubIssue(
   { close_id, repository, number, comment, mark }: Events['GithubIssueCloseRequested'],

@@ -10,7 +10,7 @@ export type GithubContext = Pick<
 >;
 
 export function apiContext({ env, path }: Pick<EffectContext, 'env' | 'path'>, signal: AbortSignal): ApiContext {
-  // `gh` needs the user's login, in whichever variable, but not the daemon's settings and secrets.
+  // `gh` needs the user's login, whichever variable holds it, but not the daemon's settings and secrets.
   const own = Object.entries(env).filter(([name]) => !isBatonVariable(name));
   return { env: Object.fromEntries(own), cwd: path, signal };
 }
@@ -19,7 +19,7 @@ export type GithubOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: Problem; readonly isPassing?: boolean };
 
-/** Tries a recoverable failure four times, 1, 2 and 4 s apart. */
+/** Tries up to four times after a recoverable failure, 1, 2 and 4 s apart. */
 export async function retryGithub<T>(
   attempt: () => Promise<GithubOutcome<T>>,
   signal: AbortSignal,

@@ -10,10 +10,10 @@ import type { EffectContext } from '../context.ts';
 import { fastForwardMain } from '../travel/follow-main.ts';
 import { requireRemote } from '../travel/remote-away.ts';
 
-/** The branch that a merge goes into: of this repository, or in a fleet of the remote on record. */
+/** The branch that a merge goes to: of this repository, or in a fleet of the recorded remote. */
 interface MainTarget {
   findHead(): Promise<GitResult<string>>;
-  /** Moves the branch if it is still at `from`: that is what was checked. */
+  /** Moves the branch if it is still at `from`, the commit that was checked. */
   advance(own: OwnRepository, from: string, to: string): Promise<GitResult<AdvanceResult>>;
 }
 
@@ -33,7 +33,7 @@ function localTarget(branch: string, { path }: EffectContext): MainTarget {
   };
 }
 
-/** Nobody else can have moved the branch between the check and the push: the lease names the checked commit. */
+/** The push lease names the checked commit, so the push fails if the branch moved after the check. */
 function remoteTarget(url: string, branch: string, context: EffectContext): MainTarget {
   const ref = `refs/heads/${branch}`;
   return {
@@ -42,7 +42,7 @@ function remoteTarget(url: string, branch: string, context: EffectContext): Main
       const head = own.ok ? requireRemote(await fetchRef(own.value, { url, ref })) : own;
       if (!head.ok) return head;
       const recorded = await context.readState((state) => findMain(state));
-      // Baton merges only onto a position that is on record.
+      // Baton merges only onto a recorded position.
       if (recorded?.branch === branch && recorded.sha !== head.value) await context.recordMainMoves('fresh');
       return head;
     },

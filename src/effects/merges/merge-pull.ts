@@ -19,8 +19,9 @@ import { apiContext, type GithubOutcome, renderGithubProblem, retryGithub } from
 import { endedElsewhere } from './pulls.ts';
 
 /**
- * Lets GitHub merge the head. The merge is first made and checked here, onto the main branch as it is at GitHub; GitHub then merges exactly
- * the checked head, and the result is read back. Undefined if the branch is not published yet.
+ * Lets GitHub merge the head. Baton first makes the merge itself, onto GitHub's current main branch, and checks it.
+ * GitHub then merges exactly the checked head, and Baton reads the result back. Undefined if the branch is not
+ * published yet.
  */
 export async function mergePull(
   effect: PullMergeContext['effect'],
@@ -48,13 +49,13 @@ export async function mergePull(
 
 export const MOST_TRIES = 20;
 
-/** `moved`: the main branch has new commits, so the checked tree is no longer what would be merged. */
+/** `moved`: the main branch has new commits, so the checked tree no longer equals the merge. */
 async function tryMergeOnce(merge: PullMergeContext): Promise<MergeResult | 'moved' | undefined> {
   const { effect, context, signal, pulls, number } = merge;
   const { head, method, message } = effect;
   const found = await retryGithub(() => readPullAtHead(pulls, number, head), signal);
   if (!found.ok) return refused(found);
-  // An earlier daemon may have merged it without recording that, or a person has.
+  // An earlier daemon may have merged it without recording that, or a person has merged it.
   if (found.value.isMerged) return readMergeCommit(merge, found.value.mergeSha, null);
   const onto = await retryGithub(() => fetchBase(merge), signal);
   if (!onto.ok) return refused(onto);
@@ -84,7 +85,8 @@ async function tryMergeOnce(merge: PullMergeContext): Promise<MergeResult | 'mov
 }
 
 /**
- * After an unclear response the pull request shows whether it was merged; right after a push GitHub may not know yet that it is mergeable.
+ * After an unclear response the pull request shows whether it was merged. Right after a push GitHub may not know yet
+ * that it is mergeable.
  */
 async function mergeAtGithub(
   { pulls, number, signal }: PullMergeContext,
@@ -109,7 +111,9 @@ function isConclusive(failed: Extract<Awaited<ReturnType<PullRequestApi['merge']
   return !isPassing && status !== 409 && !/not mergeable|was modified|try again/i.test(problem.message);
 }
 
-/** Reads the pull request. Transient failure if it has another head: right after a push GitHub needs a moment. */
+/**
+ * Reads the pull request. If it has another head, the failure is transient, because GitHub needs a moment after a push.
+ */
 async function readPullAtHead(pulls: PullRequestApi, number: number, head: string): Promise<GithubOutcome<GithubPull>> {
   const found = await pulls.read(number);
   if (!found.ok) return found;
@@ -137,7 +141,7 @@ export interface PullMergeContext {
   readonly base: string;
 }
 
-/** Runs the checks on a merge commit. Returns `passed`, or what failed; undefined if the checks were cancelled. */
+/** Runs the checks on a merge commit. Returns `passed`, or what failed; undefined if cancelled. */
 export async function checkMerged(
   { effect, context, signal }: Pick<PullMergeContext, 'effect' | 'context' | 'signal'>,
   sha: string,
@@ -152,10 +156,10 @@ export async function checkMerged(
 
 async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
   const remote = effect.pull?.remote ?? 'origin';
-  // The head is included so that GitHub sends only what is new.
+  // Including the head makes GitHub send only new objects.
   const own = await context.ownRepository.with(effect.head);
   if (!own.ok) return own;
-  // In a fleet the address on record counts, if it is that of the pull request.
+  // In a fleet the recorded address counts, if it is that of the pull request.
   const shared = await context.readState((state) => findSharedRemote(state));
   const isShared = shared && !isPath(shared) && isAddressOf(shared, pulls.repository);
   const url = isShared ? ({ ok: true, value: shared } as const) : await findRemoteUrl(context.path, remote, 'fetch');
@@ -169,8 +173,8 @@ async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Pr
 }
 
 /**
- * Whether a remote is the repository of the pull request. An agent can change the address, and would thereby choose the main branch that
- * its work is checked with. A path is accepted: it names a mirror on this machine.
+ * Whether a remote is the pull request's repository. An agent can change the address, and would thereby choose the main
+ * branch for its checks. A path is accepted: it names a mirror on this machine.
  */
 function isAddressOf(url: string, { host, owner, name }: GithubRepository): boolean {
   if (isPath(url)) return true;
@@ -180,8 +184,8 @@ function isAddressOf(url: string, { host, owner, name }: GithubRepository): bool
 }
 
 /**
- * The merge commit as it is on the main branch. If another push came between the check and the merge, its tree was not checked: it is
- * checked now, and people are notified if it fails.
+ * Returns the merge commit as it is on the main branch. If another push came between the check and the merge, its tree
+ * was not checked. It is checked now, and people are notified if it fails.
  */
 async function readMergeCommit(
   merge: PullMergeContext,

@@ -46,7 +46,7 @@ function say(command: Command, caller = operator): string | undefined {
 
 type Merge = Events['MergeRequested'];
 
-/** The merge of a task that is ready for it. `checks` are GitHub's: without checks of its own, a merge starts no process but git. */
+/** The merge request of a task that is ready. `checks` are GitHub's, so that the merge starts no process but git. */
 function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Merge['checks'] = []): Merge {
   const from = state.tasks.get('A')?.phase;
   if (from === undefined) say(create('A'));
@@ -68,7 +68,7 @@ function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Mer
   return effect.data;
 }
 
-/** Does the merge, as a daemon that is started anew would. */
+/** Performs the merge as a restarted daemon does. */
 async function merge(effect: Merge, onTell: (command: Command) => void = () => undefined) {
   const part = {
     path: repo,
@@ -89,13 +89,13 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
   return command?.kind === 'finish-merge' ? command.command : undefined;
 }
 
-describe('a merge whose checks run at GitHub alone', () => {
-  it('lands as it was checked', async () => {
+describe('a merge whose checks run only at GitHub', () => {
+  it('is made as it was checked', async () => {
     const ended = await merge(request(undefined, [{ name: 'build' }]));
     expect(ended).toMatchObject({ outcome: 'merged', merge_sha: main() });
   });
 
-  it('goes back where main has moved on: nobody has checked the two together', async () => {
+  it('is returned if main has moved, because the combination was not checked', async () => {
     scratch.git(repo, 'switch', '--quiet', 'main');
     const moved = scratch.commit(repo, { theirs: '1' });
     scratch.git(repo, 'switch', '--quiet', 'feature/a');
@@ -108,8 +108,8 @@ describe('a merge whose checks run at GitHub alone', () => {
   });
 });
 
-describe('the commit of a merge is on record before the branch moves', () => {
-  it('is recorded first, and found again by a daemon that was ended in between', async () => {
+describe('the recorded commit of a merge', () => {
+  it('is recorded before the branch moves, and found again after a daemon ended in between', async () => {
     const effect = request();
     const before = main();
     const ended = await merge(effect, () => expect(main()).toBe(before));
@@ -124,7 +124,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(recorded.filter((type) => type === 'MergePrepared')).toHaveLength(1);
   });
 
-  it('is moved to where it was recorded, and the branch has not moved', async () => {
+  it('is moved to if the branch has not moved', async () => {
     const effect = request();
     const lost = await merge(effect, () => {
       throw new Error('killed');
@@ -152,7 +152,7 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
   });
 
-  it('is not one that looks alike: with its message and author, but without the work', async () => {
+  it('is not a commit that looks alike, with its message and author but without the work', async () => {
     const effect = request();
     const [ended, alike] = await landAlike(effect, () => {
       scratch.git(repo, 'switch', '--quiet', 'main');
@@ -166,29 +166,29 @@ describe('the commit of a merge is on record before the branch moves', () => {
     expect(recorded.filter((type) => type === 'MergePrepared')).toHaveLength(2);
   });
 
-  it('is not one that looks alike and has its tree: then there is nothing left to merge', async () => {
+  it('is not a commit that looks alike and has its tree: then nothing is left to merge', async () => {
     const effect = request();
     const [ended, alike] = await landAlike(effect, (merged) => scratch.git(repo, 'rev-parse', `${merged}^{tree}`));
     expect(alike).not.toBe(ended);
-    // Nothing was moved: what is reported as merged is where the branch was, not the commit on record.
+    // The branch did not move: the reported merge is the branch's position, not the recorded commit.
     expect(await merge(effect)).toMatchObject({ outcome: 'merged', base: alike, merge_sha: alike });
     expect([main(), recorded.filter((type) => type === 'MergePrepared').length]).toEqual([alike, 1]);
   });
 
-  it('is no merge of ours on a second parent', async () => {
+  it('is not a commit on a second parent', async () => {
     const effect = request();
     const ended = await merge(effect);
     scratch.git(repo, 'update-ref', 'refs/heads/main', ended?.base ?? '');
     scratch.git(repo, 'switch', '--quiet', 'main');
     scratch.commit(repo, { theirs: '1' });
-    // The strategy takes nothing of it: the commit is in the history, and its files are not.
+    // The strategy discards the change: the commit is in the history, but its files are not.
     scratch.git(repo, 'merge', '--quiet', '--no-edit', '--strategy=ours', ended?.merge_sha ?? '');
     const next = await merge(effect);
     expect(next).toMatchObject({ outcome: 'merged', merge_sha: main() });
     expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
   });
 
-  it('stays where it is if the merge was called off', async () => {
+  it('is not merged if the merge was cancelled', async () => {
     const effect = request();
     const before = main();
     const ended = await merge(effect, () => {
@@ -200,7 +200,10 @@ describe('the commit of a merge is on record before the branch moves', () => {
   });
 });
 
-/** Somebody moves the branch from before the merge to a commit that looks like it. Returns the merge on record, and that commit. */
+/**
+ * Moves the branch from its position before the merge to a commit that looks like the merge. Returns the recorded merge
+ * and that commit.
+ */
 async function landAlike(effect: Merge, treeFor: (merged: string) => string): Promise<readonly [string, string]> {
   const ended = await merge(effect);
   const [merged, base] = [ended?.merge_sha ?? '', ended?.base ?? ''];
@@ -220,7 +223,7 @@ async function landAlike(effect: Merge, treeFor: (merged: string) => string): Pr
       GIT_AUTHOR_DATE: date,
       GIT_COMMITTER_NAME: committer,
       GIT_COMMITTER_EMAIL: from,
-      // With the same date, too, it would be the same commit.
+      // With the same date it would be the same commit.
       GIT_COMMITTER_DATE: '2000000000 +0000',
     },
   });
@@ -228,8 +231,8 @@ async function landAlike(effect: Merge, treeFor: (merged: string) => string): Pr
   return [merged, stdout.trim()];
 }
 
-describe('what the repository shows otherwise', () => {
-  it('is merged as it was reviewed, also where git has pruned it since', async () => {
+describe('content that the repository shows differently', () => {
+  it('is merged as reviewed, even if git has pruned it since', async () => {
     const effect = request();
     const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
     expect((await own.with(effect.head)).ok).toBe(true);
@@ -244,7 +247,7 @@ describe('what the repository shows otherwise', () => {
     expect(scratch.try(repo, ['fsck', '--strict']).code).toBe(0);
   });
 
-  it('is refused by name where an object was overwritten', async () => {
+  it('is refused by name if an object was overwritten', async () => {
     const effect = request();
     const evil = scratch.git(repo, 'hash-object', '-w', 'README.md');
     const blob = scratch.git(repo, 'rev-parse', 'feature/a:mine');
@@ -254,7 +257,7 @@ describe('what the repository shows otherwise', () => {
     expect(await merge(effect)).toMatchObject({ outcome: 'refused', reason: expect.stringContaining(blob) });
   });
 
-  it('has no say in how it is merged: attributes, drivers, filters, hooks, identity', async () => {
+  it('does not affect the merge: attributes, drivers, filters, hooks, identity', async () => {
     const mark = join(scratch.folder, 'ran');
     const program = join(scratch.folder, 'program');
     writeFileSync(program, `#!/bin/sh\necho "$0 $*" >>'${mark}'\nexit 1\n`, { mode: 0o755 });

@@ -18,8 +18,8 @@ import { checkMerged, mergePull, type MergeResult, MOST_TRIES } from './merge-pu
 type MergeEffect = Events['MergeRequested'];
 
 /**
- * Merges one task at a time. The commit is made in Baton's own repository, checked in a clean checkout and recorded; only then does the
- * main branch move, if it is still where it was. Otherwise the merge is made and checked again.
+ * Merges one task at a time. The commit is made in Baton's own repository, checked in a clean checkout and recorded.
+ * Only then does the main branch move, if it is still where it was. If not, the merge is made and checked again.
  */
 export async function mergeTask(
   effect: MergeEffect,
@@ -27,7 +27,7 @@ export async function mergeTask(
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
   return context.mergeSemaphore.run(async () => {
-    // If a person must look at a move of the main branch, this merge is cancelled for now.
+    // If a move of the main branch needs a person, this merge is cancelled for now.
     await context.recordMainMoves();
     if (signal.aborted) return [];
     const missing = await findMissingRecord(effect, context);
@@ -47,7 +47,10 @@ export async function mergeTask(
   });
 }
 
-/** Records protected changes. `held`: a person is asked, or the store is silent. An unmeasurable branch is refused. */
+/**
+ * Records protected changes. `held`: a person must decide, or the store does not respond. A branch that cannot be
+ * measured is refused.
+ */
 async function holdProtected(
   { merge_id, task_id, head }: MergeEffect,
   context: EffectContext,
@@ -75,7 +78,7 @@ async function mergeLocally(
     const found = await target.findHead();
     if (!found.ok) return { outcome: 'refused', reason: renderGithubProblem(found.problem) };
     const onto = found.value;
-    // If a person must look at what the remote has got meanwhile, this merge is cancelled for now.
+    // If new commits of the remote need a person, this merge is cancelled for now.
     if (signal.aborted) return undefined;
     const own = requireRemote(await context.ownRepository.with(effect.head, onto));
     if (!own.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(own.problem) };
@@ -84,7 +87,7 @@ async function mergeLocally(
     if (prepared?.isOnBranch === true) return { outcome: 'merged', base: prepared.base, merge_sha: prepared.sha };
     const made = prepared ?? (await makeMergeCommit(effect, { own: own.value, onto, branch }, context, signal));
     if (made === undefined || 'outcome' in made) return made;
-    // After a cancellation nobody would record that it was merged.
+    // After a cancellation no daemon would record the merge.
     if (signal.aborted) return undefined;
     const advanced = await target.advance(own.value, onto, made.sha);
     if (!advanced.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(advanced.problem) };
@@ -110,7 +113,7 @@ async function makeMergeCommit(
   if (!combined.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(combined.problem) };
   const { value } = combined;
   if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
-  // The main branch contains all of it already.
+  // The main branch already contains the whole change.
   if (value.kind === 'nothing') return { outcome: 'merged', base: onto, merge_sha: onto };
   const unseen = await findUncheckedByGithub(effect, own, value.sha);
   if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUncheckedByGithub(unseen) };
@@ -122,11 +125,11 @@ async function makeMergeCommit(
   if (signal.aborted) return undefined;
   const command = { merge_id, branch, base: onto, merge_sha: value.sha };
   const recorded = await context.submit({ kind: 'prepare-merge', command });
-  // Without a response the effect is tried again; a refusal means that the merge was cancelled, and its branch stays.
+  // Without a response the effect is retried. A refusal means that the merge was cancelled, and its branch stays.
   return recorded === undefined || recorded.refused !== undefined ? undefined : { sha: value.sha };
 }
 
-/** GitHub has checked the head alone. If the merged tree differs from it, the outcome of those checks is unknown. */
+/** GitHub has checked only the head. If the merged tree differs, the outcome of those checks is unknown for it. */
 async function findUncheckedByGithub(
   { head, checks }: MergeEffect,
   own: OwnRepository,
@@ -143,13 +146,14 @@ function describeUncheckedByGithub(names: readonly string[]): string {
 interface PreparedMerge {
   readonly sha: string;
   readonly base: string;
-  /** The branch has moved to it, and the daemon ended before it could record that. */
+  /** The branch has moved to the commit, and the daemon ended before it recorded that. */
   readonly isOnBranch: boolean;
 }
 
 /**
- * The merge commit that was recorded before a crash, if the branch has it or can still move to it. It is identified by its hash on the
- * first-parent history; what a commit's message says does not count. `unknown` if the store does not respond.
+ * Returns the merge commit that was recorded before a crash, if the branch has it or can still move to it. The commit
+ * is identified by its hash on the first-parent history, because its message proves nothing. `unknown` if the store
+ * does not respond.
  */
 async function findPrepared(
   { task_id, merge_id }: MergeEffect,
@@ -163,13 +167,14 @@ async function findPrepared(
   const { sha, base } = prepared;
   const found = await isOnFirstParents(own, { sha, since: base, head: onto });
   if (found.ok && found.value) return { sha, base, isOnBranch: true };
-  // The commit was checked, and the branch has not moved: it is reused.
+  // The commit was checked and the branch has not moved, so it is reused.
   return base === onto && hasCompleteCommit(own, sha) ? { sha, base, isOnBranch: false } : undefined;
 }
 
 /**
- * Returns why the merge lacks a record: a record must name the head, or an ancestor with only Baton's own merge commits after it. Those are
- * known from the ledger, because a committer's name proves nothing. `unknown` if the store does not respond.
+ * Returns why the merge lacks a record: a record must name the head, or an ancestor with only Baton's own merge commits
+ * after it. Those are known from the ledger, because a committer's name proves nothing. `unknown` if the store does not
+ * respond.
  */
 async function findMissingRecord(
   { task_id, head }: Pick<MergeEffect, 'task_id' | 'head'>,

@@ -13,8 +13,8 @@ type PublishPullEffect = Events['PullRequestRequested'];
 type PublishResult = Omit<PublishPull, 'pull_id'>;
 
 /**
- * Pushes the branch of a task to GitHub, and opens or updates its pull request. One at a time per task. GitHub is asked first whether there
- * is a pull request, because a daemon may have ended before it recorded one.
+ * Pushes the branch of a task to GitHub, and opens or updates its pull request, one at a time per task. It looks for an
+ * existing pull request first, because a daemon may have ended before it recorded one.
  */
 export async function publishPull(
   effect: PublishPullEffect,
@@ -82,7 +82,7 @@ async function updatePull(
   return { ok: true, value: { number, url, how: isOpen ? (known.number === null ? 'found' : 'updated') : 'reopened' } };
 }
 
-/** The pull request was merged or closed at GitHub meanwhile: a person must decide. */
+/** The pull request was merged or closed at GitHub in the meantime, so a person must decide. */
 export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head }: GithubPull): GithubOutcome<never> {
   if (isMerged) {
     const by = mergedBy === null ? '' : ` by ${mergedBy}`;
@@ -95,7 +95,7 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
   return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
 }
 
-/** Closes the pull request of a cancelled task, with a comment. The effect stays owed while GitHub cannot be reached. */
+/** Closes the pull request of a cancelled task, with a comment. The effect stays owed while GitHub is unavailable. */
 export async function closePull(
   { pull_id, task_id, repository, number, comment }: Events['PullRequestCloseRequested'],
   context: GithubContext,
@@ -114,7 +114,7 @@ export async function closePull(
     if (found.ok && !found.value.isOpen) return ended('closed', null);
     const closed = found.ok ? await pulls.change(number, { state: 'closed' }) : found;
     if (!closed.ok) return closed.isPassing ? [] : ended('failed', renderGithubProblem(closed.problem));
-    // Comment last: a daemon that is killed in between leaves it out instead of writing it twice.
+    // Comments last: a daemon killed in between omits the comment instead of writing it twice.
     await pulls.comment(number, comment);
     return ended('closed', null);
   });

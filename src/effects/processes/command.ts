@@ -57,12 +57,12 @@ interface ShellCommand {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Variables of the daemon besides the default list; if missing, those that the runbook names. */
+  /** Variables of the daemon besides the default list. Defaults to those that the runbook names. */
   readonly envPass?: readonly string[];
-  /** The log begins with the names of the variables that were not passed. */
+  /** The log starts with the names of the variables that were not passed. */
   readonly namesDropped?: true;
   readonly timeoutMs: number | null;
-  /** Left out: a step of a pipeline, which the operator wrote, and which may publish or deploy. */
+  /** Absent for a step of a pipeline, which the operator wrote and which may publish or deploy. */
   readonly sandbox?: CommandPlace;
 }
 
@@ -74,7 +74,7 @@ export type PreparedCommand =
 
 const COMMAND_START = 1;
 
-/** Runs a command once across daemon restarts; `prepare` only before its first start. Undefined if cancelled. */
+/** Runs a command once across daemon restarts, and `prepare` only before its first start. Undefined if cancelled. */
 export async function superviseCommand(
   id: string,
   prepare: () => Promise<PreparedCommand | undefined>,
@@ -98,7 +98,7 @@ export async function superviseCommand(
   return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
 }
 
-/** Starts the supervisor and waits until it runs; returns a failed end if that is not possible. */
+/** Starts the supervisor and waits until it runs. Returns a failed end if it cannot start. */
 async function start(
   id: string,
   prepare: () => Promise<PreparedCommand | undefined>,
@@ -159,7 +159,7 @@ function launchOf(
     log_bytes: times.logBytes,
     finds_exit_signals: false,
     token: supervisorToken(id),
-    // It runs code of agents, so it gets no token.
+    // The command runs code of agents, so it gets no token.
     agent_token: '',
     owes: [],
     state_dir: stateDir,

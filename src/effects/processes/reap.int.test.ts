@@ -16,7 +16,7 @@ afterEach(() => {
 
 it('ends a group that ignores SIGTERM, and children that left it', async () => {
   const value = randomUUID();
-  // Its grandchild has a session of its own: no signal to the group reaches it.
+  // The grandchild has its own session, so no signal to the group reaches it.
   const script =
     'trap "" TERM; setsid sh -c "trap \\"\\" TERM; while :; do sleep 60; done" & while :; do sleep 60; done';
   const leader = start('sh', ['-c', script], value);
@@ -27,7 +27,7 @@ it('ends a group that ignores SIGTERM, and children that left it', async () => {
   expect(findProcessesByMark(mark)).toEqual([]);
 });
 
-it("leaves another session's process alone that has the mark in its environment", async () => {
+it("spares another session's process that has the mark in its environment", async () => {
   await using scene = new Scene();
   const value = randomUUID();
   const mark = { name: 'BATON_AGENT_ID', value };
@@ -35,13 +35,13 @@ it("leaves another session's process alone that has the mark in its environment"
   const said = (): number => Number(readFileIfPresent(run.files.log).trim());
   await until(() => said() > 0, 'it runs');
   const pid = said();
-  // With another mark than the scene's, it outlives the scene.
+  // Its mark differs from the scene's, so it outlives the scene.
   onTestFinished(() => void process.kill(pid, 'SIGKILL'));
   expect(await killRemains({ mark, leaders: [] })).toBe(true);
   expect(readProcessIdentity(pid)).toBeDefined();
 });
 
-it('leaves a process alone that has the number of one that has gone', async () => {
+it('spares a process with a reused process id', async () => {
   const stranger = start('sleep', ['60'], 'somebody-else');
   await once(stranger, 'spawn');
   const [boot] = (readProcessIdentity(stranger.pid ?? 0) ?? '').split('/');
@@ -50,9 +50,9 @@ it('leaves a process alone that has the number of one that has gone', async () =
   expect(readProcessIdentity(stranger.pid ?? 0)).toBeDefined();
 });
 
-it('finds a process by the words it was started with', async () => {
+it('finds a process by its arguments', async () => {
   const word = randomUUID();
-  // It starts nobody: a child has the words of its parent until it has some of its own.
+  // Uses a process without children, because a forked child has its parent's arguments until it calls exec.
   const child = start('sh', ['-c', 'kill -STOP $$', word, '7'], word);
   await until(() => findProcessesByArguments(word, '7').length === 1, 'it runs');
   expect(findProcessesByArguments(word, '7')).toEqual([child.pid]);

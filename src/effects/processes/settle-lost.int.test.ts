@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-/** A process of this agent, of whichever start: they all have the same mark. */
+/** Starts a process of this agent. All its starts have the same mark. */
 function startProcess(): number {
   const env = { ...process.env, BATON_AGENT_ID: id };
   const child = spawn('sleep', ['60'], { env, detached: true, stdio: 'ignore' });
@@ -38,27 +38,27 @@ function startProcess(): number {
 }
 
 describe('a start whose supervisor is lost', () => {
-  it('is ended, and its last word is written down', async () => {
+  it('is ended, and its exit is written', async () => {
     const pid = startProcess();
     expect(await endLostRun({ files, start: START, mark: agentMark(id) })).toMatchObject({ signal: 'SIGKILL' });
     expect(readProcessIdentity(pid)).toBeUndefined();
     expect(readExit(files, START)).toMatchObject({ start: START, signal: 'SIGKILL' });
   });
 
-  it('that has said its last word has left nothing: what runs now is the next start', async () => {
+  it('leaves running processes alone if its exit is already written: they belong to the next start', async () => {
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
     expect(await endLostRun({ files, start: START, mark: agentMark(id) })).toEqual(EXIT);
     expect(readProcessIdentity(next)).toBeDefined();
   });
 
-  it('is settled by one of several: the others leave the next start alone', async () => {
+  it('is settled by one of several callers; the others leave the next start alone', async () => {
     const pid = startProcess();
     const settling = endLostRun({ files, start: START, mark: agentMark(id) });
     writeFileSync(files.exit(START), JSON.stringify(EXIT));
     const next = startProcess();
     expect(await settling).toEqual(EXIT);
-    // The last word is there, so nobody waits for the death of what was killed.
+    // The exit is already recorded, so nothing has waited for the killed process.
     await until('it is gone', () => readProcessIdentity(pid) === undefined);
     expect(readProcessIdentity(next)).toBeDefined();
   });

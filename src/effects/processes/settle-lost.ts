@@ -28,7 +28,7 @@ export function commandMark(commandId: string): LostRun['mark'] {
   return { name: 'BATON_COMMAND_ID', value: commandId };
 }
 
-/** Ends the rest of a run whose supervisor is lost, and writes its exit file unless the supervisor wrote its own. */
+/** Ends the rest of a run whose supervisor is lost, and writes its exit file unless the supervisor wrote one. */
 export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit> {
   const before = readExit(files, start);
   if (before !== undefined) return before;
@@ -48,8 +48,8 @@ export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit>
 }
 
 /**
- * The supervisor was killed before it could end the container, if its guard was killed too, and before it could bring
- * the last commits of the session into the repository.
+ * Ends the container, and copies the session's last commits to the repository, if the supervisor was killed before it
+ * could. The container survives only if its guard was killed too.
  */
 async function endSandbox(launchPath: string, mark: LostRun['mark']): Promise<void> {
   const launch = findLaunch(launchPath);
@@ -57,7 +57,7 @@ async function endSandbox(launchPath: string, mark: LostRun['mark']): Promise<vo
   const { container, git } = launch.sandbox;
   if (container !== null) await endContainer(container.engine, containerName(sandboxId(launch)));
   await endLostUser(launch.sandbox, sandboxId(launch), `${mark.name}=${mark.value}`);
-  // A failure leaves the commits in the private folder; the next session of the worktree finds them there.
+  // If that fails, the commits stay in the private folder, where the next session of the worktree finds them.
   if (git !== null) await syncPrivateGit(git);
 }
 

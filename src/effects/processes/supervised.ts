@@ -12,14 +12,14 @@ export type SupervisedFiles = ReturnType<typeof agentFiles>;
 /** The state of one start of a supervised process, from its folder and the process list. */
 export type SupervisedProcess =
   | { readonly kind: 'untaken' }
-  /** The supervisor is starting; its process does not run yet. */
+  /** The supervisor is starting, and its process does not run yet. */
   | { readonly kind: 'starting' }
   | { readonly kind: 'running'; readonly running: Running }
   | { readonly kind: 'ended'; readonly running: Running | undefined; readonly exit: Exit }
   /** The supervisor ended without an exit file. Its child processes may still run. */
   | { readonly kind: 'lost'; readonly running: Running | undefined };
 
-/** `isThere`: the supervisor is known to be alive. */
+/** `isThere`: the caller knows that the supervisor is alive. */
 export function inspectSupervised(files: SupervisedFiles, start: number, isThere = false): SupervisedProcess {
   const running = readRunning(files, start);
   // Checked before the folder is read again: a supervisor that ends in between has written its exit file by then.
@@ -28,7 +28,7 @@ export function inspectSupervised(files: SupervisedFiles, start: number, isThere
   if (exit !== undefined) return { kind: 'ended', running: running ?? readRunning(files, start), exit };
   if (running !== undefined) return isAlive ? { kind: 'running', running } : { kind: 'lost', running };
   if (isAlive) return { kind: 'starting' };
-  // It may have started and been killed since the first check.
+  // The process may have started and been killed since the first check.
   const late = readRunning(files, start);
   if (late !== undefined)
     return hasEnded(late.supervisor) ? { kind: 'lost', running: late } : { kind: 'running', running: late };
@@ -53,27 +53,27 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    // The file may exist, but no file descriptor was left to open it.
+    // The file may exist, but no descriptor was left to open it.
     if (isShortage(error)) throw error;
     return undefined;
   }
 }
 
-/** Names the project of a run's folder: all projects of a state folder share one parent folder. */
+/** The file that names the project of a run's folder: all projects of a state folder share one parent folder. */
 export function ownerFile(folder: string): string {
   return join(folder, 'project');
 }
 
 export interface Remains {
-  /** A variable in the environment of every process of the run, also of those that left its process group. */
+  /** A variable in the environment of every process of the run, even those that left its process group. */
   readonly mark: { readonly name: string; readonly value: string };
   /** Boot id, pid and start time of the process group leaders. */
   readonly leaders: readonly string[];
-  /** Another process has written the exit file. Processes with the mark may then belong to the next start of the same run. */
+  /** Whether another process wrote the exit file. Processes with the mark may then belong to the run's next start. */
   readonly isSettled?: () => boolean;
 }
 
-/** Repeats, because a process may start another one meanwhile. Returns false if some could not be ended. */
+/** Kills in rounds, because a process may start another one in between. Returns false if some processes remain. */
 export async function killRemains({ mark, leaders, isSettled = () => false }: Remains): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
     if (isSettled()) return true;
@@ -88,7 +88,7 @@ export async function killRemains({ mark, leaders, isSettled = () => false }: Re
   return false;
 }
 
-/** About five seconds: a process that survives SIGKILL for longer waits for a device. */
+/** About five seconds. A process that survives SIGKILL for longer waits for a device. */
 const ROUNDS = 30;
 
 export function findProcessesByMark({ name, value }: Remains['mark']): number[] {
@@ -112,6 +112,6 @@ export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended, or belongs to another user.
+    // The process has ended or belongs to another user.
   }
 }

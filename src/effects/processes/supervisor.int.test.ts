@@ -7,7 +7,7 @@ import { launchIn, Scene } from '../../supervisor/scene.cases.ts';
 import { isTransient } from '../due.ts';
 import { type StartedSupervisor, startSupervisor, waitForEnd } from './supervisor.ts';
 
-/** The supervisor, which is killed as soon as it begins, so many times. */
+/** The supervisor's programs; the first `times` starts are killed at once. */
 async function killedAtFirst(scene: Scene, times: number): Promise<Programs> {
   const programs = await findPrograms(scene.stateDir);
   const supervisor = join(scene.folder, 'supervisor.cjs');
@@ -30,8 +30,8 @@ async function start(scene: Scene, killed: number): Promise<StartedSupervisor> {
   return startSupervisor(scene.files(), launch, options);
 }
 
-describe('a supervisor that is killed before it has taken what it was to run', () => {
-  it('is started anew, and runs it once', async () => {
+describe('a supervisor that is killed before it takes the start', () => {
+  it('is started again, and runs the command once', async () => {
     await using scene = new Scene();
     const { spawned, settling } = await start(scene, 2);
     expect(settling?.found.kind).toMatch(/^(?:running|ended)$/);
@@ -40,7 +40,7 @@ describe('a supervisor that is killed before it has taken what it was to run', (
     expect(readFileSync(join(scene.cwd, 'ran.txt'), 'utf8')).toBe('ran\n');
   });
 
-  it('again and again has failed, and that is said', async () => {
+  it('fails after several kills, with the reason', async () => {
     await using scene = new Scene();
     const { settling } = await start(scene, 100);
     expect(settling).toMatchObject({ found: { kind: 'untaken' }, lastOutput: 'it ended with SIGKILL' });
@@ -48,7 +48,7 @@ describe('a supervisor that is killed before it has taken what it was to run', (
   });
 });
 
-it('a supervisor that had no room is no outcome: the effect is tried again', async () => {
+it('a supervisor without resources is no outcome: the effect is retried', async () => {
   await using scene = new Scene();
   const supervisor = join(scene.folder, 'supervisor.cjs');
   writeFileSync(supervisor, `process.exitCode = ${EXIT_NO_ROOM};`);
@@ -58,8 +58,8 @@ it('a supervisor that had no room is no outcome: the effect is tried again', asy
   await expect(started).rejects.toSatisfy((error) => isTransient(error, 0));
 });
 
-describe('the environment of what is started', () => {
-  it('is what may pass, for the supervisor as for its child; the names of the rest are in the launch', async () => {
+describe('the environment of a started process', () => {
+  it('has only allowed variables, for the supervisor and for its child; the launch names the others', async () => {
     await using scene = new Scene();
     const look = 'tr "\\0" "\\n" < /proc/$PPID/environ > parent.txt; env > own.txt';
     const launch: Launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', look], env_pass: ['WANTED_*'] };

@@ -17,17 +17,17 @@ function caught(
 }
 
 it.each(['ENOSPC: no space left on device, write', 'spawn EAGAIN', 'Error: EFBIG: file too large'])(
-  'a start that was given back with %j is tried again',
+  'a start that was given up with %j is retried',
   (lastOutput) => {
     expect(isTransient(caught(lastOutput), 0)).toBe(true);
   },
 );
 
-it('a start that the supervisor of an earlier daemon gave back is tried again', () => {
+it('a start that the supervisor of an earlier daemon gave up is retried', () => {
   expect(isTransient(caught(undefined), 0)).toBe(true);
 });
 
-it('a supervisor that failed for another reason, or has run something, is judged', () => {
+it('a supervisor that failed for another reason, or has run a process, counts as an outcome', () => {
   expect(caught('it ended with SIGKILL')).toBeUndefined();
   expect(caught('ENOSPC', { kind: 'lost', running: undefined })).toBeUndefined();
 });

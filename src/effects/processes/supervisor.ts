@@ -22,7 +22,7 @@ export interface StartedSupervisor {
   readonly settling: FoundStart | undefined;
 }
 
-/** A supervisor that ended before it took the start has run nothing: another one is started, a few times. */
+/** A supervisor that ended before it took the start has run nothing. Another one is started, a few times. */
 export async function startSupervisor(
   files: SupervisedFiles,
   launch: Launch,
@@ -39,8 +39,8 @@ export async function startSupervisor(
 }
 
 /**
- * Throws if a supervisor gave up the start for lack of resources: nothing was run, and the effect is tried again later. The supervisor of
- * an earlier daemon, whose output is not available, gives up a start for no other reason.
+ * Throws if a supervisor gave up the start for lack of resources. Nothing was run, so the effect is retried later. The
+ * output of an earlier daemon's supervisor is not available, but it gives up a start for no other reason.
  */
 export function refuseWithoutRoom({ found, lastOutput = START_RETURNED }: FoundStart): void {
   const isRoom = isShortageText(lastOutput) || isDiskFaultText(lastOutput);
@@ -51,20 +51,20 @@ const START_RETURNED = 'EAGAIN: a supervisor had no room for its files, and gave
 const TRIES = 3;
 
 export interface SpawnedSupervisor {
-  /** Resolves with the last output when it has ended. */
+  /** Resolves with the supervisor's last output when it has ended. */
   readonly ended: Promise<string>;
 }
 
 interface SpawnOptions {
   readonly programs: Programs;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the project, by name; the supervisor gets those that its sandbox injects. */
+  /** The project's secrets by name. The supervisor gets those that its sandbox injects. */
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /**
- * Writes the launch file, then starts the supervisor, detached from the daemon. The supervisor gets no more of the daemon's environment
- * than its child, since a process of the same user can read its parent's environment.
+ * Writes the launch file, then starts the supervisor, detached from the daemon. The supervisor gets no more of the
+ * daemon's environment than its child, because a process can read the environment of any process of the same user.
  */
 function spawnSupervisor(
   files: SupervisedFiles,
@@ -98,7 +98,7 @@ function injectedSecrets({ sandbox }: Launch, secrets: Readonly<Record<string, s
   return Object.fromEntries(known.map(([name, value]) => [`${SECRET_PREFIX}${name}`, value]));
 }
 
-/** Variables that the launch sets are not listed. The list is bounded. */
+/** Omits variables that the launch sets. The list is bounded. */
 function namesOf(dropped: readonly string[], { env }: Launch): readonly string[] {
   const missing = dropped.filter((name) => !(name in env) && name !== 'BATON_STATE_DIR');
   return missing.slice(0, 200).map((name) => name.slice(0, 100));
@@ -116,7 +116,7 @@ function followChild(child: ChildProcess, files: SupervisedFiles): SpawnedSuperv
   return { ended };
 }
 
-/** Used instead of the log, which may be incomplete if the disk is full. */
+/** Reported instead of the log, which may be incomplete if the disk is full. */
 const NO_ROOM = 'ENOSPC: no space left on device for the files of a supervisor, or the machine is short of processes';
 
 function supervisorLogPath({ folder }: SupervisedFiles): string {
@@ -156,7 +156,10 @@ export interface FoundStart {
   readonly lastOutput: string | undefined;
 }
 
-/** Polls with growing delays, because supervisors normally report by themselves; at once when a supervisor of this daemon has ended. */
+/**
+ * Polls with growing delays, because supervisors normally report by themselves. Looks at once when a supervisor of this
+ * daemon has ended.
+ */
 async function pollStart(
   { files, start, spawned, signal }: PollStartOptions,
   isOver: (found: SupervisedProcess) => boolean,
@@ -167,7 +170,7 @@ async function pollStart(
   });
   for (let waitMs = 50; !signal.aborted; waitMs = Math.min(waitMs * 2, 1000)) {
     const outputBefore = lastOutput;
-    // A supervisor of this daemon is known to be alive until it ends; no need to search the process list.
+    // A supervisor of this daemon lives until its exit event, so the process list need not be searched.
     const found = inspectSupervised(files, start, spawned !== undefined && lastOutput === undefined);
     if (isOver(found) || outputBefore !== undefined) return { found, lastOutput: outputBefore };
     const pause = sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -176,7 +179,7 @@ async function pollStart(
   return undefined;
 }
 
-/** Takes a start so that no supervisor runs it. Returns false if a supervisor has it. */
+/** Takes a start so that no supervisor runs it. Returns false if a supervisor has taken it. */
 export function preventStart(files: SupervisedFiles, start: number): boolean {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   return claimStartFile(files.taken(start), 'nobody\n');

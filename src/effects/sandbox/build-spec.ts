@@ -22,20 +22,20 @@ import type { ChosenSandbox } from './choose-sandbox.ts';
 import { NODE_MOUNT } from './node-inside.ts';
 import { cacheFolderFor, findAccessProblem, makeHome, makePassage, placePrivateGit } from './user-place.ts';
 
-/** One process that is to run in a sandbox. */
+/** One process to run in a sandbox. */
 export interface ConfinedProcess {
-  /** The folder that it works in: the worktree of a task, a checkout, or the repository itself. */
+  /** The working folder: the worktree of a task, a checkout, or the repository itself. */
   readonly folder: string;
-  /** The folder of the run in the state folder, for what the sandbox keeps. */
+  /** The run's folder in the state folder, for the sandbox's own files. */
   readonly runFolder: string;
-  /** Whose package caches it shares: checks must not use what agents left. */
+  /** Which package caches the process shares: checks must not use files that agents left. */
   readonly cacheOf: 'sessions' | 'commands';
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly network: NetworkSpec;
-  /** `as it is`: a session is running in the folder. Its git directory is shown, and neither prepared nor synced for this process. */
+  /** `as it is`: a session runs in the folder. Its git directory is shown, but neither prepared nor synced. */
   readonly git: Pick<PrivateGitRequest, 'branch' | 'fence' | 'isResumed'> | 'as it is' | null;
-  /** What Baton wrote for it, and what else it may read. */
+  /** The files that Baton wrote for the process, and whatever else it may read. */
   readonly reads: readonly string[];
   readonly mounts: readonly Mount[];
   readonly credentials: readonly CredentialFile[];
@@ -47,7 +47,7 @@ export type SpecResult =
   | { readonly ok: true; readonly spec: SandboxSpec }
   | { readonly ok: false; readonly reason: string };
 
-/** Everything that the supervisor needs to start the process: what it sees, what it reaches, what it may use. */
+/** Builds what the supervisor needs to start the process: what it sees, reaches and may use. */
 export async function buildSpec(
   given: ConfinedProcess,
   choice: ChosenSandbox,
@@ -65,7 +65,7 @@ export async function buildSpec(
     for (const each of [dirname(given.runFolder), given.runFolder, dirname(dirname(cache)), dirname(cache)])
       makePassage(each, user);
   for (const each of [home, tmp, cache]) mkdirSync(each, { recursive: true, mode: 0o700 });
-  // Without a git directory of its own the session uses that of the repository, behind the fence.
+  // Without a private git directory the session uses the repository's, behind the fence.
   const [git, repository] = await Promise.all([
     isIsolated(kind) ? openGit(given, stateDir, user) : NO_GIT,
     findRepositoryOnce(path),
@@ -77,7 +77,7 @@ export async function buildSpec(
   const machine = readMachine(given.env);
   const { mainTop, commonDir } = repository.value;
   const own = [dirname(programs.scripted), batonFolder(programs)];
-  // A container has the programs of its image, and Node elsewhere.
+  // A container has its image's programs, and Node at another path.
   const wanted = kind === 'container' ? own : [process.execPath, ...own, ...programOf(given)];
   const shown = findPrograms(machine, wanted, [stateDir, mainTop]);
   const planned = planMounts(
@@ -143,7 +143,10 @@ export async function buildSpec(
   return { ok: true, spec };
 }
 
-/** Everything that the process can write counts against its limit, also its commits: each is imported, whatever becomes of it inside. */
+/**
+ * Everything that the process can write counts against its limit, including its commits: each is imported, even if the
+ * session drops it later.
+ */
 function divideWritten(
   mounts: readonly Mount[],
   folders: readonly string[],
@@ -156,7 +159,10 @@ function divideWritten(
   return { measured, shared: [...others, ...imported] };
 }
 
-/** The folders of a repository do not change while its project is open, and asking git takes as long as the sandbox itself. */
+/**
+ * Caches the result. A repository's folders do not change while its project is open, and asking git takes as long as
+ * the sandbox itself.
+ */
 async function findRepositoryOnce(path: string): ReturnType<typeof findRepository> {
   const known = repositories.get(path);
   if (known !== undefined && existsSync(known.commonDir)) return { ok: true, value: known };
@@ -179,14 +185,14 @@ function programOf({ program, env }: ConfinedProcess): readonly string[] {
   return paths.filter((path) => existsSync(path)).slice(0, 1);
 }
 
-/** An image has no Baton, which hooks and `baton` need; in a folder of the system it has no mount yet. */
+/** An image lacks Baton, which hooks and `baton` need. A program in a system folder has no mount yet. */
 function showProgram(path: string): Mount {
   return { kind: 'read', at: path, from: path };
 }
 
 const NO_GIT = { ok: true, value: null } as const;
 
-/** There are no mounts: HOME and the folder for temporary files are where they lie. */
+/** There are no mounts in this mode, so HOME and the temporary folder are real paths. */
 function userEnv(
   { runFolder, env, folder }: ConfinedProcess,
   home: string,
@@ -194,7 +200,7 @@ function userEnv(
   git: PrivateGit | null,
 ): Readonly<Record<string, string>> {
   const own = { HOME: home, TMPDIR: tmp, TMP: tmp, TEMP: tmp, XDG_RUNTIME_DIR: tmp };
-  // The repository of a check belongs to the operator, and git would refuse it.
+  // The repository of a check belongs to the operator, so git would refuse it.
   const trust = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: folder };
   return {
     ...own,
@@ -203,7 +209,10 @@ function userEnv(
   };
 }
 
-/** What another user may write: folders of Baton and the worktree. Others, such as `sandbox.write`, keep their modes. */
+/**
+ * Folders that the agent's user may write: folders of Baton, and the worktree. Others, such as `sandbox.write`, keep
+ * their modes.
+ */
 function sharedFolders(
   { runFolder, folder, mounts: own }: ConfinedProcess,
   cache: string,
@@ -232,7 +241,7 @@ function limitsOf({ processes, memory_bytes, disk_bytes }: SandboxSettings): San
   return { processes, memory_bytes, disk_bytes };
 }
 
-/** A daemon whose state folder has a long path listens elsewhere. */
+/** A daemon whose state folder has a long path has its socket elsewhere. */
 function outsideSockets(stateDir: string): readonly string[] {
   const socket = readDaemonRecord(stateDir)?.socket;
   return socket === undefined || socket === stateFiles(stateDir).socket ? [] : [socket];

@@ -19,14 +19,17 @@ export type ChosenImage =
     }
   | { readonly ok: false; readonly reason: string };
 
-/** The repository's devcontainer, from the main checkout: a branch must not choose its own sandbox. Undefined without one. */
+/**
+ * Reads the devcontainer from the main checkout, because a branch must not choose its own sandbox. Undefined if there
+ * is none.
+ */
 export function findDevcontainer(path: string): Devcontainer | undefined {
   const found = DEVCONTAINER_PATHS.find((each) => existsSync(join(path, each)));
   const parsed = found === undefined ? undefined : parseDevcontainer(found, readFileSync(join(path, found), 'utf8'));
   return parsed?.ok === true && parsed.devcontainer.source !== null ? parsed.devcontainer : undefined;
 }
 
-/** The image of a session, pulled or built if it is not here: `sandbox.image`, else the repository's devcontainer. */
+/** Returns the image of a session, pulled or built if needed: `sandbox.image`, else the repository's devcontainer. */
 export async function chooseImage(
   { image, read, write }: SandboxSettings,
   engine: ContainerEngine,
@@ -51,7 +54,7 @@ export async function chooseImage(
   };
 }
 
-/** The programs of the image, not those of this machine; before them what Baton wrote for the run: `baton`, `git`. */
+/** Puts Baton's programs for the run (`baton`, `git`) before those of the image. */
 function withShims(env: Readonly<Record<string, string>>, runFolder: string): Readonly<Record<string, string>> {
   return { ...env, PATH: `${join(runFolder, 'bin')}:${env['PATH']}` };
 }

@@ -17,7 +17,10 @@ export interface ChosenSandbox {
 
 export type SandboxChoice = ChosenSandbox | { readonly ok: false; readonly reason: string };
 
-/** The sandbox of an agent, or without one of the project's commands. A mode that is named and does not work refuses the start. */
+/**
+ * Chooses the sandbox of an agent, or without one that of the project's commands. A requested mode that does not work
+ * refuses the start.
+ */
 export async function chooseSandbox(
   access: SessionSettings['access'],
   agent: Pick<AgentPlan, 'sandbox'> | undefined,
@@ -32,7 +35,7 @@ export async function chooseSandbox(
   return { ...chosen, plan, survey };
 }
 
-/** For a process that runs with the rights of the user. */
+/** The record for a process that runs with the user's rights. */
 export function recordWithout(notes: readonly string[]): SandboxRecord {
   return { kind: 'none', network: 'host', limits: 'none', notes };
 }

@@ -17,9 +17,10 @@ export interface ClientCopies {
 }
 
 /**
- * Copies the client's configuration for a session, one folder of Baton for each folder of the user. The session sees the copies in the usual
- * place. They stay over all processes of the session, with the conversations that the client keeps there; a login is copied at each start.
- * Files directly in HOME go into the session's own home folder.
+ * Copies the client's configuration for a session, one folder of Baton for each folder of the user. The session sees
+ * the copies at the usual paths. They last for all processes of the session, with the conversations that the client
+ * keeps there; a login is copied again at each start.
+ * Files directly in HOME go to the session's own home folder.
  */
 export function copyClientFiles(
   { copied: files, read = [] }: Pick<ClientFiles, 'copied' | 'read'>,
@@ -55,7 +56,7 @@ export function copyClientFiles(
   };
 }
 
-/** Mounts cannot be made through a link: if HOME is one, what is in it lies behind it. */
+/** A mount cannot be made through a link, so if HOME is a link, its paths are resolved. */
 function insideHome(machine: Machine): (path: string) => string {
   const { home } = machine;
   const real = realPathOf(machine, homeInside(machine));

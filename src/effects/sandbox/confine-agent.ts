@@ -22,7 +22,10 @@ export type ConfineResult =
   | { readonly ok: true; readonly launch: Launch }
   | { readonly ok: false; readonly reason: string };
 
-/** Adds the sandbox to the launch of an agent. A built-in role stays outside, and the project's commands that it runs go in. */
+/**
+ * Adds the sandbox to the launch of an agent. A built-in role stays outside, but the project's commands that it runs
+ * are confined.
+ */
 export async function confineAgent(
   made: LaunchMade,
   started: StartedAgent,
@@ -48,7 +51,7 @@ export async function confineAgent(
   return { ok: true, launch: adaptLaunch(confined, folder, runFolder, programs) };
 }
 
-/** What the process runs and reads is not at the same place in every sandbox. */
+/** Rewrites the launch's paths, which differ between sandboxes. */
 export function adaptLaunch(launch: Launch, folder: string, runFolder: string, programs: Programs): Launch {
   if (launch.sandbox?.kind === 'container') return useNodeInside(launch);
   return launch.sandbox?.kind === 'user' ? useUserFolder(launch, folder, runFolder, programs) : launch;
@@ -73,7 +76,7 @@ function describe(
   const network = resolveNetworkOf(started, env, portOf(launch), context);
   const own = join(runFolder, 'sandbox');
   const isInjected = network.spec.inject.length > 0;
-  // A login would be a second key, which the session could read.
+  // A login would be a second key that the session could read.
   const copied = (files?.copied ?? []).filter((each) => !isInjected || (!each.isCredential && !each.isSecret));
   const places = { folder: own, home: env['HOME'] ?? '/', privateHome: join(own, 'home') };
   const copies = copyClientFiles({ ...files, copied }, places);
@@ -128,7 +131,7 @@ function portOf({ env }: Launch): number | null {
   return Number.isInteger(port) && port > 0 ? port : null;
 }
 
-/** One sandbox for installing and one for checks, in a file that the role reads. */
+/** Builds one sandbox for installing and one for checks, in a file that the role reads. */
 async function confineCommands(
   { launch }: LaunchMade,
   started: StartedAgent,
@@ -179,7 +182,7 @@ async function confineCommands(
 
 const BUILT_IN = "The role is Baton's own program and runs outside; the project's commands run in the sandbox.";
 
-/** A command of the project: no client, and nothing to read but its folder. */
+/** The settings for a project command: no client, and nothing to read except its folder. */
 export const PLAIN = {
   cacheOf: 'commands',
   program: '/bin/sh',

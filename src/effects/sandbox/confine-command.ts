@@ -13,12 +13,12 @@ import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent
 import { resolveNetwork } from './resolve-network.ts';
 import { moveCheckout, runFolderFor } from './user-place.ts';
 
-/** Where a command of the project runs, and what for. */
+/** Where a project command runs, and for what purpose. */
 export interface CommandPlace {
   readonly folder: string;
   readonly kind: 'install' | 'checks';
   readonly task: Pick<Task, 'flow'> | null;
-  /** Of a check that sets its own. */
+  /** The network of a check that sets its own. */
   readonly network?: CheckNetwork | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function confineCommand(
   };
   const built = await buildSpec(given, choice, programs, context);
   if (!built.ok) return built;
-  // A check has the id of its checks or its merge, and a number.
+  // The id of a check is that of its check run or merge, followed by a number.
   const parts = launch.id.split('.');
   if (isIsolated(choice.kind)) for (const i of parts.keys()) context.noteIsolated(parts.slice(0, i + 1).join('.'));
   const sandbox = { sandbox: built.spec, sandbox_helper: programs.networkHelper, forbidden_ports: portsOf(context) };
@@ -66,7 +66,10 @@ export async function confineCommand(
   };
 }
 
-/** The checkout of a check is a repository of its own. A gate runs beside the session of its worktree, which could exchange folders meanwhile. */
+/**
+ * The checkout of a check is its own repository. A gate runs beside the session of its worktree, which could exchange
+ * folders meanwhile.
+ */
 function gitOf({ folder, kind }: CommandPlace, { path, stateDir }: EffectContext): ConfinedProcess['git'] {
   if (existsSync(join(folder, '.git', 'objects')) && folder !== path) return null;
   return kind === 'checks' && findPrivateGit(stateDir, folder) !== null ? 'as it is' : { fence: null, isResumed: true };

@@ -1,7 +1,7 @@
 import type { Mount } from '../../protocol/sandbox.ts';
 import type { Launch } from '../../supervisor/contract.ts';
 
-/** Where a container has this machine's Node, for `baton` and hooks: an image's own Node stays at its place. */
+/** The path of this machine's Node in a container, for `baton` and hooks. The image's own Node stays in place. */
 const NODE_INSIDE = '/run/baton/node';
 
 export const NODE_MOUNT: Mount = { kind: 'read', at: NODE_INSIDE, from: process.execPath };
@@ -10,7 +10,7 @@ export function useNodeInside(launch: Launch): Launch {
   return replaceInLaunch(launch, [[process.execPath, NODE_INSIDE]]);
 }
 
-/** Other paths for what a sandbox has elsewhere, in all that the process reads and runs. */
+/** Replaces paths that differ inside the sandbox in everything that the process reads and runs. */
 export function replaceInLaunch(launch: Launch, pairs: readonly (readonly [string, string])[]): Launch {
   const replace = (text: string): string => pairs.reduce((all, [from, to]) => all.replaceAll(from, to), text);
   const [program, ...args] = launch.argv;

@@ -9,9 +9,9 @@ import type { EffectContext } from '../context.ts';
 interface NetworkUser {
   /** The client, as in a runbook's `run`; empty for a command. */
   readonly run: string;
-  /** Of the daemon, with what the client's settings add. */
+  /** The daemon's environment, plus the variables of the client's settings. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Addresses of APIs in the client's settings. */
+  /** API addresses in the client's settings. */
   readonly urls?: readonly string[];
   readonly port: number | null;
   readonly context: Pick<EffectContext, 'secrets'>;
@@ -19,12 +19,12 @@ interface NetworkUser {
 
 export interface ResolvedNetwork {
   readonly spec: NetworkSpec;
-  /** For the client: it asks for no host that it does not need. */
+  /** Variables that keep the client from contacting hosts that it does not need. */
   readonly variables: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
 }
 
-/** `model` becomes the hosts of the client, and the secrets that it uses become addresses inside. */
+/** Replaces `model` by the client's hosts, and the used secrets by addresses inside the sandbox. */
 export function resolveNetwork(
   { policy, local }: NetworkSettings,
   { run, env, urls = [], port, context }: NetworkUser,
@@ -34,7 +34,7 @@ export function resolveNetwork(
   const hosts = policy === 'model' ? ofModel : typeof policy === 'string' ? [] : policy;
   const kind = policy === 'full' || policy === 'none' ? policy : 'proxy';
   const notes = policy === 'model' && hosts.length === 0 && inject.length === 0 ? [NO_MODEL] : [];
-  // An API on this machine, such as a gateway, is at a port of its loopback address, which no proxy is asked for.
+  // An API on this machine, such as a gateway, is a port of the loopback address, for which clients use no proxy.
   const reached = policy === 'full' ? ofModel : hosts;
   const ports = [...new Set([...local, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
   const variables = isModelClient(run) && kind === 'proxy' ? (QUIET_VARIABLES[run] ?? {}) : {};

@@ -16,8 +16,8 @@ import type { ChosenSandbox } from './choose-sandbox.ts';
 import { replaceInLaunch } from './node-inside.ts';
 
 /**
- * Another user has no mounts, and the state folder is closed to it. So what a session of mode `user` needs lies in a
- * folder of its own, outside of the state folder, and the launch names that folder instead.
+ * Another user has no mounts, and the state folder is closed to it. So the files of a session of mode `user` lie in a
+ * separate folder outside the state folder, and the launch names that folder instead.
  */
 export function runFolderFor(
   { kind }: Pick<ChosenSandbox, 'kind'>,
@@ -34,12 +34,12 @@ export function cacheFolderFor(
   return join(kind === 'user' ? placeOf(stateDir) : stateDir, 'caches');
 }
 
-/** One for each state folder: several people may share the machine and its user for agents. */
+/** One folder per state folder, because several people may share the machine and its user for agents. */
 function placeOf(stateDir: string): string {
   return join(agentSessions(), createHash('sha256').update(stateDir).digest('hex').slice(0, 12));
 }
 
-/** The private git directory of a worktree, with a link to it where Baton looks for it. */
+/** The private git directory of a worktree, with a link to it where Baton expects it. */
 export function placePrivateGit(stateDir: string, worktree: string, user: UserSpec): void {
   const link = privateGitFolder(stateDir, worktree);
   const folder = join(placeOf(stateDir), 'private-git', basename(link));
@@ -47,20 +47,20 @@ export function placePrivateGit(stateDir: string, worktree: string, user: UserSp
   makePassage(dirname(folder), user);
   makePassage(folder, user);
   mkdirSync(dirname(link), { recursive: true, mode: 0o700 });
-  // Of a session in another sandbox.
+  // From a session in another sandbox.
   if (existsSync(link)) cpSync(link, folder, { recursive: true });
   rmSync(link, { recursive: true, force: true });
   symlinkSync(folder, link);
 }
 
-/** A folder that the agent's user may enter, and nothing more. */
+/** Makes a folder that the agent's user may enter, but not list or write. */
 export function makePassage(folder: string, { gid }: UserSpec): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chownSync(folder, process.getuid?.() ?? 0, gid);
   chmodSync(folder, 0o710);
 }
 
-/** A checkout in the state folder is moved to where the agent's user can reach it, with a link in its place. */
+/** Moves a checkout of the state folder to where the agent's user can reach it, and leaves a link in its place. */
 export function moveCheckout(folder: string, stateDir: string, user: UserSpec): string {
   if (!folder.startsWith(`${stateDir}/`)) return folder;
   const moved = join(placeOf(stateDir), 'checkouts', basename(folder));
@@ -73,7 +73,7 @@ export function moveCheckout(folder: string, stateDir: string, user: UserSpec): 
   return moved;
 }
 
-/** HOME with links to what the session may use of the operator's; made anew for each process. */
+/** Fills HOME with links to the operator's files that the session may use, again for each process. */
 export function makeHome(home: string, mounts: readonly Mount[], outside: string): void {
   for (const { path, link } of homeLinks(mounts, outside)) {
     const at = join(home, path);
@@ -83,7 +83,7 @@ export function makeHome(home: string, mounts: readonly Mount[], outside: string
   }
 }
 
-/** Why the session cannot start: something that it needs is closed, or a secret is open. */
+/** Returns why the session cannot start: a path that it needs is closed, or a secret is readable. */
 export async function findAccessProblem(
   user: UserSpec,
   programs: Programs,
@@ -104,7 +104,7 @@ export async function findAccessProblem(
   return problems.length === 0 ? undefined : `sandbox = "user" cannot start a session: ${problems.join('; ')}`;
 }
 
-/** The launch with the paths of the session's own folder, and `git` for it. */
+/** Rewrites the launch to the paths of the session's own folder, and adds its `git`. */
 export function useUserFolder(launch: Launch, folder: string, runFolder: string, programs: Programs): Launch {
   const programFolders = copyPrograms(programs, launch, runFolder);
   const moved = replaceInLaunch(launch, [[folder, runFolder], ...programFolders]);
@@ -125,7 +125,7 @@ function copyPrograms(
   if (!folder.startsWith(`${stateDir}/`)) return [];
   const copy = join(dirname(runFolder), basename(folder));
   if (!existsSync(copy)) cpSync(folder, copy, { recursive: true });
-  // The original belongs to the operator alone.
+  // The original is readable by the operator only.
   if (sandbox?.user) showFolder(copy, sandbox.user);
   return [[folder, copy]];
 }

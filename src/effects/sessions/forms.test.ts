@@ -22,7 +22,7 @@ const textOf = (role: string | null, file: string): string =>
   buildForms({ ...facts, role }).find((form) => form.file === file)?.text ?? '';
 
 describe('the forms of a session', () => {
-  it.each(ROLES.map(({ name }) => name))('are valid as they stand: %s', (role) => {
+  it.each(ROLES.map(({ name }) => name))('are valid unchanged: %s', (role) => {
     const handoffs = buildForms({ ...facts, role }).filter(({ file }) => file.endsWith('.xml'));
     const ways = EDGES.filter(({ from }) => from === '*' || from === ROLES.find(({ name }) => name === role)?.agent);
     expect(handoffs).toHaveLength(ways.length + (role === 'closer' ? 1 : 0));
@@ -33,7 +33,7 @@ describe('the forms of a session', () => {
     }
   });
 
-  it('are valid for a title that XML cannot carry', () => {
+  it('are valid for a title that XML cannot represent', () => {
     for (const title of ['a \x1b[31mred\0 \ud800 \ufffe', '\uffff'])
       for (const { text } of buildForms({ ...facts, task: { ...facts.task, title }, role: 'issue-manager' }))
         expect(text.includes('<handoff>') ? parseHandoff(text) : { ok: true }).toMatchObject({ ok: true });
@@ -49,7 +49,7 @@ describe('the forms of a session', () => {
     }
   });
 
-  it('have a placeholder for every format that a runbook can ask for', () => {
+  it('have a placeholder for every format that a runbook can require', () => {
     const formats = Object.keys(ELEMENT_FORMATS).map((format) => [`own_${format}`, { kind: 'text', format }] as const);
     for (const [name, element] of formats) {
       const edges = [
@@ -67,13 +67,13 @@ describe('the forms of a session', () => {
     }
   });
 
-  it('hold what is known already', () => {
+  it('contain known values', () => {
     const text = textOf('prep', 'handoff-to-implementer-agent.xml');
     for (const known of ['feature/t007-say-hello', '/repo/.worktrees/t007', '<port>3107</port>', '>7<'])
       expect(text).toContain(known);
   });
 
-  it('have a placeholder where Baton does not know the place of a claim taken by hand', () => {
+  it('have a placeholder if Baton does not know the place of a manual claim', () => {
     const unknown = { ...facts, role: 'prep', workspace: null, branch: null, head: null };
     const found = buildForms(unknown).map(({ file, text }) => {
       const parsed = ({ 'result.yaml': parseResult, 'record.yaml': parseThoughtRecord }[file] ?? parseHandoff)(text);
@@ -85,7 +85,7 @@ describe('the forms of a session', () => {
     });
   });
 
-  it('say in a comment when they are for, and stay valid', () => {
+  it('name their purpose in a comment, and stay valid', () => {
     for (const form of buildForms({ ...facts, role: 'reviewer' })) {
       const text = renderForms([form]);
       const parse = { record: parseThoughtRecord, result: parseResult, handoff: parseHandoff }[form.kind];
@@ -94,7 +94,7 @@ describe('the forms of a session', () => {
     }
   });
 
-  it('are a result and a record for everybody, also without a role', () => {
+  it('are a result and a record for every session, even without a role', () => {
     expect(buildForms({ ...facts, role: null }).map(({ file }) => file)).toEqual(['result.yaml', 'record.yaml']);
     expect(parseResult(textOf(null, 'result.yaml'))).toMatchObject({ ok: true, value: { task_id: 'T007' } });
     expect(parseThoughtRecord(textOf(null, 'record.yaml'))).toMatchObject({ ok: true, value: { commit_sha: SHA } });

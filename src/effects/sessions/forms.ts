@@ -29,7 +29,7 @@ export interface Form {
 export interface FormFacts {
   readonly task: Task;
   readonly role: string | null;
-  /** Null if Baton does not know it, as of a claim taken by hand: the form has a placeholder then. */
+  /** Null if Baton does not know it, as for a manual claim. The form then has a placeholder. */
   readonly workspace: string | null;
   readonly branch: string | null;
   readonly head: string | null;
@@ -38,12 +38,15 @@ export interface FormFacts {
   readonly at: string;
 }
 
-/** The messages that a session of this role may have to send, with everything filled in that Baton knows. Each is valid as it is. */
+/**
+ * Returns the messages that a session of this role may have to send, with every known value filled in. Each is valid as
+ * it is.
+ */
 export function buildForms(facts: FormFacts): readonly Form[] {
   return [...handoffForms(facts), resultForm(facts), recordForm(facts)];
 }
 
-/** Forms to read on their own: each says in a comment when it is for. A comment leaves the form valid. */
+/** Renders the forms as separate files. A comment, which leaves the form valid, says when to use it. */
 export function renderForms(forms: readonly Form[]): string {
   return forms
     .map(({ kind, to, when, text }) => {
@@ -82,7 +85,7 @@ function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'wor
   };
 }
 
-/** A title may hold what XML cannot carry: without this, no session of the task could be prepared. */
+/** A title may hold characters that XML cannot represent. Without this, no session of the task could be prepared. */
 function toXmlLine(text: string): string {
   const line = text.toWellFormed().replaceAll(/\s+/g, ' ').trim();
   return showInvisible(line).replaceAll(/[\uFFFE\uFFFF]/g, '');
@@ -93,7 +96,7 @@ function fill(edge: HandoffEdge, agent: string, known: KnownValues, { render }: 
     .filter(([name, element]) => element.optional !== true || name in known)
     .map(([name, element]) => [name, known[name] ?? blankValue(element)]);
   const ends = edge.to === null ? { kind: 'workflow-complete' } : { kind: 'handoff', from: agent, to: edge.to };
-  // The elements of an edge define its handoff; the reader checks the content.
+  // The elements of an edge define its handoff, and the reader checks the content.
   return render({ ...ends, ...Object.fromEntries(entries) } as Handoff); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 

@@ -13,7 +13,7 @@ beforeEach(() => {
   scratch = new Scratch();
   repo = scratch.repository();
   accepted = scratch.git(repo, 'rev-parse', 'main');
-  // What a session can write: a branch of its own that the remote is said to have as its main branch.
+  // What a session can write: its own branch, set as the remote's main branch.
   scratch.git(repo, 'switch', '--quiet', '--create', 'evil');
   scratch.commit(repo, { 'evil.txt': 'x' });
   evil = scratch.git(repo, 'rev-parse', 'HEAD');
@@ -33,7 +33,7 @@ function world(main: Partial<MainBranchState> | undefined, into?: string, remote
 
 const find = async (where: EffectContext) => findMainOf({ flow: NO_FLOW }, where);
 
-it('is the branch that the runbook names, whatever the remote is said to have', async () => {
+it("is the branch that the runbook names, whatever the remote's HEAD is", async () => {
   expect(await find(world({ branch: 'evil' }, 'main'))).toMatchObject({
     ok: true,
     value: { name: 'main', sha: accepted },
@@ -41,12 +41,12 @@ it('is the branch that the runbook names, whatever the remote is said to have', 
   expect(await findBaseOf('main', world({ branch: 'evil' }))).toMatchObject({ value: { name: 'main' } });
 });
 
-it('is the branch on record if the runbook names none', async () => {
+it('is the recorded branch if the runbook names none', async () => {
   expect(await find(world({ branch: 'main' }))).toMatchObject({ ok: true, value: { name: 'main', sha: accepted } });
   expect(await findBaseOf('', world({ branch: 'main' }))).toMatchObject({ value: { name: 'main' } });
 });
 
-it('is the last accepted commit while later ones wait for a person, also if another branch took its place', async () => {
+it('is the last accepted commit while later ones wait for a person, even if another branch took its place', async () => {
   scratch.git(repo, 'branch', '--force', 'main', evil);
   const trusted = { branch: 'main', sha: accepted };
   for (const branch of ['main', 'evil']) {
@@ -56,11 +56,11 @@ it('is the last accepted commit while later ones wait for a person, also if anot
   }
 });
 
-it('is what the repository says before the first look', async () => {
+it("is the repository's before the first observation", async () => {
   expect(await find(world(undefined))).toMatchObject({ ok: true, value: { name: 'evil', sha: evil } });
 });
 
-it('is the commit on record in a fleet, wherever the branch of this host is', async () => {
+it("is the recorded commit in a fleet, wherever this host's branch is", async () => {
   const main = { branch: 'main', sha: evil };
   expect(await find(world(main, undefined, '/remote'))).toMatchObject({ ok: true, value: { name: 'main', sha: evil } });
   expect(await findBaseOf('', world(main, undefined, '/remote'))).toMatchObject({ value: { name: 'main', sha: evil } });

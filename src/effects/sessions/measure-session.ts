@@ -10,15 +10,15 @@ import type { WorkflowEvents } from '../../state/workflow/workflow-event.ts';
 import type { EffectContext } from '../context.ts';
 
 export interface SessionMeasures {
-  /** Missing if the worktree cannot be measured; a violation then says why. */
+  /** Absent if the worktree cannot be measured. A violation then states why. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
   readonly violations: readonly string[];
   readonly committed: boolean;
 }
 
 /**
- * Measures what a session did, from git and lock files, and lists what breaks its mission or contradicts its result. A worktree that cannot
- * be read counts as a violation.
+ * Measures a session's changes from git and lock files, and lists what violates its mission or contradicts its result.
+ * A worktree that cannot be read counts as a violation.
  */
 export async function measureSession(
   prepared: Pick<SessionPreparation, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
@@ -48,7 +48,7 @@ async function tryMeasure(...args: Parameters<typeof measureChange>) {
   }
 }
 
-/** A full disk or a shortage has nothing to do with the session: it throws, and the caller tries again. */
+/** A full disk or a shortage is not the session's fault, so this throws and the caller retries. */
 function unmeasured({ message }: { readonly message: string }): SessionMeasures {
   if (isDiskFaultText(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
   if (isShortageText(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });
@@ -75,7 +75,7 @@ function recordOf(change: MeasuredChange): Omit<NonNullable<SessionMeasures['mea
 
 type MeasuringContext = Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository' | 'here'>;
 
-/** Measures sessions that ended without an exit signal; the others were measured before the response. */
+/** Measures sessions that ended without an exit signal. The others are measured before their response. */
 export class SessionMeasuring {
   readonly #context: MeasuringContext;
 

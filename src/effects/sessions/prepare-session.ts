@@ -22,14 +22,14 @@ export type PreparedSession =
       readonly ok: true;
       readonly workspace: string;
       readonly env: Readonly<Record<string, string>>;
-      /** The hooks of its fence; null in the repository itself, which has none. */
+      /** The hooks of the worktree's fence; null in the repository itself, which has none. */
       readonly fenceHooks: string | null;
     }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Prepares the worktree, the mission and its files for a session that Baton starts. Everything is recorded before the agent runs; later
- * processes of the session, and retries, keep what was recorded first. Undefined if the start was cancelled.
+ * Prepares the worktree, the mission and its files for a session that Baton starts. Everything is recorded before the
+ * agent runs. Later processes of the session, and retries, keep the first record. Undefined if the start was cancelled.
  */
 export async function prepareSession(
   run: AgentRun,
@@ -106,7 +106,7 @@ async function prepare(
       : { ok: true, path: own.path, branch: own.branch, isFenced: true };
   if (placed === undefined || !placed.ok) return placed;
   const { path: workspace, branch, isFenced } = placed;
-  // A person has set up the repository itself.
+  // The repository itself is set up by a person, so only a worktree is furnished.
   const furnished = isFenced ? await furnishWorkspace(workspace, run.id, context, signal) : NOTHING;
   if (furnished === undefined || !furnished.ok) return furnished;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
@@ -130,7 +130,10 @@ async function prepare(
   return { agent_id: run.id, task_id: task.id, epoch, ...place, port, mission };
 }
 
-/** The commit from which constraints count: work that broke one still counts in the next session, unless it was removed from the branch. */
+/**
+ * The commit from which constraints count. A violation stays in force for later sessions until its commits are removed
+ * from the branch.
+ */
 async function findSince({ flow: { unfit } }: Task, own: OwnGitFolder, head: string): Promise<string | undefined> {
   if (unfit === null) return undefined;
   const within = await isAncestor(own, unfit.head, head);

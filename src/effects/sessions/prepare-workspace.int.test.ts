@@ -19,39 +19,39 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('makes a worktree on a branch of its own', async () => {
+it('makes a worktree on its own branch', async () => {
   const made = await prepareWorkspace(request, { path, stateDir });
   expect(made).toEqual({ ok: true, path: join(path, '.worktrees', 'x'), branch: 'feature/x' });
 });
 
-it('finds the one that was made before anybody could say so', async () => {
+it('finds the worktree of a daemon that ended before it recorded the outcome', async () => {
   const made = await prepareWorkspace(request, { path, stateDir });
   expect(await prepareWorkspace(request, { path, stateDir })).toEqual(made);
 });
 
-it('goes on with a branch that was made before its worktree', async () => {
+it('continues with a branch that was made before its worktree', async () => {
   mkdirSync(join(stateDir, 'workspaces'), { recursive: true });
   writeFileSync(join(stateDir, 'workspaces', 'p1-build'), 'feature/x');
   git('branch', 'feature/x');
   expect(await prepareWorkspace(request, { path, stateDir })).toMatchObject({ ok: true, branch: 'feature/x' });
 });
 
-it('refuses a branch that is somebody else’s, and says what to do', async () => {
+it('refuses a branch of another owner, with the next step', async () => {
   git('branch', 'feature/x');
   const made = await prepareWorkspace(request, { path, stateDir });
   expect(made).toMatchObject({ ok: false, reason: expect.stringContaining("branch 'feature/x' already exists") });
-  // Also at the second try: the first one has not made it ours.
+  // Also the second time: the refused attempt has not marked the branch as Baton's.
   expect(await prepareWorkspace(request, { path, stateDir })).toEqual(made);
 });
 
-it('refuses its own branch to another pipeline once it is on record', async () => {
+it('refuses its own branch to another pipeline once it is recorded', async () => {
   await prepareWorkspace(request, { path, stateDir });
   removeWorkspaceMark(stateDir, request);
   const other = await prepareWorkspace({ ...request, pipeline_id: 'p2' }, { path, stateDir });
   expect(other).toMatchObject({ ok: false, reason: expect.stringContaining('already exists') });
 });
 
-it('says so where there is no base', async () => {
+it('reports a missing base', async () => {
   const made = await prepareWorkspace({ ...request, base: 'nowhere' }, { path, stateDir });
   expect(made).toMatchObject({ ok: false, reason: expect.stringContaining("no commit to start from: 'nowhere'") });
 });

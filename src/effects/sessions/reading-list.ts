@@ -5,7 +5,7 @@ import { isRelativePath } from '../../protocol/text/text-format.ts';
 
 export interface ReadingList {
   readonly prompt: { readonly path: string; readonly text: string } | null;
-  /** The files of a folder to read first, in the order of source document 004; only those that exist. */
+  /** Existing files of a folder to read first, in the order of source document 004. */
   readonly references: readonly string[];
 }
 
@@ -27,7 +27,7 @@ async function readPrompt(folder: string, path: string): Promise<ReadingList['pr
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
-/** Paths in links, in backticks, or plain with a folder in front. */
+/** Finds paths in links, in backticks, or plain with a folder in front. */
 function findMentionedPaths(text: string): string[] {
   return [...text.matchAll(/(?:^|[\s("'`])((?:[\w.-]+\/)+[\w.-]+\.\w{1,8})/gm)]
     .map((match) => match[1] ?? '')

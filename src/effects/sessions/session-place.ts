@@ -23,7 +23,7 @@ export interface PlaceHolder {
   readonly task: Task;
   readonly epoch: number;
   readonly holder: string;
-  /** The epochs of earlier sessions that Baton started itself. */
+  /** The epochs of earlier sessions that Baton itself started. */
   readonly supervised: ReadonlySet<number>;
 }
 
@@ -34,8 +34,9 @@ export type SessionPlacement =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The worktree of a task. Sessions of one task use the same worktree if no earlier session can still write to it; otherwise the branch
- * continues in a new worktree, and uncommitted files stay in the old one. Undefined if the start was cancelled.
+ * Places a session in the worktree of its task. Sessions of one task share the worktree if no earlier session can still
+ * write to it. If one can, the branch continues in a new worktree, and uncommitted files stay in the old one. Undefined
+ * if the start was cancelled.
  */
 export async function placeSession(
   holder: PlaceHolder,
@@ -49,7 +50,7 @@ export async function placeSession(
   return context.placeMutex.run(branch, async () => claimPlace(branch, holder, context));
 }
 
-/** Recorded before git creates the branch; the first recorded name stays. */
+/** Recorded before git creates the branch. The first recorded name stays. */
 async function nameBranch(
   task: Task,
   epoch: number,
@@ -89,7 +90,7 @@ async function claimPlace(branch: string, holder: PlaceHolder, context: EffectCo
   const fence = { stateDir: context.stateDir, project: context.projectId, taskId: task.id, epoch, branch, into };
   const installed = await installFence(found.value, fence);
   if (!installed.ok) return failure(installed);
-  // Git took time: the claim may have changed since.
+  // The claim may have changed while git ran.
   await context.fence(task.id);
   return { ok: true, path: found.value, branch, isFenced: true };
 }
@@ -104,7 +105,7 @@ async function findPlace(
 ): Promise<GitResult<string>> {
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
-  // A worktree without Baton's fence, or with that of another task, belongs to someone else: the error names its owner.
+  // A worktree without Baton's fence, or with another task's fence, has another owner, whom the error names.
   const isOurs = fence?.value?.taskId === task.id;
   if (earlier === null || !isOurs) {
     const owner = fence?.value ? null : { taskId: task.id, holder };
@@ -117,7 +118,7 @@ async function findPlace(
   return taken.ok ? { ok: true, value: taken.value.path } : taken;
 }
 
-/** Supervised agents are known to have ended. Other sessions have left only if they reported it. */
+/** The exits of supervised agents are known. Other sessions count as ended only if they reported it. */
 function hasLeft({ endings }: Task, before: number, supervised: ReadonlySet<number>): boolean {
   const ending = endings.find(({ epoch }) => epoch === before);
   return ending !== undefined && (supervised.has(before) || IN_ORDER.has(ending.how));
@@ -125,7 +126,10 @@ function hasLeft({ endings }: Task, before: number, supervised: ReadonlySet<numb
 
 const IN_ORDER: ReadonlySet<string> = new Set(['completed', 'blocked', 'failed', 'released']);
 
-/** Waits for agents of ended sessions to exit, because they may still write. Returns false if the start was cancelled. */
+/**
+ * Waits until the agents of ended sessions have exited, because they may still write. Returns false if the start was
+ * cancelled.
+ */
 async function waitForOtherSessions(
   taskId: string,
   epoch: number,
@@ -140,7 +144,7 @@ async function waitForOtherSessions(
   return false;
 }
 
-/** Agents of other hosts write to worktrees of their own. */
+/** Ignores agents of other hosts, which write to their own worktrees. */
 function isBusy(
   state: State,
   { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
@@ -159,8 +163,8 @@ function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {
 type Cleared = Omit<ClearPlace, 'task_id'>;
 
 /**
- * Removes the worktree and the branch of a cancelled task, unless they hold uncommitted, unpushed or unmerged work. Holds the place, so
- * that sessions wait; a task that was reinstated keeps them.
+ * Removes the worktree and the branch of a cancelled task, unless they hold uncommitted, unpushed or unmerged work.
+ * Holds the place, so that sessions wait. A reinstated task keeps both.
  */
 export async function clearPlace(
   { task_id, branch }: Events['PlaceClearRequested'],

@@ -30,12 +30,15 @@ export interface BranchChange {
   readonly diff: string | null;
 }
 
-/** task.md: the context packet, and around it what only this session needs. Text of others is in fences that it cannot close. */
+/**
+ * Renders task.md: the context packet, surrounded by what only this session needs. Texts of others are in fences that
+ * the texts cannot close.
+ */
 export function renderTaskFile(facts: TaskFacts): string {
   const { packet, prompt, references, leftovers, protectedPaths, change } = facts;
   const { task } = packet;
   const { handoff } = task.flow;
-  // The handoff to this role is its input, and is given whole.
+  // The handoff to this role is its input, so it appears in full.
   const without = new Set(handoff === null ? [] : [handoff.handoff_id]);
   const sections = [
     renderPacket(packet, { heading: describePlace(facts), references, without }).text,
@@ -69,7 +72,7 @@ function describePlace({ packet: { task }, role, branch, base, port, owes }: Tas
   return `# ${task.id}: ${toLine(task.title)}\n\n${list(lines)}`;
 }
 
-/** Left out if the session's handoff contains it. */
+/** Empty if the session's handoff already contains the issue. */
 function describeIssue({ flow: { issue, handoff } }: Task): string {
   if (issue === null || issue.handoff_id === handoff?.handoff_id) return '';
   return section(`The issue, as ${issue.from} wrote it`, renderFence(issue.xml, 'xml'));

@@ -7,7 +7,7 @@ import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { EffectContext } from '../context.ts';
 
-/** The worktree of a pipeline, or of the pipeline around it; null if there is none. */
+/** The worktree of a pipeline, or of the pipeline that contains it; null if neither has one. */
 export function findWorkspace(
   state: State,
   pipelineId: string | undefined,
@@ -20,7 +20,7 @@ export function findWorkspace(
   return null;
 }
 
-/** Where the steps of a pipeline run: in its worktree, else in the worktree of the session, else in the repository. */
+/** Where a pipeline's steps run: in its worktree, else in the session's worktree, else in the repository. */
 export function workplaceOf(state: State, pipelineId: string | undefined, path: string): string {
   const session = state.pipelines.get(pipelineId ?? '')?.task?.session_id;
   const prepared = state.sessions.get(session ?? '')?.prepared;
@@ -32,9 +32,10 @@ export function resolveWithin(place: string, cwd: string | undefined): string {
 }
 
 /**
- * The main branch of a task: the one that its runbook names, else the recorded one. The repository decides only before the first
- * observation, because an agent can write `refs/remotes/origin/HEAD`. While new commits on the main branch wait for a person, the last
- * accepted commit counts, so that a session that moved the branch cannot hide its work from a reviewer.
+ * Returns the main branch of a task: the one that its runbook names, else the recorded one. The repository decides only
+ * before the first observation, because an agent can write `refs/remotes/origin/HEAD`. While new commits on the main
+ * branch wait for a person, the last accepted commit counts, so that a session that moved the branch cannot hide its
+ * work from a reviewer.
  */
 export async function findMainOf(
   task: Pick<Task, 'flow'> | null,
@@ -48,7 +49,10 @@ export async function findMainOf(
   return findMainBranch(context.path, name);
 }
 
-/** In a fleet the recorded position counts, which is the remote's: the branch of a host may be behind, or have commits of its own. */
+/**
+ * In a fleet the recorded position is the remote's and takes precedence: a host's branch may be behind or have its own
+ * commits.
+ */
 function recordedMain(state: State): AcceptedMain | undefined {
   const accepted = acceptedMain(state);
   if (accepted === undefined || accepted.sha !== undefined || !isShared(state)) return accepted;

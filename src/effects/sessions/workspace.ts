@@ -49,16 +49,18 @@ async function makeFencedWorktree(
   const { into } = context.sessions;
   const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch, into });
   if (!fenced.ok) return { ok: false, reason: `${fenced.problem.message}. ${fenced.problem.hint}` };
-  // Git took time: the claim may have changed since.
+  // The claim may have changed while git ran.
   await context.fence(taskId);
   return made;
 }
 
-/** In a fleet a worktree begins at the recorded main branch, which this repository may not have yet; null on one machine. */
+/**
+ * In a fleet a worktree starts at the recorded main branch, which this repository may lack. Null on a single machine.
+ */
 async function findSharedBase(context: EffectContext): Promise<GitResult<string | null>> {
   if (context.here?.() === undefined) return { ok: true, value: null };
   const main = await findMainOf(null, context);
-  // Without a main branch git says what is missing.
+  // Without a main branch git reports what is missing.
   if (!main.ok) return { ok: true, value: null };
   const brought = await bringCommit(main.value.sha, context);
   return brought.ok ? { ok: true, value: main.value.sha } : brought;
@@ -89,8 +91,8 @@ export type Workspace =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Makes the worktree of a pipeline. A mark is written before git is called: a branch with a mark was made by a daemon that was killed, and
- * is reused; one without a mark belongs to someone else.
+ * Makes the worktree of a pipeline. A mark is written before git is called. A branch with a mark was made by a killed
+ * daemon and is reused; one without a mark has another owner.
  */
 export async function prepareWorkspace(
   request: WorkspaceRequest,
@@ -130,7 +132,7 @@ function markOf(stateDir: string, { pipeline_id, step }: Pick<WorkspaceRequest, 
 
 async function defaultBase(path: string): Promise<string> {
   const main = await findMainBranch(path);
-  // The full name: a tag or a file of the same name would take precedence.
+  // Uses the full name, because a tag or file of the same name would take precedence.
   return main.ok ? main.value.ref : 'HEAD';
 }
 
@@ -138,14 +140,14 @@ export type FurnishResult =
   | { readonly ok: true; readonly port: number | null }
   | { readonly ok: false; readonly reason: string };
 
-/** The id of the setup command: it runs once per agent, however often the start is tried. */
+/** The id of the setup command. It runs once per agent, even if the start is retried. */
 export function setupCommandOf(agentId: string): string {
   return `setup-${agentId}`;
 }
 
 /**
- * Adds what git does not: configured files, a port, and the result of the setup command, which runs until it has succeeded once. The result
- * is recorded as the worktree's original state. Undefined if the start was cancelled.
+ * Adds what git does not: configured files, a port, and the result of the setup command, which runs until it has
+ * succeeded once. The result is recorded as the worktree's original state. Undefined if the start was cancelled.
  */
 export async function furnishWorkspace(
   worktree: string,
@@ -184,7 +186,7 @@ export async function furnishWorkspace(
 const FIRST = 3100;
 const LAST = 9999;
 
-/** The port of a worktree: its own, else the first that no other worktree has and no program listens on. */
+/** Returns the worktree's port: its own, else the first that no other worktree has and no program listens on. */
 async function findPort(worktree: string): Promise<number | null> {
   const own = await findGitFolders(worktree);
   if (!own.ok) return null;

@@ -16,7 +16,7 @@ import { keptRef, travelRef } from './travel-ref.ts';
 
 type BringContext = Pick<EffectContext, 'path' | 'ownRepository' | 'readState' | 'log' | 'here'>;
 
-/** Uncommitted work of the last session, to be restored in the new worktree. */
+/** Uncommitted files of the last session, to be restored in the new worktree. */
 export interface BroughtFiles {
   readonly own: OwnRepository;
   readonly sha: string;
@@ -24,8 +24,9 @@ export interface BroughtFiles {
 }
 
 /**
- * Before a session begins on another host than the last one: puts the task's branch at the commit on record. Commits of a local branch that
- * it does not have are kept under a ref of their own, and uncommitted files stay in the old worktree. Returns the uncommitted work to restore.
+ * Called before a session starts on another host than the last one. Puts the task's branch at the recorded commit.
+ * Local commits that the recorded one lacks are kept under a separate ref, and uncommitted files stay in the old
+ * worktree. Returns the uncommitted files to restore.
  */
 export async function bringWork(
   task: Task,
@@ -42,7 +43,7 @@ export async function bringWork(
     if (own === null) return null;
     unwrap(await exportMissing(own, pushed.sha));
     const isInPlace = await moveBranch(own, task.id, { branch, epoch, to: pushed.sha }, context);
-    // Its files are still where this host left them.
+    // The files are still where this host left them.
     if (pushed.wip === null || (isInPlace && pushed.host === here.host)) return null;
     return { own, sha: pushed.wip, head: pushed.sha };
   });
@@ -50,7 +51,7 @@ export async function bringWork(
 
 const NOTHING = { ok: true, value: null } as const;
 
-/** Null if the work was merged, and its refs are removed: the next session begins at the main branch. */
+/** Returns null if the work was merged and its refs are removed. The next session then starts at the main branch. */
 async function fetchWork(
   { id, flow }: Task,
   { sha, wip, epoch }: PushedWork,
@@ -79,7 +80,7 @@ interface BranchTarget {
   readonly to: string;
 }
 
-/** Returns whether the branch was there already, with the worktree of an earlier session. */
+/** Returns whether the branch already existed, with the worktree of an earlier session. */
 async function moveBranch(
   own: OwnRepository,
   taskId: string,
@@ -95,7 +96,7 @@ async function moveBranch(
     const advanced = await advanceBranch(own, { branch, from: local, to });
     if (advanced.ok && advanced.value === 'advanced') return false;
   }
-  // The old worktree keeps its files: its branch goes on without it.
+  // The old worktree keeps its files, but is detached from the branch.
   if (worktree !== null && !worktree.isMissing && worktree.head !== null)
     unwrap(await detachWorktree(worktree.path, { head: worktree.head, epoch }));
   if (local !== null && !isBehind) {
@@ -118,7 +119,7 @@ async function isClean(own: OwnRepository, worktree: string, head: string): Prom
   return taken.ok && taken.value === null;
 }
 
-/** Adds a commit to the user's repository if it is missing there, so that a worktree can begin at it. */
+/** Adds a commit to the user's repository if it is missing there, so that a worktree can start at it. */
 export async function bringCommit(
   sha: string,
   { path, ownRepository }: Pick<BringContext, 'path' | 'ownRepository'>,

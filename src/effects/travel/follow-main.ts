@@ -9,7 +9,7 @@ import type { EffectContext } from '../context.ts';
 
 type FollowContext = Pick<EffectContext, 'ownRepository' | 'readState' | 'log' | 'here'>;
 
-/** In a fleet, the main branch of every host follows each merge. */
+/** In a fleet, moves each host's main branch after every merge. */
 export async function followMerges(recorded: readonly RecordedEvent[], context: FollowContext): Promise<void> {
   const last = recorded.findLast(({ type, data }) => type === 'MergeFinished' && data.outcome === 'merged');
   if (last?.type !== 'MergeFinished' || last.data.merge_sha === null || context.here?.() === undefined) return;
@@ -23,7 +23,7 @@ export async function followMerges(recorded: readonly RecordedEvent[], context: 
   else context.log.info('the merged commit cannot be fetched', { sha, reason: own.problem.message });
 }
 
-/** Fast-forwards the local main branch and its checkout. Uncommitted work that is in the way is kept. */
+/** Fast-forwards the local main branch and its checkout. Conflicting uncommitted work is kept. */
 export async function fastForwardMain(
   own: OwnRepository,
   branch: string,

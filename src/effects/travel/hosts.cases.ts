@@ -18,7 +18,7 @@ import { KeyedMutex } from '../locks.ts';
 import { placeSession, type SessionPlacement } from '../sessions/session-place.ts';
 import { TravelPush } from './travel-push.ts';
 
-/** Two hosts, each with a clone and a state folder, one remote, and the entries that they share. */
+/** Two hosts, each with a clone and a state folder, that share one remote and the entries. */
 export class Fleet {
   readonly scratch = new Scratch();
   readonly remote: string;
@@ -41,7 +41,7 @@ export class Fleet {
     this.say(create('A'));
   }
 
-  /** `host` is put on claims, as the kernel of that host does. */
+  /** `host` is added to claims, as that host's kernel does. */
   say(command: Command, caller = operator, host?: string): string | undefined {
     const outcome = decide(this.story.state, command, caller, OPEN, host);
     if (!outcome.ok) return outcome.refusal.message;
@@ -115,7 +115,7 @@ export class Host {
     this.push = new TravelPush(this.context, () => fleet.nowMs);
   }
 
-  /** As the caretaker does. */
+  /** Observes the main branch, as the caretaker does. */
   async seeMain(): Promise<string | undefined> {
     const { story, remote } = this.#fleet;
     const view = { state: story.state, rules: OPEN, at: '', ready: undefined as never };
@@ -131,7 +131,7 @@ export class Host {
     return recordRemoteMain({ path, own, commandLoop, into: () => undefined }, { remote, isCaretaker: true, term: 1 });
   }
 
-  /** Claims the task, and makes its worktree as the start of an agent would. */
+  /** Claims the task, and makes its worktree like the start of an agent. */
   async begin(sessionId: string): Promise<string> {
     const fleet = this.#fleet;
     fleet.say(claim('A', sessionId), operator, this.name);

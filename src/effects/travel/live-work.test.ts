@@ -24,13 +24,13 @@ describe('what is pushed during a session', () => {
 });
 
 describe('what is pushed at the end of a session', () => {
-  it('is its position even if nothing has changed: other hosts wait for it', () => {
+  it('is its position even if nothing has changed, because other hosts wait for it', () => {
     expect(isNewPosition({ epoch: 2, base: A, work: work() }, { sha: A, wip: null }, true)).toBe(true);
     const before = work({ epoch: 1, pushed: at(1, A) });
     expect(isNewPosition({ epoch: 2, base: A, work: before }, { sha: A, wip: null }, true)).toBe(true);
   });
 
-  it('is nothing if the remote has it already', () => {
+  it('is nothing if the remote already has it', () => {
     expect(isNewPosition({ epoch: 2, base: A, work: work({ pushed: at(2, B) }) }, { sha: B, wip: null }, true)).toBe(
       false,
     );

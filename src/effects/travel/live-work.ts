@@ -3,28 +3,28 @@ import type { TaskWork } from '../../state/fleet/work-place.ts';
 import type { State } from '../../state/state.ts';
 import { isCancelled, type Task } from '../../state/tasks/task.ts';
 
-/** The work of a claim of this host. */
+/** The work of one of this host's claims. */
 export interface LiveWork {
   readonly taskId: string;
   readonly epoch: number;
   readonly branch: string;
-  /** Null for a claim that was taken by hand. */
+  /** Null for a manual claim. */
   readonly worktree: string | null;
   /** The commit at which the session began. */
   readonly base: string | null;
   readonly work: TaskWork | null;
-  /** The claim has ended, and other hosts wait for its work. */
+  /** Whether the claim has ended and other hosts wait for its work. */
   readonly isOwed: boolean;
 }
 
-/** What this host pushes: the work of its live claims, and of ended ones whose last push failed or was never made. */
+/** What this host pushes: the work of its live claims, and of ended claims whose last push failed or never happened. */
 export function listWork(state: State, host: string, path: string): readonly LiveWork[] {
   return [...state.tasks.values()].flatMap(
     (task) => findLiveWork(state, task, host, path) ?? findOwedWork(state, task, host) ?? [],
   );
 }
 
-/** A session in the repository itself changes nothing, and is left out. */
+/** Undefined for a session in the repository itself, which changes nothing. */
 export function findLiveWork(state: State, task: Task, host: string, path: string): LiveWork | undefined {
   const { claim, work } = task;
   if (claim === null || !isHere(claim, state, { host })) return undefined;
@@ -35,14 +35,14 @@ export function findLiveWork(state: State, task: Task, host: string, path: strin
   return { taskId: task.id, epoch: claim.epoch, branch, worktree: workspace, base, work, isOwed: false };
 }
 
-/** Also of sessions from before the project had a second host. */
+/** Includes sessions from before the project had a second host. */
 function findOwedWork(state: State, task: Task, host: string): LiveWork | undefined {
   const { claim, work, flow, epoch, phase } = task;
   if (claim !== null || flow.branch === null || epoch === 0 || phase === 'COMPLETED' || isCancelled(task))
     return undefined;
   if (!isHere(work ?? { host: null }, state, { host })) return undefined;
   const isPushed = work !== null && work.failed === null && work.pushed?.epoch === work.epoch;
-  // A claim since then that had no worktree has nothing to push.
+  // A later claim without a worktree has nothing to push.
   if (isPushed || (work !== null && work.epoch !== epoch)) return undefined;
   return { taskId: task.id, epoch, branch: flow.branch, worktree: null, base: null, work, isOwed: true };
 }
@@ -54,7 +54,7 @@ export interface WorkPosition {
 }
 
 /**
- * Whether a position must be pushed and recorded. During a session only a change is; at its end also the same position again, because
+ * Whether a position must be pushed and recorded. During a session, only if it changed; at the end always, because
  * other hosts wait for the last push of each claim.
  */
 export function isNewPosition(
@@ -68,15 +68,15 @@ export function isNewPosition(
   return isEnd || sha !== (pushed?.sha ?? base) || wip !== (pushed?.wip ?? null);
 }
 
-/** When the work of a claim was last looked at. Times are monotonic. */
+/** Monotonic times at which the work of a claim was last checked and pushed. */
 export interface PushTimes {
-  /** The last push or look, at the files too. */
+  /** The last check that included the files, or the last push. */
   readonly lookedMs: number;
-  /** The last push that was tried. */
+  /** The last attempted push. */
   readonly pushedMs: number;
 }
 
-/** Every five minutes in any case; for a new commit at most every 30 s; after a failure again after 30 s. */
+/** Every five minutes in any case, and for a new commit at most every 30 s. After a failure again after 30 s. */
 export function isPushDue({ lookedMs, pushedMs }: PushTimes, isMoved: boolean, nowMs: number): boolean {
   if (nowMs - lookedMs >= LOOK_MS) return true;
   return isMoved && nowMs - pushedMs >= LEAST_MS;

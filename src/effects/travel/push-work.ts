@@ -11,7 +11,7 @@ import { travelRef, wipRef } from './travel-ref.ts';
 export type PushContext = Pick<EffectContext, 'path' | 'ownRepository'>;
 
 export type PushOutcome =
-  /** There is no branch yet, or the remote has this already. */
+  /** There is no branch yet, or the remote is up to date. */
   | { readonly kind: 'same'; readonly sha: string | null }
   | ({ readonly kind: 'pushed'; readonly left: readonly string[] } & WorkPosition)
   | { readonly kind: 'failed'; readonly sha: string | null; readonly reason: string };
@@ -54,8 +54,9 @@ export async function pushWork(
 const NOTHING = { ok: true, value: null } as const;
 
 /**
- * Null if there is no worktree any more. Undefined before the session has its place: until then the branch of this host may be from an
- * earlier session, and the work on record is newer. The fence of a worktree names the claim that was given it.
+ * Returns null if the worktree no longer exists. Returns undefined until the session is placed: before that, this
+ * host's branch may be from an earlier session, and the recorded work is newer. The fence of a worktree names the claim
+ * that owns it.
  */
 async function findPlace(
   { taskId, epoch, worktree, branch, isOwed }: LiveWork,

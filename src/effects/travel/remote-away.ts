@@ -1,6 +1,6 @@
 import type { GitResult } from '../../git/run-git.ts';
 
-/** The git remote of the fleet does not answer. That has nothing to do with the task: the effect is tried again. */
+/** The fleet's git remote does not answer. That is not the task's fault, so the effect is retried. */
 export class RemoteAway extends Error {}
 
 /** Throws if the remote does not answer; other failures stay results. */

@@ -8,8 +8,8 @@ import { taskOfRef, TRAVEL_REFS } from './travel-ref.ts';
 type RemoveContext = Pick<EffectContext, 'ownRepository' | 'readState' | 'log'>;
 
 /**
- * Removes the refs of merged tasks from the remote, each only at the commit that it was seen at. For the caretaker, best effort: what stays
- * is removed the next time. Returns how many were removed.
+ * Removes the refs of merged tasks from the remote, each only if it is still at the expected commit. Run by the
+ * caretaker, best effort: what stays is removed the next time. Returns how many were removed.
  */
 export async function removeMergedRefs({ ownRepository, readState, log }: RemoveContext): Promise<number> {
   const url = await readState((state) => findSharedRemote(state));
@@ -29,11 +29,11 @@ export async function removeMergedRefs({ ownRepository, readState, log }: Remove
   return 0;
 }
 
-/** The work is on the main branch, and no session goes on with it. */
+/** The work is on the main branch, and no session continues it. */
 function isMerged({ tasks }: State, taskId: string | undefined): boolean {
   const task = tasks.get(taskId ?? '');
   return task?.phase === 'COMPLETED' && task.flow.mergeSha !== null && task.claim === null;
 }
 
-/** In one push. */
+/** How many refs one push removes. */
 const MOST_REFS = 200;

@@ -6,16 +6,16 @@ import { findSha } from '../../git/repository.ts';
 import type { GitResult } from '../../git/run-git.ts';
 import type { BroughtFiles } from './bring-work.ts';
 
-/** Writes the uncommitted files of the last session into a worktree in which no session works yet. Can be repeated. */
+/** Writes the last session's uncommitted files into a worktree in which no session runs yet. Idempotent. */
 export async function restoreFiles(worktree: string, { own, sha, head }: BroughtFiles): Promise<GitResult<number>> {
-  // The branch has moved on meanwhile: the files belong to an earlier commit.
+  // The branch has moved, so the files belong to an earlier commit.
   if ((await findSha(worktree, 'HEAD')) !== head) return { ok: true, value: 0 };
   const changes = await readSnapshot(own, { sha, head });
   if (!changes.ok) return changes;
   for (const { path, content, mode } of changes.value) {
     if (content === null) rmSync(join(worktree, path), { force: true });
     else if (mode === '120000') {
-      // Makes the folders above it without following a link.
+      // Creates the parent folders without following links.
       writeBelow(worktree, path, '');
       rmSync(join(worktree, path));
       symlinkSync(content, join(worktree, path));

@@ -16,7 +16,7 @@ afterEach(() => fleet.scratch.remove());
 
 const remoteMain = (): string => fleet.scratch.git(fleet.remote, 'rev-parse', 'main');
 
-/** The work of a session on beta, ready to be merged by the caretaker, alpha. */
+/** Requests the merge of a session on beta. Alpha is the caretaker and performs it. */
 async function ask(): Promise<Events['MergeRequested']> {
   const there = await fleet.beta.begin('s1');
   const head = fleet.scratch.commit(there, { 'a.txt': 'one\n' });
@@ -48,7 +48,7 @@ function pushMain(file: string): string {
 }
 
 describe('a merge in a fleet', () => {
-  it('reaches the main branch of the remote, from a head that only another host has, and both clones follow', async () => {
+  it('updates the main branch of the remote, from a head that only another host has, and both clones follow', async () => {
     const { alpha, beta, scratch } = fleet;
     const base = remoteMain();
     const ended = await merge(await ask());
@@ -67,7 +67,7 @@ describe('a merge in a fleet', () => {
     expect(scratch.git(beta.path, 'status', '--porcelain')).toBe('');
   });
 
-  it('is made again onto what was pushed since, and is found again after a crash', async () => {
+  it('is made again on commits that were pushed since, and found again after a crash', async () => {
     const effect = await ask();
     const pushed = pushMain('theirs.txt');
     const ended = await merge(effect);
@@ -84,7 +84,7 @@ describe('a merge in a fleet', () => {
     expect(fleet.scratch.git(fleet.remote, 'rev-list', '--count', 'main')).toBe('2');
   });
 
-  it('is refused with the words of the remote, and moves nothing here', async () => {
+  it("is refused with the remote's message, and moves nothing here", async () => {
     const effect = await ask();
     const before = fleet.scratch.git(fleet.alpha.path, 'rev-parse', 'main');
     fleet.scratch.write(fleet.remote, { 'hooks/update': '#!/bin/sh\necho "protected branch" >&2\nexit 1\n' }, 0o755);
@@ -97,12 +97,12 @@ describe('a merge in a fleet', () => {
 });
 
 describe('the main branch of the remote', () => {
-  it('is recorded where it moves forward, without asking anybody', async () => {
+  it('is recorded without a decision if it moves forward', async () => {
     expect(await fleet.alpha.seeMain()).toBe('known');
     const sha = pushMain('theirs.txt');
     expect(await fleet.alpha.seeMain()).toBe('recorded');
     expect(fleet.story.state.main.get('main')).toMatchObject({ sha, trusted: null });
-    // The other caretaker measures from a commit that its clone does not have.
+    // The other caretaker measures from a commit that its clone lacks.
     pushMain('more.txt');
     expect(await fleet.beta.seeMain()).toBe('recorded');
     expect(fleet.story.entries.at(-1)).toMatchObject({
@@ -111,7 +111,7 @@ describe('the main branch of the remote', () => {
     });
   });
 
-  it('waits for a person where its history was rewritten', async () => {
+  it('needs a person if its history was rewritten', async () => {
     pushMain('theirs.txt');
     await fleet.alpha.seeMain();
     const before = fleet.story.state.main.get('main')?.sha;
@@ -124,7 +124,7 @@ describe('the main branch of the remote', () => {
 });
 
 describe('the refs of a task', () => {
-  it('are removed from the remote once it is merged and completed, and no sooner', async () => {
+  it('are removed from the remote only after its merge and completion', async () => {
     const effect = await ask();
     expect(await removeMergedRefs(fleet.alpha.context)).toBe(0);
     const ended = await merge(effect);

@@ -13,7 +13,7 @@ type TravelContext = Pick<EffectContext, 'path' | 'ownRepository' | 'readState' 
 /** The pushes of one claim. */
 interface Slot {
   readonly epoch: number;
-  /** The commit that was last seen. */
+  /** The last observed commit. */
   head: string | null;
   lookedMs: number;
   pushedMs: number;
@@ -21,8 +21,8 @@ interface Slot {
 }
 
 /**
- * Pushes the work of this host's live claims to the remote, so that any host can go on with it: after new commits, every five minutes,
- * and before the end of a claim is recorded. Does nothing without a fleet or a remote on record.
+ * Pushes the work of this host's live claims to the remote, so that any host can continue it: after new commits, every
+ * five minutes, and before the end of a claim is recorded. Does nothing without a fleet or a recorded remote.
  */
 export class TravelPush {
   readonly #context: TravelContext;
@@ -32,7 +32,7 @@ export class TravelPush {
   #commonDir: string | undefined;
   #opening: Promise<void> | undefined;
   #lastTickMs = Number.NEGATIVE_INFINITY;
-  /** Undefined if it is not known: before the first tick, and after it may have changed. */
+  /** Undefined while unknown: before the first tick, and after it may have changed. */
   #remote: string | null | undefined;
   #isClosed = false;
 
@@ -41,12 +41,12 @@ export class TravelPush {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** A claim is noted at once: it may end before the next tick. */
+  /** Notes a claim at once, because it may end before the next tick. */
   onRecorded(recorded: readonly RecordedEvent[]): void {
     const host = this.#context.here?.()?.host;
     for (const { type, data } of recorded) {
       if (type === 'TaskClaimed' && data.host === host && host !== undefined) this.#slotOf(data.task_id, data.epoch);
-      // Work travels from now on, perhaps before the next tick.
+      // From now on work is pushed, perhaps before the next tick.
       if (type === 'HostJoined' || type === 'RemoteChanged') this.#remote = undefined;
     }
   }
@@ -67,8 +67,9 @@ export class TravelPush {
   }
 
   /**
-   * What must be pushed before these entries may be recorded: the work of every claim of this host that they end. Undefined if there is
-   * none. The promise never rejects, and is settled within the time limit of an ending.
+   * Pushes what must be at the remote before these entries may be recorded: the work of every claim of this host that
+   * they end. Returns undefined if there is none. The promise never rejects, and settles within the time limit for an
+   * ending claim.
    */
   holdBack(recorded: readonly RecordedEvent[]): Promise<void> | undefined {
     if (this.#isClosed || this.#remote === null) return undefined;
@@ -82,7 +83,7 @@ export class TravelPush {
     );
   }
 
-  /** A failure is recorded and keeps the task on this host; it does not keep the claim from ending. */
+  /** A failure is recorded and binds the task to this host, but does not keep the claim from ending. */
   async pushBeforeEnd(taskId: string, epoch: number): Promise<void> {
     const found = await this.#context.readState((state) => this.#findWork(state, taskId));
     if (found === undefined || found.work.epoch !== epoch) return;
@@ -96,7 +97,7 @@ export class TravelPush {
       this.#report(work, host, { kind: 'failed', sha: slot.head, reason: String(error) }),
     );
     const waited = sleep(END_MS, 'late', { signal: late.signal, ref: false }).catch(() => undefined);
-    // The push goes on, and its success is recorded even then.
+    // The push continues, and its success is recorded even then.
     if ((await Promise.race([pushed, waited])) === 'late') {
       const reason = `the push at the end of the session did not end within ${END_MS / 1000} s`;
       await this.#report(work, host, { kind: 'failed', sha: slot.head, reason });
@@ -109,7 +110,7 @@ export class TravelPush {
     await this.idle();
   }
 
-  /** Settles when the pushes that are under way have ended. */
+  /** Resolves when all running pushes have ended. */
   async idle(): Promise<void> {
     const pushes = [...this.#slots.values()].flatMap(({ running }) => running ?? []);
     await Promise.allSettled([...pushes, this.#opening]);
@@ -146,7 +147,7 @@ export class TravelPush {
     const host = this.#context.here?.()?.host;
     if (slot.running !== undefined || url === null || url === undefined || host === undefined) return;
     const head = this.#readHead(work.branch);
-    // Without a loose ref only git knows: it is asked as often as a new commit would be pushed.
+    // Without a loose ref only git knows the head. It is asked as often as a new commit would be pushed.
     const isMoved = head === undefined ? nowMs - slot.lookedMs >= LEAST_MS : head !== (slot.head ?? work.base);
     const mustRetry = work.isOwed || (work.work?.epoch === work.epoch && work.work.failed !== null);
     if (!isPushDue(slot, isMoved || mustRetry, nowMs)) return;
@@ -166,7 +167,7 @@ export class TravelPush {
   ): Promise<void> {
     const nowMs = this.#monotonicMs();
     slot.lookedMs = nowMs;
-    // At the end the state has what an earlier push of this moment has recorded.
+    // At the end, reads the state again, because a push that has just ended may have recorded a newer position.
     const now = isEnd
       ? ((await this.#context.readState((state) => this.#findWork(state, work.taskId)))?.work ?? work)
       : work;
@@ -196,7 +197,9 @@ export class TravelPush {
     await submit({ kind: 'report-push', command: { pushed: true, ...about, sha, wip } });
   }
 
-  /** Read without git, because every claim is looked at every two seconds. Undefined if there is no loose ref. */
+  /**
+   * Reads the file without git, because every claim is checked every two seconds. Undefined if there is no loose ref.
+   */
   #readHead(branch: string): string | undefined {
     if (this.#commonDir === undefined) {
       this.#opening ??= this.#context.ownRepository.with().then((own) => {

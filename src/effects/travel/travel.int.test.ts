@@ -14,7 +14,7 @@ afterEach(() => fleet.scratch.remove());
 const read = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8');
 
 describe('the work of a task', () => {
-  it('goes on at another host from the commit on record, with its uncommitted files', async () => {
+  it('continues on another host from the recorded commit, with its uncommitted files', async () => {
     const { alpha, beta, scratch } = fleet;
     const there = await alpha.begin('s1');
     const sha = scratch.commit(there, { 'a.txt': 'one\n', 'old.txt': 'x\n' });
@@ -35,12 +35,12 @@ describe('the work of a task', () => {
         .map((line) => line.trim()),
     ).toEqual(['M a.txt', 'D old.txt', '?? link', '?? sub/']);
     expect([read(here, 'a.txt'), read(here, 'sub/new.txt'), read(here, 'link')]).toEqual(['two\n', 'new\n', 'two\n']);
-    // Nothing has changed there, and the end is pushed all the same: the others wait for it.
+    // Nothing has changed there, but the end is still pushed, because the others wait for it.
     await beta.end();
     expect(fleet.task.work).toMatchObject({ host: 'beta', epoch: 2, pushed: { sha, wip, epoch: 2, host: 'beta' } });
   });
 
-  it('comes back: a clean worktree follows, and one with files of its own is left as it is', async () => {
+  it('returns: a clean worktree follows, and one with its own files is left unchanged', async () => {
     const { alpha, beta, scratch } = fleet;
     const first = await alpha.begin('s1');
     scratch.commit(first, { 'a.txt': 'one\n' });
@@ -60,7 +60,7 @@ describe('the work of a task', () => {
     expect([scratch.git(second, 'rev-parse', 'HEAD'), read(second, 'left.txt')]).toEqual([sha, 'left\n']);
   });
 
-  it('never costs commits of a local branch: they are kept, and the log says where', async () => {
+  it('never loses commits of a local branch: they are kept, and the log names their ref', async () => {
     const { alpha, beta, scratch } = fleet;
     const there = await alpha.begin('s1');
     const sha = scratch.commit(there, { 'a.txt': 'one\n' });
@@ -75,7 +75,7 @@ describe('the work of a task', () => {
     expect(beta.logged.join('\n')).toContain('refs/baton/kept/A/');
   });
 
-  it('of a stale session reaches only its own ref, from which nothing starts', async () => {
+  it('reaches only its own ref if the session is stale, and no session starts from that', async () => {
     const { alpha, beta, scratch } = fleet;
     const there = await alpha.begin('s1');
     const sha = scratch.commit(there, { 'a.txt': 'one\n' });
@@ -85,7 +85,7 @@ describe('the work of a task', () => {
     fleet.record(event('ClaimExpired', { task_id: 'A', epoch: 1, session_id: 's1', reason: 'cut off' }));
     const here = await beta.begin('s2');
     const next = scratch.commit(here, { 'b.txt': 'b\n' });
-    // The frozen agent goes on, and its host pushes what it finds.
+    // The frozen agent continues, and its host pushes the result.
     const late = scratch.commit(there, { 'a.txt': 'late\n' });
     expect(
       fleet.say(
@@ -98,7 +98,7 @@ describe('the work of a task', () => {
     expect(fleet.task.work?.pushed).toMatchObject({ sha: next, epoch: 2 });
   });
 
-  it('begins at the recorded main branch, wherever the branch of the host is', async () => {
+  it("begins at the recorded main branch, wherever the host's branch is", async () => {
     const { beta, scratch } = fleet;
     const seed = join(scratch.folder, 'seed');
     const sha = scratch.commit(seed, { 'later.txt': 'later\n' });
@@ -143,7 +143,7 @@ describe('the host of a claim pushes', () => {
     expect(fleet.story.entries.length, 'the same is not recorded again').toBe(entries);
   });
 
-  it('nothing before its session has a place: an old branch is not its work', async () => {
+  it('nothing until its session is placed, because an old branch is not its work', async () => {
     const { alpha, beta, scratch } = fleet;
     const first = await beta.begin('s1');
     scratch.commit(first, { 'a.txt': '1\n' });
@@ -162,7 +162,7 @@ describe('the host of a claim pushes', () => {
     expect(placed?.ok === true && scratch.git(placed.path, 'rev-parse', 'HEAD')).toBe(sha);
   });
 
-  it('and records a failure, which keeps the task there until a push succeeds', async () => {
+  it('and records a failure, which binds the task to this host until a push succeeds', async () => {
     const { alpha, scratch } = fleet;
     const there = await alpha.begin('s1');
     const sha = scratch.commit(there, { 'a.txt': '1\n' });
@@ -178,7 +178,7 @@ describe('the host of a claim pushes', () => {
     expect(fleet.task.work).toMatchObject({ failed: null, pushed: { sha } });
   });
 
-  it('and goes on trying after the session has ended, because the others wait for it', async () => {
+  it('and keeps trying after the session has ended, because the others wait for it', async () => {
     const { alpha, beta, scratch } = fleet;
     const there = await alpha.begin('s1');
     const sha = scratch.commit(there, { 'a.txt': '1\n' });

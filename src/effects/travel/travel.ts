@@ -7,7 +7,7 @@ import { TravelPush } from './travel-push.ts';
 
 type TravelContext = Pick<EffectContext, 'path' | 'ownRepository' | 'readState' | 'submit' | 'log' | 'here'>;
 
-/** Everything that a host does so that work travels by git. Does nothing on one machine, and without a remote on record. */
+/** Everything that a host does to move work by git. Does nothing on a single machine or without a recorded remote. */
 export class Travel {
   readonly #context: TravelContext;
   readonly #push: TravelPush;
@@ -43,7 +43,7 @@ export class Travel {
     });
   }
 
-  /** What must be pushed before these entries may be recorded: see `TravelPush.holdBack`. */
+  /** What must happen before these entries are recorded; see `TravelPush.holdBack`. */
   holdBack(recorded: readonly RecordedEvent[]): Promise<void> | undefined {
     return this.#push.holdBack(recorded);
   }
@@ -58,5 +58,5 @@ export class Travel {
 }
 
 const REMOVAL_MS = 3_600_000;
-/** The task is completed soon after its merge. */
+/** Longer than a task needs from its merge to completion, after which its refs can be removed. */
 const AFTER_MERGE_MS = 60_000;

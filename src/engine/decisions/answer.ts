@@ -37,7 +37,7 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
   const decision = world.state.decisions.get(decision_id);
   if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
   if (decision?.adopts) return adoptByDecision(world, decision, action);
-  // The state has the answer already: merges continue, or wait until the branch is back.
+  // The state already has the answer: merges continue, or wait until the branch is back.
   if (decision?.branch) return [];
   if (decision?.source === 'reconcile') return onFindingDecision(world, decision, action, message);
   const agent = world.state.agents.get(decision?.agentId ?? '');
@@ -63,7 +63,7 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
         sendOrResume(world, agent, message ?? 'Denied. Find another way, or escalate.'),
       ];
     case 'dismiss':
-      // A process that has exited needs a message to be started again.
+      // An exited process is started again by a message.
       return [
         ...unparkAgent(world, agent),
         ...(agent.process === 'gone' || message !== null
@@ -85,19 +85,20 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
   }
 }
 
-/** The work of the agent goes to another agent, or to the person. */
+/** Passes the agent's work to another agent or to the person. */
 function passOn(world: EngineContext, agent: AgentRun, resolved: Resolved): Event[] {
   const task = world.state.tasks.get(agent.task?.task_id ?? '');
   const reason = describeReason(resolved.action, resolved.message);
   const ended = [...unparkAgent(world, agent), ...endAgent(world, agent, 'cancelled', reason)];
-  // Without its claim the agent has nothing to pass on.
+  // Without its claim the agent has no work to pass on.
   if (task === undefined || task.claim === null || task.claim.sessionId !== agent.task?.session_id) return ended;
   return [...ended, ...assignTask(world, task, resolved), ...abandonClaim(task, task.claim, 'released', reason)];
 }
 
 /**
- * On the answer about a task that nobody works on: it returns from BLOCKED, to the same role, to another agent or to a person. Nothing
- * follows if the task is no longer blocked: the question was about another situation.
+ * On the answer about a task that no session works on: the task returns from BLOCKED to the same role, to another agent
+ * or to a person. Nothing follows if the task is no longer blocked, because the question was about an earlier
+ * situation.
  */
 function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Event[] {
   const { action, message } = resolved;
@@ -119,7 +120,7 @@ function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Eve
   }
 }
 
-/** A person approved a runbook that loosens the rules: it applies to work that begins from now on. */
+/** A person approved a runbook that loosens the rules. It applies to work that starts from now on. */
 function adoptByDecision({ state }: EngineContext, { adopts, result }: Decision, action: DecisionAction): Event[] {
   if (adopts === null || action !== 'approve' || findAdoption(state)?.sha256 === adopts.sha256) return [];
   const by = result?.kind === 'resolved' ? result.by : 'operator';
@@ -129,7 +130,10 @@ function adoptByDecision({ state }: EngineContext, { adopts, result }: Decision,
 
 type Resolved = EventOf<'DecisionResolved'>['data'];
 
-/** Starts a new agent, in a new conversation, for the same work; the changes of the old agent stay. It gets the person's note. */
+/**
+ * Starts a new agent, in a new conversation, on the same work. The old agent's changes stay, and the new one gets the
+ * person's note.
+ */
 function startNewAgent(world: EngineContext, agent: AgentRun, { action, message }: Resolved): Event[] {
   const reason = describeReason(action, message);
   const run = findOwnerPipeline(world, agent);
@@ -148,7 +152,7 @@ function startNewAgent(world: EngineContext, agent: AgentRun, { action, message 
   return [...ended, finished, ...enterStep(run, run.step.name, false)];
 }
 
-/** The task is reinstated or completed, if it is still as it was when the decision was opened. */
+/** Reinstates or completes the task, if it is unchanged since the decision was opened. */
 function onFindingDecision(
   { state, rules }: EngineContext,
   { taskId }: Decision,
@@ -163,7 +167,7 @@ function onFindingDecision(
   return finished.ok ? [...finished.events] : [];
 }
 
-/** On a completed task: decisions about whether it is complete are withdrawn, and the one that held it before. */
+/** On a completed task: withdraws decisions about whether it is complete, and the one that held it before. */
 export function onCompleted({ state }: EngineContext, taskId: string, held: string | undefined): Event[] {
   const reason = 'the task was completed';
   const withdrawn = [...state.decisions.values()]
@@ -174,7 +178,7 @@ export function onCompleted({ state }: EngineContext, taskId: string, held: stri
   return held === undefined ? withdrawn : [...withdrawn, event('TaskFreed', { task_id: taskId })];
 }
 
-/** On the answer to a decision about a budget: it applies to every agent that waits for it. */
+/** On the answer to a decision about a budget. It applies to every agent that waits for it. */
 function onBudgetDecision(
   world: EngineContext,
   decision: Decision,
@@ -193,7 +197,7 @@ function onBudgetDecision(
   return [...(scope === null ? [] : raiseBudget(world, scope)), ...resumeWaiting(world, waiting, message)];
 }
 
-/** On the `day` timer: agents that waited for the budget of the day before draw on the new day's. */
+/** On the `day` timer: agents that waited for the previous day's budget draw on the new day's. */
 export function onNewDay(world: EngineContext, day: string): Event[] {
   return listOpenBudgetDecisions(world, { kind: 'day', id: day }).flatMap(({ id }) => [
     event('DecisionWithdrawn', { decision_id: id, reason: 'a new day has begun' }),
@@ -206,7 +210,7 @@ export function withdrawBudget(world: EngineContext, scope: BudgetScope): Event[
   return listOpenBudgetDecisions(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
 }
 
-/** Blocks a task that nobody holds, so that workers do not run into its exhausted budget again and again. */
+/** Blocks an unclaimed task, so that workers do not claim it again and again while its budget is exhausted. */
 function blockUnclaimed({ state }: EngineContext, taskId: string, why: string): Event[] {
   const task = state.tasks.get(taskId);
   if (task === undefined || task.claim !== null || task.phase === 'COMPLETED' || task.phase === 'BLOCKED') return [];

@@ -9,19 +9,19 @@ import { askPeople } from './notify.ts';
 
 interface Escalation extends Partial<Pick<Question, 'options'>> {
   readonly source: DecisionSource;
-  /** As the step or the run shows it: `on_stop: escalate`. */
+  /** The reason as the step or the run shows it: `on_stop: escalate`. */
   readonly reason: string;
   readonly message: string;
-  /** More for the decision, for example output of the agent or of a gate. */
+  /** Additional context for the decision, such as output of the agent or of a gate. */
   readonly details?: string | null;
   /** The decision is withdrawn when the agent reports again. */
   readonly untilHeard?: true;
 }
 
 /**
- * Opens one decision and parks the agent until it is answered; further reasons to ask add nothing. Scheduled handlers of the agent are
- * cancelled and the time limit of its step is paused. A decision about the agent's silence is replaced: the next report of the agent would
- * withdraw it, and this question with it.
+ * Opens one decision and parks the agent until it is answered. While it is open, further reasons are ignored. The
+ * agent's scheduled handlers are cancelled, and its step's time limit is paused. A decision about the agent's silence
+ * is replaced, because the agent's next report would withdraw it, and this question with it.
  */
 export function escalate(world: EngineContext, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
@@ -52,7 +52,9 @@ export function escalate(world: EngineContext, agent: AgentRun, escalation: Esca
   ];
 }
 
-/** The agent, and the step that waits for it, wait for a decision. Scheduled handlers of the agent are cancelled. */
+/**
+ * Parks the agent and the step that waits for it until a decision is answered. Cancels the agent's scheduled handlers.
+ */
 export function parkAgent(world: EngineContext, agent: AgentRun, decision_id: string, reason: string): Event[] {
   return mayPark(world, agent) ? park(world, agent, decision_id, reason) : [];
 }
@@ -70,7 +72,7 @@ function park({ state }: EngineContext, agent: AgentRun, decision_id: string, re
   return [...cancelPending(pending), ...waits, event('AgentParked', { agent_id: agent.id, decision_id, reason })];
 }
 
-/** Not if the run is over, is parked already, or belongs to a step that no longer waits for it. */
+/** False if the run is over, is already parked, or belongs to a step that no longer waits for it. */
 function mayPark({ state }: EngineContext, { id, owner, outcome, parked }: AgentRun): boolean {
   if (outcome !== null || parked !== null) return false;
   if (owner === null) return true;
@@ -78,7 +80,7 @@ function mayPark({ state }: EngineContext, { id, owner, outcome, parked }: Agent
   return step?.agentId === id && step.status !== 'waiting';
 }
 
-/** The first action is recommended. */
+/** The options of each source. The first one is recommended. */
 const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]>>> = {
   stop: ['nudge', 'done', 'retry', 'cancel'],
   idle: ['nudge', 'done', 'retry', 'cancel'],
@@ -90,7 +92,7 @@ const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]
 
 function optionsOf(source: DecisionSource, { owner, task }: AgentRun): Question['options'] {
   const answers = ACTIONS[source] ?? ['dismiss'];
-  // A pipeline decides itself which agent runs its step, and a prompt is about one call.
+  // Inside a pipeline, the pipeline decides which agent runs its step. A prompt is about one call.
   const isPassable = source !== 'prompt' && owner === null && task !== null;
   const all: readonly DecisionAction[] = isPassable ? [...answers, 'hand_over', 'take_over'] : answers;
   return all.map((action) => ({ label: OPTION_LABELS[action], action }));

@@ -112,7 +112,9 @@ describe('an escalation', () => {
   });
 });
 
-/** The options of each source, the recommended one first; but a prompt that Baton cannot read is not recommended for approval. */
+/**
+ * The options of each source, the recommended one first. Approval of a prompt that cannot be parsed is not recommended.
+ */
 const OPTIONS = {
   stop: ['nudge', 'done', 'retry', 'cancel'],
   idle: ['nudge', 'done', 'retry', 'cancel'],
@@ -217,7 +219,7 @@ describe('a decision', () => {
           ...open,
           outcome: 'cancelled',
           reason: 'decision: retry: because',
-          // In a pipeline the new agent starts when the process of the old one has exited.
+          // In a pipeline the new agent starts after the old one's process has exited.
           started: where === 'pipeline' && !isGone ? [] : [[false, 1]],
           at: at(['code', 2, 'running']),
         };

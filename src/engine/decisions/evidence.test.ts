@@ -16,7 +16,7 @@ describe('the evidence of a checkpoint', () => {
     expect(titles(play)).not.toContainEqual(expect.stringContaining('Check unit failed'));
   });
 
-  it('keeps a failed check that only a review came after', () => {
+  it('keeps a failed check if only a review followed', () => {
     const play = working().turn('implementer', { head: say.SHA }).check().resolve(1);
     play.turn('reviewer').resolve(1).turn('validator').merge('failed');
     expect(titles(play)).toContainEqual(expect.stringContaining('Merge: failed'));
@@ -32,14 +32,14 @@ describe('the evidence of a checkpoint', () => {
     expect(titles(play)).not.toContain('From reviewer-agent to fixer-agent');
   });
 
-  it('has the notes of people, and not the answers without one', () => {
+  it('has the notes of people, but no answers without a note', () => {
     const play = new WorkflowPlay({}, 'supervised').resolve(1).turn('issue-manager');
     expect(titles(play)).toEqual([]);
     play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 1, message: 'Go on' } });
     play.turn('prep', { handoffId: 'prepared' });
     expect(titles(play)).toEqual(['From prep-agent to implementer-agent', 'Decision: Accept the issue (approve)']);
     const people = buildPacket(play.state, play.task).sections.find(({ name }) => name === 'people')?.items ?? [];
-    // The title has the answer; that the task was where it was is no question.
+    // The title contains the answer. The unchanged phase is not repeated as text.
     expect(people.map(({ text }) => text)).toEqual(['Go on', '']);
   });
 
@@ -54,7 +54,7 @@ describe('the evidence of a checkpoint', () => {
   });
 });
 
-/** In the mode semi, at work. */
+/** A running workflow in semi mode. */
 function working(): WorkflowPlay {
   return new WorkflowPlay({}, 'semi').turn('issue-manager').turn('prep').resolve(1);
 }

@@ -8,11 +8,11 @@ import { describeReason } from '../resume.ts';
 import { assignTask, sendBack, steeringOptions } from './steer-task.ts';
 
 interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {
-  /** What is held, for example `ready for review`. */
+  /** The stage at which the task is held, for example `ready for review`. */
   readonly stage: string;
 }
 
-/** Opens a decision and keeps the task from being claimed until it is answered. Does nothing if the task is held already. */
+/** Opens a decision, and prevents claims of the task until it is answered. Does nothing if the task is already held. */
 export function holdTask(world: EngineContext, task: Task, { stage, ...question }: Hold): Event[] {
   if (task.flow.held !== null) return [];
   const decision_id = world.newId();
@@ -23,7 +23,9 @@ export function holdTask(world: EngineContext, task: Task, { stage, ...question 
   ];
 }
 
-/** On the answer: the task continues, goes back, changes hands, is blocked or is cancelled, with the person's reason. */
+/**
+ * On the answer: the task continues, goes back, changes hands, is blocked or is cancelled, with the person's reason.
+ */
 export function applyHoldDecision(
   world: EngineContext,
   task: Task,
@@ -39,7 +41,7 @@ export function applyHoldDecision(
   if (action === 'cancel' && !isOver)
     return [freed, phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
   const why = { cause: 'decision', reason } as const;
-  // A completed task stays completed; no role closes it any more.
+  // A completed task stays completed, and no role closes it any more.
   return [freed, isOver ? phaseMovedEvent(task, 'COMPLETED', why, null) : phaseMovedEvent(task, 'BLOCKED', why)];
 }
 

@@ -55,7 +55,7 @@ describe('a permission prompt', () => {
     expect(mayRecommendApproval(ask(tool, input))).toBe(false);
   });
 
-  it('does not recommend what it cannot read', () => {
+  it('does not recommend what it cannot parse', () => {
     expect(mayRecommendApproval('May I use Write? {"file_path": "/etc/passwd"}')).toBe(false);
     expect(mayRecommendApproval('Claude needs your permission to use Bash')).toBe(false);
     expect(mayRecommendApproval(ask('Bash', { command: 'npm test' }).slice(0, -1))).toBe(false);

@@ -1,9 +1,9 @@
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
 
 /**
- * Whether a permission prompt may recommend its own approval. The prompt is written by the agent's client and quotes the agent, so this
- * decides nothing: it only keeps Baton from recommending what would change hooks, settings or Baton's own files. A prompt that cannot be
- * read, and every command that could hide a path, is not recommended.
+ * Whether a permission prompt may recommend its own approval. The agent's client writes the prompt and quotes the
+ * agent, so this is no access control: it only keeps Baton from recommending changes of hooks, settings or Baton's own
+ * files. A prompt that cannot be parsed, and any command that could hide a path, is not recommended.
  */
 export function mayRecommendApproval(prompt: string): boolean {
   const asked = /^(?:Agent asks: )?May I use ([A-Za-z_]+)\? (\{.*\})$/s.exec(prompt);
@@ -36,17 +36,23 @@ const READING: ReadonlySet<string> = new Set([
 const WRITING: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'write_file', 'replace']);
 const SHELL: ReadonlySet<string> = new Set(['Bash', 'run_shell_command', 'shell']);
 
-/** Configuration of clients, git, shells, packages and editors; Baton's own files and variables. */
+/** Configuration of clients, git, shells, packages and editors, and Baton's own files and variables. */
 const PROTECTED =
   /\.claude|\.codex|\.gemini|\.baton|baton|hooks?\b|settings|\.git\b|\.gitattributes|\.gitmodules|\.mcp|mcp|\.npmrc|\.env|\.vscode|\.idea|\.husky|\.ssh|\.config|profile|bashrc|zshrc|agents?\.md|claude\.md|gemini\.md|\\u/i;
 
-/** Outside of the worktree, or in a home folder. Clients have several names for the field. A nested value is not looked through. */
+/**
+ * Whether a path is outside the worktree or in a home folder. Clients use several names for the field. Nested values
+ * are not inspected.
+ */
 function leavesWorktree([name, value]: readonly [string, unknown]): boolean {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
   return /path|file|dir/i.test(name) && (typeof value !== 'string' || /^[/~]|\.\./.test(value));
 }
 
-/** One program that runs the project's own tools; no interpreter, no redirection, no quoting that could hide a name. */
+/**
+ * Whether the command runs one program with the project's own tools: no interpreter, no redirection, and no quoting
+ * that could hide a name.
+ */
 function isPlainCommand(command: unknown): boolean {
   if (typeof command !== 'string' || !/^[\w ./:=@,-]+$/.test(command) || /\.\.|(?:^|[ =:])[/~]/.test(command))
     return false;
@@ -55,11 +61,14 @@ function isPlainCommand(command: unknown): boolean {
   return tasks !== undefined && (tasks.length === 0 || tasks.includes(first)) && !STARTS_ANOTHER.test(command);
 }
 
-/** Words and options with which a plain program starts another one, or reads its settings from elsewhere. */
+/** Words and options with which a plain program starts another one or reads its settings from elsewhere. */
 const STARTS_ANOTHER =
   /\b(?:exec|eval|config|set|install|add|publish|pre)\b|-(?:toolexec|vettool)\b|\s-[cep]\b|\s--(?:prefix|cwd)\b/;
 
-/** With the first argument that it must have; any if the list is empty. `npm x` and `go run` would start anything. */
+/**
+ * The allowed programs, with the first argument that each must have; any if the list is empty. `npm x` and `go run`
+ * would start anything.
+ */
 const PLAIN_PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...['ls', 'cat', 'head', 'tail', 'wc', 'grep', 'rg', 'pwd', 'pytest', 'tsc'].map((name) => [name, []] as const),
   ...['npm', 'pnpm', 'yarn'].map((name) => [name, ['test', 'run', 'lint', 'build', 'ls']] as const),

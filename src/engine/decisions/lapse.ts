@@ -3,13 +3,13 @@ import { nameOption } from '../../state/runs/pending-answer.ts';
 import type { EngineContext } from '../context.ts';
 import { notifyAttention } from './notify.ts';
 
-/** The person answered another question than the one that is asked now. */
+/** The person answered an earlier question than the open one. */
 export function onExtended({ state }: EngineContext, { decision_id }: EventOf<'DecisionExtended'>['data']): Event[] {
   if (state.decisions.get(decision_id)?.answer === undefined) return [];
   return [event('DecisionAnswerWithdrawn', { decision_id, reason: 'the question has changed since' })];
 }
 
-/** Notifies people again if an answer lapses, because its author believes that the decision is settled. Not after an undo. */
+/** Notifies people again if an answer lapses, because its author believes it is settled. Not after an undo. */
 export function onAnswerWithdrawn(
   world: EngineContext,
   { decision_id, reason }: EventOf<'DecisionAnswerWithdrawn'>['data'],

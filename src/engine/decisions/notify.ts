@@ -23,7 +23,7 @@ export function notifyAttention({ newId }: EngineContext, title: string, message
   return event('NotificationRequested', { kind: 'attention', ...about });
 }
 
-/** Opens a decision and notifies people of it; of the context, unless a shorter message is given. */
+/** Opens a decision and notifies people of it: with the context, unless a shorter message is given. */
 export function askPeople(
   world: EngineContext,
   { message, ...question }: Question & { readonly message?: string },

@@ -24,7 +24,7 @@ function answer<P extends Play>(play: P, option = 1, message?: string): P {
   return play;
 }
 
-/** What the daemon does when the time has come. */
+/** What the daemon does when the answer takes effect. */
 function takeEffect<P extends Play>(play: P): P {
   const { id, answer: pending } = play.decision();
   play.wait(5000).say(runs.applyAnswer(id, pending?.seq ?? 0));
@@ -36,7 +36,7 @@ function optionOf({ options }: Decision, action: string): number {
 }
 
 describe('an answer with a delay', () => {
-  it('changes nothing until it takes effect, and everybody sees it', () => {
+  it('changes nothing until it takes effect, and every view shows it', () => {
     const play = asked();
     const stood = play.stands();
     answer(play, 1, 'Go on');
@@ -50,7 +50,7 @@ describe('an answer with a delay', () => {
     expect(play.the('DecisionAnswered').effective_at).toBe(addMs(play.at, 5000));
   });
 
-  it('then does what the same answer without a delay does, in the name of the person', () => {
+  it("then has the same effect as an answer without a delay, in the person's name", () => {
     const play = takeEffect(answer(asked(), 1, 'Go on'));
     const atOnce = asked();
     atOnce.order(runs.resolve(atOnce.decision().id, 1, 'Go on'));
@@ -72,7 +72,7 @@ describe('an answer with a delay', () => {
     expect(play.count('DecisionResolved')).toBe(1);
   });
 
-  it('is the only one: another answer is refused, also one without a delay', () => {
+  it('is the only one: another answer is refused, even one without a delay', () => {
     const play = answer(asked());
     const { id } = play.decision();
     const others = [runs.answer(id, 2, play.at), runs.answer(id, 1, play.at, 'a note'), runs.resolve(id, 1)];
@@ -100,7 +100,7 @@ describe('an answer with a delay', () => {
     expect(play.refuse(runs.answer(id, optionOf(play.decision(), 'hand_over'), play.at)).code).toBe('no-agent-named');
   });
 
-  it('also keeps other commands from answering', () => {
+  it('also prevents other commands from answering', () => {
     const play = new Play().order(runs.startPipeline());
     const { id } = play.say(runs.started(play.agent().id)).agent();
     play.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id));
@@ -132,7 +132,7 @@ describe('an answer that is withdrawn before it takes effect', () => {
     expect(takeEffect(play).decision().result).toMatchObject({ kind: 'resolved', option: 2 });
   });
 
-  it('can be named by its time: a late click does not withdraw the answer that somebody gave since', () => {
+  it('can be named by its time: a late click does not withdraw a newer answer of another person', () => {
     const play = answer(asked());
     const { id, answer: first } = play.decision();
     const late = runs.undo(id, first?.effectiveAt);
@@ -143,7 +143,7 @@ describe('an answer that is withdrawn before it takes effect', () => {
     expect(play.types()).toEqual(['DecisionAnswerWithdrawn']);
   });
 
-  it('cannot be withdrawn any more once it is in effect: the refusal says what was done', () => {
+  it('cannot be withdrawn any more when it is in effect: the refusal names the effect', () => {
     const play = takeEffect(answer(asked()));
     const { id } = play.decision();
     expect(play.refuse(runs.undo(id))).toMatchObject({
@@ -160,7 +160,7 @@ describe('an answer that is withdrawn before it takes effect', () => {
 });
 
 describe('an answer that is no longer possible', () => {
-  it('lapses with its decision, which says so', () => {
+  it('lapses with its decision, which shows that', () => {
     const play = answer(asked());
     const { id } = play.decision();
     play.order(operate('cancel', 'not needed', play.id));
@@ -190,7 +190,7 @@ describe('an answer that is no longer possible', () => {
     expect(answer(play).decision().answer).toMatchObject({ option: 1 });
   });
 
-  it('lapses if the agent that was named may not do the work by then', () => {
+  it('lapses if the named agent may no longer do the work', () => {
     const play = asked();
     const { id } = play.decision();
     const handTo = runs.agentPlan({ name: 'ada', role: 'issue-manager' });

@@ -49,12 +49,12 @@ describe('a person who is asked at a checkpoint', () => {
       expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
       expect(play.task.flow).toMatchObject({ rounds: rounds + 1, approval: null, findings: { [`person ${NOTE}`]: 1 } });
       expect(play.newest('HandoffDelivered')).toMatchObject({ from: 'operator', to: 'fixer-agent' });
-      // The person has just decided: no second question.
+      // The person has just decided, so there is no second question.
       expect(play.openDecisions()).toEqual([]);
     },
   );
 
-  it('does not send work back without saying what must change', () => {
+  it('does not send work back without a note', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     for (const message of [undefined, '', '  \n'])
       expect(play.refuse(answer(play, 'send_back', message)).code).toBe('no-note');
@@ -78,7 +78,7 @@ describe('a person who is asked at a checkpoint', () => {
     }
   });
 
-  it('is not asked any more if the task is completed meanwhile', () => {
+  it('is not asked any more if the task is completed in the meantime', () => {
     const play = semiUntil('READY_FOR_MERGE');
     const late = answer(play, 'send_back', NOTE);
     play.order(say.operate('waive', 'merged by hand', play.id)).checkReplay();
@@ -101,12 +101,12 @@ describe('a task that a person gave to an agent', () => {
     choose(play, 'hand_over', NOTE, { name: 'second', run: 'scripted', prompt: 'look', role: 'reviewer' });
     expect(play.task.claim).toMatchObject({ holder: 'second', principal: 'agent:second', role: 'reviewer' });
     expect(play.newest('AgentRequested').plan).toMatchObject({ name: 'second' });
-    // Also what the worker's own agent would owe.
+    // A named agent owes the same messages as the worker's own agent.
     expect(play.task.claim?.requires).toEqual(['handoff', 'exit', 'result']);
     expect(play.task.flow.assigned).toBeNull();
   });
 
-  it('needs an agent that is named, of the role that is next, and not an author', () => {
+  it('needs a named agent of the next role that is not an author', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     const plan = { run: 'scripted', prompt: 'look' };
     expect(play.refuse(answer(play, 'hand_over')).code).toBe('no-agent-named');
@@ -134,7 +134,7 @@ describe('a task that a person took over', () => {
     expect(taskOutlook(play.state, play.task)).toMatchObject({ state: 'going' });
   });
 
-  it('goes back to the workers if an operator takes the assignment back', () => {
+  it('goes back to the workers if an operator withdraws the assignment', () => {
     const play = withReviewers('READY_FOR_REVIEW');
     choose(play, 'take_over');
     play.order(say.release(play.id, { reason: 'ann is ill' })).checkReplay();
@@ -142,7 +142,7 @@ describe('a task that a person took over', () => {
     expect(packetOf(play)).toContain('ann is ill');
   });
 
-  it('is free again for every worker when it moves on to another role', () => {
+  it('is free for every worker again when it moves to another role', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     choose(play, 'take_over', NOTE);
     play.order(say.operate('reinstate', 'again', play.id));

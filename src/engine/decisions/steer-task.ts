@@ -9,7 +9,7 @@ import { describeReason } from '../resume.ts';
 
 type Resolved = EventOf<'DecisionResolved'>['data'];
 
-/** The options with which a person steers a task of a workflow, besides those that answer the question itself. */
+/** The options with which a person steers a workflow's task, besides those that answer the question. */
 export function steeringOptions(task: Task): Question['options'] {
   if (task.flow.mode === null || task.phase === 'COMPLETED') return [];
   const actions: readonly DecisionAction[] = [
@@ -22,7 +22,9 @@ export function steeringOptions(task: Task): Question['options'] {
   return actions.map((action) => ({ label: labels[action], action }));
 }
 
-/** Work that was judged goes to the fixer, an issue to the issue-manager. Before that there is nothing to send back. */
+/**
+ * Judged work goes back to the fixer, an issue to the issue-manager. In earlier phases there is nothing to send back.
+ */
 function mayGoBack({ phase, nextRole }: Task): boolean {
   return JUDGED_PHASES.has(phase) || (phase === 'DRAFT' && nextRole === 'prep');
 }

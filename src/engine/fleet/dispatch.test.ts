@@ -8,7 +8,7 @@ import { mayGiveWork } from '../makes-room.ts';
 import type { Play } from '../play.cases.ts';
 import { coders, playFleet } from './fleet.cases.ts';
 
-/** The tasks that are claimed, with their hosts. */
+/** The claimed tasks, with their hosts. */
 function claims({ state }: Play): string[] {
   return [...state.tasks.values()].flatMap(({ id, claim }) => (claim === null ? [] : [`${id} ${claim.host ?? '?'}`]));
 }
@@ -19,7 +19,7 @@ function withTasks(play: Play, ...ids: readonly string[]): Play {
 }
 
 describe('a host fills its own room', () => {
-  it('up to the number of agents that it has, and others take the rest when they look', () => {
+  it('up to its number of agents, and others take the rest when they look', () => {
     const play = playFleet(['alpha', 'beta']).order(fleet.admit('beta', { agents: 1 }));
     play.order(runs.configure([coders()]));
     withTasks(play, 'A', 'B', 'C', 'D', 'E', 'F', 'G');
@@ -31,7 +31,7 @@ describe('a host fills its own room', () => {
     expect(claims(play), 'a free place is filled in the same commit').toContain('F beta');
   });
 
-  it('only as far as all hosts together may', () => {
+  it('only up to the limit of all hosts together', () => {
     const play = playFleet(['alpha', 'beta'], { maxAgents: 3 }).order(fleet.admit('alpha', { agents: 2 }));
     play.order(runs.configure([coders()]));
     withTasks(play, 'A', 'B', 'C', 'D').on('beta').look();
@@ -79,7 +79,7 @@ describe('a worker with labels', () => {
 });
 
 describe('a host that drains', () => {
-  it('takes nothing, also if it looks; what runs there ends normally', () => {
+  it('takes nothing, even when it looks; what runs there ends normally', () => {
     const play = playFleet(['alpha', 'beta']).order(runs.configure([coders()]));
     withTasks(play, 'A').order(fleet.drain('alpha'));
     withTasks(play, 'B').look();
@@ -92,7 +92,9 @@ describe('a host that drains', () => {
 });
 
 describe('work goes to another host', () => {
-  /** A session on alpha with a worktree. It ends, and the task waits for the next one while alpha has no room. */
+  /**
+   * A session on alpha, with a worktree, that has ended. The task waits for the next session while alpha has no room.
+   */
   function ended(...during: readonly Parameters<Play['say']>[0][]): Play {
     const play = playFleet(['alpha', 'beta']).order(say.create('A')).say(say.claim('A', 's1'), say.worker);
     play.say(flow.nameBranch('A', 1, 'task/a')).say(flow.prepare('A', 1));
@@ -101,7 +103,7 @@ describe('work goes to another host', () => {
     return play.on('beta').order(runs.configure([coders()]));
   }
 
-  it('once it was pushed', () => {
+  it('once it is pushed', () => {
     const play = ended();
     expect(claims(play)).toEqual([]);
     play.on('alpha').say(fleet.pushed('alpha'));

@@ -11,7 +11,7 @@ const LATER = LEDGER_LEVEL + 1;
 const raise = { kind: 'raise-level', command: { level: LATER } } as const;
 
 describe('an entry above the level of the ledger', () => {
-  it('is not written until every host knows it', () => {
+  it('is not written until every host can read it', () => {
     const play = playFleet();
     play.levels = { TaskCreated: LATER };
     const refused = play.refuse(say.create('A'));
@@ -29,13 +29,13 @@ describe('an entry above the level of the ledger', () => {
     expect(() => play.order(runs.startPipeline())).toThrow('waits until every host knows it');
   });
 
-  it('is written on SQLite, where nobody else reads', () => {
+  it('is written on SQLite, where no other host reads', () => {
     const play = new Play();
     play.levels = { TaskCreated: LATER };
     expect(play.order(say.create('A')).count('TaskCreated')).toBe(1);
   });
 
-  it('is none of today’s', () => {
+  it("does not exist among today's types", () => {
     expect(Object.values(ENTRY_LEVELS).filter((level) => level > LEDGER_LEVEL)).toEqual([]);
   });
 });

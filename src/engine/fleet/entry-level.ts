@@ -6,7 +6,7 @@ import type { EngineContext } from '../context.ts';
 
 type Levels = Pick<EngineContext, 'state' | 'levels'>;
 
-/** An entry that some host of the fleet cannot read yet: nothing of the request may be recorded. */
+/** Thrown for an entry that some host of the fleet cannot read yet. Nothing of the request may be recorded. */
 export class AboveLevel extends Error {
   readonly refusal: Refusal;
 
@@ -17,7 +17,7 @@ export class AboveLevel extends Error {
   }
 }
 
-/** On SQLite every level may be written: the only host is the one that writes. */
+/** On SQLite every level may be written, because the only host is the one that writes. */
 export function findAboveLevel(
   { state, levels = ENTRY_LEVELS }: Levels,
   events: readonly Event[],

@@ -3,7 +3,9 @@ import { findFleet, findHost, hostOf } from '../../state/fleet/fleet.ts';
 import { effectOwner, isMine } from '../../state/fleet/owner.ts';
 import type { State } from '../../state/state.ts';
 
-/** Describes a fault that no state of a fleet may have, after the commit with these entries; undefined if there is none. */
+/**
+ * Describes a fault that no state of a fleet may have after the commit with these entries; undefined if there is none.
+ */
 export function findFleetFault(state: State, added: readonly RecordedEvent[], by: string): string | undefined {
   return (
     findInReports(state, added, by) ??
@@ -14,7 +16,7 @@ export function findFleetFault(state: State, added: readonly RecordedEvent[], by
   );
 }
 
-/** Only the host of a run says that its process began or ended, unless that host was removed. */
+/** Checks that only a run's host reports the start or end of its process, unless that host was removed. */
 function findInReports(state: State, added: readonly RecordedEvent[], by: string): string | undefined {
   if (added.some(({ type }) => type === 'HostRemoved')) return undefined;
   for (const { type, data, seq } of added) {
@@ -25,7 +27,7 @@ function findInReports(state: State, added: readonly RecordedEvent[], by: string
   return undefined;
 }
 
-/** What begins names a host that is in, and a run is on the host of its claim. */
+/** Checks that new work names a joined host, and that a run is on the host of its claim. */
 function findInBeginnings(state: State, added: readonly RecordedEvent[]): string | undefined {
   for (const { type, data, seq } of added) {
     if (type !== 'TaskClaimed' && type !== 'AgentRequested' && type !== 'PipelineStarted') continue;
@@ -38,7 +40,7 @@ function findInBeginnings(state: State, added: readonly RecordedEvent[]): string
   return undefined;
 }
 
-/** Every open run and claim has one host, which is in. */
+/** Checks that every open run and claim has one joined host. */
 function findInRuns(state: State): string | undefined {
   const open = [...state.agents.values(), ...state.pipelines.values()].filter(
     (run) => run.outcome === null || ('process' in run && run.process !== 'gone'),
@@ -56,7 +58,7 @@ function findInRuns(state: State): string | undefined {
   return undefined;
 }
 
-/** At one head every effect has one owner. */
+/** Checks that every effect has one owner at each head. */
 function findInEffects(state: State): string | undefined {
   const caretaker = findFleet(state)?.caretaker?.host;
   for (const effect of state.effects.values()) {
@@ -71,7 +73,10 @@ function findInEffects(state: State): string | undefined {
   return undefined;
 }
 
-/** No host begins more than it has room for. An agent that goes on after a person may make one too many, as on one machine. */
+/**
+ * Checks that no host starts more agents than it has room for. An agent resumed by a person may be one too many, as on
+ * a single machine.
+ */
 function findInRoom(state: State, added: readonly RecordedEvent[]): string | undefined {
   if (added.some(({ type }) => type === 'DecisionResolved' || type === 'AgentResumeRequested')) return undefined;
   for (const { type, data } of added) {

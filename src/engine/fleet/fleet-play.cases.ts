@@ -15,11 +15,17 @@ import { settle, type Speech } from '../speech.cases.ts';
 import { coders } from './fleet.cases.ts';
 import { findFleetFault } from './fleet-faults.cases.ts';
 
-/** What all hosts share: the chain, which takes a commit only after the head that the decision saw, and the caretaker's lease row. */
+/**
+ * The data that all hosts share: the chain, which accepts a commit only on the head that the decision saw, and the
+ * caretaker's lease row.
+ */
 class Shared {
   readonly chain: RecordedEvent[] = [];
   lease = { host: 'alpha', term: 1 };
-  /** Who performed what, by key and seq; for the caretaker's effects also by term, because their target fences the older one. */
+  /**
+   * The host that performed each effect, by key and seq. For the caretaker's effects also by term, because their target
+   * refuses the older term.
+   */
   readonly performed = new Map<string, string>();
 
   append(entries: readonly RecordedEvent[], after: number): boolean {
@@ -29,11 +35,11 @@ class Shared {
   }
 }
 
-/** A daemon with its own fold, which is behind until it catches up. It may be frozen between an effect and its report. */
+/** A daemon with its own fold, which lags until it catches up. It may be frozen between an effect and its report. */
 class SimHost extends Play {
   readonly name: string;
   readonly #shared: Shared;
-  /** The term in which it was granted the caretaker's lease, as far as it knows. */
+  /** The term of the caretaker's lease, as far as this host knows; undefined if it has none. */
   term: number | undefined;
   readonly reports: (readonly [Command, Caller])[] = [];
   readonly #done = new Set<string>();
@@ -49,7 +55,7 @@ class SimHost extends Play {
     this.receive(this.#shared.chain.slice(this.entries.length));
   }
 
-  /** A decision on an old head is a conflict: it is made again after catching up. */
+  /** A decision on an old head is a conflict. It is made again after catching up. */
   override attempt(command: Command, caller: Caller): Applied<unknown> {
     const after = this.entries.length;
     if (after < this.#shared.chain.length) {
@@ -85,7 +91,7 @@ class SimHost extends Play {
     return decided;
   }
 
-  /** Performs one effect of its own, on the state that it knows. The report follows later. */
+  /** Performs one of this host's effects, on the state that it knows. The report follows later. */
   perform(i: number, how: string): void {
     const here = { host: this.name, isCaretaker: this.term !== undefined };
     const { state } = this;
@@ -105,7 +111,7 @@ class SimHost extends Play {
     this.reports.push([settle(this, effect, how), caller]);
   }
 
-  /** Reports of an older term change nothing. */
+  /** Reports the outcomes. Those of an older term change nothing. */
   report(): void {
     const [command, caller] = this.reports.shift() ?? [];
     if (command === undefined || caller === undefined) return;
@@ -122,7 +128,7 @@ function keyOf({ key, seq }: Effect): string {
   return `${key} of ${seq}`;
 }
 
-/** Some hosts on one chain. */
+/** Several hosts on one chain. */
 export class FleetPlay {
   readonly hosts: readonly SimHost[];
   readonly shared = new Shared();
@@ -142,7 +148,7 @@ export class FleetPlay {
     return this.hosts[i % this.hosts.length] ?? this.host(0);
   }
 
-  /** A session's token is known only to the daemon that gave it. */
+  /** A session's token is known only to the daemon that issued it. */
   speak(i: number, speech: Speech): void {
     const host = this.host(i);
     const said = speech(host);
@@ -153,7 +159,7 @@ export class FleetPlay {
     at.attempt(command, caller);
   }
 
-  /** The database grants the lease. The host before knows nothing of it until it asks. */
+  /** Grants the caretaker's lease to a host. The previous caretaker does not know until it asks. */
   care(host: SimHost): void {
     const { lease } = this.shared;
     this.shared.lease = { host: host.name, term: lease.term + 1 };
@@ -161,7 +167,7 @@ export class FleetPlay {
     if (findHost(host.state, host.name) !== undefined) host.term = lease.term + 1;
   }
 
-  /** The caretaker found a lease row that has run out. */
+  /** Simulates that the caretaker found an expired lease row. */
   expire(i: number): void {
     const keeper = this.hosts.find(({ name }) => name === this.shared.lease.host);
     const claimed = [...(keeper?.state.tasks.values() ?? [])].filter(({ claim }) => claim !== null);

@@ -5,7 +5,7 @@ import type { Rules } from '../../state/rules.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import { Play } from '../play.cases.ts';
 
-/** Hosts alpha, beta and so on of one fleet; alpha founded it, and decides first. */
+/** The hosts alpha, beta and so on of one fleet. Alpha founded it and decides first. */
 export function playFleet(hosts: readonly string[] = ['alpha', 'beta'], rules: Partial<Rules> = {}): Play {
   const [founder = 'alpha', ...others] = hosts;
   const play = new Play(rules).on(founder).say(fleet.found(founder));
@@ -17,7 +17,7 @@ export function coders(more: Partial<WorkerPlan> = {}, agent: Partial<AgentPlan>
   return { name: 'coders', concurrency: 9, plan: { kind: 'agent', agent: runs.agentPlan(agent) }, ...more };
 }
 
-/** Where everything is that is owed: `owner: type`. */
+/** The owner of every owed effect, as `owner: type`. */
 export function owners({ state }: Play): string[] {
   return [...state.effects.values()].map((effect) => {
     const owner = effectOwner(effect, state);

@@ -89,7 +89,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 
 describe('hosts with their own folds of one chain, in any order', () => {
   it(
-    'grant no task twice, start no agent twice, and everything has one owner',
+    'grant no task twice, start no agent twice, and give each effect one owner',
     () => {
       const seen = new Map<string, number>();
       fc.assert(
@@ -105,7 +105,7 @@ describe('hosts with their own folds of one chain, in any order', () => {
         }),
         { numRuns },
       );
-      // The stories must get there, or the property proves little.
+      // The property proves little unless the stories reach these.
       const wanted = ['TaskClaimed', 'AgentStarted', 'ClaimExpired', 'HostRemoved', 'ClaimRevoked', 'WorkPushed'];
       expect(wanted.filter((type) => !seen.has(type))).toEqual([]);
     },
@@ -113,7 +113,7 @@ describe('hosts with their own folds of one chain, in any order', () => {
   );
 });
 
-/** Claims under a live claim, and runs whose id was used before. */
+/** Finds claims under a live claim, and runs with a reused id. */
 function findGrantedTwice(chain: readonly RecordedEvent[]): string[] {
   const held = new Map<string, number>();
   const begun = new Set<string>();

@@ -5,7 +5,7 @@ import * as say from '../../state/say.cases.ts';
 import { Play } from '../play.cases.ts';
 import { coders, owners, playFleet } from './fleet.cases.ts';
 
-describe('what begins a run names its host', () => {
+describe('the start of a run names its host', () => {
   it('on SQLite nothing names one', () => {
     const play = new Play().order(runs.configure([coders()])).order(say.create('A'));
     expect([play.newest('TaskClaimed'), play.newest('AgentRequested')].filter((data) => 'host' in data)).toEqual([]);
@@ -48,7 +48,7 @@ describe('what begins a run names its host', () => {
     expect(play.agent().id).not.toBe('a1');
   });
 
-  it('a pipeline that runs again does so where its workspace is', () => {
+  it('a pipeline that runs again does so on the host of its workspace', () => {
     const plan = runs.pipelinePlan([runs.shellStep('build')]);
     const play = playFleet().on('beta').order(runs.startPipeline(plan));
     play.say(runs.finish(play.the('CommandRequested').command_id, 1));

@@ -3,8 +3,8 @@ import { hostOf } from '../../state/fleet/fleet.ts';
 import type { State } from '../../state/state.ts';
 
 /**
- * Names the host of each new claim and run. A claim is on the host that decides. A run is where its claim or its pipeline is, also if another host decided
- * that it begins; without either it is on the host that decides. On SQLite nothing is named.
+ * Adds the host to each new claim and run. A claim is on the deciding host. A run is where its claim or its pipeline
+ * is, even if another host decided to start it; without either, on the deciding host. On SQLite no host is named.
  */
 export function placeEvent(event: Event, state: State, here: string | undefined): Event {
   if (here === undefined) return event;

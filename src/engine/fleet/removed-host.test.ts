@@ -6,7 +6,7 @@ import * as flow from '../../state/workflow/say.cases.ts';
 import { coders, owners, playFleet } from './fleet.cases.ts';
 
 describe('when a host is removed', () => {
-  it('its agents are lost, its claims revoked, and their tasks go on elsewhere in the same commit', () => {
+  it('its agents are lost, its claims revoked, and their tasks continue elsewhere in the same commit', () => {
     const play = playFleet()
       .order(runs.configure([coders()]))
       .on('beta')
@@ -20,7 +20,7 @@ describe('when a host is removed', () => {
     expect(owners(play).filter((owed) => !owed.startsWith('caretaker'))).toEqual(['alpha: AgentRequested']);
   });
 
-  it('its pipelines fail with everything inside them, and nothing is owed there', () => {
+  it('its pipelines fail with everything inside them, and no effect is owed there', () => {
     const inside = { name: 'inner', vars: {}, steps: [runs.agentStep('code', { timeout_ms: 1000 })] };
     const nested = { name: 'in', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } } as const;
     const workspace = { branch: 'w' };
@@ -38,13 +38,13 @@ describe('when a host is removed', () => {
     play.checkReplay();
   });
 
-  it('what runs on other hosts goes on', () => {
+  it('runs on other hosts continue', () => {
     const play = playFleet(['alpha', 'beta', 'gamma']).on('gamma').order(runs.startAgent());
     play.on('alpha').order(fleet.remove('beta'));
     expect(play.agent('a1')).toMatchObject({ outcome: null, process: 'wanted', host: 'gamma' });
   });
 
-  it('a worktree there is nobody’s: the caretaker records that', () => {
+  it('a worktree there has no owner: the caretaker records that', () => {
     const play = playFleet().on('beta').order(say.create('A')).say(say.claim('A', 's1'), say.worker);
     play.say(flow.nameBranch('A', 1, 'task/a')).say(flow.prepare('A', 1));
     play.on('alpha').order(say.operate('cancel', 'no need'));

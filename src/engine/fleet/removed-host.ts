@@ -7,8 +7,8 @@ import type { EngineContext } from '../context.ts';
 import { endAgent } from '../end-agent.ts';
 
 /**
- * On `HostRemoved`: what ran there is lost, so that nothing waits for a host that never returns. Its claims end first of all entries, so that
- * their tasks are not blocked but go on elsewhere, from what was pushed.
+ * On `HostRemoved`: everything that ran there is lost, so that nothing waits for a host that never returns. Its claims
+ * end before all other entries, so that their tasks are not blocked but continue on other hosts, from what was pushed.
  */
 export function onHostRemoved(world: EngineContext, { host, reason: why }: EventOf<'HostRemoved'>['data']): Event[] {
   const { state } = world;

@@ -4,7 +4,7 @@ export interface ListItem {
   /** The content of its checkbox; undefined if it has none. */
   readonly box: string | undefined;
   readonly text: string;
-  /** The lines below that belong to it, without indentation. */
+  /** The lines below the item that belong to it, without indentation. */
   readonly body: readonly string[];
   readonly parent: ListItem | undefined;
   /** The offset and number (from 0) of its line. */
@@ -12,13 +12,13 @@ export interface ListItem {
   readonly line: number;
 }
 
-/** If any item has a checkbox, only items with one are tasks, and the others describe the item above. */
+/** If any item has a checkbox, only items with one are tasks; the others describe the item above. */
 export function findItems(text: string): readonly ListItem[] {
   const all = scan(text, false);
   return all.some(({ box }) => box !== undefined) ? scan(text, true) : all;
 }
 
-/** Items with an unknown checkbox content in a list with other checkboxes: people would expect them to be tasks. */
+/** Items with unknown checkbox content in a list with other checkboxes. People would expect these to be tasks. */
 export function findOddBoxes(text: string): readonly { readonly box: string; readonly at: number }[] {
   const odd: { readonly box: string; readonly at: number }[] = [];
   const items = scan(text, true, (line, at) => {
@@ -52,7 +52,7 @@ function scan(
   for (const { line, at, number } of scanLines(text)) {
     const indent = widthOf(/^[ \t]*/.exec(line)?.[0] ?? '');
     const isBlank = line.trim() === '';
-    // A list ends the code in it, closed or not.
+    // The end of a list item ends its code block, even if the block is not closed.
     if (fence !== undefined && !isBlank && indent < fence.inner) fence = undefined;
     const mark = FENCE.exec(line)?.[1];
     const match = fence === undefined && mark === undefined && !BREAK.test(line) ? ITEM_PATTERN.exec(line) : null;
@@ -99,7 +99,7 @@ function withoutIndent(line: string, most: number): string {
   return ' '.repeat(Math.max(0, widthOf(space) - most)) + line.slice(space.length);
 }
 
-/** Checkbox contents. The first of each status is the one that is written. */
+/** The contents of checkboxes. The first entry for each status is the one that Baton writes. */
 export const BOXES: ReadonlyMap<string, TaskStatus> = new Map([
   [' ', 'todo'],
   ['x', 'done'],

@@ -5,7 +5,7 @@ import { resolveTasks } from '../resolve-tasks.ts';
 import type { ImportedTasks, ImportOptions, TaskStatus } from '../task.ts';
 import { BOXES, findItems, findOddBoxes, type ListItem } from './items.ts';
 
-/** Reads a Markdown list: items with checkboxes, nested items being parts. See docs/import.md. */
+/** Reads a Markdown list. Items with checkboxes are tasks, and nested items are their parts; see docs/import.md. */
 export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
@@ -40,7 +40,7 @@ export function findNamedItems(text: string, findings: ImportFindings): readonly
 function freeSlug(title: string, taken: Set<string>, next: Map<string, number>): string {
   const slug = idOfTitle(title);
   let id = slug;
-  // Continues counting, so that a thousand equal titles stay fast.
+  // Continues counting from the last number, so that a thousand equal titles stay fast.
   for (let i = next.get(slug) ?? 2; taken.has(id); i++) {
     id = `${slug}-${i}`;
     next.set(slug, i + 1);
@@ -99,7 +99,7 @@ const ID = '(?=[A-Za-z._-]*[0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,63}';
 const FIRST = new RegExp(`^(?:(?:\\*\\*|__|\`)(${ID})(?:\\*\\*|__|\`):?[ \\t]+|(${ID}):[ \\t]+)`);
 type Details = { -readonly [K in keyof ItemHead]?: ItemHead[K] };
 
-/** Undefined for other text in brackets, which belongs to the title. */
+/** Undefined for any other text in brackets, which belongs to the title. */
 function parseDetails(text: string): Details | undefined {
   const details: Details = {};
   if (text.includes(')')) return undefined;
@@ -115,7 +115,7 @@ function parseDetails(text: string): Details | undefined {
 }
 
 const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked|cancelled)\s*:/i;
-/** A reason extends to the closing bracket. */
+/** Details whose text extends to the closing bracket. */
 const REASONS: ReadonlySet<string> = new Set(['blocked', 'cancelled']);
 
 function setDetail(details: Details, name: string, value: string): boolean {
@@ -143,7 +143,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
-/** An id derived from a title, so that it does not depend on the order of the list. */
+/** Derives an id from a title, so that the id does not depend on the order of the list. */
 function idOfTitle(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
@@ -153,7 +153,7 @@ function idOfTitle(title: string): string {
 
 const LONGEST = 48;
 
-/** FNV-1a, for titles without Latin letters or digits. */
+/** FNV-1a hash for titles without Latin letters or digits. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;

@@ -4,7 +4,7 @@ import { type ExchangedTask, type ExportedText, type ExportOptions, isSameSet, r
 import { BOXES, boxOf, ITEM_PATTERN, scanLines } from './items.ts';
 import { findNamedItems, type NamedItem, parseMarkdown, renderItemHead } from './read.ts';
 
-/** Writes a flat list with checkboxes. In an existing list checkboxes change in place and new items come last. */
+/** Writes a flat list with checkboxes. In an existing list, checkboxes change in place and new items come last. */
 export function renderMarkdown(
   tasks: readonly ExchangedTask[],
   { existing = '' }: ExportOptions,
@@ -17,7 +17,7 @@ export function renderMarkdown(
   const text = existing.startsWith('\ufeff') ? existing.slice(1) : existing;
   const items = new Map(findNamedItems(text, new ImportFindings(text)).map((item) => [item.item.line, item]));
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  // With one checkbox, items without one would no longer be tasks, so all get one.
+  // If one item had a checkbox, items without one would no longer be tasks, so all get one.
   const isBoxed = [...items.values()].some(({ item }) => item.box !== undefined);
   const ending = /\r\n|\r|\n/.exec(text)?.[0] ?? '\n';
   const lines = [...scanLines(text)].map(({ line, number }) => {

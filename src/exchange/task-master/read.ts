@@ -67,7 +67,7 @@ function statusOf(node: ObjectNode, id: string, findings: ImportFindings): Pick<
   return { status: status ?? 'todo', reason: `${word} in task-master` };
 }
 
-/** In a subtask, a number below 100 refers to a sibling, as in task-master; everything else is an id as shown. */
+/** In a subtask, a number below 100 refers to a sibling, as in task-master. Everything else is an id as shown. */
 function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDependency[] {
   return (findList(node, 'dependencies')?.items ?? []).flatMap((item) => {
     const id = textOfNode(item);
@@ -77,13 +77,13 @@ function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDepe
   });
 }
 
-/** Chooses the list of `--tag`, else `master`, else the only one. The others give a notice. */
+/** Chooses the list named by `--tag`, else `master`, else the only one. The other lists give a notice. */
 function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
   if (document.kind !== 'object') {
     findings.problem('import/not-task-master', 'not a tasks.json of task-master: no object', document.at, HINT);
     return undefined;
   }
-  // Files from before tags are a single list.
+  // A file from before tags is a single list.
   if (findList(document, 'tasks') !== undefined && wanted === undefined) return document;
   const tags = [...document.fields].flatMap(([name, { value }]) =>
     value.kind === 'object' && findList(value, 'tasks') !== undefined ? [{ name, value }] : [],
@@ -107,7 +107,7 @@ function findTag(document: Node, wanted: string | undefined, findings: ImportFin
 
 const HINT = 'It is .taskmaster/tasks/tasks.json in a project of task-master.';
 
-/** Statuses of task-master. The first word of each status is the one that is written. */
+/** The statuses of task-master. The first entry for each status is the one that Baton writes. */
 export const TASK_MASTER_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['pending', 'todo'],
   ['in-progress', 'in_progress'],

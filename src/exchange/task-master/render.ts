@@ -11,7 +11,7 @@ import {
 } from '../task.ts';
 import { parseTaskMaster, priorityWord, TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './read.ts';
 
-/** Writes a `tasks.json`. An id that is no number gets the next number and stays in `metadata.baton_id`. */
+/** Writes a `tasks.json`. An id that is not a number gets the next free number, and is kept in `metadata.baton_id`. */
 export function renderTaskMaster(
   tasks: readonly ExchangedTask[],
   { existing = '', tag }: ExportOptions,
@@ -48,7 +48,7 @@ function write(task: ExchangedTask, places: TaskLocations, before: ExchangedTask
   if (place === undefined) return;
   const { raw } = place;
   raw['title'] = before?.title === task.title ? raw['title'] : task.title;
-  // Task-master requires a description; the title replaces a missing one, and the reader recognises it.
+  // Task-master requires a description. The title replaces a missing one, which the reader recognises.
   if (place.isNew) raw['description'] = task.description === '' ? task.title : task.description;
   if (TASK_MASTER_STATUSES.get(rawText(raw, 'status') ?? 'pending') !== task.status || place.isNew)
     raw['status'] = firstWordFor(TASK_MASTER_STATUSES, task.status);
@@ -66,7 +66,7 @@ function dependencies({ id, after }: ExchangedTask, places: TaskLocations): stri
 interface TaskLocation {
   readonly id: string;
   readonly raw: RawObject;
-  /** The reference in task-master: `3`, or `3.1`. */
+  /** The task's reference in task-master: `3`, or `3.1`. */
   readonly ref: string;
   readonly isNew: boolean;
   /** Dependencies implied by being a part or having parts. */
@@ -75,7 +75,7 @@ interface TaskLocation {
 
 type TaskLocations = ReadonlyMap<string, TaskLocation>;
 
-/** A location for every task, existing ones first. New tasks are added to the list. */
+/** A location for every task, existing ones first. New tasks are appended to the list. */
 function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
   const top = Array.isArray(list['tasks']) ? (list['tasks'] as unknown[]) : []; // oxlint-disable-line typescript/no-unsafe-type-assertion
   list['tasks'] = top;
@@ -182,7 +182,7 @@ function candidatesOf(
   return families;
 }
 
-/** A task that lacks a dependency in `own` is no part: parent and other parts then depend on it. */
+/** A task that lacks a dependency in `own` cannot be a part. The parent and the other parts then depend on it. */
 function dropInconsistentParts(candidates: readonly ExchangedTask[], own: Set<string>): readonly ExchangedTask[] {
   let parts = candidates;
   for (;;) {

@@ -30,11 +30,11 @@ describe('after the server was replaced or restarted', () => {
     expect(decideRecovery(reports, ['a', 'b'])).toEqual({ kind: 'complete', host: 'a' });
   });
 
-  it('completes nothing before all have reported: a longer replica may come', () => {
+  it('completes nothing before all have reported, because a longer replica may come', () => {
     expect(decideRecovery([report('a', { verdict: 'longer', size: 12 })], ['a', 'b'])).toEqual({ kind: 'wait' });
   });
 
-  it('goes on without a host that died, however long its replica was', () => {
+  it('continues without a host that died, however long its replica was', () => {
     const reports = [
       report('a', { verdict: 'longer', size: 14, silentMs: 10_000 }),
       report('b', { verdict: 'longer', size: 12 }),
@@ -42,7 +42,7 @@ describe('after the server was replaced or restarted', () => {
     expect(decideRecovery(reports, ['b'])).toEqual({ kind: 'complete', host: 'b' });
   });
 
-  it('stops everybody at a fork, also if the host that found it has left', () => {
+  it('stops every host at a fork, even if the host that found it has left', () => {
     const reports = [report('a'), report('b', { verdict: 'forked', silentMs: 3_600_000 })];
     expect(decideRecovery(reports, ['a'])).toEqual({ kind: 'forked', hosts: ['b'] });
   });

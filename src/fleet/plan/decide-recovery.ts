@@ -13,25 +13,27 @@ export interface ReplicaReport {
   /** In hexadecimal. */
   readonly hash: string;
   readonly verdict: Verdict;
-  /** Since the host reported about this server for the first time. */
+  /** Milliseconds since the host first reported about this server. */
   readonly sinceMs: number;
-  /** Since it last did. */
+  /** Milliseconds since the host last reported. */
   readonly silentMs: number;
 }
 
 export type RecoveryStep =
   | { readonly kind: 'wait' }
-  /** This host appends what the chain lacks. */
+  /** This host appends the entries that the chain lacks. */
   | { readonly kind: 'complete'; readonly host: string }
   | { readonly kind: 'open' }
   | { readonly kind: 'forked'; readonly hosts: readonly string[] };
 
-/** How long the hosts wait for one that has not reported, counted from the last first report. */
+/** How long the hosts wait for a missing report, counted from the latest first report. */
 const WAIT_FOR_HOSTS_MS = 10_000;
-/** A host that stopped reporting cannot complete the chain. */
+/** A host whose last report is older than this cannot complete the chain. */
 const REPORT_LASTS_MS = 10_000;
 
-/** What happens next. All hosts decide the same from the same reports; a fork is never forgotten while it is reported. */
+/**
+ * Decides the next step. All hosts reach the same decision from the same reports. A reported fork always stops them.
+ */
 export function decideRecovery(reports: readonly ReplicaReport[], expected: readonly string[]): RecoveryStep {
   const forked = findForked(reports);
   if (forked.length > 0) return { kind: 'forked', hosts: forked };
@@ -48,7 +50,7 @@ function haveAllReported(live: readonly ReplicaReport[], expected: readonly stri
   return isAll || Math.min(...live.map(({ sinceMs }) => sinceMs)) >= WAIT_FOR_HOSTS_MS;
 }
 
-/** Two replicas that are longer than the chain, equally long and different, are a fork as well. */
+/** Two replicas of equal length that are longer than the chain and differ are a fork too. */
 function findForked(reports: readonly ReplicaReport[]): string[] {
   const longer = reports.filter(({ verdict }) => verdict === 'longer');
   const differs = ({ size, hash }: ReplicaReport): boolean =>

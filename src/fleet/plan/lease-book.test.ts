@@ -28,7 +28,7 @@ describe('how long a host may let its agents work', () => {
     expect(remainingMs(book, claim, 20_000)).toBe(60_000);
   });
 
-  it('is unknown for another epoch, and forgotten when the claim ends', () => {
+  it('is unknown for another epoch, and dropped when the claim ends', () => {
     const book = granted(0);
     expect(remainingMs(book, { ...claim, epoch: 3 }, 0)).toBeUndefined();
     keepLeases(book, []);

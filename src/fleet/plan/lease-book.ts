@@ -2,16 +2,16 @@ import type { BeatAnswer, HeldLease } from '../../protocol/fleet.ts';
 
 /**
  * How long the database has acknowledged each claim of this host, by the host's monotonic clock. The database's own
- * deadline is never earlier, because it counts from when the beat arrived.
+ * deadline is never earlier, because it starts when the beat arrives.
  */
 export type LeaseBook = Map<string, number>;
 
-/** A claim that the ledger granted lasts a full expiry from before its commit was sent. */
+/** Records a granted claim. Its lease is counted from before the commit was sent. */
 export function noteGrant(book: LeaseBook, claim: ClaimRef, sentMs: number, expiryMs: number): void {
   extend(book, claim, sentMs + expiryMs);
 }
 
-/** A beat that was sent at `sentMs` renewed its leases, except for those that the answer refuses. */
+/** Records that a beat sent at `sentMs` renewed its leases, except those that the answer refuses. */
 export function noteAnswer(
   book: LeaseBook,
   leases: readonly HeldLease[],
@@ -22,7 +22,7 @@ export function noteAnswer(
   for (const lease of leases) if (!lost.has(keyOf(lease))) extend(book, lease, sentMs + lease.remainingMs);
 }
 
-/** Keeps only the live claims. */
+/** Drops all leases except those of live claims. */
 export function keepLeases(book: LeaseBook, live: readonly ClaimRef[]): void {
   const keys = new Set(live.map(keyOf));
   for (const key of book.keys()) if (!keys.has(key)) book.delete(key);

@@ -4,12 +4,12 @@ import { turnPauseMs } from './turn.ts';
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `host-${n}`);
 const pausesAt = (seq: number, hosts: string[]): number[] => hosts.map((host) => turnPauseMs(host, hosts, seq));
 
-describe('when a host tries to take work that another one recorded', () => {
-  it('is at once in a fleet of two', () => {
+describe('the pause before a host takes work that another one recorded', () => {
+  it('is zero in a fleet of two', () => {
     for (let seq = 1; seq < 50; seq += 1) expect(pausesAt(seq, names(2))).toEqual([0, 0]);
   });
 
-  it('is at once for two hosts of many, and later and later for the others', () => {
+  it('is zero for two hosts of many, and grows for the others', () => {
     const pauses = pausesAt(7, names(20)).toSorted((a, b) => a - b);
     expect(pauses.slice(0, 4)).toEqual([0, 0, 8, 16]);
     expect(pauses.at(-1)).toBe(144);
@@ -23,7 +23,7 @@ describe('when a host tries to take work that another one recorded', () => {
     for (const count of first) expect(count).toBeGreaterThan(100);
   });
 
-  it('is after all others if nobody knows yet that its sessions wait', () => {
+  it("is the longest if it is not yet known that the host's sessions wait", () => {
     expect(turnPauseMs('new', [], 3)).toBe(0);
     expect(turnPauseMs('new', names(1), 3)).toBe(0);
     expect(turnPauseMs('new', names(5), 3)).toBe(32);

@@ -21,7 +21,7 @@ export interface IndexBlob {
   readonly sha: string;
 }
 
-/** Calls `use` with an index of the commit's files, but with the `.gitattributes` files of the base. */
+/** Calls `use` with an index of the commit's files, but with the base's `.gitattributes` files. */
 export async function withAttributesOf<T>(
   place: OwnGitFolder,
   commits: TwoCommits,
@@ -49,14 +49,14 @@ export async function setIndexEntries(
 ): Promise<GitResult<null>> {
   if (entries.length === 0) return { ok: true, value: null };
   const lines = entries.map(({ path, blob, instead }) =>
-    // The zero object id has as many digits as the ids of the repository.
+    // The zero object id is as long as the repository's other ids.
     blob === null ? `0 ${'0'.repeat(instead?.sha.length ?? 40)}\t${path}\0` : `${blob.mode} ${blob.sha}\t${path}\0`,
   );
   const set = await git(['update-index', '-z', '--index-info'], { cwd: indexed, input: lines.join('') });
   return set.ok ? { ok: true, value: null } : set;
 }
 
-/** Skips files of the base in folders that the commit lacks: they apply to no file. */
+/** Skips files of the base in folders that the commit lacks, because they apply to no file. */
 async function findDiffering(place: OwnGitFolder, { sha, base }: TwoCommits): Promise<readonly AttributeFile[]> {
   const args = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', sha, base, '--', ATTRIBUTE_FILES];
   const fields = unwrap(await git(args, { cwd: place })).stdout.split('\0');
@@ -73,7 +73,7 @@ async function findDiffering(place: OwnGitFolder, { sha, base }: TwoCommits): Pr
 
 const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
 
-/** A path that cannot be named cannot be removed from the index, and would then apply. */
+/** A path that cannot be named cannot be removed from the index, so its attributes would apply. */
 function oddName(path: string): never {
   const hint = 'Rename the folder, or remove its .gitattributes file.';
   return unwrap(gitFailure('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint));
@@ -91,8 +91,8 @@ async function isFolder(place: OwnGitFolder, sha: string, path: string): Promise
 }
 
 /**
- * Refuses a commit whose files need a filter that no operator allowed, or that is not configured: without the filter a
- * file has other bytes than the ones people work with, and a check of it proves nothing.
+ * Refuses a commit whose files need a filter that no operator allowed or configured. Without the filter a file has
+ * other bytes than the ones people work with, and a check of it proves nothing.
  */
 export async function findForeignFilter(
   indexed: OwnGitFolder,

@@ -14,7 +14,7 @@ let made = 0;
 let folder: string;
 let marks: FileFingerprints | undefined;
 
-/** Stands for a checkout of the commit. */
+/** Stands for the checkout of the commit. */
 const make = async (into: string): Promise<GitResult<string>> => {
   made += 1;
   rmSync(into, { recursive: true, force: true });
@@ -43,7 +43,7 @@ describe('the files of a commit between two checks', () => {
     expect([read('node_modules/p/index.js'), read('src/new.ts')]).toEqual(['1', 'n']);
   });
 
-  it('get their bytes again, and only they', async () => {
+  it('get their bytes again, and no others do', async () => {
     scratch.write(folder, { 'src/a.ts': 'evil\n', 'node_modules/p/index.js': '1' });
     rmSync(join(folder, 'lint.json'));
     await restore();

@@ -20,7 +20,7 @@ interface Made {
   readonly make: (sha: string, filters?: readonly string[]) => ReturnType<typeof makeCheckout>;
 }
 
-/** A checkout of a repository whose main branch is where it is now. */
+/** Checks out from a repository whose main branch is at its current commit. */
 async function from(repo: string): Promise<Made> {
   count += 1;
   const base = scratch.git(repo, 'rev-parse', 'main');
@@ -42,7 +42,7 @@ const branch = (repo: string, files: Record<string, string>): string => {
   return scratch.commit(repo, files);
 };
 
-/** Commits files as they are: the git of this machine converts nothing on the way in. */
+/** Commits the bytes unchanged, without git's conversions. */
 function commitBlobs(repo: string, files: Record<string, string>): string {
   for (const [name, text] of Object.entries(files)) {
     const blob = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: repo, input: text, encoding: 'utf8' });
@@ -52,7 +52,7 @@ function commitBlobs(repo: string, files: Record<string, string>): string {
   return scratch.git(repo, 'rev-parse', 'HEAD');
 }
 
-/** The operator's global configuration; no repository has it. */
+/** Writes the operator's global configuration. */
 function configure(text: string): void {
   const file = join(scratch.folder, `global-${count}`);
   writeFileSync(file, text);
@@ -127,7 +127,7 @@ describe('a checkout for checks', () => {
     expect(status(folder)).toBe('');
   });
 
-  it('does not listen to the .gitattributes files of the branch, and has them as they are', async () => {
+  it('ignores the .gitattributes files of the branch, but contains them unchanged', async () => {
     const repo = scratch.repository('of-branch');
     scratch.commit(repo, {
       '.gitattributes': '*.bat text eol=crlf\n',

@@ -13,9 +13,9 @@ import { checkOutSubmodules } from './submodules.ts';
 import { copyObjects, writeFiles } from './write-files.ts';
 
 /**
- * Creates a folder with exactly one commit, for commands that must not see anything else. It is a separate repository:
- * the commands run code of agents, and nothing in its `.git` leads to Baton's repository. Files are converted by the
- * attributes of the main branch, so that a branch cannot change what its checks see. Replaces an earlier folder.
+ * Creates a folder with exactly one commit, for commands that must not see anything else. It is a separate repository,
+ * because the commands run code of agents, and nothing in its `.git` leads to Baton's repository. Files are converted
+ * by the attributes of the main branch, so that a branch cannot change what its checks see. Replaces an earlier folder.
  */
 export async function makeCheckout(
   own: CheckoutSource,
@@ -50,7 +50,7 @@ function topOf(commonDir: string): string {
 }
 
 export async function removeCheckout(folder: string): Promise<void> {
-  // For another user it is a link; the session cannot have made it.
+  // In mode `user` the folder is a link. The session cannot have made it.
   const real = await realpath(folder).catch(() => folder);
   for (const path of new Set([real, folder])) {
     await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeAgentFolder(path));
@@ -64,7 +64,7 @@ function makeGitFolder(gitDir: string, format: ObjectFormat, sha: string): void 
   writeFileSync(join(gitDir, 'config'), renderOwnConfig(format, { bare: false }) + platformConfig);
 }
 
-/** A filter is the operator's program, and finds its settings and logins in the operator's home. */
+/** A filter is the operator's program, and its settings and logins are in the operator's home. */
 function homeOf(filters: readonly string[]): Readonly<Record<string, string>> {
   const { HOME: home } = process.env;
   return filters.length === 0 || home === undefined ? {} : { HOME: home };

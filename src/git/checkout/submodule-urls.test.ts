@@ -20,7 +20,7 @@ describe('a submodule', () => {
     expect(findAllowedSubmodule(path, main, [{ name: 'n', path, url }])).toBe(allowed);
   });
 
-  it('that the branch does not name is unknown', () => {
+  it('is unknown if the branch does not name it', () => {
     expect(findAllowedSubmodule('x', main, [])).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ function withLibrary(name: string): { readonly repo: string; readonly library: s
   return { repo, library, first };
 }
 
-/** Records a submodule in the index as it is, without git's own look at it. */
+/** Adds a submodule to the index directly, bypassing git's own checks. */
 function link(repo: string, path: string, sha: string): string {
   scratch.git(repo, 'update-index', '--add', '--cacheinfo', `160000,${sha},${path}`);
   scratch.git(repo, 'commit', '--quiet', '--allow-empty', '--message', 'link');
@@ -41,10 +41,10 @@ async function checkOut(repo: string, sha: string) {
 const code = (folder: string, path = 'lib'): string => readFileSync(join(folder, path, 'code.txt'), 'utf8');
 
 describe('submodules of a checkout', () => {
-  it('are there at the recorded commit; that of main comes from the clone, without the network', async () => {
+  it("are present at the recorded commit; main's comes from the clone, without the network", async () => {
     const { repo, library, first } = withLibrary('recorded');
     const sha = scratch.commit(repo, { a: '1\n' });
-    // The URL is gone; the clone of the user has the commit.
+    // The URL no longer exists, but the user's clone has the commit.
     renameSync(library, `${library}-away`);
     const { made, folder } = await checkOut(repo, sha);
     valueOf(made);
@@ -53,7 +53,7 @@ describe('submodules of a checkout', () => {
     expect(scratch.git(folder, 'status', '--porcelain')).toBe('');
   });
 
-  it('at a commit that only the branch records come from the URL, not from a clone that an agent can write in', async () => {
+  it('come from the URL at a commit that only the branch records, not from a clone that an agent can write to', async () => {
     const { repo, library } = withLibrary('newer');
     scratch.commit(join(repo, 'lib'), { 'code.txt': 'not published\n' });
     const local = scratch.git(join(repo, 'lib'), 'rev-parse', 'HEAD');
@@ -64,7 +64,7 @@ describe('submodules of a checkout', () => {
     expect(code(folder)).toBe('two\n');
   });
 
-  it('may be moved, and no new place may be named', async () => {
+  it('may be moved, but no new URL may be named', async () => {
     const { repo, library, first } = withLibrary('moved');
     const entry = (path: string, url: string): string => `[submodule "lib"]\n\tpath = ${path}\n\turl = ${url}\n`;
     scratch.git(repo, 'rm', '--quiet', '--cached', 'lib');
@@ -93,7 +93,7 @@ describe('submodules of a checkout', () => {
     writeFileSync(join(repo, '.gitmodules'), text);
     scratch.git(repo, 'add', '.gitmodules');
     const sha = link(repo, 'sub', scratch.git(repo, 'rev-parse', 'HEAD'));
-    // Some of them do not even pass the import, which checks every object.
+    // The import, which checks every object, already refuses some of them.
     const done = await checkOut(repo, sha).then(
       ({ made }) => codeOf(made),
       () => 'not imported',

@@ -62,11 +62,11 @@ interface SubmoduleWanted {
   readonly sha: string;
   readonly stateDir: string;
   readonly format: ObjectFormat;
-  /** Only if main records the same commit: agents can write in the clone, so other commits come from the URL. */
+  /** Set only if main records the same commit: agents can write to the clone, so other commits come from the URL. */
   readonly clone: { readonly commonDir: string } | undefined;
 }
 
-/** Opens Baton's repository of a submodule URL and fetches one commit into it, unless it is already there. */
+/** Opens Baton's repository of a submodule URL, and fetches a missing commit into it. */
 async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
   const { entry, sha, format } = wanted;
   const own = openSubmodule(wanted);
@@ -97,7 +97,7 @@ async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<Checko
 }
 
 const PIN = 'refs/heads/commits';
-/** The operator's settings for other hosts: logins, proxies, certificates, host aliases. */
+/** The operator's settings for reaching other hosts: logins, proxies, certificates, host aliases. */
 const NEEDED = /^(?:credential\.|http\.|https\.|url\.|core\.sshcommand$|ssh\.)/;
 
 function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSource {
@@ -111,7 +111,7 @@ function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSo
   return { gitDir, format, objects: join(gitDir, 'objects') };
 }
 
-/** A ref proves that the commit is complete: an interrupted fetch leaves none. */
+/** A ref proves that the commit is complete, because an interrupted fetch leaves none. */
 async function has(own: CheckoutSource, sha: string): Promise<boolean> {
   const args = ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'];
   const found = await runOwnGit(own, args, { answers: [129, 128, 1] });
@@ -164,7 +164,7 @@ export function parseSubmodules(listed: string): readonly SubmoduleEntry[] {
   );
 }
 
-/** The submodule at a path, if the main branch has its URL: a branch may not name a new URL. */
+/** Finds the submodule at a path if the main branch has its URL. A branch must not introduce a URL. */
 export function findAllowedSubmodule(
   path: string,
   main: readonly SubmoduleEntry[],

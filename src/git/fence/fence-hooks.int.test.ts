@@ -64,7 +64,7 @@ describe("the user's own hooks", () => {
     expect(scratch.try(worktree, ['push', 'origin', BRANCH]).code).toBe(0);
   });
 
-  it('of one worktree alone are kept', async () => {
+  it('are kept if they belong to one worktree only', async () => {
     const own = join(scratch.folder, 'own hooks');
     hook(own, 'pre-commit');
     scratch.git(repo, 'config', 'extensions.worktreeConfig', 'true');
@@ -75,7 +75,7 @@ describe("the user's own hooks", () => {
     expect(readFileSync(seen, 'utf8')).toBe('pre-commit()\n');
   });
 
-  it('and the rest of the repository are left as they were', async () => {
+  it('and the rest of the repository stay unchanged', async () => {
     const before = readFileSync(join(repo, '.git/config'), 'utf8');
     await fence();
     const after = readFileSync(join(repo, '.git/config'), 'utf8');
@@ -97,7 +97,7 @@ function hook(folder: string, name: string, then = 'exit 0'): void {
   scratch.write(folder, { [name]: `#!/bin/sh\necho "$(basename "$0")($*)" >>'${seen}'\n${input}\n${then}\n` }, 0o755);
 }
 
-/** A commit and a push; what the hooks saw of them. */
+/** Commits and pushes, and returns what the hooks received. */
 function act(message: string): string {
   scratch.write(scratch.folder, { seen: '' });
   scratch.commit(worktree, { [message]: '' }, message);

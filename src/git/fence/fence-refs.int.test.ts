@@ -81,7 +81,7 @@ describe('in a session’s worktree the fence refuses', () => {
   });
 });
 
-describe('in a session’s worktree the fence leaves free', () => {
+describe('in a session’s worktree the fence allows', () => {
   it('branches of the claim: made, moved, committed on, deleted', () => {
     run(['switch', '--quiet', '-c', 'mine']);
     run(['commit', '--quiet', '--allow-empty', '-m', 'x']);
@@ -92,7 +92,7 @@ describe('in a session’s worktree the fence leaves free', () => {
     run(['branch', '-D', 'mine']);
     scratch.git(repo, 'pack-refs', '--all');
     run(['branch', '-D', 'second']);
-    // A branch that was deleted is no longer the claim's: whoever makes it again owns it.
+    // A deleted branch no longer belongs to the claim. Whoever creates it again owns it.
     scratch.git(repo, 'branch', 'mine');
     expect(scratch.try(worktree, ['branch', '-f', 'mine', 'HEAD']).stderr).toContain('this claim did not create it');
   });
@@ -127,7 +127,7 @@ describe('in a session’s worktree the fence leaves free', () => {
   });
 });
 
-describe('the fence also stands', () => {
+describe('the fence also works', () => {
   it('in worktrees that the agent adds', () => {
     const added = join(scratch.folder, 'added');
     run(['worktree', 'add', '--quiet', '-b', 'aside', added]);

@@ -178,7 +178,7 @@ describe('the fence', () => {
     });
   });
 
-  it('can be put up in many worktrees at once', async () => {
+  it('can be installed in many worktrees at once', async () => {
     const names = Array.from({ length: isLongLane ? 8 : 3 }, (_, i) => `feature/n${i}`);
     const made = await Promise.all(
       names.map((branch) => createWorktree(repo, { stateDir: scratch.folder, branch, base: 'main' })),

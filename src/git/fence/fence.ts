@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 /** The claim that may write, as the hooks in a worktree see it. */
 export interface LiveClaim {
   readonly epoch: number;
-  /** A process with another session in its environment is refused, even in the holder's worktree. */
+  /** A process with another session's id in its environment is refused, even in the holder's worktree. */
   readonly sessionId: string;
 }
 
@@ -28,7 +28,7 @@ export function fencePath(stateDir: string, project: string, taskId: string): st
   return join(stateDir, 'fences', encodeURIComponent(project).replace(/^\./, '%2E'), taskId);
 }
 
-/** The claim that a worktree belongs to. The file has one value per line, for a shell to read. */
+/** The claim that a worktree belongs to. The file has one value per line, so that a shell can read it. */
 export interface Fence {
   readonly taskId: string;
   readonly epoch: number;

@@ -1,6 +1,9 @@
 import { FENCE_VERSION } from './fence.ts';
 
-/** Git runs only these, so each calls the user's hook of its name. Always installed: user hooks may appear any time. */
+/**
+ * Git runs only these hooks, so each one calls the user's hook of its name. Always installed, because user hooks may
+ * appear at any time.
+ */
 export const HOOK_NAMES: readonly string[] = (
   'applypatch-msg commit-msg post-applypatch post-checkout post-commit post-merge post-rewrite ' +
   'pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg ' +
@@ -8,8 +11,8 @@ export const HOOK_NAMES: readonly string[] = (
 ).split(' ');
 
 /**
- * Installed only if the user has one: git calls the first at every status, the next two change git's behaviour by their
- * presence, and the others are rare in a worktree.
+ * Installed only if the user has the same hook: git calls the first at every status, the presence of the next two
+ * changes git's behaviour, and the others are rare in a worktree.
  */
 export const RARE_HOOK_NAMES: readonly string[] = (
   'post-index-change proc-receive push-to-checkout p4-changelist p4-post-changelist p4-pre-submit ' +
@@ -17,17 +20,17 @@ export const RARE_HOOK_NAMES: readonly string[] = (
 ).split(' ');
 
 export const HOOKS_FOLDER = 'baton-hooks';
-/** The branches created by the claim, one per line, beside the fence. */
+/** A file beside the fence with the branches that the claim created, one per line. */
 export const CREATED_BRANCHES_FILE = 'baton-branches';
-/** Marks that the user has a reference-transaction hook; without it the script skips the search. */
+/** Marks that the user has a reference-transaction hook. Without the mark the script skips the search. */
 export const PASS_ON_FILE = 'pass-on-transactions';
 
 /**
  * The script behind all hooks; git calls it by the hook's name. Plain `sh`. A commit on the task's branch starts one
- * process here, which asks git for the user's hooks; another branch costs one more.
+ * process here, which asks git for the user's hooks; a commit on another branch starts one more.
  *
- * The environment of a session names this folder for every git process below it (`fenceEnvironment`), so the script
- * also runs in the main checkout and in unrelated repositories, which it recognises and leaves alone.
+ * A session's environment names this folder for every git process below it (`fenceEnvironment`), so the script also
+ * runs in the main checkout and in unrelated repositories. It detects these and does nothing there.
  */
 export const FENCE_SCRIPT = `#!/bin/sh
 # Written by Baton. Refuses to move refs that are not this session's, and to push without a live claim.

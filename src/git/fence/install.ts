@@ -54,7 +54,7 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
     const rare = await findRareHooks(worktree, fence);
     const passOn = rare.includes('reference-transaction') ? [PASS_ON_FILE] : [];
     writeHooks(hooksPath, [...HOOK_NAMES, ...rare, ...passOn]);
-    // Branches of an earlier claim existed before this one.
+    // Branches created under an earlier claim are not this claim's.
     if (earlier?.taskId !== taskId || earlier.epoch !== epoch)
       rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
     rewriteFile(join(gitDir, FENCE_FILE), renderFence(fence));
@@ -64,7 +64,7 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
   });
 }
 
-/** A worktree added from a fenced one copies its configuration, and with it the hooks path of another fence. */
+/** A worktree added from a fenced one copies its configuration, including the hooks path of the other fence. */
 function isFencePath(path: string | null): boolean {
   return path !== null && basename(path) === HOOKS_FOLDER;
 }
@@ -93,7 +93,7 @@ async function findLinked(worktree: string): Promise<GitResult<GitFolders>> {
   return gitFailure('git/main-worktree', `'${worktree}' is the main worktree`, hint);
 }
 
-/** A missing hook would allow everything, so the script is replaced atomically, never removed. */
+/** A missing hook would allow everything, so the script is replaced atomically and never removed. */
 function writeHooks(hooksPath: string, names: readonly string[]): void {
   const script = join(hooksPath, SCRIPT);
   const temporary = join(hooksPath, `.${SCRIPT}.${process.pid}.tmp`);
@@ -119,7 +119,7 @@ async function findRareHooks(worktree: string, fence: Fence): Promise<string[]> 
  * refuses, so both are turned off. Git copies these settings into worktrees added from this one.
  */
 async function setFenceConfig(worktree: string, hooksPath: string): Promise<void> {
-  // Names in lower case, as git lists them.
+  // The names are in lower case, as git lists them.
   const wanted = new Map([
     ['core.hookspath', hooksPath],
     ['gc.packrefs', 'false'],

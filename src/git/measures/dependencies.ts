@@ -41,7 +41,7 @@ export async function measureDependencies(
   const texts = (await Promise.all(changed.map(async (file) => readTexts(places, base, file)))).flat();
   const found = findNewDependencies(texts);
   if (found.added.length === 0) return { ok: true, value: found };
-  // A dependency named in another file of the base is not new.
+  // A dependency that another file of the base names is not new.
   const tree = await git(['ls-tree', '-r', '-z', '--name-only', base], { cwd: places.own, maxBytes: MOST_BYTES });
   if (!tree.ok) return tree;
   const known = new Set(changed.map(({ path }) => path));
@@ -60,11 +60,11 @@ async function readTexts(
   { path, blobs }: ChangedManifest,
 ): Promise<ChangedText[]> {
   const before = await readBlob(own, `${base}:${path}`);
-  // Staged content is only in the worktree's repository.
+  // Staged content exists only in the worktree's repository.
   const kept = await Promise.all(
     [...blobs].map(async (sha) => (await readBlob(own, sha)) ?? (await readBlob(worktree, sha))),
   );
-  // Not through a link that leads out: the names in a private file would reach the ledger.
+  // Refuses a link that leads outside: the names in a private file would reach the ledger.
   const here = (await readInside(worktree, path, MOST_BYTES))?.toString('utf8');
   return [...new Set([here, ...kept])].map((after) => ({ path, before, after }));
 }
@@ -74,7 +74,7 @@ async function readBlob(cwd: GitLocation, name: string): Promise<string | undefi
   return text.ok ? text.value.stdout : undefined;
 }
 
-/** A changed file; undefined on a side without the file. */
+/** A changed file. A side without the file is undefined. */
 export interface ChangedText {
   readonly path: string;
   readonly before: string | undefined;
@@ -187,7 +187,7 @@ function files(
 
 type Reader = DependencyFile['read'];
 
-/** Only bun can read the binary format. */
+/** The format is binary, and only bun can read it. */
 function readNothing(): never {
   throw new TypeError('it is binary; a bun.lock can be read');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findNewDependencies } from './dependencies.ts';
 
-/** One manifest or lock file of each ecosystem: as it was, and with `left-pad` or its like brought in. */
+/** One manifest or lock file per ecosystem, before and after a new dependency such as `left-pad`. */
 const CASES: readonly {
   readonly path: string;
   readonly before: string;
@@ -207,7 +207,7 @@ describe('new dependencies of a change', () => {
   ])('takes no package of the repository itself for a dependency: %s', (name, own, asking) => {
     const before = { path: `packages/own/${name}`, before: own, after: own };
     expect(findNewDependencies([before, { path: name, before: undefined, after: asking }]).added).toEqual([]);
-    // Whoever gives that name to a package of theirs makes nothing known by it.
+    // A new package of the repository with that name does not make the dependency known.
     const late = { ...before, before: undefined };
     expect(findNewDependencies([late, { path: name, before: undefined, after: asking }]).added).toHaveLength(1);
   });
@@ -230,7 +230,7 @@ describe('new dependencies of a change', () => {
     expect(findNewDependencies(changes).unreadable.map(({ path }) => path)).toEqual(['package.json', 'bun.lockb']);
   });
 
-  it('looks at nothing else', () => {
+  it('reads no other files', () => {
     const changes = [
       { path: 'src/index.js', before: undefined, after: 'import "left-pad"' },
       { path: 'node_modules/x/package.json', before: undefined, after: '{"dependencies":{"left-pad":"1"}}' },

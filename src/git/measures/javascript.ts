@@ -44,7 +44,7 @@ export function parseNpmLock(text: string): Set<string> {
   const lock = parseJson(text);
   const names = Object.entries(fieldsOf(lock['packages'])).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
-    // A link refers to a package of the repository.
+    // A link is a package of the repository.
     if (at < 0 || (isObject(found) && found['link'] === true)) return [];
     // An alias is installed under another name than its package.
     const alias = isObject(found) && typeof found['name'] === 'string' ? [found['name']] : [];

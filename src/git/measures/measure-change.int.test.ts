@@ -43,7 +43,7 @@ describe('the measured work of a session', () => {
     expect(measured.commits).toBe(1);
   });
 
-  it('counts nothing if nothing was done, or if it was undone', async () => {
+  it('counts nothing if nothing changed, or if it was undone', async () => {
     const repo = scratch.repository('nothing');
     const base = scratch.git(repo, 'rev-parse', 'HEAD');
     scratch.commit(repo, { a: '1' });

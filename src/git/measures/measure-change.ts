@@ -23,11 +23,14 @@ export interface MeasureRequest {
   readonly stateDir: string;
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
   readonly base: string;
-  /** The task's branch: the next session continues from it, independent of this session's HEAD. */
+  /** The head of the task's branch. The next session continues from it, even if this session's HEAD differs. */
   readonly branch?: string;
 }
 
-/** Reads commits in Baton's repository, other files in the worktree, where no setting can hide files. Only reads. */
+/**
+ * Measures a change. Reads commits in Baton's repository and other files in the worktree, bypassing settings that could
+ * hide files. Writes nothing.
+ */
 export async function measureChange(worktree: string, measuring: MeasureRequest): Promise<GitResult<MeasuredChange>> {
   const { stateDir, base, branch } = measuring;
   return attempt(async () => {
@@ -44,7 +47,7 @@ export async function measureChange(worktree: string, measuring: MeasureRequest)
   });
 }
 
-/** Compares the worktree with the base. Staged files and committed-only files count too, because they can be merged. */
+/** Compares the worktree with the base. Files that are only staged or committed also count: they can be merged. */
 async function readFiles(
   view: UnhiddenFiles,
   own: OwnGitFolder,
@@ -56,7 +59,7 @@ async function readFiles(
   const listings = [
     ...tips.filter((tip) => tip !== base).map((tip) => ['diff-tree', '-r', ...options, base, tip, '--']),
     ['diff', ...options, '--cached', base, '--'],
-    // Does not enter submodules: git would run there with their configuration.
+    // Does not enter submodules, because git would run there with their configuration.
     ['diff', ...options, '--ignore-submodules=dirty', base, '--'],
   ];
   for (const args of listings) {
@@ -75,7 +78,7 @@ async function readFiles(
   }
   for (const path of unwrap(await view.untracked())) {
     const { action, blobs = new Set<string>() } = files.get(path) ?? {};
-    // A file deleted in the index but present again is modified, not new.
+    // A file deleted in the index but present in the worktree is modified, not new.
     files.set(path, { action: action === 'deleted' ? 'modified' : 'created', blobs });
   }
   return [...files].map(([path, file]) => ({ path, ...file }));

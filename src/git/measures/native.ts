@@ -11,7 +11,7 @@ export function parseCargoToml(text: string): Set<string> {
 
 const CARGO_KINDS = ['', 'dev-', 'dev_', 'build-', 'build_'].map((kind) => `${kind}dependencies`);
 
-/** A crate may be renamed; a crate with a path is part of the repository. */
+/** Returns crates by their real names, because a crate may be renamed. Those with a path belong to the repository. */
 function cratesIn(dependencies: unknown): string[] {
   if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => {
@@ -63,7 +63,7 @@ export function nameInGoMod(text: string): string | undefined {
   return /^module\s+"?(?<name>[^\s"]+)/m.exec(text)?.groups?.['name'];
 }
 
-/** go.sum also lists modules that were only inspected, so a module counts by name, not version. */
+/** go.sum also lists modules that were only inspected, so a module counts by its name, not its version. */
 export function parseGoSum(text: string): Set<string> {
   return new Set(text.split('\n').flatMap((line) => line.split(' ')[0] || []));
 }

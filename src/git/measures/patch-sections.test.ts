@@ -7,7 +7,7 @@ const section = (name: string, ...lines: string[]): string =>
   [`diff --git a/${name} b/${name}`, `--- a/${name}`, `+++ b/${name}`, '@@ -0,0 +1 @@', ...lines, ''].join('\n');
 const texts = (sections: PatchSections): string[] => sections.sections.map(({ text }) => text);
 
-it('splits a patch into one section per file, however it is cut into pieces', () => {
+it('splits a patch into one section per file, however it is split into chunks', () => {
   const patch = [section('a', '+one'), section('b', '+two', '-diff --git a/x b/x', ' diff --git'), section('c')];
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (sizes) => {
@@ -33,7 +33,7 @@ it('cuts the patch of a large file after a whole line, and keeps the others', ()
   expect(b).toEqual({ isCut: false, text: section('b', '+x') });
 });
 
-it('wants no more once all patches together are at the limit', () => {
+it('stops when all patches together reach the limit', () => {
   const sections = new PatchSections({ maxFileChars: 1000, maxChars: 100 });
   expect(sections.push(section('a', '+1'))).toBe(true);
   expect(sections.push(section('b', ...Array<string>(30).fill('+2')))).toBe(false);

@@ -5,21 +5,22 @@ export interface PatchSection {
 }
 
 export interface PatchLimits {
-  /** Of one file, in characters. */
+  /** The limit for the patch of one file, in characters. */
   readonly maxFileChars: number;
-  /** Of all files together, in characters. */
+  /** The limit for all patches together, in characters. */
   readonly maxChars: number;
 }
 
 /**
- * Splits the output of `git diff` into one section per file, in linear time, and keeps of each only its start. A line of a file
- * is prefixed in a patch, and a line break in a path is quoted, so no content can look like the start of a section.
+ * Splits the output of `git diff` into one section per file, in linear time, and keeps only the start of each. In a
+ * patch each line of a file has a prefix, and a line break in a path is quoted, so no content can look like the start
+ * of a section.
  */
 export class PatchSections {
   readonly #limits: PatchLimits;
   readonly #sections: { text: string; isCut: boolean }[] = [];
   #kept = 0;
-  /** The start of a line, still too short to classify. */
+  /** The start of a line that is still too short to classify. */
   #start = '';
   #isInLine = false;
 
@@ -31,7 +32,7 @@ export class PatchSections {
     return this.#sections;
   }
 
-  /** Returns whether more output can still be kept. */
+  /** Returns whether the limits leave room for more output. */
   push(chunk: string): boolean {
     for (let at = 0; at < chunk.length;) {
       const lineBreak = chunk.indexOf('\n', at);
@@ -65,7 +66,7 @@ export class PatchSections {
     this.#kept += Math.min(text.length, room);
     if (text.length <= room) return;
     section.isCut = true;
-    // Half a line would read as a whole one.
+    // Keeps whole lines only: half a line would look complete.
     section.text = section.text.slice(0, section.text.lastIndexOf('\n') + 1);
   }
 }

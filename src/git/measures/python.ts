@@ -110,7 +110,7 @@ export function parseSetupCfg(text: string): Set<string> {
   return new Set(names);
 }
 
-/** An environment marker after a semicolon; a second requirement may follow there as well. */
+/** An environment marker after a semicolon; a second requirement may follow there too. */
 const MARKER =
   /^[\s(]*(?:python_(?:full_)?version|os_name|sys_platform|platform_\w+|implementation_\w+|extra)\s*(?:[<>=!~]|in\b|not\b)/;
 

@@ -8,9 +8,9 @@ export interface CommittedChange {
   readonly base: string;
   readonly head: string;
   readonly commits: number;
-  /** At most `maxFiles`, by path. */
+  /** At most `maxFiles`, sorted by path. */
   readonly files: readonly ChangedFile[];
-  /** Of all files, also of those that are not listed. */
+  /** The total over all files, including those that are not listed. */
   readonly total: ChangeTotal;
 }
 
@@ -20,33 +20,33 @@ interface ChangeTotal {
   readonly deletions: number;
 }
 
-/** A rename is a deleted and a created file, as in the measurement of a session. */
+/** A rename appears as a deleted and a created file, as in the measurement of a session. */
 interface ChangedFile extends MeasuredFile {
-  /** Lines; 0 in a binary file. */
+  /** Added lines; 0 for a binary file. */
   readonly additions: number;
   readonly deletions: number;
   readonly isBinary: boolean;
   /** The section of this file in `git diff`; null for a binary file, without `patches`, and beyond `maxChars`. */
   readonly patch: string | null;
-  /** Whether the limits cut the patch off or left it out. */
+  /** Whether the limits shortened or omitted the patch. */
   readonly isCut: boolean;
 }
 
 export interface ChangeOptions {
   readonly patches?: boolean;
-  /** Only these files and folders. */
+  /** Limits the result to these files and folders. */
   readonly paths?: readonly string[];
   readonly maxFiles?: number;
-  /** Of one file's patch, in characters. */
+  /** The limit for the patch of one file, in characters. */
   readonly maxFileChars?: number;
-  /** Of all patches together, in characters. */
+  /** The limit for all patches together, in characters. */
   readonly maxChars?: number;
 }
 
 /**
  * Reads what the commits after `base` changed. It reads Baton's own repository, whose configuration runs no program and
- * applies no attributes: a file that the branch marks as binary or without a diff is shown as text. `base` and `head` are
- * full ids of commits there.
+ * applies no attributes, so a file that the branch marks as binary or without a diff is shown as text. `base` and
+ * `head` are full ids of commits there.
  */
 export async function readChange(
   own: OwnGitFolder,
@@ -87,7 +87,7 @@ interface ListedFile {
   readonly counts: readonly [additions: string, deletions: string];
 }
 
-/** Two lists with the same files in the same order: `:mode mode id id status`, path; then `additions deletions path`. */
+/** Parses two lists of the same files in the same order: `:mode mode id id status`, path; `additions deletions path`. */
 function parseListing(fields: readonly string[]): ListedFile[] {
   const statuses: (readonly [path: string, status: string])[] = [];
   let at = 0;
@@ -97,7 +97,10 @@ function parseListing(fields: readonly string[]): ListedFile[] {
   return statuses.map(([path, status], i) => ({ path, status, counts: [counts[i]?.[0] ?? '', counts[i]?.[1] ?? ''] }));
 }
 
-/** The sections are in the order of the files. A file that became a link, or the reverse, has two: its end and its start. */
+/**
+ * Assigns the sections, which are in the order of the files. A file that became a link, or the reverse, has two
+ * sections: a deletion and a creation.
+ */
 function withPatches(files: readonly ListedFile[], sections: readonly PatchSection[]): ChangedFile[] {
   let at = 0;
   return files.map((file) => {

@@ -8,12 +8,12 @@ import { moveCheckout } from './move-checkout.ts';
 
 export interface AdvanceRequest {
   readonly branch: string;
-  /** The branch must still be here: the checked merge was made from this commit. */
+  /** The branch must still be at this commit, from which the checked merge was made. */
   readonly from: string;
   readonly to: string;
 }
 
-/** `moved`: the branch changed meanwhile; create and check the merge again. */
+/** `moved`: the branch has changed in the meantime, so the merge must be made and checked again. */
 export type AdvanceResult = 'advanced' | 'moved';
 
 /**
@@ -38,7 +38,7 @@ export async function advanceBranch(own: OwnRepository, advance: AdvanceRequest)
   let swapped: GitResult<AdvanceResult> | undefined;
   const act = async (): Promise<GitResult<AdvanceResult>> => (swapped = await moveRef(path, ref, advance));
   const moved = await moveCheckout(own, path, advance, { act, isDone: (value) => value === 'advanced' });
-  // A failed ref update has nothing to do with the files.
+  // A failed ref update is unrelated to the files.
   return moved.ok || moved === swapped ? moved : worktreeHasBranch(branch, path, moved);
 }
 

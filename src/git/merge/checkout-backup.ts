@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 
 export interface TouchedPath {
   readonly path: string;
-  /** The move adds the file, so there is nothing to keep. */
+  /** The move adds the file, so there is nothing to back up. */
   readonly isNew: boolean;
 }
 
@@ -14,9 +14,9 @@ interface BackedUpFile {
 }
 
 /**
- * A backup of the files before a move, which can be restored on a full disk. Git replaces files instead of overwriting
- * them, so a hard link keeps the old file with its times. Without hard links the files are copied, and a full disk is
- * noticed before any change.
+ * Backs up the files before a move, so that they can be restored on a full disk. Git replaces files instead of
+ * overwriting them, so a hard link keeps the old file with its times. Without hard links the files are copied, and a
+ * full disk is detected before any change.
  */
 export class CheckoutBackup {
   readonly #worktree: string;
@@ -40,7 +40,7 @@ export class CheckoutBackup {
   ): Promise<CheckoutBackup> {
     const top = await realpath(worktree);
     await removeOld(gitDir);
-    // Hard links need one file system; the git folder may be on another.
+    // Hard links need one file system, and the git folder may be on another.
     const isOneDisk = (await lstat(gitDir)).dev === (await lstat(top)).dev;
     if (!isOneDisk) await removeOld(top);
     const kept = new CheckoutBackup(top, await mkdtemp(join(isOneDisk ? gitDir : top, PREFIX)));
@@ -77,7 +77,7 @@ export class CheckoutBackup {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Renames the folder, so that the next move does not remove unrestored files. */
+  /** Renames the backup folder, so that the next move does not delete unrestored files. */
   async #leave(): Promise<void> {
     const left = join(dirname(this.#folder), basename(this.#folder).replace(PREFIX, LEFT_PREFIX));
     await rename(this.#folder, left).then(
@@ -88,7 +88,7 @@ export class CheckoutBackup {
 
   async #keep(path: string | undefined, file: string): Promise<void> {
     const found = await lstat(file).catch(() => undefined);
-    // Git does not touch submodule folders; missing files stay missing.
+    // Git does not touch submodule folders. Missing files stay missing.
     if (found === undefined || found.isDirectory()) return;
     if (path !== undefined && !(await this.#isInside(path))) return;
     const copy = join(this.#folder, String(this.#kept.length));
@@ -115,7 +115,7 @@ export class CheckoutBackup {
     if (found !== undefined && (await this.#isInside(path))) await rm(file, { force: true });
   }
 
-  /** Does not follow links: their targets are not part of the checkout. */
+  /** Whether the path is in the checkout. Does not follow links, because their targets are not part of it. */
   async #isInside(path: string): Promise<boolean> {
     const parent = await realpath(dirname(join(this.#worktree, path))).catch(() => undefined);
     return parent === dirname(join(this.#worktree, path));

@@ -16,7 +16,7 @@ export interface CombineRequest {
 
 export type CombineResult =
   | { readonly kind: 'combined'; readonly sha: string }
-  | { readonly kind: 'nothing'; /** The main branch has all of it already. */ readonly sha: string }
+  | { readonly kind: 'nothing'; /** The main branch already contains all of it. */ readonly sha: string }
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
 /** Creates the commit of a merge without moving a branch. Attributes do not affect it: blobs are raw. */
@@ -87,18 +87,20 @@ interface NewCommit {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly message: string;
-  /** The author of the copied commit; the operator if omitted. */
+  /** The author of the copied commit; absent for the operator. */
   readonly author?: GitIdentity & { readonly date: string };
 }
 
-/** A rebased commit keeps its author, as in `git rebase`. */
+/** Reads the author, because a rebased commit keeps it, as in `git rebase`. */
 async function readAuthor(repository: GitLocation, commit: string): Promise<NonNullable<NewCommit['author']>> {
   const args = ['log', '-1', '--format=%an%x00%ae%x00%aI', commit, '--'];
   const [name = '', email = '', date = ''] = unwrap(await gitText(args, { cwd: repository })).split('\0');
   return { name, email, date };
 }
 
-/** Identity and signature come from the operator's configuration, because agents can write the repository's. */
+/**
+ * Writes a commit. Identity and signature are the operator's, because agents can write the repository's configuration.
+ */
 async function commitTree(repository: GitLocation, commit: NewCommit): Promise<string> {
   const config = await readOperatorConfig();
   const { name, email } = commit.author ?? operatorIdentity('author', config);

@@ -21,7 +21,7 @@ import { CheckoutBackup } from './checkout-backup.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
-/** Every file but git's own, with its content, its kind and its time. */
+/** Every file except git's own, with its content, kind and time. */
 function picture(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !name.startsWith('.git'));
   return Object.fromEntries(
@@ -44,7 +44,7 @@ async function ownOf(repo: string, projectId: string, ...shas: string[]): Promis
 const disk = SmallDisk.find(8);
 afterAll(() => disk?.[Symbol.dispose]());
 
-describe('a disk that is full when main moves on', () => {
+describe('a full disk when main moves', () => {
   it.skipIf(disk === undefined).each([0, 1024])(
     'restores the checkout exactly with %d KiB left, and names the next step',
     async (kilobytes) => {
@@ -88,8 +88,8 @@ describe('a disk that is full when main moves on', () => {
   );
 });
 
-describe('files that are kept', () => {
-  it('are put back with their times, whatever a move that failed has left', async () => {
+describe('backed up files', () => {
+  it('are restored with their times, whatever a failed move has left', async () => {
     const repo = scratch.repository('kept');
     scratch.commit(repo, { a: 'a\n', 'd/b': 'b\n', x: 'x\n', 'y/z': 'z\n' }, 'files');
     symlinkSync('a', join(repo, 'l'));
@@ -101,7 +101,7 @@ describe('files that are kept', () => {
     ];
     const kept = await CheckoutBackup.keep(repo, join(repo, '.git'), index, touched);
     const indexBefore = readFileSync(index);
-    // As git does it: the old file goes, a new one comes, and not all of it.
+    // Imitates git on a full disk: old files are removed, and only some new ones are written.
     for (const path of ['a', 'd/b', 'l', 'x']) rmSync(join(repo, path));
     writeFileSync(join(repo, 'a'), 'to');
     rmSync(join(repo, 'd'), { recursive: true });
@@ -118,7 +118,7 @@ describe('files that are kept', () => {
     expect(scratch.git(repo, 'status', '--porcelain')).toBe('?? l');
   });
 
-  it('are not touched through a link that leads out of the checkout', async () => {
+  it('are not written through a link that leads out of the checkout', async () => {
     const repo = scratch.repository('linked');
     const outside = join(scratch.folder, 'outside');
     scratch.write(outside, { f: 'theirs\n' });

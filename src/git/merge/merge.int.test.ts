@@ -12,7 +12,7 @@ import { createMergeCommit, COMBINE_METHODS, type CombineMethod } from './combin
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
-/** main: a, b; a branch from there with two commits, the second by somebody else; main has moved on meanwhile. */
+/** main has a and b. A branch from there has two commits, the second by another author. main has moved since. */
 function parted(name: string): { repo: string; main: string; head: string } {
   const repo = scratch.repository(name);
   scratch.commit(repo, { a: '1\n', b: '1\n' }, 'base');
@@ -36,7 +36,7 @@ async function combined(repo: string, head: string, onto: string, method: Combin
   return done.sha;
 }
 
-describe('a merge, made beside everything', () => {
+describe('a merge, made outside of every checkout', () => {
   it.each(COMBINE_METHODS)('%s joins both sides, and moves nothing', async (method) => {
     const { repo, main, head } = parted(`joins-${method}`);
     const sha = await combined(repo, head, main, method);
@@ -47,7 +47,7 @@ describe('a merge, made beside everything', () => {
 
   it('creates one commit or a merge by the operator, or one commit per author', async () => {
     const { repo, main, head } = parted('shapes');
-    // Agents can write in the configuration of the repository.
+    // Agents can write to the repository's configuration.
     scratch.git(repo, 'config', 'author.name', 'Eve');
     scratch.git(repo, 'config', 'user.name', 'Eve');
     const operator = operatorIdentity('author', await readOperatorConfig()).name;
@@ -87,7 +87,7 @@ describe('a merge, made beside everything', () => {
   });
 });
 
-/** Baton's own copy of a repository, with both sides of what is merged. */
+/** Baton's own copy of a repository, with both sides of the merge. */
 async function ownOf(repo: string, ...commits: string[]): Promise<OwnRepository> {
   const own = valueOf(await openOwnRepository(join(scratch.folder, 'state'), basename(repo), repo));
   valueOf(await importCommits(own, commits));
@@ -100,7 +100,7 @@ async function combinedIn(own: OwnRepository, head: string, onto: string): Promi
   return done.sha;
 }
 
-describe('moving main on', () => {
+describe('moving the main branch', () => {
   it('updates the files of a checkout, and keeps uncommitted work', async () => {
     const { repo, main, head } = parted('along');
     const own = await ownOf(repo, main, head);
@@ -131,7 +131,7 @@ describe('moving main on', () => {
     const { repo, main, head } = parted(`goes-by-${name}`);
     scratch.git(repo, 'config', name, value);
     touch(repo);
-    // Git takes another size for a change until the file is added.
+    // Git treats a different size as a change until the file is added.
     if (name === 'core.autocrlf') scratch.git(repo, 'add', 'a');
     if (name === 'core.eol') {
       scratch.git(repo, 'config', 'core.autocrlf', 'false');
@@ -168,7 +168,7 @@ describe('moving main on', () => {
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
   });
 
-  it('puts a file in the place of a folder, and a folder in the place of a file, if both are committed', async () => {
+  it('replaces a folder by a file, and a file by a folder, if both are committed', async () => {
     const { repo } = parted('swapped');
     const main = scratch.commit(repo, { 'x/y': '1\n', z: '1\n' });
     scratch.git(repo, 'switch', '--quiet', '--create', 'swaps');

@@ -22,7 +22,7 @@ export interface CheckoutMove {
   readonly to: string;
 }
 
-/** The action to run while the files can still be restored. */
+/** An action to run while the files can still be restored. */
 export interface MoveConfirmation<T> {
   readonly act: () => Promise<GitResult<T>>;
   readonly isDone: (value: T) => boolean;
@@ -45,7 +45,7 @@ export async function moveCheckout<T>(
     async (place, settings) => {
       const run = async (...args: string[]): Promise<GitResult<unknown>> =>
         git([...settings, ...args], { cwd: place, timeoutMs: 600_000 });
-      // Before the refresh: a hard link changes the ctime by which git detects changes.
+      // Done before the refresh, because a hard link changes the ctime by which git detects changes.
       const kept = await backUpFiles(place, path, move);
       if (!kept.ok) return kept;
       const clear = await findHindrance(run, place, settings, { path, ...move });
@@ -74,7 +74,7 @@ async function findHindrance(
   settings: readonly string[],
   { path, from, to }: CheckoutMove & { readonly path: string },
 ): Promise<GitFailure | undefined> {
-  // A file that was touched but not changed is no obstacle.
+  // A file that was touched but not changed does not prevent the move.
   const refreshed = await run('update-index', '-q', '--refresh');
   if (!refreshed.ok && refreshed.problem.code === 'git/disk') return cannotUpdate(path, refreshed);
   const overwritten = await attempt(async () => findOverwrittenFile(place, settings, { from, to }));
@@ -160,7 +160,7 @@ async function findOverwrittenFile(
       const part = parts.slice(0, end).join('/');
       if (clear.has(part)) continue;
       const found = known.has(fold(part)) ? null : await lstat(join(place.worktree, part)).catch(() => null);
-      // Missing and indexed paths have nothing below them that could be overwritten.
+      // A missing or indexed path has nothing below it that could be overwritten.
       if (found === null) break;
       if (!found.isDirectory()) return part;
       if (end < parts.length) clear.add(part);

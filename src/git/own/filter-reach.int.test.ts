@@ -35,12 +35,12 @@ it('a filter finds the address of origin and the login in worktrees, in the main
   const folder = join(scratch.folder, 'checkout');
   const request = { sha: to, base: from, filters: ['ask'], main: { name: 'main', sha: from }, stateDir };
   valueOf(await makeCheckout(own, request, folder));
-  // Agents can write in the repository's storage, so a check does not read it.
+  // Agents can write to the repository's storage, so a check does not read it.
   expect(read(folder)).toBe(`${URL}\nmine\n`);
 });
 
 it.each(['ext::sh -c evil', '-oProxyCommand=evil', 'ssh://-oProxyCommand=evil/x'])(
-  'an address that would run something is not passed on: %s',
+  'an address that would run a program is not passed on: %s',
   async (url) => {
     const repo = scratch.repository(`odd-${url.length}`);
     scratch.git(repo, 'config', 'remote.origin.url', url);

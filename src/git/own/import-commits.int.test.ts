@@ -20,7 +20,7 @@ async function show(own: OwnRepository, name: string): Promise<string> {
 
 const loosePath = (repo: string, sha: string): string => join(repo, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
 
-/** Puts the bytes of one loose object in the place of another. */
+/** Replaces one loose object's bytes by another's. */
 function overwrite(repo: string, victim: string, by: string): void {
   chmodSync(loosePath(repo, victim), 0o644);
   copyFileSync(loosePath(repo, by), loosePath(repo, victim));
@@ -39,7 +39,7 @@ describe('importing commits', () => {
       packs.map(async (name) => (await runOwnGit(own, ['verify-pack', '-v', join(own.objects, 'pack', name)])).ok),
     );
     expect(counts).toEqual([true, true]);
-    // A commit, a tree and a blob are new.
+    // The new objects are a commit, a tree and a blob.
     const sizes = packs.map((name) => {
       const idx = readFileSync(join(own.objects, 'pack', name));
       return idx.readUInt32BE(8 + 255 * 4);
@@ -168,7 +168,7 @@ describe('importing commits', () => {
     };
     expect(await refused('shallow', '--depth=1')).toBe('git/shallow-repository');
     expect(await refused('partial', '--filter=blob:none')).toBe('git/partial-repository');
-    // Before any work is begun there, too; whether a whole one can be copied is not asked then.
+    // Also refused before any work starts there. For a whole clone this does not test whether it can be copied.
     const findRefusal = async (name: string): Promise<string | undefined> => {
       const path = join(scratch.folder, name);
       const copy = new OwnRepositoryImporter({

@@ -61,7 +61,7 @@ export const platformConfig: string =
   '[core]\n\tsplitIndex = false\n' +
   (process.platform === 'darwin' ? '\tignoreCase = true\n\tprecomposeUnicode = true\n' : '');
 
-/** Keeps the time of the original: git re-checks files changed in the same second as the index. */
+/** Keeps the original's time, because git re-checks files changed in the same second as the index. */
 async function copyIndex(from: string, to: string): Promise<void> {
   const before = await stat(from).catch(() => null);
   if (before === null) return;

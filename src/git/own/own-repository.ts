@@ -67,12 +67,12 @@ export async function pinCommits(own: OwnRepository, shas: readonly string[]): P
 const PINS = 'refs/heads/commits';
 const MOST_RECENT = 64;
 
-/** Creates the git folder without a process. The config is rewritten each time, so that it is Baton's. */
+/** Creates the git folder without starting git. Rewrites the config each time, so that no other content stays. */
 function makeRepository(gitDir: string, format: ObjectFormat): void {
   mkdirSync(join(gitDir, '..'), { recursive: true, mode: 0o700 });
   for (const folder of ['objects/pack', 'objects/info', PINS])
     mkdirSync(join(gitDir, folder), { recursive: true, mode: 0o700 });
-  // A branch without commits: no attributes can be read from HEAD.
+  // HEAD names a branch without commits, so that no attributes are read from it.
   writeFileSync(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n');
   writeFileSync(join(gitDir, 'config'), renderOwnConfig(format));
   for (const name of ['info', 'hooks', 'objects/info/alternates', 'objects/info/commit-graph'])
@@ -111,7 +111,7 @@ export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonl
         excludesFile: '/dev/null',
         fsmonitor: 'false',
         logAllRefUpdates: 'false',
-        // A commit-graph or multi-pack-index duplicates data, and only objects are hashed.
+        // A commit-graph or multi-pack-index duplicates data, and only objects are hash-checked.
         commitGraph: 'false',
         multiPackIndex: 'false',
       },

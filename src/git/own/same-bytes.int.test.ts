@@ -27,7 +27,7 @@ const bytes = fc.oneof(
   fc.constantFrom('one\r\ntwo\r\n', '$Id$\n', 'line\nline\n', '').map((text) => Buffer.from(text)),
 );
 const files = fc.dictionary(fc.constantFrom(...PATHS), bytes, { minKeys: 1, maxKeys: 4 });
-// Conversions that git itself does are applied in checkouts; all others must change nothing anywhere.
+// Conversions that git itself performs are applied in checkouts. All others must have no effect.
 const attribute = fc.oneof(
   { weight: 3, arbitrary: fc.constant('filter=evil') },
   { weight: 2, arbitrary: fc.constantFrom('diff=evil', '-diff', 'binary') },
@@ -53,7 +53,7 @@ const setting = fc.constantFrom(
   'uploadpack.packObjectsHook',
   'core.alternateRefsCommand',
 );
-/** Settings that change what git makes of files, and name no program. */
+/** Settings that change how git converts files, and that name no program. */
 const attributesFile = join(scratch.folder, 'attributes');
 writeFileSync(attributesFile, '* filter=evil diff=evil -text\n');
 const option = fc.constantFrom<readonly [name: string, value: string]>(
@@ -79,11 +79,11 @@ const repository = fc.record({
   worktreeConfig: fc.boolean(),
 });
 
-/** More of the same: `BATON_BYTES_RUNS=200 vitest run src/git/own/same-bytes`. */
+/** For more runs: `BATON_BYTES_RUNS=200 vitest run src/git/own/same-bytes`. */
 const RUNS = Number(process.env['BATON_BYTES_RUNS'] ?? (isLongLane ? 12 : 4));
 const LIMIT_MS = RUNS <= 12 ? 20_000 : RUNS * 10_000;
 
-/** Repositories that failed once. */
+/** Repositories that once failed. */
 const EXAMPLES: readonly Drawn[] = [
   {
     before: { 'a.txt': Buffer.from('') },
@@ -141,7 +141,7 @@ async function check(drawn: Drawn): Promise<void> {
   write(drawn.theirs);
   const main = commit();
   const truth = new Map(treeOf(repo, head));
-  // From here on the repository lies.
+  // From here on the repository's own git gives false answers.
   if (drawn.replaces) scratch.git(repo, 'replace', '--force', head, base);
   if (drawn.place === 'info') writeFileSync(join(repo, '.git', 'info', 'attributes'), rules);
   for (const [name, value] of [...drawn.settings.map((each) => [each, program] as const), ...drawn.options]) {
@@ -167,10 +167,11 @@ async function check(drawn: Drawn): Promise<void> {
   const folder = join(scratch.folder, `checkout${count}`);
   const request = { sha: head, base, filters: [], main: { name: 'main', sha: main }, stateDir };
   const made = await makeCheckout(own, request, folder);
-  // Without its filter a file of main is not what people work with: it is not checked then. What a branch asks for changes nothing.
+  // A file of main that needs a missing filter has other bytes than people work with, so it is not checked. Attributes
+  // of a branch have no effect.
   const refused = made.ok ? null : codeOf(made);
   expect([null, drawn.place === 'main' ? 'git/filter-not-allowed' : null]).toContain(refused);
-  // The conversions of the main branch are applied in the checkout, those of the branch and of the repository are not.
+  // The checkout applies the conversions of the main branch, not those of the branch or the repository.
   const isConverted = drawn.attributes.some(([, value]) => isConversion(value));
   const hasIds = drawn.place === 'main' && drawn.attributes.some(([, value]) => value === 'ident');
   for (const [path, sha] of made.ok && !(isConverted && drawn.place === 'main') ? truth : [])
@@ -201,27 +202,27 @@ async function check(drawn: Drawn): Promise<void> {
   expect(measured.files.map(({ path }) => path)).toEqual(expect.arrayContaining(changed));
 
   const combined = valueOf(await createMergeCommit(own, { head, onto: main, method: 'merge', message: 'm' }));
-  // With a conflict, or nothing to merge, main stays as it is.
+  // If there is a conflict or nothing to merge, main stays unchanged.
   const to = combined.kind === 'combined' ? combined.sha : main;
   const [merged, onMain] = [await read(to), await read(main)];
   const untouched =
     combined.kind === 'combined' ? [...truth].filter(([path]) => onMain.get(path) === before.get(path)) : [];
   for (const [path, sha] of untouched) expect(merged.get(path)).toBe(sha);
   expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
-  // The main checkout is the user's: git converts its files as the repository says.
+  // The main checkout is the user's, so git converts its files by the repository's settings.
   const isPlain =
     drawn.options.length === 0 && !drawn.attributes.some(([, value]) => isConversion(value) || value === 'ident');
   for (const [path, sha] of isPlain ? merged : []) expect(hashOf(repo, path), `${path} of the main checkout`).toBe(sha);
   expect(existsSync(ran) ? readFileSync(ran, 'utf8') : '').toBe('');
 }
 
-/** The blobs that a diff names for a path, before and after. */
+/** The blob ids of a path in a diff, before and after. */
 function blobsShown(diff: string, path: string): (string | undefined)[] {
   const [, before, after] = /^index ([0-9a-f]+)\.\.([0-9a-f]+)/m.exec(sectionOf(diff, path)) ?? [];
   return [before?.slice(0, 7), after?.slice(0, 7)];
 }
 
-/** Whether a diff says only that a file has changed, not how. */
+/** Whether a diff shows only that a file changed, not how. */
 function isHidden(diff: string, path: string): boolean {
   return /^Binary files /m.test(sectionOf(diff, path));
 }
@@ -249,7 +250,7 @@ function parse(listed: string): [string, string][] {
   return lines.map((line) => [line.slice(line.indexOf('\t') + 1), line.split(/[ \t]/)[2] ?? '']);
 }
 
-/** The name of the raw bytes that are in a file. `id`: what the attribute `ident` makes of `$Id$`, which is undone first. */
+/** The blob id of a file's bytes. `id`: the expansion of `$Id$` by the attribute `ident`, which is undone first. */
 function hashOf(folder: string, path: string, id?: string): string {
   const full = join(folder, path);
   if (lstatSync(full).isSymbolicLink()) return readlinkSync(full);

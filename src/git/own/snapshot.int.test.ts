@@ -66,7 +66,7 @@ describe('a snapshot of uncommitted work', () => {
     expect(valueOf(await makeSnapshot(own, { worktree: path, head }))?.sha).toBe(sha);
   });
 
-  it('is not made of a clean worktree', async () => {
+  it('is null for a clean worktree', async () => {
     const { path, head, own } = await makeWorktree();
     expect(await makeSnapshot(own, { worktree: path, head })).toEqual({ ok: true, value: null });
   });

@@ -8,14 +8,14 @@ import { type OwnRepository, runOwnGit } from './own-repository.ts';
 
 export interface Snapshot {
   readonly sha: string;
-  /** Files that are too large, or too many. */
+  /** Files that were left out because they are too large or too many. */
   readonly left: readonly string[];
 }
 
 /**
- * Makes a commit of the uncommitted files of a worktree on top of `head`, in Baton's own repository; null if there are
- * none. Ignored files are left out, bytes are taken as they are, and the index of the worktree is not used. The same
- * files give the same commit.
+ * Commits the uncommitted files of a worktree on top of `head`, in Baton's own repository; null if there are none.
+ * Ignored files are left out, bytes are taken unchanged, and the worktree's index is not used. The same files give the
+ * same commit.
  */
 export async function makeSnapshot(
   own: OwnRepository,
@@ -48,7 +48,7 @@ async function listChanges(view: UnhiddenFiles, head: string): Promise<readonly 
 
 interface SnapshotFile {
   readonly path: string;
-  /** Null: the file was removed. */
+  /** Null if the file was removed. */
   readonly content: Buffer | null;
   readonly mode: '100644' | '100755' | '120000';
 }
@@ -71,7 +71,10 @@ async function readFiles(
   return { files, left };
 }
 
-/** Null if there is no room for it; undefined for what is no file. The agent may still work: links are not followed. */
+/**
+ * Returns null if the file exceeds the limit, and undefined if it is not a regular file. Does not follow links, because
+ * the agent may still work.
+ */
 async function readOne(worktree: string, path: string, mostBytes: number): Promise<SnapshotFile | null | undefined> {
   const full = join(worktree, path);
   const stats = await lstat(full).catch(() => undefined);
@@ -92,7 +95,7 @@ const MOST_FILES = 5000;
 const MOST_FILE_BYTES = 16 * 1024 * 1024;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** The input of `git fast-import`. Removals come first: a folder may have taken the place of a file. */
+/** Renders the input of `git fast-import`. Removals come first, because a folder may have replaced a file. */
 function renderCommit(
   files: readonly SnapshotFile[],
   { head, date, ref }: { readonly head: string; readonly date: string; readonly ref: string },
@@ -121,7 +124,7 @@ export interface SnapshotChange {
   readonly mode: string;
 }
 
-/** The files in which a snapshot differs from the commit below it. Submodules are skipped. */
+/** Reads the files in which a snapshot differs from its parent. Submodules are skipped. */
 export async function readSnapshot(
   own: OwnRepository,
   { sha, head }: { readonly sha: string; readonly head: string },

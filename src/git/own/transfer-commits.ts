@@ -24,7 +24,7 @@ export async function importCommits(
   const missing = [...new Set(wants)].filter((sha) => !hasCompleteCommit(own, sha));
   if (missing.length === 0) return { ok: true, value: null };
   const copied = await transferPack(own, {
-    // Shared objects are read from Baton's copy, because the user's may be pruned or altered.
+    // Reads shared objects from Baton's copy, because the user's may be pruned or altered.
     from: { objects: own.source.objects, also: [own.objects] },
     to: { objects: own.objects },
     wants: missing,
@@ -50,7 +50,7 @@ export class OwnRepositoryImporter {
   constructor(
     place: { readonly stateDir: string; readonly projectId: string; readonly path: string },
     onProgress?: (line: string) => void,
-    /** The address on record of a fleet's remote, which has commits of other hosts; null without one. */
+    /** Returns the recorded address of a fleet's remote, which has the commits of other hosts; null without one. */
     findRemote: () => string | null = () => null,
   ) {
     this.#open = async () => openOwnRepository(place.stateDir, place.projectId, place.path);
@@ -75,7 +75,10 @@ export class OwnRepositoryImporter {
     return fetched?.problem.code === 'git/remote-unreachable' ? fetched : done;
   }
 
-  /** Commits of other hosts; undefined without a remote. Imports from the repository here do not wait for the network. */
+  /**
+   * Fetches commits of other hosts; undefined without a remote. Imports from the local repository do not wait for the
+   * network.
+   */
   async #fetchMissing(own: OwnRepository, wants: readonly string[]): Promise<GitResult<null> | undefined> {
     const url = this.#findRemote();
     if (url === null) return undefined;
@@ -87,7 +90,7 @@ export class OwnRepositoryImporter {
     return { ok: true, value: null };
   }
 
-  /** Why a commit cannot be copied; undefined if it can, or if that is unknown after `waitMs`. */
+  /** Returns why a commit cannot be copied; undefined if it can, or if that is unknown after `waitMs`. */
   async findRefusal(sha: string, waitMs: number): Promise<GitFailure['problem'] | undefined> {
     const own = await this.#openOnce();
     if (!own.ok) return own.problem;
@@ -115,7 +118,7 @@ export class OwnRepositoryImporter {
   async #openOnce(): Promise<GitResult<OwnRepository>> {
     this.#opened ??= this.#open();
     const opened = await this.#opened;
-    // The next call tries again after a failure.
+    // After a failure the next call retries.
     if (!opened.ok) this.#opened = undefined;
     return opened;
   }
@@ -129,7 +132,7 @@ function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailur
   return gitFailure('git/damaged-object', message, DAMAGED_HINT);
 }
 
-/** An incomplete clone is not damaged, and has its own remedy. */
+/** Turns the failure into one that names the remedy: an incomplete clone is not damaged. */
 function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure {
   if (failure.problem.code !== 'git/damaged-object') return failure;
   const { path } = source;
@@ -169,7 +172,9 @@ export async function exportCommit(
   });
 }
 
-/** The same for a commit of another host: with everything that the user's repository lacks. Does nothing if it has it. */
+/**
+ * Adds a commit of another host, with everything that the user's repository lacks. Does nothing if it has the commit.
+ */
 export async function exportMissing(own: OwnRepository, sha: string): Promise<GitResult<null>> {
   const input = [sha, ...own.recent].map((each) => `${each}\n`).join('');
   const listed = await gitLines(['cat-file', '--batch-check'], { cwd: own.source.path, input });

@@ -13,9 +13,9 @@ export interface Transfer {
   readonly wants: readonly string[];
   /** Commits that the receiver has completely. */
   readonly haves: readonly string[];
-  /** Sends only objects of `from.objects` that `from.also` lacks, and nothing if there are none. */
+  /** Sends only objects of `from.objects` that `from.also` lacks. Sends nothing if there are none. */
   readonly isLocal?: boolean;
-  /** Receives lines such as "Receiving objects: 45% (9/20)". */
+  /** Called with lines such as "Receiving objects: 45% (9/20)". */
   readonly onProgress?: (line: string) => void;
 }
 
@@ -27,7 +27,7 @@ export interface Transfer {
 export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promise<GitResult<null>> {
   const { from, to, wants, haves, isLocal = false, onProgress } = transfer;
   const progress = onProgress === undefined ? ['-q'] : ['--progress'];
-  // Without new deltas few objects are sent faster; a later repack creates them.
+  // A few objects are sent faster without new deltas. A later repack creates them.
   const only = isLocal ? ['--local'] : [];
   const pack = ['pack-objects', '--revs', '--stdout', '--window=0', '--delta-base-offset', ...only, ...progress];
   const index = ['index-pack', '--stdin', STRICT, ...(onProgress === undefined ? [] : ['-v'])];
@@ -43,7 +43,7 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   sender.stdout?.on('data', () => stall.refresh());
   sender.stdout?.once('data', (first: Buffer) => {
     isEmpty = isLocal && first.length >= HEADER_BYTES && first.readUInt32BE(HEADER_BYTES - 4) === 0;
-    // The receiver would store a pack without objects.
+    // Without this, the receiver would store an empty pack.
     if (isEmpty || receiver.stdin === null) return;
     receiver.stdin.write(first);
     sender.stdout?.pipe(receiver.stdin);
@@ -59,11 +59,11 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   if (sent.code === 0 && (received.code === 0 || isEmpty)) return { ok: true, value: null };
   if (isStalled)
     return gitFailure('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED_HINT);
-  // If the sender fails, the receiver also fails for lack of a pack; the sender's reason is the cause.
+  // If the sender fails, the receiver fails too, so the sender's reason is the cause.
   return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
 }
 
-/** Harmless oddities of old histories; checks that protect the file system stay errors. */
+/** Harmless oddities of old histories. Checks that protect the file system stay errors. */
 export const IGNORED_MISTAKES: readonly string[] = (
   'badDate badDateOverflow badEmail badTimezone emptyName extraHeaderEntry missingAuthor missingEmail ' +
   'missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail missingTagEntry ' +
@@ -71,10 +71,10 @@ export const IGNORED_MISTAKES: readonly string[] = (
 ).split(' ');
 const STRICT = `--strict=${IGNORED_MISTAKES.map((mistake) => `${mistake}=ignore`).join(',')}`;
 
-/** A pack begins with `PACK`, a version and the number of its objects. */
+/** A pack starts with `PACK`, a version and the number of its objects. */
 const HEADER_BYTES = 12;
 
-/** Reading a pipe in place of an object would never end. */
+/** An agent may put a pipe in place of an object, and reading it would never end. */
 const STALL_MS = 120_000;
 
 export const DAMAGED_HINT = 'Find damaged objects: git fsck. Then fetch them again from a remote, or restore a backup.';

@@ -13,7 +13,10 @@ import { type InspectedWorktree, withInspectionFolder } from './inspection-folde
 
 type Checkout = OwnGitFolder & { readonly worktree: string };
 
-/** Only line ends, file system and sparse settings come from the repository; filters such as LFS are the operator's. */
+/**
+ * Calls `use` with the files of the checkout. Only line ends, file system and sparse settings come from the repository;
+ * filters such as LFS are the operator's.
+ */
 export async function withCheckout<T>(
   {
     stateDir,
@@ -31,7 +34,7 @@ export async function withCheckout<T>(
   const isSparse = sparse.ok && sparse.value === 'true';
   const conversion = [...conversionSettings(await readOperatorConfig(), 'all'), ...(await readFileSettings(path))];
   const reach = await readFilterAccess(path, conversion);
-  // LFS objects that the repository has need not be fetched.
+  // LFS objects that the repository already has need not be fetched.
   const storage = ['-c', `lfs.storage=${join(commonDir, 'lfs')}`];
   const looked = { stateDir, gitDir, worktree: path, format, objects, index: 'itself' } as const;
   return withInspectionFolder(looked, async (place) => {
@@ -57,7 +60,7 @@ export async function readFilterAccess(repository: string, conversion: readonly 
   return { settings: isAddress ? ['-c', `remote.origin.url=${url.value}`] : [], env: operatorEnvironment() };
 }
 
-/** An option of a program, a helper that git would run (`ext::`), or several lines. */
+/** A URL that git would take for an option or a helper to run (`ext::`), or that has several lines. */
 const ODD_URL = /^-|^[^/]*::|\/\/-|[\0\r\n]/;
 
 /** Replaces the repository's filters by the operator's, for commands that must run in a user's worktree. */

@@ -16,11 +16,12 @@ import {
 import { join } from 'node:path';
 
 /**
- * Reading folders that a running agent writes. It can put links, pipes and huge files there, and exchange a folder for
- * a link while Baton reads it. So links are never followed, no open waits, and paths go through an open folder.
+ * For reading folders that a running agent writes. The agent can put links, pipes and huge files there, and replace a
+ * folder by a link while Baton reads it. So links are never followed, no open blocks, and paths go through an open
+ * folder.
  */
 
-/** The content of a regular file; null if it is missing, of another kind, or larger than `mostBytes`. */
+/** Returns the content of a regular file; null if it is missing, of another kind, or larger than `mostBytes`. */
 export function readAgentFile(path: string, mostBytes: number): string | null {
   const file = openOrNull(path, constants.O_RDONLY);
   if (file === null) return null;
@@ -39,7 +40,7 @@ export function readAgentFile(path: string, mostBytes: number): string | null {
   }
 }
 
-/** An open folder. `path` stays at this folder, even if the agent puts another one in its place. */
+/** An open folder. `path` stays at this folder, even if the agent replaces it. */
 export interface AgentFolder {
   readonly path: string;
   readonly names: readonly string[];
@@ -47,7 +48,7 @@ export interface AgentFolder {
   readonly isWhole: boolean;
 }
 
-/** A folder below a folder of Baton, by the names of the way there. Null if one is missing, a link, or unreadable. */
+/** Opens a folder below one of Baton's, along the names in `way`. Null if one is missing, a link, or unreadable. */
 export function withAgentFolder<T>(
   root: string,
   way: readonly string[],
@@ -68,7 +69,7 @@ export function openAgentFolder(
   way: readonly string[],
   mostNames: number,
 ): (AgentFolder & { readonly close: () => void }) | null {
-  // An open folder of `withAgentFolder` is a link itself, so it is not opened again.
+  // An open folder of `withAgentFolder` is itself a link, so it is not opened again.
   const [first, ...rest] = way;
   let file = openOrNull(first === undefined ? root : join(root, first), FOLDER);
   for (const name of rest) {
@@ -113,13 +114,13 @@ export function statAgentFile(path: string): Stats | null | undefined {
 }
 
 /**
- * Removes what an agent made, when none of its processes is left. It is first moved to a folder of Baton, because an
- * agent can make folders that are hard to remove; these stay there.
+ * Removes an agent's files after all its processes have ended. Moves them to a folder of Baton first, because an agent
+ * can make folders that are hard to remove; these stay there.
  */
 export function discardAgentFiles(path: string, trash: string): void {
   const found = statAgentFile(path);
   if (found === undefined) return;
-  // Only with this right the folder can have another parent.
+  // Without this permission the folder cannot be moved to another parent.
   if (found?.isDirectory() === true) chmodSync(path, 0o700);
   mkdirSync(trash, { recursive: true });
   const taken = join(trash, `discarded-${process.pid}-${performance.now()}`);
@@ -127,11 +128,11 @@ export function discardAgentFiles(path: string, trash: string): void {
   try {
     removeAgentFolder(taken);
   } catch {
-    // Too deep, or another user's.
+    // The folder is too deep or belongs to another user.
   }
 }
 
-/** An agent may have closed its folders to everybody, itself included. */
+/** An agent may have removed all permissions of its folders, even its own. */
 export function removeAgentFolder(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });

@@ -24,9 +24,9 @@ import { renderFileSettings, renderPrivateConfig } from './private-config.ts';
 import { isInside, type UserRepository } from './user-repository.ts';
 
 /**
- * Makes the git directory of a session from the user's repository. No process of a session is running, but the folder
- * may contain what an earlier one left. So nothing is written through it: new files are made beside it and moved in,
- * entry by entry. Objects, stashes and the reflog of HEAD stay.
+ * Builds the git directory of a session from the user's repository. No process of a session is running, but an earlier
+ * one may have left anything in the folder. So nothing is written through it: new files are made beside it and moved
+ * in, entry by entry. Objects, stashes and the reflog of HEAD stay.
  */
 export function buildFolder(git: PrivateGit, repository: UserRepository, packedRefs: string): void {
   const { folder } = git;
@@ -40,7 +40,7 @@ export function buildFolder(git: PrivateGit, repository: UserRepository, packedR
   }
   for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(gitDir, name));
   const logs = join(gitDir, 'logs');
-  // Git makes it at the first commit; the supervisor watches it from the start.
+  // Git creates this folder at the first commit, but the supervisor watches it from the start.
   makeRealFolder(logs);
   keepOnly(folder, logs, ['HEAD', 'refs']);
   keepOnly(folder, join(logs, 'refs'), ['stash']);
@@ -49,7 +49,7 @@ export function buildFolder(git: PrivateGit, repository: UserRepository, packedR
 
 const KEPT: ReadonlySet<string> = new Set(['objects', 'logs', 'modules', 'lfs']);
 
-/** The list of alternates may have changed with the user's repository, or by an earlier session. */
+/** Rewritten each time, because the user's repository or an earlier session may have changed the list of alternates. */
 export function writeAlternates({ folder, objects, isUnmounted }: PrivateGit): void {
   const store = join(folder, 'git', 'objects');
   makeRealFolder(store);
@@ -62,7 +62,7 @@ export function writeAlternates({ folder, objects, isUnmounted }: PrivateGit): v
   );
 }
 
-/** Baton's own git directory beside the private one, for imports and for the worktree's index. */
+/** Builds Baton's own git directory beside the private one, for imports and for the worktree's index. */
 export function buildImportFolder(git: PrivateGit, { at, commonDir, settings }: UserRepository): void {
   const { gitDir } = importFolder(git);
   for (const name of ['objects/pack', 'refs', 'info']) mkdirSync(join(gitDir, name), { recursive: true, mode: 0o700 });
@@ -75,8 +75,8 @@ export function buildImportFolder(git: PrivateGit, { at, commonDir, settings }: 
 }
 
 /**
- * The hooks that the session sees. Links from the hooks folder to other folders would lead nowhere in the sandbox, so a
- * folder with links is copied.
+ * Prepares the hooks that the session sees. Links from the hooks folder to other folders would dangle in the sandbox,
+ * so a folder with links is copied.
  */
 export function prepareHooks(folder: string, { hooksPath, worktree, at }: UserRepository): string | null {
   if (hooksPath === null || !isAbsolute(hooksPath)) return null;
@@ -118,7 +118,7 @@ function copyIfThere(from: string, to: string): void {
   if (existsSync(from)) copyFileSync(from, to, constants.COPYFILE_FICLONE);
 }
 
-/** Keeps the time of the original: git checks files again that changed at the same time as the index. */
+/** Keeps the original's time, because git re-checks files that changed at the same time as the index. */
 function copyIndex(from: string, to: string): void {
   const { mtimeMs } = statSync(from);
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
@@ -135,6 +135,6 @@ function keepOnly(folder: string, path: string, names: readonly string[]): void 
 function makeRealFolder(path: string): void {
   if (!isRealFolder(path)) rmSync(path, { force: true });
   mkdirSync(path, { recursive: true });
-  // An agent may have removed its own rights.
+  // An agent may have removed its own permissions.
   chmodSync(path, 0o755);
 }

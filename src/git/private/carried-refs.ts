@@ -2,15 +2,15 @@ import type { Known } from './known.ts';
 import { isObjectId, type PrivateRefs, type Refs } from './private-refs.ts';
 import { HEADS } from './sync-plan.ts';
 
-/** Below this, a private git directory keeps commits that no other ref has when it is made anew for another session. */
+/** When a private git directory is rebuilt for another session, commits that no other ref has are kept below this. */
 const KEPT = 'refs/baton/kept/';
 
-/** The refs that `findUnsyncedRefs` looks at. */
+/** The refs that `findUnsyncedRefs` reads. */
 export const UNSYNCED_PREFIXES: readonly string[] = [HEADS, KEPT, 'refs/stash'];
 
 /**
- * Refs of a private git directory with commits that no sync brought into the user's repository: branches that were
- * refused, stashes, a detached HEAD. They are carried over, and they keep the directory from being removed.
+ * Finds refs of a private git directory with commits that no sync brought into the user's repository: refused branches,
+ * stashes, a detached HEAD. They are carried over, and they prevent the removal of the directory.
  */
 export function findUnsyncedRefs(
   { head, refs }: PrivateRefs,
@@ -34,8 +34,8 @@ export function findUnsyncedRefs(
 }
 
 /**
- * The packed refs of a session that goes on, with the present values of the user's refs. What the session itself
- * changed stays, and so does the branch it is on.
+ * Merges the packed refs of a resumed session with the current values of the user's refs. What the session itself
+ * changed stays, and so does its current branch.
  */
 export function mergeRefs(packed: Refs, before: Refs, after: Refs, current: string | null): Refs {
   const merged = new Map<string, string>();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PrivateGit } from '../../protocol/sandbox.ts';
 import { readKnown } from './known.ts';
 
-/** The private git directory of a worktree, after a crash too; null if it has none. */
+/** Finds the private git directory of a worktree, even after a crash; null if there is none. */
 export function findPrivateGit(stateDir: string, worktree: string): PrivateGit | null {
   return readKnown(privateGitFolder(stateDir, worktree))?.git ?? null;
 }
@@ -13,7 +13,7 @@ export function privateGitFolder(stateDir: string, worktree: string): string {
   return join(stateDir, 'private-git', createHash('sha256').update(realOr(worktree)).digest('hex').slice(0, 16));
 }
 
-/** A removed worktree still has its folder. */
+/** The folder of a removed worktree may still exist. */
 function realOr(path: string): string {
   try {
     return realpathSync(path);

@@ -14,7 +14,7 @@ import { HEADS } from './sync-plan.ts';
 export async function followWorktree(git: PrivateGit, known: Known, privateHead: string): Promise<Known> {
   if (!existsSync(git.at)) return known;
   const real = await readWorktreeHead(git.at);
-  // A person has checked out something else.
+  // A person has checked out another branch or commit.
   if (real !== known.head) return known;
   const wanted = headToFollow(git, known, privateHead);
   const head = wanted !== null && wanted !== real && (await writeHead(git, wanted, real)) ? wanted : real;
@@ -23,7 +23,7 @@ export async function followWorktree(git: PrivateGit, known: Known, privateHead:
   return { ...known, head, indexed: isIndexed ? commit : known.indexed };
 }
 
-/** The task's branch, or one that the session created. A detached HEAD is followed only if the worktree's is detached. */
+/** The task's branch, or one that the session created. A detached HEAD counts only if the worktree's is too. */
 function headToFollow(git: PrivateGit, known: Pick<Known, 'tip' | 'made'>, privateHead: string): string | null {
   const branch = branchOfHead(privateHead);
   if (branch === null) return git.branch === null && isObjectId(privateHead, git.format) ? privateHead : null;
@@ -46,7 +46,7 @@ async function writeHead(git: PrivateGit, wanted: string, real: string): Promise
   return (await runGit(args, placeOf(git))).ok;
 }
 
-/** Entries of unchanged files keep their times. */
+/** Keeps the times of entries of unchanged files. */
 async function indexTree(git: PrivateGit, commit: string): Promise<boolean> {
   return rewriteIndex(git, async (cwd) => {
     const read = await runGit(['read-tree', '--reset', commit], { cwd });

@@ -24,7 +24,7 @@ export async function importCommits(
   };
   const sent = await send(haves);
   if (sent.ok || sent.problem.code === 'git/disk') return sent;
-  // The agent may have replaced a damaged object, or the user may have removed a commit that the session began with.
+  // The agent may have replaced a damaged object, or the user may have removed a commit that the session started with.
   rmSync(objects, { recursive: true, force: true });
   return send([]);
 }

@@ -33,7 +33,7 @@ export async function importLargeFiles({ folder, commonDir }: PrivateGit): Promi
   }
 }
 
-/** `lfs/objects/ab/cd` */
+/** The folders of objects: `lfs/objects/ab/cd`. */
 function findFolders(gitDir: string): string[][] {
   const namesIn = (way: readonly string[]): readonly string[] =>
     withAgentFolder(gitDir, way, MOST_FILES, ({ names }) => names.filter((name) => /^[0-9a-f]{2}$/.test(name))) ?? [];

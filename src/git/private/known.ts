@@ -3,26 +3,26 @@ import { join } from 'node:path';
 import type { PrivateGit } from '../../protocol/sandbox.ts';
 import { parsePackedRefs, type Refs } from './private-refs.ts';
 
-/** What Baton knows about a private git directory. The session cannot see the file. */
+/** What Baton records about a private git directory, in a file that the session cannot see. */
 export interface Known {
   readonly git: PrivateGit;
   /** The task's branch after the last sync; null before its first commit. */
   readonly tip: string | null;
   readonly made: ReadonlyMap<string, string>;
   /**
-   * Moves of other branches that were about to happen, written before them: after a kill the next sync finds out which
-   * did. A branch that has the same value by chance is not taken for one that the session created.
+   * Moves of other branches, recorded before they are made, so that after a kill the next sync can find out which were
+   * made. A branch that has the same value by chance does not count as created by the session.
    */
   readonly pending: ReadonlyMap<string, string | null>;
   /** Unsynced refs of an earlier session, in case the git directory is incomplete. */
   readonly carried: Refs;
-  /** HEAD of the worktree as Baton last wrote or found it. If a person has changed it since, it stays. */
+  /** HEAD of the worktree as Baton last wrote or found it. If a person has changed it since, it is left alone. */
   readonly head: string;
   /** The commit whose tree is in the worktree's index. */
   readonly indexed: string | null;
-  /** `stampOf` at the last sync. */
+  /** The value of `stampOf` at the last sync. */
   readonly stamp: string;
-  /** The git directory is incomplete: its refs mean nothing, and were synced before. */
+  /** Whether the git directory is incomplete. Its refs then mean nothing, because they were synced before. */
   readonly isBuilding: boolean;
 }
 
@@ -53,14 +53,14 @@ export function writeKnown(known: Known): void {
   writeWhole(knownPath(folder), JSON.stringify(stored));
 }
 
-/** Pairs instead of objects: a branch may be named `__proto__`. */
+/** Pairs instead of objects, because a branch may be named `__proto__`. */
 type StoredKnown = Omit<Known, 'made' | 'pending' | 'carried'> & {
   readonly made: readonly (readonly [string, string])[];
   readonly pending: readonly (readonly [string, string | null])[];
   readonly carried: readonly (readonly [string, string])[];
 };
 
-/** The refs of the user's repository as the session got them. */
+/** The refs of the user's repository as the session received them. */
 export function readSnapshot({ folder, format }: Pick<PrivateGit, 'folder' | 'format'>, under = ['refs/heads/']): Refs {
   return parsePackedRefs(readSnapshotText(folder), format, under);
 }

@@ -15,9 +15,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openAgentFolder, withAgentFolder } from './agent-files.ts';
 
 /**
- * Makes a folder of Baton contain the object files that an agent's object folder has, as hard links. Git then reads a
- * folder in which only regular files exist, and which the agent cannot change: no alternates, links or pipes. The bytes
- * stay the agent's; whoever receives them must hash them.
+ * Links the object files of an agent's object folder into a folder of Baton. Git then reads a folder with only regular
+ * files, which the agent cannot change: no alternates, links or pipes. The bytes are still the agent's, so the receiver
+ * must hash them.
  */
 export async function mirrorObjects(from: string, to: string): Promise<void> {
   mkdirSync(join(to, 'pack'), { recursive: true, mode: 0o700 });
@@ -43,7 +43,7 @@ function mirrorFolder(from: string, name: string, top: string, wanted: RegExp): 
     mkdirSync(to, { recursive: true, mode: 0o700 });
     const there = new Set(readdirSync(to));
     const names = new Set(folder.names.filter((file) => wanted.test(file)));
-    // A pack's index is useful only if the pack is there.
+    // A pack's index is useful only if the pack exists.
     const ordered = [...names].toSorted((a, b) => Number(a.endsWith('.idx')) - Number(b.endsWith('.idx')));
     for (const file of ordered) if (!there.has(file)) addFile(join(folder.path, file), join(to, file));
     for (const file of there) if (!names.has(file)) rmSync(join(to, file), { force: true });
@@ -55,7 +55,7 @@ function addFile(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {
-    // Another user's file cannot be linked. A missing one was removed meanwhile.
+    // Another user's file cannot be linked. A missing one was removed in the meantime.
     copyRegularFile(from, to);
   }
   if (lstatSync(to, { throwIfNoEntry: false })?.isFile() === false) rmSync(to, { force: true, recursive: true });
@@ -67,7 +67,7 @@ function copyRegularFile(from: string, to: string): void {
     file = openSync(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if (fstatSync(file).isFile()) copyFileSync(`/proc/self/fd/${file}`, to);
   } catch {
-    // Git reports an object that it needs and does not find.
+    // Git reports a missing object if it needs it.
     rmSync(to, { force: true });
   } finally {
     if (file !== undefined) closeSync(file);

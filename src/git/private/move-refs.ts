@@ -6,8 +6,9 @@ import { git as runGit, type GitOptions, type GitResult, gitText } from '../run-
 import { type BranchMove, HEADS, type SyncRefusal } from './sync-plan.ts';
 
 /**
- * Moves the task's branch. Without a person's commits the user's branch is where the last sync left it, and any new
- * value is right: agents rewrite their commits. Otherwise only a value that contains those commits is.
+ * Moves the task's branch. If no person has committed, the user's branch is where the last sync left it, and any new
+ * value is accepted, because agents rewrite their commits. Otherwise only a value that contains the person's commits is
+ * accepted.
  */
 export async function moveTaskBranch(
   git: PrivateGit,
@@ -17,9 +18,9 @@ export async function moveTaskBranch(
   const moved = await updateBranch(git, move);
   if (moved.ok) return { ok: true, value: 'done' };
   const current = await findBranch(git, move.branch);
-  // A kill came before the last sync was recorded.
+  // The process was killed before it recorded the last sync.
   if (current === move.to) return { ok: true, value: 'done' };
-  // Nobody moved it: git itself failed, and its reason counts.
+  // The branch has not moved, so git itself failed, for the reported reason.
   if (current === move.from) return moved;
   if (current === null) return { ok: true, value: 'gone' };
   const args = ['merge-base', '--is-ancestor', current, move.to];
@@ -31,7 +32,7 @@ export async function moveTaskBranch(
   return again.ok ? { ok: true, value: 'done' } : again;
 }
 
-/** Moves, creates or deletes another branch, only if it is as the last sync left it. */
+/** Moves, creates or deletes another branch, if it is unchanged since the last sync. */
 export async function moveOtherBranch(git: PrivateGit, move: BranchMove): Promise<'done' | SyncRefusal> {
   if (!isClaimLive(git)) return 'claim-lost';
   const moved = await updateBranch(git, move);
@@ -43,7 +44,7 @@ export async function findBranch(git: PrivateGit, branch: string): Promise<strin
   return found.ok && found.value !== '' ? found.value : null;
 }
 
-/** The content of the worktree's HEAD file, or what it would be in another format of refs. */
+/** Returns the content of the worktree's HEAD file, or the equivalent in another ref format. */
 export async function readWorktreeHead(gitDir: string): Promise<string> {
   const path = join(gitDir, 'HEAD');
   const head = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
@@ -55,7 +56,10 @@ export async function readWorktreeHead(gitDir: string): Promise<string> {
   return detached.ok ? detached.value : '';
 }
 
-/** Named folders instead of discovery: the worktree is the agent's. Without the worktree, the repository remains. */
+/**
+ * Names the folders instead of letting git discover them, because the worktree is the agent's. Without the worktree,
+ * the repository remains.
+ */
 export function placeOf({ at, commonDir }: PrivateGit): GitOptions {
   const gitDir = existsSync(at) ? at : commonDir;
   return { cwd: gitDir, env: { GIT_DIR: gitDir } };

@@ -28,17 +28,20 @@ import { readUserRepository, type UserRepository } from './user-repository.ts';
 export interface PrivateGitRequest {
   readonly stateDir: string;
   readonly worktree: string;
-  /** The task's branch; if omitted, the branch that is checked out. */
+  /** The task's branch. Defaults to the checked-out branch. */
   readonly branch?: string | null;
   readonly fence: PrivateGit['fence'];
-  /** Another process of the same session: stashes, the index, a merge or rebase under way and its settings stay. */
+  /**
+   * Whether this is another process of the same session. Stashes, the index, a running merge or rebase, and its
+   * settings stay.
+   */
   readonly isResumed: boolean;
   readonly isUnmounted?: true;
 }
 
 /**
- * Makes the git directory that a process in a sandbox will see. What an earlier process left there, before a crash, is
- * synced first. No process may be running in the worktree's sandbox.
+ * Prepares the git directory for a process in a sandbox. First syncs what an earlier process left before a crash. No
+ * process may be running in the worktree's sandbox.
  */
 export async function preparePrivateGit(request: PrivateGitRequest): Promise<GitResult<PrivateGit>> {
   const folder = privateGitFolder(request.stateDir, request.worktree);
@@ -58,7 +61,10 @@ export async function preparePrivateGit(request: PrivateGitRequest): Promise<Git
   }
 }
 
-/** Before the session can change them. It sees its own submodules without the mark; a directory that goes on is the session's. */
+/**
+ * Marks submodules before the session can change them. The session sees its own submodules without the mark. The index
+ * of a resumed directory is left to the session.
+ */
 async function guardSubmodules(git: PrivateGit, isNew: boolean): Promise<void> {
   if (!hasSubmodules(join(git.at, 'index'))) return;
   await rewriteIndex(git);
@@ -107,7 +113,7 @@ function make(folder: string, request: PrivateGitRequest, repository: UserReposi
 function describe(git: PrivateGit, { packedRefs, head }: UserRepository, earlier: Known | null, carried: Refs): Known {
   const current = branchOfHead(head);
   const valueOf = (branch: string): string | null => findPackedRef(packedRefs, HEADS + branch);
-  // Branches that others have moved since are no longer the worktree's own.
+  // Branches that others have moved since no longer count as the worktree's own.
   const made = [...(earlier?.made ?? [])].filter(([name, value]) => valueOf(name) === value);
   return {
     git,

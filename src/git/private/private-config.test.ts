@@ -72,7 +72,7 @@ describe('findHooksPath', () => {
   });
 });
 
-/** The part of the configuration that comes from the repository. */
+/** A line of configuration that comes from the repository. */
 function theirs(name: string, value: string, scope = 'local'): string {
   const config = { format: 'sha1', worktree: '/w', hooksPath: '/h' } as const;
   const own = renderPrivateConfig({ ...config, settings: [] });

@@ -30,9 +30,9 @@ export interface PrivateConfig {
 }
 
 /**
- * The configuration of a private git directory: what changes the content of files and commits, as the user's repository
- * has it; nothing that may contain a secret. Programs are allowed as filters and drivers only. They run in the sandbox,
- * and without a filter the session would commit other bytes than the user.
+ * Renders the configuration of a private git directory: the settings of the user's repository that affect the content
+ * of files and commits, and nothing that may contain a secret. Programs are allowed only as filters and drivers. They
+ * run in the sandbox, and without a filter the session would commit other bytes than the user.
  */
 export function renderPrivateConfig({ format, worktree, hooksPath, settings }: PrivateConfig): string {
   const own: readonly (readonly [string, string])[] = [
@@ -42,11 +42,11 @@ export function renderPrivateConfig({ format, worktree, hooksPath, settings }: P
     ['core.hookspath', hooksPath],
     ['core.logallrefupdates', 'true'],
     ...(format === 'sha1' ? [] : [['extensions.objectformat', format] as const]),
-    // The index is a copy, and the objects of the user are read-only.
+    // The index is a copy, and the user's objects are read-only.
     ['core.splitindex', 'false'],
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
-    // The user's keys are outside of the sandbox.
+    // The user's keys are outside the sandbox.
     ['commit.gpgsign', 'false'],
     ['tag.gpgsign', 'false'],
   ];
@@ -64,7 +64,7 @@ export function renderFileSettings(settings: readonly Setting[]): string {
     .join('');
 }
 
-/** The user's hooks folder as configured, without the fence's; null if it is not configured. */
+/** The user's configured hooks folder, ignoring the fence's; null if none is configured. */
 export function findHooksPath(settings: readonly Setting[], beforeFence: string): string | null {
   const paths = settings.filter(({ name, value }) => name === 'core.hookspath' && basename(value) !== HOOKS_FOLDER);
   return beforeFence || (paths.at(-1)?.value ?? null);
@@ -75,7 +75,7 @@ function isLocal({ scope }: Setting): boolean {
 }
 
 function isPassedOn(setting: Setting): boolean {
-  // The fence sets this for the worktree. In the sandbox tags are the session's own.
+  // The fence sets this for the worktree. In the sandbox the session may tag freely.
   if (!isLocal(setting) || (setting.scope === 'worktree' && setting.name.endsWith('.tagopt'))) return false;
   const [, section = '', key = ''] = /^([a-z0-9-]+)\.(?:.*\.)?([a-z][a-z0-9-]*)$/s.exec(setting.name) ?? [];
   return SECTIONS.has(section) || KEYS[section]?.has(key) === true;

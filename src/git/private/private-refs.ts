@@ -5,12 +5,15 @@ import { type AgentFolder, readAgentFile, statAgentFile, withAgentFolder } from 
 /** Refs by their full name. */
 export type Refs = ReadonlyMap<string, string>;
 
-/** The refs of a private git directory, read as files: git would also obey its configuration, which is the agent's. */
+/**
+ * The refs of a private git directory, read as files, because git would also apply its configuration, which the agent
+ * can write.
+ */
 export interface PrivateRefs {
   /** As in the file: `ref: refs/heads/x`, or a commit; empty if unreadable. */
   readonly head: string;
   readonly refs: Refs;
-  /** False if something was skipped or too much. A missing ref is then not a deleted one. */
+  /** False if a ref was skipped or there are too many. A missing ref then does not mean a deleted one. */
   readonly isComplete: boolean;
 }
 
@@ -19,7 +22,7 @@ export function readPrivateRefs(
   under: readonly string[] = ['refs/heads/'],
 ): PrivateRefs {
   const gitDir = join(folder, 'git');
-  // Git packs a ref before it removes the loose one, so the loose ones are read first.
+  // Git packs a ref before it removes the loose one, so loose refs are read first.
   const loose = readLoose(gitDir, under);
   const packed = readAgentFile(join(gitDir, 'packed-refs'), MOST_BYTES);
   const refs = new Map(parsePackedRefs(packed ?? '', format, under));
@@ -35,7 +38,7 @@ export function readPrivateRefs(
   return { head: readHead(gitDir), refs, isComplete };
 }
 
-/** Changes with every change of a branch or of HEAD. Reads a few small files. */
+/** Returns a text that changes with every change of a branch or of HEAD. Reads a few small files. */
 export function stampOf(folder: string): string {
   const gitDir = join(folder, 'git');
   const packed = statAgentFile(join(gitDir, 'packed-refs'));
@@ -43,7 +46,7 @@ export function stampOf(folder: string): string {
   return [readHead(gitDir), `${packed?.ino} ${packed?.size} ${packed?.mtimeMs}`, ...loose.toSorted()].join('\n');
 }
 
-/** The format of git's `packed-refs`. Odd lines are skipped. */
+/** Parses git's `packed-refs`. Invalid lines are skipped. */
 export function parsePackedRefs(
   text: string,
   format: PrivateGit['format'],
@@ -67,10 +70,10 @@ export function findPackedRef(text: string, name: string): string | null {
 
 export const PACKED_HEADER = '# pack-refs with: sorted \n';
 
-/** In the order that git expects. */
+/** Renders the refs in the order that git expects. */
 export function renderPackedRefs(refs: Refs): string {
   const names = [...refs.keys()].toSorted((a, b) => (a < b ? -1 : 1));
-  // Beyond the basic plane, JavaScript orders text differently from git, which orders bytes.
+  // Beyond the basic plane, JavaScript orders text by UTF-16 units and git by bytes.
   const header = names.some((name) => /[\ud800-\udfff]/.test(name)) ? '' : PACKED_HEADER;
   return header + names.map((name) => `${refs.get(name) ?? ''} ${name}\n`).join('');
 }
@@ -93,7 +96,7 @@ interface LooseRefs {
   isComplete: boolean;
 }
 
-/** A prefix without a final slash is one ref. */
+/** A prefix without a final slash names one ref. */
 function readLoose(gitDir: string, under: readonly string[]): LooseRefs {
   const found: LooseRefs = { refs: new Map(), isComplete: true };
   for (const prefix of under) {
@@ -113,7 +116,7 @@ function walk(root: string, way: readonly string[], name: string, found: LooseRe
   const walked = withAgentFolder(root, way, MOST_LOOSE, (folder) => {
     if (!folder.isWhole) found.isComplete = false;
     for (const each of folder.names) {
-      // Git writes the new value of a ref there first.
+      // Git writes a ref's new value there first.
       if (each.endsWith('.lock')) continue;
       const ref = `${name}/${each}`;
       const value = readAgentFile(join(folder.path, each), MOST_REF_BYTES);
@@ -123,7 +126,7 @@ function walk(root: string, way: readonly string[], name: string, found: LooseRe
       else found.isComplete = false;
     }
   });
-  // If git has removed it meanwhile, its refs are in `packed-refs`.
+  // If git has removed the folder in the meantime, its refs are in `packed-refs`.
   if (walked === null && statAgentFile(join(root, ...way)) !== undefined) found.isComplete = false;
 }
 

@@ -10,15 +10,15 @@ import { branchOfHead, parsePackedRefs, readHead, type Refs, renderPackedRefs, s
 import { readUserRefs } from './user-repository.ts';
 
 /**
- * Shows a running session what has changed in the user's repository: main after a merge, remote-tracking branches after
- * a fetch. What the session itself changed stays. `busy`: a git process of the session is writing its refs.
+ * Updates a running session's view of the user's repository: main after a merge, remote-tracking branches after a
+ * fetch. The session's own changes stay. `busy`: a git process of the session is writing its refs.
  */
 export async function refreshPrivateGit(git: PrivateGit): Promise<GitResult<'fresh' | 'busy'>> {
   const found = await readUserRefs(placeOf(git));
   return found.ok ? { ok: true, value: refreshRefs(git, found.value.packedRefs, 'running') } : found;
 }
 
-/** Only `packed-refs` is written, with git's own lock. A loose ref of the session takes precedence over it. */
+/** Writes only `packed-refs`, with git's own lock. A loose ref of the session takes precedence. */
 export function refreshRefs(git: PrivateGit, snapshot: string, session: 'running' | 'not running'): 'fresh' | 'busy' {
   const gitDir = join(git.folder, 'git');
   const path = join(gitDir, 'packed-refs');
@@ -37,7 +37,7 @@ export function refreshRefs(git: PrivateGit, snapshot: string, session: 'running
     renameSync(lock, path);
     writeSnapshot(git.folder, snapshot);
     const known = readKnown(git.folder);
-    // Unsynced changes must stay visible as such.
+    // Unsynced changes must stay detectable.
     if (known !== null && wasSynced) writeKnown({ ...known, stamp: stampOf(git.folder) });
     return 'fresh';
   } finally {

@@ -20,13 +20,13 @@ export async function removePrivateGit(stateDir: string, worktree: string): Prom
     if (!refs.isComplete) return keepsWork(known, ['refs that Baton cannot read']);
     if (unsynced.size > 0 && !(await hasAll(known, unsynced))) return keepsWork(known, [...unsynced.keys()]);
   } else if (known !== null && known.carried.size > 0) return keepsWork(known, [...known.carried.keys()]);
-  // For another user it is a link.
+  // In mode `user` the folder is a link.
   if (existsSync(folder)) discardAgentFiles(realpathSync(folder), dirname(realpathSync(folder)));
   discardAgentFiles(folder, dirname(folder));
   return { ok: true, value: null };
 }
 
-/** Git fails if the user's repository lacks a commit, and prints one that no ref of it reaches. */
+/** Git fails if the user's repository lacks one of the commits, and prints a commit that none of its refs reaches. */
 async function hasAll({ git }: Known, refs: Refs): Promise<boolean> {
   const input = `${[...new Set(refs.values())].join('\n')}\n`;
   const missing = await runGit(['rev-list', '--max-count=1', '--stdin', '--not', '--all'], { ...placeOf(git), input });

@@ -46,7 +46,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(
       const { scratch, repo, worktree } = session;
       expect(scratch.git(worktree, 'log', '--format=%s')).toBe('three\ntwo\nside\nfirst');
       expect(scratch.git(worktree, 'status', '--porcelain')).toBe('');
-      // The plumbing command does not refresh: the index has the times of the files.
+      // The plumbing command does not refresh, so this shows that the index has the files' times.
       expect(scratch.git(worktree, 'diff-files')).toBe('');
       expect(scratch.git(worktree, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${BRANCH}`);
       expect(scratch.git(repo, 'fsck', '--no-dangling')).toBe('');
@@ -62,7 +62,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(
       const before = session.refs();
       const link = readFileSync(join(worktree, '.git'), 'utf8');
       const config = readFileSync(join(repo, '.git/config'), 'utf8');
-      // Read-only in the sandbox.
+      // The file is read-only in the sandbox.
       const marker = join(tmpdir(), 'baton-private-marker');
       const ran = session.inSandbox(`
       refuses() { if "$@" 2>/dev/null; then echo "not refused: $*"; fi; }
@@ -113,7 +113,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(
       expect(existsSync(marker)).toBe(false);
       const copies = readdirSync(join(git.folder, 'import/objects'), { recursive: true, withFileTypes: true });
       expect(copies.filter((each) => !each.isFile() && !each.isDirectory())).toEqual([]);
-      // The next session begins with a clean directory, and finds the commits of the private main.
+      // The next session starts with a clean directory, and finds the commits of the private main.
       await session.prepare();
       const next = session.inSandbox(`
       git config --get-regexp 'evil|fsmonitor|hook' || :

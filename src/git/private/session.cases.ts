@@ -25,7 +25,7 @@ export class Session {
     this.git = git;
   }
 
-  /** `set` prepares the repository before the session begins. */
+  /** `set` prepares the repository before the session starts. */
   static async begin(set: (scratch: Scratch, repo: string) => void = () => undefined): Promise<Session> {
     const scratch = oddScratch();
     const repo = scratch.repository();
@@ -46,7 +46,7 @@ export class Session {
     return this.git;
   }
 
-  /** Makes the claim with this epoch live, and the session one of epoch 1. */
+  /** Makes a claim with this epoch the live one. The session's own epoch is 1. */
   claim(epoch: number): void {
     const fence = { livePath: fencePath(this.stateDir, 'p', 'T1'), epoch: 1 };
     writeFence(this.stateDir, 'p', 'T1', { epoch, sessionId: 's' });
@@ -74,7 +74,7 @@ export class Session {
     return this.run('rev-parse', 'HEAD');
   }
 
-  /** Runs a shell script in bubblewrap, with the session's mounts and nothing else of the scratch folder. */
+  /** Runs a shell script in bubblewrap with the session's mounts, and with nothing else of the scratch folder. */
   inSandbox(script: string): { code: number | null; stdout: string; stderr: string } {
     const { worktree, git, scratch } = this;
     const system = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run'];
@@ -100,7 +100,7 @@ export class Session {
   }
 }
 
-/** Odd characters in every path. */
+/** A scratch folder with odd characters in every path. */
 export function oddScratch(): Scratch {
   return new Scratch(`baton "private' ü `);
 }

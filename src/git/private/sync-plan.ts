@@ -10,7 +10,7 @@ export interface BranchMove {
 
 export type SyncRefusal = keyof typeof REFUSALS;
 
-/** A change of a private branch that does not reach the user's repository, and stays in the private one. */
+/** A change of a private branch that is not copied to the user's repository, and stays in the private one. */
 export interface RefusedBranch {
   readonly branch: string;
   readonly reason: SyncRefusal;
@@ -37,9 +37,9 @@ export interface SyncFacts {
   /** The task's branch, and its value after the last sync. */
   readonly branch: string | null;
   readonly tip: string | null;
-  /** Branches that syncs of this worktree created, with the value they gave them. */
+  /** Branches that syncs of this worktree created, with the value that the sync set. */
   readonly made: ReadonlyMap<string, string>;
-  /** The branches, remote-tracking branches and tags of the user's repository as the session got them. */
+  /** Refs of the user's repository as the session received them: branches, remote-tracking branches and tags. */
   readonly snapshot: Refs;
 }
 
@@ -49,7 +49,9 @@ export interface SyncPlan {
   readonly refused: readonly RefusedBranch[];
 }
 
-/** Decides which changes of private branches the user's repository may get. Everything but branches stays private. */
+/**
+ * Decides which changes of private branches are copied to the user's repository. Anything but branches stays private.
+ */
 export function planSync({ privateRefs, branch, tip, made, snapshot }: SyncFacts): SyncPlan {
   let task: BranchMove | null = null;
   const others: BranchMove[] = [];
@@ -74,8 +76,8 @@ export function planSync({ privateRefs, branch, tip, made, snapshot }: SyncFacts
 }
 
 /**
- * Git would read other names as a commit, or as a ref of another kind: a branch `origin/main` comes before the remote-tracking
- * branch wherever a person types that name.
+ * Git would read other names as a commit or as a ref of another kind: a branch `origin/main` takes precedence over the
+ * remote-tracking branch wherever a person types that name.
  */
 function isClearName(name: string, snapshot: Refs): boolean {
   if (!isGitRef(name) || /^(?:[0-9a-f]{7,64}|[A-Z_]*HEAD|refs\/.*)$/.test(name)) return false;

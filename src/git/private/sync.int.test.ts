@@ -26,7 +26,7 @@ describe("the task's branch", () => {
   it('follows commits and rewrites, and so do HEAD, index and reflog of the worktree', async () => {
     session = await Session.begin();
     const { scratch, worktree } = session;
-    // The supervisor watches it from the start.
+    // The supervisor watches this folder from the start.
     expect(existsSync(join(session.git.folder, 'git/logs'))).toBe(true);
     session.commit({ a: '1' }, 'one');
     expect(await sync()).toEqual([`${BRANCH} done`]);
@@ -39,12 +39,12 @@ describe("the task's branch", () => {
     expect(scratch.git(worktree, 'log', '--format=%s')).toBe('one\nfirst');
     expect(scratch.git(worktree, 'diff-files')).toBe('');
     expect(scratch.git(worktree, 'reflog', '--format=%gs')).toContain('baton: from the sandbox');
-    // Nothing is sent twice, and there are no empty packs.
+    // No object is sent twice, and there are no empty packs.
     const packs = readdirSync(join(session.repo, '.git/objects/pack')).filter((name) => name.endsWith('.pack'));
     expect(packs).toHaveLength(2);
   });
 
-  it('keeps commits of people: it moves on top of them, and not away from them', async () => {
+  it('keeps commits of people: it moves onto them, and not away from them', async () => {
     session = await Session.begin();
     const { scratch, worktree } = session;
     const theirs = scratch.commit(worktree, { theirs: '' }, 'theirs');
@@ -66,7 +66,7 @@ describe("the task's branch", () => {
     session.commit({ a: '1' });
     session.run('branch', 'side');
     expect(await sync()).toEqual([`${BRANCH} claim-lost`, 'side claim-lost']);
-    // The fence may open without a further commit.
+    // The fence may open without another commit, so the change must stay visible.
     expect(hasPrivateChanges(session.git)).toBe(true);
     expect(session.refs()).toBe(before);
     session.claim(1);
@@ -108,7 +108,7 @@ describe('other branches', () => {
     session.run('branch', '-f', 'mine', 'HEAD');
     session.run('branch', '-f', 'both', 'HEAD');
     expect(await sync()).toEqual(['both taken', `${BRANCH} done`, 'mine taken']);
-    // Not even if the session guesses the value.
+    // Not synced even if the session guesses the value.
     session.run('update-ref', 'refs/heads/both', first);
     session.run('fetch', '--quiet', repo, '+main:mine');
     expect(await sync()).toEqual(['both taken', 'mine taken']);
@@ -136,7 +136,7 @@ describe('after a kill', () => {
     valueOf(await syncPrivateGit(session.git));
     expect([session.ref(`refs/heads/${BRANCH}`), session.ref('refs/heads/side')]).toEqual([head, head]);
     expect(session.scratch.git(session.worktree, 'status', '--porcelain')).toBe('');
-    // The branch counts as the session's own.
+    // The branch counts as the session's own, so the session may delete it.
     session.run('branch', '-D', 'side');
     expect(await sync()).toEqual(['side done']);
   });
@@ -171,7 +171,7 @@ describe('repositories of every kind', () => {
     }
     rmSync(ran, { force: true });
     expect(scratch.git(worktree, 'status', '--porcelain')).toBe('?? new/');
-    // Inside it is the session that runs it, and it sees its submodule.
+    // Inside the sandbox git runs as the session, which sees its submodule.
     expect(session.run('status', '--porcelain')).toMatch(/M old/);
     rmSync(ran, { force: true });
     session.run('add', 'old', 'new');
@@ -180,7 +180,7 @@ describe('repositories of every kind', () => {
     expect(scratch.git(worktree, 'status', '--porcelain')).toBe('');
     expect(scratch.git(worktree, 'diff', 'HEAD~1', '--stat')).not.toBe('');
     expect(existsSync(ran)).toBe(false);
-    // Without the mark it would.
+    // Without the mark, git status would show the submodule.
     scratch.git(worktree, 'update-index', '--no-assume-unchanged', 'new');
     expect(scratch.git(worktree, 'status', '--porcelain')).toBe('M new');
     expect(existsSync(ran)).toBe(true);
@@ -226,7 +226,7 @@ describe('repositories of every kind', () => {
     session.scratch.write(objects, { [path(large)]: 'large', [path(false_)]: 'false' });
     mkdirSync(join(objects, 'cd/ef'), { recursive: true });
     symlinkSync('/etc/passwd', join(objects, path('cdef'.repeat(16))));
-    // Another repository's files, behind a link.
+    // Files of another repository, behind a link.
     const other = createHash('sha256').update('other').digest('hex');
     const outside = join(session.scratch.folder, 'other');
     session.scratch.write(outside, { [join(other.slice(2, 4), other)]: 'other' });
@@ -273,7 +273,7 @@ describe('a next session', () => {
     expect(readdirSync(join(stateDir, 'private-git'))).toEqual([]);
   });
 
-  it('of the same kind goes on where it was, with the present main', async () => {
+  it('of the same kind continues where it was, with the current main', async () => {
     session = await Session.begin();
     const { scratch, repo } = session;
     session.run('switch', '--quiet', '--create', 'conflict');
@@ -287,7 +287,7 @@ describe('a next session', () => {
     expect(session.run('status', '--porcelain')).toBe('UU README.md');
     expect(session.run('rev-parse', '--verify', 'MERGE_HEAD')).toBe(session.ref('refs/heads/conflict'));
     expect(hasPrivateChanges(session.git)).toBe(false);
-    // While it runs, too.
+    // The same while the session runs.
     const later = scratch.commit(repo, { y: '' });
     const lock = join(session.git.folder, 'git/packed-refs.lock');
     writeFileSync(lock, '');
@@ -328,7 +328,7 @@ describe('a next session', () => {
   });
 });
 
-/** The outcome for each branch. */
+/** Returns the outcome for each branch. */
 async function sync(): Promise<string[]> {
   const { moved, refused }: SyncResult = valueOf(await syncPrivateGit(session.git));
   return [
@@ -337,7 +337,9 @@ async function sync(): Promise<string[]> {
   ].toSorted();
 }
 
-/** Syncs in another process, which is killed before or after git moves the branch. Returns the signal it died of. */
+/**
+ * Syncs in another process, which is killed before or after git moves the branch. Returns the signal that killed it.
+ */
 function killedSync({ scratch, git }: Session, when: string, branch: string): string | null {
   const kill = `case "$*" in *update-ref*refs/heads/${branch}\\ *) `;
   const run = 'git_() { PATH=${PATH#*:} git "$@"; }';

@@ -15,15 +15,15 @@ export interface SyncResult {
   readonly tip: string | null;
 }
 
-/** Whether a branch or HEAD of the session has changed since the last sync. Synchronous, and reads a few small files. */
+/** Whether a branch or HEAD of the session has changed since the last sync. Synchronous; reads a few small files. */
 export function hasPrivateChanges({ folder }: Pick<PrivateGit, 'folder'>): boolean {
   const known = readKnown(folder);
   return known !== null && !known.isBuilding && stampOf(folder) !== known.stamp;
 }
 
 /**
- * Brings the session's commits into the user's repository: objects first, then the branches, each by compare-and-swap,
- * then HEAD and index of the worktree. A kill at any point loses nothing: the next sync continues.
+ * Copies the session's commits to the user's repository: objects first, then the branches, each by compare-and-swap,
+ * then HEAD and index of the worktree. A kill at any point loses nothing, because the next sync continues.
  */
 export async function syncPrivateGit(git: PrivateGit): Promise<GitResult<SyncResult>> {
   const earlier = running.get(git.folder) ?? Promise.resolve();
@@ -34,10 +34,10 @@ export async function syncPrivateGit(git: PrivateGit): Promise<GitResult<SyncRes
   return sync;
 }
 
-/** One sync of a folder at a time. */
+/** Allows one sync of a folder at a time. */
 const running = new Map<string, Promise<unknown>>();
 
-/** A sync under way. */
+/** A running sync. */
 interface SyncRun {
   readonly git: PrivateGit;
   known: Known;
@@ -51,7 +51,7 @@ async function runSync(git: PrivateGit): Promise<GitResult<SyncResult>> {
   if (stored === null || stored.isBuilding)
     return { ok: true, value: { moved: [], refused: [], tip: stored?.tip ?? null } };
   const snapshot = readSnapshot(git, ['refs/']);
-  // Before the refs are read: a later change then has another stamp.
+  // Taken before the refs are read, so that a later change has another stamp.
   const stamp = stampOf(git.folder);
   const privateRefs = readPrivateRefs(git);
   const known = { ...(await settlePending(git, stored)), stamp };
@@ -61,14 +61,14 @@ async function runSync(git: PrivateGit): Promise<GitResult<SyncResult>> {
   if (failure === undefined) {
     const head = await syncOtherBranches(run, plan.others, privateRefs.head);
     run.known = await followWorktree(git, run.known, head);
-    // Only now HEAD has left a branch that the session deleted.
+    // Done now, because HEAD has only just left a branch that the session deleted.
     await moveOthers(
       run,
       plan.others.filter((each) => each.to === null),
     );
   }
-  // After a failure too: it is not repeated at every request of the agent, only at the next change and at the end. A
-  // fence may open again, also without a change.
+  // Recorded even after a failure, so that the sync is repeated at the next change and at the end, not at every request
+  // of the agent. A claim's fence may open again without a change, so then the old stamp stays.
   const isFenced = run.refused.some(({ reason }) => reason === 'claim-lost');
   writeKnown(isFenced ? { ...run.known, stamp: stored.stamp } : run.known);
   return failure ?? { ok: true, value: { moved: run.moved, refused: run.refused, tip: run.known.tip } };
@@ -89,7 +89,7 @@ async function syncTaskBranch(run: SyncRun, move: BranchMove | null): Promise<Gi
   return undefined;
 }
 
-/** Creates and moves branches. Returns the private HEAD; empty if it is detached and its commit could not be imported. */
+/** Creates and moves branches. Returns the private HEAD; empty if detached and its commit could not be imported. */
 async function syncOtherBranches(run: SyncRun, others: readonly BranchMove[], head: string): Promise<string> {
   const { git } = run;
   const moves = others.filter((each) => each.to !== null);
@@ -108,7 +108,7 @@ async function moveOthers(run: SyncRun, moves: readonly BranchMove[]): Promise<v
   writeKnown({ ...run.known, pending: new Map(moves.map(({ branch, to }) => [branch, to])) });
   const current = branchOfHead(await readWorktreeHead(run.git.at));
   for (const move of moves) {
-    // A person, or HEAD that could not follow, is on the branch.
+    // The branch to delete is checked out, by a person or because HEAD could not follow.
     if (move.to === null && move.branch === current) continue;
     const outcome = await moveOtherBranch(run.git, move);
     if (outcome !== 'done') {
@@ -123,7 +123,7 @@ async function moveOthers(run: SyncRun, moves: readonly BranchMove[]): Promise<v
   writeKnown(run.known);
 }
 
-/** After a kill between a move of branches and its record: the moves that happened count. */
+/** Handles a kill between moving branches and recording that: the moves that were made count. */
 async function settlePending(git: PrivateGit, known: Known): Promise<Known> {
   if (known.pending.size === 0) return known;
   const made = new Map(known.made);
@@ -135,7 +135,7 @@ async function settlePending(git: PrivateGit, known: Known): Promise<Known> {
   return { ...known, made, pending: new Map() };
 }
 
-/** Commits that the user's repository has, so that git need not look at their history. */
+/** Finds commits that the user's repository has, so that git can skip their history. */
 function findHaves({ tip, made }: Known, snapshot: Refs): string[] {
   const heads = [...snapshot].filter(([name]) => name.startsWith(HEADS)).slice(0, MOST_HAVES);
   return [...new Set([...(tip === null ? [] : [tip]), ...made.values(), ...heads.map(([, value]) => value)])];

@@ -7,16 +7,16 @@ import { readWorktreeHead } from './move-refs.ts';
 import { findHooksPath, parseSettings, type Setting } from './private-config.ts';
 import { PACKED_HEADER, type Refs } from './private-refs.ts';
 
-/** What a private git directory takes from the repository of a worktree. */
+/** What a private git directory takes from a worktree's repository. */
 export interface UserRepository extends Pick<PrivateGit, 'at' | 'commonDir' | 'worktree' | 'format'> {
   readonly objects: readonly ObjectFolder[];
   readonly head: string;
   readonly settings: readonly Setting[];
-  /** The other refs, as git's `packed-refs` has them. */
+  /** The other refs, in the format of git's `packed-refs`. */
   readonly packedRefs: string;
   /** Symbolic refs and the refs they name, such as refs/remotes/origin/HEAD. */
   readonly symbolic: Refs;
-  /** The user's hooks folder: mounted if it is absolute; null if the repository has no hooks. */
+  /** The user's hooks folder, mounted if absolute; null if the repository has no hooks. */
   readonly hooksPath: string | null;
 }
 
@@ -47,11 +47,11 @@ export async function readUserRepository(folder: string): Promise<GitResult<User
   });
 }
 
-/** Only refs that people work with: not those of Baton, replacements or notes. */
+/** Reads only refs that people use: not Baton's own, replacements or notes. */
 export async function readUserRefs(
   place: GitOptions,
 ): Promise<GitResult<Pick<UserRepository, 'packedRefs' | 'symbolic'>>> {
-  // `%(symref)` is empty for most refs. A condition would take git twice as long.
+  // `%(symref)` is empty for most refs. Filtering them in git would take twice as long.
   const args = [
     'for-each-ref',
     '--format=%(symref)%(objectname) %(refname)',
@@ -92,7 +92,7 @@ function readAlternates(objects: string): string[] {
   if (!existsSync(list)) return [];
   const lines = readFileSync(list, 'utf8').split('\n');
   const paths = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  // Git quotes a path as C does, which JSON reads in all usual cases.
+  // Git quotes a path like C, which JSON can parse in all usual cases.
   return paths.map((path) => resolve(objects, path.startsWith('"') ? unquoted(path) : path));
 }
 

@@ -7,7 +7,7 @@ let scratch: Scratch;
 let repo: string;
 let work: string;
 
-/** A branch `work` with two commits, and a main branch that went on meanwhile. */
+/** A branch `work` with two commits, and a main branch that has moved since. */
 beforeEach(() => {
   scratch = new Scratch();
   repo = scratch.repository();
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => scratch.remove());
 
 describe('commits', () => {
-  it('are there or not, by their full name, loose and packed, from any worktree', async () => {
+  it('exist or not, by their full id, loose and packed, from any worktree', async () => {
     scratch.git(repo, 'tag', '-a', '-m', 'x', 'v1', work);
     const [tag, tree, blob] = ['v1', 'work^{tree}', 'work:new'].map((name) => scratch.git(repo, 'rev-parse', name));
     scratch.git(repo, 'worktree', 'add', '--quiet', '--detach', '../else where');
@@ -46,8 +46,8 @@ describe('commits', () => {
   });
 });
 
-describe('work comes onto the main branch', () => {
-  it('not at all', async () => {
+describe('work reaches the main branch', () => {
+  it('not, if it was never merged', async () => {
     scratch.commit(repo, { other: '1\n' });
     expect(await landing()).toBe(null);
   });
@@ -124,7 +124,7 @@ describe('work is undone on the main branch', () => {
     expect(await revert()).toMatchObject({ commit: expect.any(String) });
   });
 
-  it('without a word, by its content', async () => {
+  it('without a message, by its content', async () => {
     merge();
     scratch.git(repo, 'checkout', '--quiet', 'HEAD^1', '--', 'a file');
     scratch.git(repo, 'rm', '--quiet', 'new');
@@ -132,13 +132,13 @@ describe('work is undone on the main branch', () => {
     expect(await revert()).toEqual({ commit: null });
   });
 
-  it('but not by going on with it', async () => {
+  it('but not by later changes', async () => {
     merge();
     scratch.commit(repo, { new: '3\n' });
     expect(await revert()).toBe(null);
   });
 
-  it('and the first commit of all can be asked about too', async () => {
+  it('and the first commit of the history is supported too', async () => {
     const first = scratch.git(repo, 'rev-list', '--max-parents=0', 'main');
     const value = { how: 'fast-forward', commit: first, base: null } as const;
     expect(valueOf(await findRevert(repo, { sha: first, landing: value }, 'main'))).toBe(null);

@@ -5,14 +5,14 @@ export interface Landing {
   readonly how: 'fast-forward' | 'merge' | 'squash' | 'rebase';
   /** The commit on the main branch that a revert would name; null if only the content matches. */
   readonly commit: string | null;
-  /** The commit before the work, which is the difference to `sha`; null if unknown. */
+  /** The commit before the work, so that the work is the difference to `sha`; null if unknown. */
   readonly base: string | null;
 }
 
-/** How far back a squashed copy is searched by content. */
+/** How many commits back a squashed copy is searched by content. */
 const MAX_COMMITS = 2_000;
 
-/** How the work up to `sha` reached the main branch; null if it did not. */
+/** Returns how the work up to `sha` reached the main branch; null if it did not. */
 export async function findLanding(
   repository: GitLocation,
   sha: string,
@@ -21,7 +21,7 @@ export async function findLanding(
   return attempt(async () => {
     if (unwrap(await isAncestor(repository, sha, main))) return landingOfAncestor(repository, sha, main);
     const base = unwrap(await findMergeBase(repository, sha, main));
-    // Nothing came to the main branch since the work began.
+    // The main branch has not moved since the work began.
     return base === null || base === main ? null : findCopy(repository, sha, main, base);
   });
 }
@@ -31,7 +31,7 @@ async function landingOfAncestor(repository: GitLocation, sha: string, main: str
   const trunk = unwrap(await gitLines(['rev-list', '--first-parent', ...range], { cwd: repository }));
   const path = unwrap(await gitLines(['rev-list', '--ancestry-path', ...range], { cwd: repository }));
   const descendants = new Set(path);
-  // The oldest trunk commit after the work brought it, or follows directly.
+  // The oldest trunk commit after the work merged it, or follows it directly.
   const first = trunk.findLast((commit) => descendants.has(commit));
   const parents = first === undefined ? [] : await parentsOf(repository, first);
   const [trunkParent] = parents;
@@ -57,7 +57,7 @@ async function findSamePatch(repository: GitLocation, sha: string, main: string,
   const candidates = unwrap(await gitLines(args, { cwd: repository }));
   if (wanted === undefined || candidates.length === 0) return null;
   const theirs = await patchIds(repository, ['--stdin'], `${candidates.join('\n')}\n`);
-  // If the range is too large to compare, the cheaper checks that follow decide.
+  // If the range is too large to compare, the cheaper checks below decide.
   if (!theirs.ok && theirs.problem.code === 'git/too-much-output') return null;
   return unwrap(theirs).find(([id]) => id === wanted[0])?.[1] ?? null;
 }
@@ -93,7 +93,7 @@ export async function findRevert(
 ): Promise<GitResult<Revert | null>> {
   const { sha, landing } = work;
   const compared = await readChangeSide(repository, landing.base ?? `${sha}^`, sha, main);
-  // The first commit has no parent to compare with; only messages count.
+  // The first commit has no parent to compare with, so only messages count.
   if (!compared.ok && landing.base !== null) return compared;
   const side = compared.ok ? compared.value : 'between';
   if (side === 'after') return { ok: true, value: null };
@@ -106,7 +106,9 @@ export async function findRevert(
   });
 }
 
-/** The commit that reverts another and still stands. Git writes the full id; people shorten it. */
+/**
+ * Returns the commit that reverts another one and is itself not reverted. Git writes the full id; people shorten it.
+ */
 async function findDeclaredRevert(
   repository: GitLocation,
   commit: string,

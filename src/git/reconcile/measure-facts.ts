@@ -9,9 +9,9 @@ import { type MainHistory, readMainHistory, readWorkFact, type WorkFact, type Wo
 export interface MeasureOptions {
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
   readonly mainBranch?: string;
-  /** The main branch that counts, if it is not the repository's: that of a fleet's remote. */
+  /** The shared main branch of a fleet's remote, which takes precedence over the repository's. */
   readonly sharedMain?: MainBranchHead | undefined;
-  /** Sessions whose process has ended; the caller checks processes. */
+  /** Sessions whose process has ended. The caller checks the processes. */
   readonly deadSessions: ReadonlySet<string>;
   /** How many of the newest finished tasks are compared file by file, to find reverts without a message. */
   readonly thorough?: number;
@@ -19,7 +19,7 @@ export interface MeasureOptions {
 
 const AT_ONCE = 4;
 
-/** Measures the facts for reconciliation. Tasks are given oldest first. Only reads. */
+/** Measures the facts for reconciliation. Expects tasks oldest first. Writes nothing. */
 export async function measureFacts(
   repository: string,
   tasks: readonly RecordedTask[],
@@ -60,7 +60,7 @@ async function measureWork(
   return work;
 }
 
-/** The copy of GitHub's branch may be ahead, if the local main branch could not follow. */
+/** The local copy of GitHub's branch may be ahead if the local main branch could not follow. */
 async function findNewest(own: OwnGitFolder, { name, sha }: MainBranchHead): Promise<string> {
   const there = await findSha(own, `refs/remotes/origin/${name}`);
   const ahead = there === null ? null : await isAncestor(own, sha, there);
@@ -75,11 +75,11 @@ async function measureTask(
 ): Promise<WorkFact | null> {
   const { record, mergeSha } = task;
   const tip = branches.get(record?.branch ?? task.branch ?? '');
-  // A finished task is judged by its record, another by its branch, which may be gone after a merge.
+  // A finished task is judged by its record, any other by its branch, which may be gone after a merge.
   const sha = task.status === 'done' ? record?.commitSha : (tip ?? record?.commitSha);
   if (sha === undefined) return null;
   const fact = unwrap(await readWorkFact(places, { sha, mergeSha }, history));
-  // An unused branch is part of the main branch too; only a record proves that work was done.
+  // An unused branch is also part of the main branch. Only a record proves that work was done.
   const isUnused = record === null && fact.state === 'on-main' && fact.landing.how === 'fast-forward';
   return isUnused ? null : fact;
 }
@@ -94,7 +94,7 @@ async function readBranches(repository: string): Promise<Map<string, string>> {
 async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<ReadonlySet<string>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
-  // A history that is too long leaves every task to the further checks.
+  // If the history is too long, every task goes to the later checks.
   if (!graph.ok && graph.problem.code === 'git/too-much-output') return new Set();
   const search = ['rev-list', '--fixed-strings', '--grep=This reverts commit ', '--format=%B', main, '--'];
   const messages = unwrap(await gitText(search, options));
@@ -102,7 +102,7 @@ async function findUnrevertedCommits(repository: GitLocation, main: string): Pro
   return unrevertedCommits(unwrap(graph), named);
 }
 
-/** `graph`: each commit with its parents, newest first, as `git rev-list --parents` prints them. */
+/** `graph`: each commit with its parents, newest first, as printed by `git rev-list --parents`. */
 export function unrevertedCommits(graph: readonly string[], reverted: readonly string[]): Set<string> {
   const parents = new Map(graph.map((line) => line.split(' ')).map(([commit = '', ...rest]) => [commit, rest]));
   const undisputed = new Set(parents.keys());

@@ -89,7 +89,7 @@ it('reports a missing main branch', async () => {
   });
 });
 
-/** A finished task with two commits on a branch of its own. */
+/** A finished task with two commits on its own branch. */
 function work(id: string): RecordedTask {
   const branch = `feature/${id}`;
   scratch.git(repo, 'switch', '-q', '-c', branch);

@@ -2,13 +2,13 @@ import type { Phase } from '../../protocol/phase.ts';
 import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import type { WorkFact } from './work-facts.ts';
 
-/** A recorded task, as far as git and processes can contradict it. */
+/** The recorded facts of a task that git or processes can contradict. */
 export interface RecordedTask {
   readonly id: string;
   readonly phase: Phase;
   readonly status: 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
   readonly record: { readonly commitSha: string; readonly branch: string } | null;
-  /** The commit of Baton's merge; null if Baton did not merge it. */
+  /** The commit of Baton's merge; null if Baton did not merge the task. */
   readonly mergeSha: string | null;
   /** The branch of the work, with or without a record. */
   readonly branch: string | null;
@@ -16,7 +16,7 @@ export interface RecordedTask {
   readonly claim: { readonly epoch: number; readonly sessionId: string; readonly holder: string } | null;
 }
 
-/** Measured facts. A task missing from a map was not measured. */
+/** Measured facts. A task that is missing from a map was not measured. */
 export interface MeasuredFacts {
   readonly mainBranch: string;
   readonly work: ReadonlyMap<string, WorkFact>;
@@ -30,7 +30,7 @@ export interface ReconcileFinding {
   readonly task_id: string;
   readonly message: string;
   readonly hint: string;
-  /** Whether the action needs no confirmation. All others become decisions. */
+  /** Whether the action needs no confirmation. Every other finding becomes a decision. */
   readonly safe: boolean;
   readonly action?: ReconcileAction;
 }
@@ -42,7 +42,7 @@ type ReconcileAction =
   | { readonly do: 'make-worktree'; readonly branch: string };
 
 export function findReconcileFindings(tasks: readonly RecordedTask[], facts: MeasuredFacts): ReconcileFinding[] {
-  // A person cancelled this work, so it raises no question.
+  // A person cancelled these tasks, so they raise no question.
   const kept = tasks.filter(({ status }) => status !== 'cancelled');
   return kept.flatMap((task) => [
     ...(task.status === 'done' ? undoneWork(task, facts) : mergedByHand(task, facts)),
@@ -64,7 +64,7 @@ function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): Re
       return [contradiction('commit-reverted', `commit ${commit} was reverted on ${mainBranch}: ${by}`)];
     }
     case 'elsewhere':
-      // Done but not merged is no contradiction: a review may be pending.
+      // Done but never merged is not a contradiction, because a review may be pending.
       if (!fact.wasOnMain) return [];
       return [contradiction('commit-gone', `commit ${commit} was on ${mainBranch}, and is not any more`)];
     case 'nowhere':

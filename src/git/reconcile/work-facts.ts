@@ -16,7 +16,7 @@ export interface MainHistory {
   readonly earlier: readonly string[];
 }
 
-/** Refs and reflogs are in the user's repository, commits in Baton's. */
+/** Where to read: refs and reflogs are in the user's repository, commits in Baton's. */
 export interface WorkPlaces {
   readonly repository: string;
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
@@ -41,7 +41,7 @@ export async function readWorkFact(
   });
 }
 
-/** Baton's own merge commit is known, even if a conflict changed the patch. */
+/** Finds Baton's own merge commit, which is known even if a conflict changed the patch. */
 async function readOwnMerge(own: OwnGitFolder, mergeSha: string | null, main: string): Promise<Landing | null> {
   if (mergeSha === null) return null;
   const ancestor = await isAncestor(own, mergeSha, main);
@@ -55,7 +55,7 @@ export async function readMainHistory(repository: string, ref: string, sha: stri
 }
 
 async function readLostFact(repository: string, sha: string, main: MainHistory, wasMerged: boolean): Promise<WorkFact> {
-  // A commit only in Baton's copy is on no branch.
+  // A commit that only Baton's copy has is on no branch.
   if (!(await hasCommit(repository, sha))) return { state: 'nowhere' };
   const args = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
   if (unwrap(await gitLines(args, { cwd: repository })).length === 0) return { state: 'nowhere' };

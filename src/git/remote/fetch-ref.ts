@@ -17,7 +17,7 @@ export async function fetchRef(own: OwnRepository, fetch: RemoteFetch): Promise<
   const isId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref);
   const sha = isId ? { ok: true as const, value: ref } : await findRemoteSha(fetch);
   if (!sha.ok || hasCompleteCommit(own, sha.value)) return sha;
-  // By its id: the ref may move between two calls.
+  // Fetches by id, because the ref may move between two calls.
   const command = [...STRICT, 'fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--recurse-submodules=no'];
   const call = { url, command, refs: [sha.value], ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const fetched = await reachRemote(own, call);

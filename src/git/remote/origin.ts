@@ -15,7 +15,7 @@ export async function findOriginUrl(folder: string): Promise<GitResult<string | 
   return recordableRemote(url.value);
 }
 
-/** Identifies a repository in all its clones: the first of the root commits of the main branch, sorted. */
+/** Identifies a repository in all its clones: the first of the main branch's root commits, sorted. */
 export async function findRootCommit(folder: string, main?: string): Promise<GitResult<string>> {
   const found = await findGitFolders(folder);
   if (!found.ok) return found;

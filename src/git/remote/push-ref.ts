@@ -6,9 +6,12 @@ import { hideCredentials } from './remote-url.ts';
 
 export interface RefUpdate {
   readonly ref: string;
-  /** Null removes the ref. */
+  /** Null to remove the ref. */
   readonly sha: string | null;
-  /** What the remote must have; null: no such ref. Without it, the ref is overwritten: only for refs that one host writes. */
+  /**
+   * The value that the remote must have; null for no such ref. If absent, the ref is overwritten, which is only for
+   * refs that one host writes.
+   */
   readonly lease?: string | null;
 }
 
@@ -18,7 +21,7 @@ export interface RefPush {
   readonly timeoutMs?: number;
 }
 
-/** `moved`: a ref of the remote is not where its lease says. Idempotent. */
+/** `moved`: a ref of the remote differs from its lease. Idempotent. */
 export type PushResult = 'pushed' | 'moved';
 
 export async function pushRef(
@@ -35,7 +38,7 @@ export async function pushRefs(own: OwnRepository, push: RefPush): Promise<GitRe
   );
   const refs = updates.map(({ ref, sha, lease }) => `${lease === undefined ? '+' : ''}${sha ?? ''}:${ref}`);
   const command = ['push', '--porcelain', '--no-verify', ...leases];
-  // 1: the remote has answered with a refusal.
+  // Exit code 1: the remote refused.
   const call = { url, command, refs, answers: [1], ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const pushed = await reachRemote(own, call);
   if (!pushed.ok) return pushed;
@@ -43,7 +46,7 @@ export async function pushRefs(own: OwnRepository, push: RefPush): Promise<GitRe
   return explainRefusal(push, pushed.value);
 }
 
-/** A remote reports a lost race in several ways, so its refs are read again. */
+/** Reads the remote's refs again, because a remote reports a lost race in several ways. */
 async function explainRefusal({ url, updates }: RefPush, output: GitOutput): Promise<GitResult<PushResult>> {
   const leased = updates.filter(({ lease }) => lease !== undefined);
   if (leased.length > 0) {

@@ -8,7 +8,7 @@ export interface RemoteCall {
   readonly command: readonly string[];
   readonly refs: readonly string[];
   readonly timeoutMs?: number;
-  /** Exit codes that are results. */
+  /** Exit codes that are results, not failures. */
   readonly answers?: readonly number[];
 }
 
@@ -30,10 +30,10 @@ export async function reachRemote(place: OwnGitFolder | undefined, call: RemoteC
   return reached.ok ? reached : unreachable(url.value, reached);
 }
 
-/** The system's configuration does not count, as in Baton's own repositories. */
+/** Ignores the system's configuration, as in Baton's own repositories. */
 const OUTSIDE = { GIT_CONFIG_NOSYSTEM: '1', GIT_CEILING_DIRECTORIES: '/' };
 
-/** A rewritten URL (`insteadOf`) must not name a program either. */
+/** A URL rewritten by `insteadOf` must not name a program either. */
 const QUIET = { GIT_ALLOW_PROTOCOL: 'http:https:ssh:git:file', GIT_TERMINAL_PROMPT: '0', SSH_ASKPASS_REQUIRE: 'never' };
 
 /** Version 2 can fetch a commit by its id. */
@@ -41,7 +41,7 @@ const SETTINGS = ['-c', 'protocol.version=2', '-c', 'push.followTags=false', '-c
 
 const REMOTE_MS = 120_000;
 
-/** Stops ssh from asking for a password or about a host. Another program than ssh keeps its own options. */
+/** Keeps ssh from asking for a password or about a host. A program other than ssh keeps its own options. */
 async function sshEnvironment(env: NodeJS.ProcessEnv = process.env): Promise<Record<string, string>> {
   if (env['GIT_SSH'] !== undefined && env['GIT_SSH_COMMAND'] === undefined) return {};
   const command = env['GIT_SSH_COMMAND'] ?? (await readOperatorConfig()).get('core.sshcommand') ?? 'ssh';

@@ -2,7 +2,7 @@ import { gitFailure, type GitResult } from '../run-git.ts';
 
 /**
  * Accepts URLs of http, https, ssh, git and file, `user@host:path`, and absolute paths. Refuses what git would run as a
- * program (`ext::`), take for an option, or look up as the name of a remote.
+ * program (`ext::`), parse as an option, or look up as a remote's name.
  */
 export function checkRemoteUrl(url: string): GitResult<string> {
   const isPlain = !CONTROL.test(url) && (SCHEME.test(url) || SCP.test(url) || url.startsWith('/'));
@@ -15,7 +15,7 @@ export function checkRemoteUrl(url: string): GitResult<string> {
   );
 }
 
-/** The address as it is put on record: without a password or token. */
+/** Returns the address to record: without a password or token. */
 export function recordableRemote(url: string): GitResult<string> {
   const checked = checkRemoteUrl(url);
   return checked.ok ? { ok: true, value: withoutCredentials(checked.value) } : checked;
@@ -25,12 +25,12 @@ const CONTROL = /\p{Cc}/u;
 const SCHEME = /^(?:https?|ssh|git|file):\/\/[^-\s][^\s]*$/i;
 const SCP = /^(?:\w[\w.-]*@)?[a-z0-9][\w.-]*:(?![:-]|\/\/)[^\s]+$/i;
 
-/** Removes logins from the URLs in a text: git repeats a URL in its messages, with the password. */
+/** Removes logins from the URLs in a text, because git repeats a URL in its messages, including the password. */
 export function hideCredentials(text: string): string {
   return text.replaceAll(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1');
 }
 
-/** The URL without a password or token, for the record; the user of ssh stays. */
+/** Removes the password or token from a URL. The user of ssh stays. */
 function withoutCredentials(url: string): string {
   return /^ssh:/i.test(url) ? url.replace(/^(ssh:\/\/[^\s/@:]*):[^\s/@]*@/i, '$1@') : hideCredentials(url);
 }

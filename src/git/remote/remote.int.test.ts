@@ -16,7 +16,7 @@ afterEach(() => {
 
 let count = 0;
 
-/** A repository with a remote, and Baton's own repositories of two hosts that have clones. */
+/** A repository with a remote, and Baton's own repositories on two hosts with clones. */
 function makeHosts() {
   count += 1;
   const remote = scratch.bare(`remote-${count}.git`);
@@ -64,7 +64,7 @@ describe('refs at the remote', () => {
     expect(await pushRef(own, { url, ref, sha: second, lease: second })).toEqual({ ok: true, value: 'moved' });
     expect(await pushRef(own, { url, ref, sha: second, lease: null })).toEqual({ ok: true, value: 'moved' });
     expect(await pushRef(own, { url, ref, sha: second, lease: first })).toEqual({ ok: true, value: 'pushed' });
-    // After a push whose answer was lost.
+    // As after a push whose answer was lost.
     expect(await pushRef(own, { url, ref, sha: second, lease: first })).toEqual({ ok: true, value: 'pushed' });
     expect(await pushRef(own, { url, ref: REF, sha: first, lease: null })).toEqual({ ok: true, value: 'pushed' });
     expect(await pushRef(own, { url, ref: REF, sha: null, lease: second })).toEqual({ ok: true, value: 'moved' });

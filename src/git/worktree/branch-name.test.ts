@@ -18,7 +18,7 @@ describe('branchName', () => {
     expect(valueOf(branchName({ id, n, title }))).toBe(branch);
   });
 
-  it('follows another template, whose own words stay as they are written', () => {
+  it('follows another template, whose own text stays unchanged', () => {
     const task = { id: 'P0.1', n, title: 'One two', epicId: 'E003' };
     expect(valueOf(branchName(task, 'Agents/${task.slug}/${task.id}'))).toBe('Agents/one-two/p0-1');
     expect(valueOf(branchName(task, '${task.epic_id}/${task.prd_id}/${task.n}'))).toBe('e003/prd-000/7');

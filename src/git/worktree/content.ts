@@ -19,7 +19,7 @@ export interface WorktreeContent {
   readonly untracked: readonly string[];
   /** Files that the runbook requires in a worktree and that differ here. */
   readonly configured: readonly string[];
-  /** Stashes made on its branch: they stay in the repository, but would be forgotten. */
+  /** Stashes made on its branch. They stay in the repository, but would be forgotten. */
   readonly stashes: number;
   readonly underway: string | null;
   /** Commits neither on a remote nor on the main branch; 0 if there is no remote. */
@@ -33,7 +33,7 @@ export interface WorktreeContentOptions {
   readonly configured?: readonly string[];
 }
 
-/** Facts of a worktree that were read before. */
+/** Facts about a worktree that the caller has already read. */
 export interface KnownWorktree extends Pick<Worktree, 'head' | 'branch'> {
   readonly repository: Pick<Repository, 'gitDir' | 'commonDir' | 'mainTop'>;
   readonly shared: SharedFacts;
@@ -152,7 +152,7 @@ async function findChangedConfiguredFiles(
   const own: string[] = [];
   for (const path of new Set([...configured, ...Object.keys(copied), ...linked].filter(isRelativePath))) {
     const stats = await lstat(join(worktree, path)).catch(() => null);
-    // The target of a link stays.
+    // Removing a link leaves its target.
     if (stats === null || stats.isSymbolicLink()) continue;
     if (unwrap(await git(['ls-files', '-z', '--', path], { cwd: worktree })).stdout !== '') continue;
     const now = await readDigest(join(worktree, path));

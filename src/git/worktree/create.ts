@@ -20,15 +20,15 @@ export interface WorktreeRequest {
   readonly stateDir: string;
   readonly branch: string;
   readonly base: string;
-  /** The owner of the branch, if known, for the message if the branch is taken. */
+  /** The owner of the branch, if known, for the error message if the branch is taken. */
   readonly owner?: BranchOwner | null;
   /** Whether to use an existing branch that is not checked out. */
   readonly existingBranch?: 'refuse' | 'continue';
   /** The folder below `.worktrees`, if not derived from the branch name. */
   readonly folder?: string;
-  /** Keeps the creation lock, because the caller still has to install a fence. */
+  /** Whether to keep the creation lock, because the caller still has to install a fence. */
   readonly hold?: boolean;
-  /** Allows a second worktree on the branch: the earlier holder has lost the task and is fenced off. */
+  /** Allows a second worktree on the branch: the earlier holder has lost the task, and the fence stops it. */
   readonly beside?: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
     const hint = 'Name a commit or a branch that has one. In a new repository, make the first commit.';
     return gitFailure('git/no-base', `no commit to start from: '${base}'`, hint);
   }
-  // If the exclude file cannot be written, the following git commands report the reason.
+  // If the exclude file cannot be written, the following git commands report why.
   await excludeWorktrees(commonDir).catch(() => undefined);
   // Creates the branch first, atomically: `worktree add -b` may leave it behind after a failure.
   const made = existing === null ? await git(['update-ref', ref, head, NOWHERE], { cwd: mainTop }) : null;
@@ -94,10 +94,10 @@ async function removeHalfMade(mainTop: string, branch: string): Promise<GitResul
   return git([...REMOVE, found.value.path], { cwd: mainTop, timeoutMs: 600_000 });
 }
 
-/** Forced twice to remove locked worktrees too. */
+/** Two `--force` also remove locked worktrees. */
 const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
 
-/** Uses no configuration of the repository: an agent may have added a filter or a hook. */
+/** Checks out without the repository's configuration, because an agent may have added a filter or a hook. */
 async function checkOut(stateDir: string, path: string, head: string, commonDir: string): Promise<GitResult<unknown>> {
   const format = head.length === 64 ? 'sha256' : 'sha1';
   return withCheckout({ stateDir, path, format, objects: [join(commonDir, 'objects')] }, async (place, settings) =>
@@ -108,7 +108,9 @@ async function checkOut(stateDir: string, path: string, head: string, commonDir:
 /** Git's notation for a branch that must not exist yet, with any hash. */
 const NOWHERE = '';
 
-/** A worktree switched to another branch keeps its folder; the next one gets a number. */
+/**
+ * Returns a free path. A worktree that was switched to another branch keeps its folder, and the next one gets a number.
+ */
 async function findFreePath(mainTop: string, path: string): Promise<string> {
   const all = await listWorktrees(mainTop);
   const taken = new Set(all.ok ? all.value.map((worktree) => worktree.path) : []);
@@ -170,7 +172,10 @@ function conflict(branch: string, failure: GitFailure): GitFailure {
   return gitFailure('git/branch-conflict', message, hint);
 }
 
-/** The earlier holder's worktree keeps its files, but is detached: two writers in one folder cannot be told apart. */
+/**
+ * Creates a worktree for a new holder. The earlier holder's worktree keeps its files but is detached, because two
+ * writers in one folder cannot be told apart.
+ */
 export async function createTakeoverWorktree(
   folder: string,
   { stateDir, branch, epoch }: { readonly stateDir: string; readonly branch: string; readonly epoch: number },
@@ -194,7 +199,7 @@ export async function detachWorktree(
   return git([...detach, head], { cwd: path });
 }
 
-/** Names a task's branch, once: later the recorded name applies, even if the template changes. */
+/** Names a task's branch, once. Later the recorded name applies, even if the template changes. */
 export function branchName(task: BranchTask, template = DEFAULT_BRANCH): GitResult<string> {
   const named = renderBranch(template, task);
   return named.ok ? named : gitFailure('git/bad-name', named.problems[0].message, named.problems[0].hint);

@@ -18,7 +18,10 @@ export interface FilledFiles {
   readonly linked: readonly string[];
 }
 
-/** Skips existing files, tracked files and those the repository lacks; hides the rest from git. Returns added files. */
+/**
+ * Adds the configured files. Skips existing files, tracked files and those the repository lacks, and hides the rest
+ * from git. Returns the added files.
+ */
 export async function fillWorktree(worktree: string, { copy, link }: FillRequest): Promise<GitResult<FilledFiles>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;

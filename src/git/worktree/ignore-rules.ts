@@ -9,7 +9,7 @@ export interface IgnoreFile {
   readonly text: string;
 }
 
-/** Every `.gitignore` of a commit, independent of the files in a worktree; none without a commit. */
+/** Reads every `.gitignore` of a commit, independent of the files in a worktree. Empty without a commit. */
 export async function readIgnoreFiles(
   repository: GitLocation,
   commit: string | null,
@@ -21,7 +21,7 @@ export async function readIgnoreFiles(
   });
   if (!listed.ok) return listed;
   const found = listed.value.flatMap((line) => {
-    // Git does not follow a link as `.gitignore` either.
+    // Git ignores a link as `.gitignore` too.
     const [, sha, path = ''] = /^100\d{3} blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
     return sha !== undefined && /(?:^|\/)\.gitignore$/.test(path) ? [{ sha, path }] : [];
   });
@@ -34,7 +34,7 @@ export async function readIgnoreFiles(
   return { ok: true, value: rules };
 }
 
-/** Joins rules into one file. The last match applies, so rules of deeper folders come later. */
+/** Joins rules into one file. The last match wins, so rules of deeper folders come later. */
 export function joinIgnoreRules(everywhere: readonly string[], files: readonly IgnoreFile[]): string {
   const depth = ({ folder }: IgnoreFile): number => (folder === '' ? 0 : folder.split('/').length);
   const inOrder = files.toSorted((a, b) => depth(a) - depth(b));
@@ -73,7 +73,7 @@ export async function excludeFromGit(commonDir: string, ...patterns: readonly st
   const missing = patterns.filter((pattern) => !known.has(pattern));
   if (missing.length === 0) return;
   await mkdir(folder, { recursive: true });
-  // One append call: concurrent calls write the line twice, which is harmless.
+  // One append call. Concurrent calls may write the line twice, which is harmless.
   const start = before === '' || before.endsWith('\n') ? '' : '\n';
   await appendFile(path, `${start}${missing.map((pattern) => `${pattern}\n`).join('')}`);
 }

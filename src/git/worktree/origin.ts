@@ -23,12 +23,15 @@ export interface WorktreeOrigin extends FilledFiles {
 const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [], copied: {}, linked: [] };
 
 interface Kept extends WorktreeOrigin {
-  /** The identity of the worktree: names are reused. */
+  /** The identity of the worktree, because names are reused. */
   readonly of: string;
   readonly repository: string;
 }
 
-/** Later calls only add copied and linked files. In the state folder, because agents may write in the git folder. */
+/**
+ * Records the origin. Later calls only add copied and linked files. The record is in the state folder, because agents
+ * may write to the git folder.
+ */
 export async function recordOrigin(stateDir: string, worktree: string, filled: FilledFiles): Promise<GitResult<void>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
@@ -84,7 +87,7 @@ async function recordSettings(stateDir: string, worktree: string, commonDir: str
   return settings;
 }
 
-/** The trusted rules outside commits. If an origin exists, an agent may have worked since the last call. */
+/** Returns the trusted rules outside commits. If an origin exists, an agent may have worked since the last call. */
 async function readTrustedRules(stateDir: string, folder: string, commonDir: string): Promise<string[]> {
   const rules = await readOutsideRules(folder, commonDir);
   const path = pathOf(stateDir, `rules ${commonDir}`);
@@ -138,7 +141,7 @@ export interface RuleTrust {
 }
 
 /**
- * Classifies the current rules. The first rules are people's; later rules are trusted only if no session worked in a
+ * Classifies the current rules. The first rules are people's. Later rules are trusted only if no session worked in a
  * worktree since the last call. A distrusted rule stays distrusted.
  */
 export function judgeRules(known: RuleTrust | undefined, rules: readonly string[], hasWorked: boolean): RuleTrust {
@@ -151,7 +154,7 @@ export function judgeRules(known: RuleTrust | undefined, rules: readonly string[
     : { trusted: [...trusted, ...fresh], distrusted };
 }
 
-/** The lines of the user's global exclude file, then of the repository's `info/exclude`, which is stronger. */
+/** The lines of the user's global exclude file, then of the repository's `info/exclude`, which takes precedence. */
 async function readOutsideRules(folder: string, commonDir: string): Promise<string[]> {
   const own = await gitText(['config', '--type=path', '--get', 'core.excludesFile'], { cwd: folder });
   const path = own.ok && own.value !== '' ? resolve(folder, own.value) : usersFile();

@@ -50,7 +50,7 @@ const measured = async (): Promise<string[]> =>
 const held = async (): Promise<string> =>
   describeContent(valueOf(await readWorktreeContent(path, { stateDir }))).join(', ');
 
-/** What an agent may try, and what is found all the same. */
+/** What an agent may try, and what Baton still finds. */
 const TRICKS: readonly (readonly [string, () => void, string[], string])[] = [
   [
     'rules in .git/info/exclude',

@@ -3,13 +3,16 @@ import { constants, createReadStream, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** For folders that agents write: guards against links to private files, pipes and huge files. Undefined if missing. */
+/**
+ * Reads a file from a folder that agents write. Guards against links to private files, pipes and huge files. Undefined
+ * if missing.
+ */
 export async function readInside(folder: string, path: string, mostBytes: number): Promise<Buffer | undefined> {
   try {
     const [inside, real] = await Promise.all([realpath(folder), realpath(join(folder, path))]);
     if (!real.startsWith(inside + sep)) return undefined;
     await using file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    // A running agent may have put a link in the place of a folder meanwhile.
+    // A running agent may have replaced a folder by a link in the meantime.
     const opened = await readlink(`/proc/self/fd/${file.fd}`).catch(() => real);
     const stat = await file.stat();
     if (!stat.isFile() || opened !== real) return undefined;

@@ -30,7 +30,7 @@ export async function removeWorktree(
     }
     const place = await findRepository(worktree);
     unwrap(await removePrivateGit(guard.stateDir, worktree));
-    // Without --force git checks again, so changes made meanwhile are safe too.
+    // Without --force git checks again, so changes made in the meantime are safe too.
     const remove = [...(await readOperatorFilters(worktree)), 'worktree', 'remove', '--', worktree];
     unwrap(await git(remove, { cwd: repository, timeoutMs: 600_000 }));
     if (place.ok) await removeOrigin(guard.stateDir, place.value);
@@ -38,7 +38,7 @@ export async function removeWorktree(
   });
 }
 
-/** Commits that a killed supervisor left in the private git directory; what cannot be synced keeps the worktree. */
+/** Syncs commits that a killed supervisor left in the private git directory. If that fails, the worktree stays. */
 async function syncLeft(stateDir: string, worktree: string): Promise<void> {
   const left = findPrivateGit(stateDir, worktree);
   if (left !== null) await syncPrivateGit(left);
@@ -58,7 +58,7 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
   return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
 }
 
-/** Deletes the branch only at the inspected commit: a later commit keeps it. */
+/** Deletes the branch only at the inspected commit. A later commit keeps it. */
 async function removeBranch(
   repository: string,
   { branch, head }: WorktreeContent,
@@ -70,7 +70,7 @@ async function removeBranch(
   if (!main.ok || main.value.name === branch || !elsewhere.ok || elsewhere.value !== null) return null;
   const deleted = await git(['update-ref', '-d', `refs/heads/${branch}`, head], { cwd: repository });
   if (!deleted.ok) return null;
-  // Removes the upstream settings of the branch, if any.
+  // Removes the branch's upstream settings, if any.
   await git(['config', '--remove-section', `branch.${branch}`], { cwd: repository, answers: [128] });
   return branch;
 }

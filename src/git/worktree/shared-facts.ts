@@ -3,11 +3,11 @@ import { findMainBranch, findNewerMain, findSha, type MainBranchHead } from '../
 import { attempt, gitFailure, gitLines, type GitResult, gitText, unwrap } from '../run-git.ts';
 import { type IgnoreFile, readIgnoreFiles } from './ignore-rules.ts';
 
-/** Facts that all worktrees of a repository share. Each is read once, when it is first needed: git takes long to start. */
+/** Facts that all worktrees of a repository share. Each is read once, on first use, because git takes long to start. */
 export interface SharedFacts {
   readonly objectFormat: () => Promise<GitResult<ObjectFormat>>;
   readonly main: () => Promise<GitResult<MainBranchHead>>;
-  /** At the remote copy if it is ahead. */
+  /** The main branch, at its remote copy if that is ahead. */
   readonly newestMain: () => Promise<GitResult<MainBranchHead>>;
   /** The ignore files of the main branch. */
   readonly ignoreFiles: () => Promise<GitResult<IgnoreFile[]>>;
@@ -42,7 +42,7 @@ async function readObjectFormat(folder: string): Promise<GitResult<ObjectFormat>
   return gitFailure('git/odd-path', `'${folder}' has an invalid git folder`, 'Check its .git file.');
 }
 
-/** Stashes belong to the repository; their messages name the branch. */
+/** Stashes belong to the repository. Their messages name the branch. */
 async function readStashMessages(folder: string): Promise<GitResult<string[]>> {
   if ((await findSha(folder, 'refs/stash')) === null) return { ok: true, value: [] };
   const args = ['log', '--walk-reflogs', '--format=%gs', '--no-show-signature', 'refs/stash', '--'];

@@ -28,9 +28,9 @@ export interface UnhiddenFilesOptions {
   readonly stateDir: string;
   /** The commit whose `.gitignore` files apply; null if there is none. */
   readonly rulesAt: string | null;
-  /** Baton's repository to read commits from; the worktree's if omitted. */
+  /** Baton's repository to read commits from. Defaults to the worktree's repository. */
   readonly own?: OwnRepository;
-  /** Facts of the worktree that were read before. */
+  /** Facts about the worktree that the caller has already read. */
   readonly known?: KnownPlace & { readonly ignoreFiles: readonly IgnoreFile[] };
 }
 
@@ -42,9 +42,9 @@ interface KnownPlace {
 
 /**
  * Inspects a worktree past everything that hides files from git: rules in `.git/info/exclude`, new `.gitignore` files
- * and configured files; index flags (assume-unchanged, skip-worktree); relaxed stat settings; another work tree. None
- * of its configuration is read, so its filters, monitors and hooks do not run; the operator's filters do. Only reads;
- * uses a copy of the index.
+ * and configured files; index flags (assume-unchanged, skip-worktree); relaxed stat settings; another work tree. Reads
+ * none of its configuration, so its filters, monitors and hooks do not run; the operator's filters do. Writes nothing,
+ * and uses a copy of the index.
  */
 export async function withUnhiddenFiles<T>(
   worktree: string,
@@ -92,7 +92,7 @@ async function readPlace(worktree: string): Promise<GitResult<KnownPlace>> {
 
 type Run = (args: readonly string[], input?: string) => Promise<GitResult<string[]>>;
 
-/** Makes git compare everything it knows about a file before it counts as unchanged. */
+/** Makes git compare everything that it knows about a file before the file counts as unchanged. */
 const SAFE_SETTINGS = [
   'core.trustctime=true',
   'core.checkStat=default',
@@ -118,7 +118,7 @@ async function clearMarks(worktree: string, { isSparse }: WorktreeOrigin, run: R
   return marked.filter(({ isSubmodule }) => isSubmodule).map(({ path }) => path);
 }
 
-/** Git lists a nested repository as one path; this lists its files. */
+/** Git lists a nested repository as one path. This lists its files. */
 async function expand(worktree: string, found: readonly string[]): Promise<string[]> {
   const paths: string[] = [];
   for (const path of found) {

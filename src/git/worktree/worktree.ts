@@ -13,7 +13,7 @@ export interface Worktree {
   readonly isMain: boolean;
   readonly isBare: boolean;
   readonly isLocked: boolean;
-  /** Baton is creating it, or was when its daemon ended; no session has worked there. */
+  /** Baton is creating it, or was when its daemon ended. No session has worked there. */
   readonly isBeingMade: boolean;
   /** Its folder is missing; `git worktree prune` would remove the entry. */
   readonly isMissing: boolean;
@@ -73,8 +73,8 @@ async function withRebasedBranch(worktree: Worktree): Promise<Worktree> {
 }
 
 /**
- * The git folder of a worktree below `commonDir`, read from its files. Null if the two do not name each other: then the
- * worktree may pretend to be another one.
+ * Returns the git folder of a worktree below `commonDir`, read from its files. Null if the two do not name each other,
+ * because the worktree may then impersonate another one.
  */
 export async function readLinkedGitDir({ path }: Pick<Worktree, 'path'>, commonDir: string): Promise<string | null> {
   const link = join(path, '.git');
@@ -90,7 +90,7 @@ async function readOrEmpty(path: string): Promise<string> {
 
 /** What Baton put into a worktree, stored in its git folder, where no session works. */
 export interface WorktreeNote {
-  /** Reserved while the worktree exists. */
+  /** The port that is reserved while the worktree exists. */
   readonly port: number | null;
   readonly copied: Readonly<Record<string, string>>;
   readonly linked: readonly string[];
@@ -101,7 +101,7 @@ export interface WorktreeNote {
 const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
 const NOTE_FILE = 'baton-workspace.json';
 
-/** A missing or damaged note counts as empty: every file then counts as work. */
+/** A missing or damaged note counts as empty, so every file counts as work. */
 export function readWorktreeNote(gitDir: string): WorktreeNote {
   const path = join(gitDir, NOTE_FILE);
   if (!existsSync(path)) return EMPTY_WORKTREE_NOTE;

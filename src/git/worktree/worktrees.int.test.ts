@@ -86,7 +86,7 @@ describe('createWorktree', () => {
     expect(nested.path).toBe(join(repo, '.worktrees/two'));
   });
 
-  it('names the owner of a branch that exists, and the next thing to do', async () => {
+  it('names the owner of an existing branch, and the next step', async () => {
     valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' }));
     const again = await createWorktree(repo, {
       stateDir: scratch.folder,

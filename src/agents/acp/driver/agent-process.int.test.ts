@@ -14,12 +14,12 @@ function start(script: string, onRequest: () => Promise<object> = async () => ({
 }
 
 describe('the process of an agent', () => {
-  it('that closes its output and stays is given up', async () => {
+  it('is given up if it closes its output and keeps running', async () => {
     const agent = start('exec >&-; exec sleep 600');
     await expect(agent.rpc.request('session/prompt', {})).rejects.toSatisfy(isGone);
   });
 
-  it('that asks without reading the answers is not read any more', async () => {
+  it('is not read any more if it sends requests without reading the answers', async () => {
     let answered = 0;
     const agent = start(`while :; do echo '{"jsonrpc":"2.0","id":1,"method":"x"}'; done`, async () => {
       answered += 1;
@@ -31,7 +31,7 @@ describe('the process of an agent', () => {
     expect(answered - before).toBeLessThan(3);
   });
 
-  it('gets every answer once it reads', async () => {
+  it('gets every answer when it reads', async () => {
     const requests = `for n in $(seq 60); do echo '{"jsonrpc":"2.0","id":'$n',"method":"x"}'; done`;
     const agent = start(`${requests}; ${requests}; test "$(head -n 120 | wc -l)" = 120`, async () => {
       await new Promise(setImmediate);

@@ -5,11 +5,14 @@ import { delay } from '../../../api/client/http.ts';
 export interface AgentExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Why it was not started; undefined if it was. */
+  /** Why the agent did not start; undefined if it did. */
   readonly error?: string;
 }
 
-/** The agent's process, in a group of its own: a signal for the driver reaches the driver first, which then ends it in order. */
+/**
+ * The agent's process, in its own process group: a signal sent to the driver does not reach the agent, so the driver
+ * can end it in order.
+ */
 export class AgentProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly rpc: RpcConnection;
@@ -22,7 +25,7 @@ export class AgentProcess {
     stdin.on('error', () => {});
     this.rpc = new RpcConnection({ ...handlers, write: (line) => this.#write(line) });
     stdout.on('data', (chunk: Buffer) => this.rpc.push(chunk));
-    // No answer can follow, even if the process stays.
+    // After this no response can arrive, even if the process still runs.
     stdout.once('end', () => this.rpc.close());
     stderr.pipe(process.stderr);
     this.exited = new Promise((resolve) => {
@@ -31,17 +34,17 @@ export class AgentProcess {
     });
     void this.exited.then(() => {
       this.#hasExited = true;
-      // Output that is still in the pipe is read first.
+      // Reads the output that is still in the pipe first.
       setImmediate(() => this.rpc.close());
     });
   }
 
-  /** The agent has not read much of what was sent to it. */
+  /** Whether the agent has not read much of what was sent to it. */
   get isBehind(): boolean {
     return this.#child.stdin.writableLength > MAX_UNREAD_BYTES;
   }
 
-  /** Reads nothing from an agent that does not read: its requests would fill the memory with answers. */
+  /** Stops reading from an agent that does not read: the answers to its requests would fill the memory. */
   #write(line: string): void {
     const { stdin, stdout } = this.#child;
     if (!stdin.writable) return;
@@ -51,13 +54,13 @@ export class AgentProcess {
     stdin.once('drain', () => stdout.resume());
   }
 
-  /** Closes its input, which ends most agents, then ends its process group. */
+  /** Closes the agent's input, which ends most agents, then ends the process group. */
   async end(): Promise<void> {
     this.rpc.close();
     this.#child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       await Promise.race([this.exited, delay(GRACE_MS)]);
-      // Also after its exit: tools that it left behind are in its group.
+      // Kills the group also after the agent's exit, because tools that it left behind are in it.
       this.#kill(signal);
     }
     this.#child.stdout.destroy();

@@ -81,12 +81,12 @@ describe('files for an agent', () => {
   it('are refused if a write would wait for a reader', async () => {
     execFileSync('mkfifo', [join(worktree, 'pipe')]);
     const path = join(worktree, 'pipe');
-    // Without a reader the pipe cannot even be opened.
+    // Opening a pipe without a reader would block.
     await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow(/no file|ENXIO/);
     await expect(methods.call('fs/read_text_file', { path })).rejects.toThrow('no file');
   });
 
-  it('are not written behind a link that is put in their way meanwhile', async () => {
+  it('are not written through a link that replaces them in the meantime', async () => {
     mkdirSync(join(folder, 'victim'));
     const swap = `until test -e stop; do ln -sfn ${folder}/victim lnk; rm -f lnk; mkdir lnk; rmdir lnk; done 2>/dev/null`;
     const race = spawn('sh', ['-c', swap], { cwd: worktree, stdio: 'ignore' });
@@ -98,7 +98,7 @@ describe('files for an agent', () => {
       expect(readFileSync(join(folder, 'victim', name), 'utf8')).toBe('');
   });
 
-  it('may have a name that begins with dots', async () => {
+  it('may have a name that starts with dots', async () => {
     const path = join(worktree, '..a.txt');
     await methods.call('fs/write_text_file', { path, content: 'x' });
     expect(readFileSync(path, 'utf8')).toBe('x');
@@ -147,7 +147,7 @@ describe('a terminal for an agent', () => {
     expect(output).toMatch(/abcde\nthe end\n$/);
   });
 
-  it('is closed when it is released, even if a process that it left behind holds its output', async () => {
+  it('closes when it is released, even if a leftover process holds its output', async () => {
     const open = (): number => readdirSync('/proc/self/fd').length;
     const before = open();
     for (let n = 0; n < 5; n += 1) {
@@ -158,18 +158,18 @@ describe('a terminal for an agent', () => {
     await expect.poll(open).toBeLessThan(before + 5);
   });
 
-  it('is ended with everything in it', async () => {
+  it('ends with everything in it', async () => {
     const terminalId = await create({ command: 'sleep 600 & sleep 600' });
     await methods.call('terminal/kill', { terminalId });
     expect(await methods.call('terminal/wait_for_exit', { terminalId })).toEqual({ exitCode: null, signal: 'SIGKILL' });
   });
 
-  it('reports a program that is not there', async () => {
+  it('reports a missing program', async () => {
     const terminalId = await create({ command: 'no-such-program', args: ['x'] });
     expect(await methods.call('terminal/wait_for_exit', { terminalId })).toEqual({ exitCode: 127, signal: null });
   });
 
-  it('is refused beyond a number of them', async () => {
+  it('is refused above the limit', async () => {
     for (let n = 0; n < 32; n += 1) await create({ command: 'true' });
     await expect(create({ command: 'true' })).rejects.toThrow('more than 32 terminals');
   });

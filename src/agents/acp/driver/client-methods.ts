@@ -4,7 +4,7 @@ import { ClientFiles } from './files.ts';
 import type { DriverSettings } from './settings.ts';
 import { ClientTerminals } from './terminals.ts';
 
-/** File system and terminal methods. An agent may call those only that were offered to it. */
+/** The file system and terminal methods. An agent may call only those that were offered to it. */
 export class ClientMethods {
   readonly #files: ClientFiles | undefined;
   readonly #terminals: ClientTerminals | undefined;

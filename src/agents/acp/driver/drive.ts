@@ -20,8 +20,8 @@ type TurnEnd =
   | { readonly kind: 'gone' };
 
 /**
- * One run of an ACP agent. Each turn that ends is an attempt to stop: the supervisor answers, and if it blocks, its reason is
- * the next prompt in the same session. The agent has no hook that it could switch off.
+ * One run of an ACP agent. Each turn that ends is an attempt to stop. The supervisor answers; if it blocks the stop,
+ * its reason is the next prompt in the same session. The agent has no hook that it could switch off.
  */
 export class Drive {
   readonly #settings: DriverSettings;
@@ -30,19 +30,19 @@ export class Drive {
   readonly #usage: AgentUsage;
   readonly #methods: ClientMethods;
   readonly #agent: AgentProcess;
-  /** Aborts what waits for the supervisor when the turn is cancelled. */
+  /** Aborts when the turn is cancelled. Calls to the supervisor stop waiting then. */
   #turn = new AbortController();
   #session: OpenedSession | undefined;
   readonly #questions = new QuestionQueue();
   readonly #notes: string[] = [];
   #isHeld = false;
-  /** The supervisor ends the run. */
+  /** Aborts when the supervisor ends the run. */
   readonly #ending = new AbortController();
-  /** In a row. */
+  /** Invalid lines in a row. */
   #invalidLines = 0;
   #shownInvalid = 0;
   #isChecking = false;
-  /** Of the last failed request to the model, if the agent reports it. */
+  /** The kind of the last failed request to the model; null if the agent does not report it. */
   #lastKind: PromptError['error'] = null;
 
   constructor(settings: DriverSettings) {
@@ -71,7 +71,7 @@ export class Drive {
     }
   }
 
-  /** The supervisor ends the run: the agent is asked to cancel its turn, and has a moment to do so. */
+  /** Called when the supervisor ends the run. Asks the agent to cancel its turn and gives it a moment to do so. */
   async cancel(): Promise<void> {
     if (this.#isEnding) return;
     const isInTurn = this.#session !== undefined && !this.#turn.signal.aborted;
@@ -141,7 +141,7 @@ export class Drive {
     }
   }
 
-  /** An agent that never answers a cancellation is not waited for. */
+  /** Resolves `CANCEL_MS` after a cancellation, for an agent that never answers it. */
   async #cancelledLate(): Promise<Fields> {
     const { signal } = this.#turn;
     await new Promise((resolve) => {
@@ -151,7 +151,9 @@ export class Drive {
     return { stopReason: 'cancelled' };
   }
 
-  /** Undefined: the agent may stop. Words of a person that a denial could not carry come first. */
+  /**
+   * Returns undefined if the agent may stop. Notes of a person come first, because ACP cannot send them with a denial.
+   */
   async #nextPrompt(): Promise<string | undefined> {
     const notes = this.#notes.splice(0).join('\n\n');
     if (notes !== '') return notes;
@@ -187,7 +189,7 @@ export class Drive {
     return this.#methods.call(method, params);
   }
 
-  /** While a session is loaded, the agent repeats what was said before: that is in the log already. */
+  /** While a session is loaded, the agent repeats earlier messages. The log has them already, so they are ignored. */
   #onNotification(method: string, params: Fields): void {
     this.#invalidLines = 0;
     const retry = readRetry(method, params);
@@ -210,7 +212,7 @@ export class Drive {
     return { ...found, error: found.error ?? this.#lastKind };
   }
 
-  /** A tool that asks for no permission cannot be held. If a budget is exhausted, the turn is cancelled. */
+  /** Cancels the turn if a budget is exhausted: a tool that does not ask for permission cannot be held. */
   async #checkBudget(): Promise<void> {
     if (this.#isChecking || this.#turn.signal.aborted) return;
     this.#isChecking = true;
@@ -229,7 +231,7 @@ export class Drive {
     this.#turn.abort();
   }
 
-  /** Agents print banners and warnings among their messages; one that prints nothing else speaks no ACP. */
+  /** Agents print banners and warnings among their messages. An agent that prints nothing else does not speak ACP. */
   #onInvalid(line: string | null): void {
     this.#invalidLines += 1;
     this.#shownInvalid += 1;
@@ -280,9 +282,9 @@ function end(): number {
   return 0;
 }
 
-/** What the agent keeps over all its processes. */
+/** The folder that the agent keeps across its processes. */
 const OWN_FOLDER = process.env['BATON_AGENT_DIR'];
-/** As a shell reports SIGTERM. */
+/** The exit code that a shell reports for SIGTERM. */
 const EXIT_CANCELLED = 143;
 const CANCEL_MS = 3000;
 const SHOWN_INVALID = 5;

@@ -11,7 +11,10 @@ export interface PromptError {
   readonly resetAt: string | null;
 }
 
-/** By codes and fields of the agent only: text in a message is no evidence. An error without a kind ends the process. */
+/**
+ * Uses only the codes and fields of the agent, because its messages may contain any text. An error without a kind ends
+ * the process.
+ */
 export function classifyError({ code, message, data }: RpcError, now: number): PromptError {
   const fields = fieldsOf(data);
   return {
@@ -23,11 +26,11 @@ export function classifyError({ code, message, data }: RpcError, now: number): P
 
 const CODES: ReadonlyMap<number, AgentError> = new Map([
   [RPC.authRequired, 'unauthorized'],
-  // Of Grok.
+  // Used by Grok.
   [-32_003, 'rate_limited'],
 ]);
 
-/** Codex answers a turn that failed like one that ended, with the failure beside it. */
+/** Codex answers a failed turn like a successful one, with the failure in a field. */
 export function findFailure(response: Fields): PromptError | undefined {
   const air = fieldsOf(fieldsOf(fieldsOf(response['_meta'])['jetbrains'])['air']);
   const { severity, category, title } = fieldsOf(air['sessionFailure']);
@@ -44,7 +47,7 @@ const CATEGORIES: ReadonlyMap<string, AgentError> = new Map([
   ['service', 'no_internet'],
 ]);
 
-/** Grok reports its retries, and why it gave up, in a notification of its own. */
+/** Grok reports its retries, and why it gave up, in its own notification. */
 export function readRetry(
   method: string,
   params: Fields,
@@ -71,7 +74,7 @@ const KINDS: ReadonlyMap<string, AgentError> = new Map([
   ['no_internet', 'no_internet'],
 ]);
 
-/** An HTTP status as the code (Gemini CLI), in a field (Grok), or at the beginning of the details (Qwen Code). */
+/** The HTTP status is the error code (Gemini CLI), a field (Grok), or the start of the details (Qwen Code). */
 function statusOf(code: number, data: unknown): number {
   const { http_status, statusCode, status, details } = fieldsOf(data);
   const field = [http_status, statusCode, status].find((each) => typeof each === 'number');
@@ -84,7 +87,7 @@ function findResetTime({ resetAt, reset_at }: Fields): string | null {
   return Number.isNaN(Date.parse(text)) ? null : new Date(text).toISOString();
 }
 
-/** Gemini CLI adds the wait that the API names to its message. */
+/** Gemini CLI adds the wait that the API requests to its message. */
 function findWait(message: string, now: number): string | null {
   const seconds = /\nSuggested retry after (\d{1,9}(?:\.\d+)?)s\.$/.exec(message)?.[1];
   return seconds === undefined ? null : new Date(now + Number(seconds) * 1000).toISOString();

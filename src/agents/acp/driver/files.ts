@@ -16,8 +16,8 @@ import { RPC, RpcError } from '../../../acp/connection.ts';
 import { type Fields, numberOf, textOf } from '../../../protocol/shape/read-unknown.ts';
 
 /**
- * `fs/read_text_file` and `fs/write_text_file`. The driver has the rights of the agent, so that these methods give the agent
- * nothing that it could not do itself; paths outside of the worktree are refused all the same, after links are resolved.
+ * `fs/read_text_file` and `fs/write_text_file`. The driver has the same rights as the agent, so these methods grant
+ * nothing new. Paths outside the worktree are still refused, after links are resolved.
  */
 export class ClientFiles {
   readonly #worktree: string;
@@ -53,7 +53,9 @@ export class ClientFiles {
     return {};
   }
 
-  /** Checks what was opened, and where it is: a link or a named pipe may have taken the place of the file meanwhile. */
+  /**
+   * Checks the opened file and its location, because a link or a named pipe may have replaced the file in the meantime.
+   */
   #use<T>(path: unknown, flags: number, work: (file: number, size: number) => T): T {
     return attempt(() => {
       const file = openSync(this.#resolve(path), flags | O_NOFOLLOW | O_NONBLOCK);
@@ -69,7 +71,7 @@ export class ClientFiles {
     }, path);
   }
 
-  /** The real path. Of a file that does not exist, the nearest folder that does decides. */
+  /** Returns the real path. For a file that does not exist, resolves the nearest existing folder. */
   #resolve(path: unknown): string {
     if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\0'))
       throw new RpcError(RPC.invalidParams, 'path must be an absolute path');
@@ -86,7 +88,7 @@ function realPath(path: string): string {
     return realpathSync(path);
   } catch (error) {
     const parent = dirname(path);
-    // A link that leads nowhere has no real path, and writing through it would create its target.
+    // A dangling link has no real path, and writing through it would create its target.
     if (codeOf(error) !== 'ENOENT' || parent === path || isLink(path)) throw refusal(path, 'it cannot be resolved');
     return join(realPath(parent), path.slice(parent.length + (parent === '/' ? 0 : 1)));
   }

@@ -2,7 +2,7 @@ import { readStdin } from '../../../api/stdio.ts';
 import { Drive } from './drive.ts';
 import { requireSettings } from './settings.ts';
 
-/** `node PROGRAM SETTINGS`, with the prompt on standard input. */
+/** Runs as `node PROGRAM SETTINGS`, with the prompt on standard input. */
 async function main(): Promise<void> {
   const drive = new Drive(requireSettings(process.argv[2] ?? ''));
   process.on('SIGTERM', () => void drive.cancel());

@@ -12,7 +12,7 @@ export interface OpenedSession {
   readonly resumable: boolean;
 }
 
-/** The session cannot be opened. `isLogin`: the agent asks for a login first. */
+/** The session cannot be opened. `isLogin`: because the agent requires a login. */
 export class OpenError extends Error {
   readonly isLogin: boolean;
 
@@ -28,7 +28,7 @@ export interface SessionPlace {
   readonly capabilities: object;
 }
 
-/** Introduces Baton, logs in if the agent asks for it, and opens a new session or loads the earlier one. */
+/** Initializes the connection, logs in if the agent requires it, and opens a new session or loads the earlier one. */
 export async function openSession(
   rpc: RpcConnection,
   settings: DriverSettings,
@@ -63,7 +63,7 @@ export async function openSession(
 
 const INITIALIZE_MS = 60_000;
 const SESSION_MS = 120_000;
-/** Names are part of every report of usage. */
+/** Limits names, because each usage report contains them. */
 const MAX_NAME = 500;
 
 /** `session/load` also repeats the conversation as updates, which the driver ignores. */
@@ -82,7 +82,7 @@ function sessionRequest(settings: DriverSettings, can: Fields, { cwd, env }: Ses
     : { isLoading: true, method: load, params: { sessionId: settings.conversation, cwd, mcpServers } };
 }
 
-/** The token is passed to the agent itself, which has it in its environment anyway. */
+/** The agent already has the token in its environment, so this adds no exposure. */
 function mcpServer({ baton }: DriverSettings, hasHttp: boolean, env: NodeJS.ProcessEnv): object {
   if (!hasHttp) return { name: 'baton', command: baton, args: ['mcp'], env: [] };
   const headers = [{ name: 'Authorization', value: `Bearer ${env['BATON_TOKEN'] ?? ''}` }];
@@ -115,7 +115,7 @@ function loginError({ name, authenticate }: DriverSettings, { authMethods }: Fie
   return new OpenError(`${name} asks for a login (${error.message}). Log in once by hand.${key}${ways}`, true);
 }
 
-/** Sets mode, permissions and model, as far as the agent offers them. Returns the model in use. */
+/** Sets mode, permissions and model if the agent offers them. Returns the model in use. */
 async function adjust(
   rpc: RpcConnection,
   settings: DriverSettings,
@@ -139,7 +139,7 @@ async function adjust(
   const known = fieldsOf(opened['models']);
   const current = textOf(chooser?.['currentValue']) || textOf(known['currentModelId']) || null;
   if (model === undefined) return current;
-  // A model may have another name than its value.
+  // An option's name may differ from its value.
   const value = objectsOf(chooser?.['options']).find(({ name }) => name === model)?.['value'] ?? model;
   if (value === current) return model;
   if (chooser !== undefined) await set(textOf(chooser['id']), textOf(value));
@@ -148,7 +148,7 @@ async function adjust(
   return model;
 }
 
-/** A request with a deadline. An agent that does not answer is not an ACP agent, or cannot start. */
+/** Sends a request with a deadline. A program that does not answer is not an ACP agent or cannot start. */
 async function ask(
   rpc: RpcConnection,
   { name }: DriverSettings,

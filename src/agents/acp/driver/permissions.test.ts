@@ -67,7 +67,7 @@ describe('a request for permission', () => {
     expect(lines).toMatchObject([{ outcome: 'asked' }, { outcome: 'allowed' }]);
   });
 
-  it('is rejected with what the person wrote kept for the next prompt', async () => {
+  it("is rejected, and the person's note is kept for the next prompt", async () => {
     const { outcome, notes } = await ask({ 'permission-request': decided('deny', 'Use the other test.') });
     expect(outcome).toEqual({ outcome: 'selected', optionId: 'no' });
     expect(notes).toEqual(['Use the other test.']);
@@ -87,7 +87,7 @@ describe('a request for permission', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('is cancelled with its turn, which is no reason to end the run', async () => {
+  it('is cancelled with its turn, without ending the run', async () => {
     const signal = AbortSignal.abort();
     const { outcome, isHeld } = await ask({ 'pre-tool-use': Promise.resolve(undefined) }, { signal });
     expect(outcome).toEqual({ outcome: 'cancelled' });
@@ -111,7 +111,7 @@ describe('a request for permission', () => {
     expect((await third).outcome).toEqual({ outcome: 'selected', optionId: 'once' });
   });
 
-  it('is asked in few words, however long its input is', async () => {
+  it('is shortened, however long its input is', async () => {
     const toolCall = { ...CALL, kind: 'none', title: 'x'.repeat(1e6), rawInput: { content: 'y'.repeat(1e6) } };
     const { calls } = await ask({ 'permission-request': decided('allow') }, { toolCall });
     expect(JSON.stringify(calls).length).toBeLessThan(100_000);

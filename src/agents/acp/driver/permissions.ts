@@ -15,18 +15,18 @@ export interface PermissionContext {
   readonly settings: Pick<DriverSettings, 'permissions'>;
   readonly hooks: Pick<SupervisorHooks, 'call'>;
   readonly questions: QuestionQueue;
-  /** Aborts when the turn has ended. */
+  /** Aborts when the turn ends. */
   readonly turn: AbortSignal;
   readonly print: PrintLine;
-  /** A budget is exhausted, or the agent has no owner: the turn ends. */
+  /** Ends the turn, because a budget is exhausted or the agent has no owner. */
   readonly onHeld: () => void;
-  /** A person's words beside a denial. ACP has no place for them in the answer. */
+  /** Passes on a person's note to a denial. ACP has no field for it in the answer. */
   readonly onNote: (text: string) => void;
 }
 
 /**
- * Answers `session/request_permission`: waits for a budget, then allows, or asks the supervisor, which runs `on_prompt`.
- * `withdrawn` aborts if the agent does not wait for the answer any more.
+ * Answers `session/request_permission`: waits while a budget holds the tool, then allows it or asks the supervisor,
+ * which runs `on_prompt`. `withdrawn` aborts if the agent cancels the request.
  */
 export async function answerPermission(
   params: Fields,
@@ -66,8 +66,9 @@ export async function answerPermission(
 }
 
 /**
- * One question at a time: the supervisor's answer counts for every question that waits there, and a person saw only the
- * first. A question that the agent withdraws is still open for the person, so the next one waits for its answer too.
+ * Asks one question at a time. The supervisor's answer applies to all questions that wait there, but the person saw
+ * only the first. If the agent withdraws a question, it stays open for the person, so the next one waits for its answer
+ * too.
  */
 export class QuestionQueue {
   #last: Promise<unknown> = Promise.resolve();
@@ -88,14 +89,14 @@ async function aborted(signal: AbortSignal): Promise<undefined> {
 const MAX_CHARACTERS = 2000;
 const CANCELLED = { outcome: 'cancelled' } as const;
 
-/** Once, if the agent offers it: Baton decides about the next request again. */
+/** Prefers the option for this call only, so that Baton decides about the next request again. */
 function choose(options: readonly PermissionOption[], wanted: 'allow' | 'reject'): PermissionOutcome {
   const found =
     options.find(({ kind }) => kind === `${wanted}_once`) ?? options.find(({ kind }) => kind === `${wanted}_always`);
   return found === undefined ? CANCELLED : { outcome: 'selected', optionId: found.optionId };
 }
 
-/** What a person judges: the input with the files, or the agent's own words if there is no input. Long texts are cut. */
+/** What a person sees: the input with the files, or the agent's description if there is none. Long texts are cut. */
 function describeInput(call: Fields): Fields {
   const raw =
     Object.keys(fieldsOf(call['rawInput'])).length > 0 ? fieldsOf(call['rawInput']) : { title: call['title'] };

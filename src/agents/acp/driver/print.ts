@@ -3,7 +3,7 @@ import type { AcpLine } from '../../../streams/acp.ts';
 
 export type PrintLine = (line: AcpLine) => void;
 
-/** Written at once and completely: what was printed before a hook call is known when the hook is answered. */
+/** Writes synchronously, so that the supervisor has read all earlier output before it answers a hook call. */
 export function printLine(line: AcpLine): void {
   writeStdout(`${JSON.stringify(line)}\n`);
 }

@@ -9,7 +9,10 @@ import { PRESETS } from '../presets.ts';
 import { classifyError, findFailure, readRetry } from './errors.ts';
 import { AgentUsage, findModel } from './usage.ts';
 
-/** What real agents sent (test/fixtures/acp). The model counted 100 input tokens, 20 of them cached, and 7 output tokens a request. */
+/**
+ * Messages that real agents sent (test/fixtures/acp). The stand-in model counts 100 input tokens, 20 of them cached,
+ * and 7 output tokens per request.
+ */
 function recording(
   file: string,
 ): readonly { readonly test: string; readonly from: string; readonly message: Fields }[] {
@@ -21,7 +24,7 @@ function recording(
     .map((line) => ({ test: textOf(line['case']), from: textOf(line['from']), message: fieldsOf(line['message']) }));
 }
 
-/** The first turn has a tool call, and so two requests; the second has one. */
+/** The first turn has a tool call and so two requests; the second turn has one request. */
 function turnsOf(name: AcpPresetName) {
   const usage = new AgentUsage(PRESETS[name].usage);
   const messages: number[] = [];
@@ -108,12 +111,12 @@ describe('the errors of real agents', () => {
     expect(kindsOf(file)).toMatchObject(kinds);
   });
 
-  it('finds the end of a limit that Gemini CLI names', () => {
+  it("finds the end of a limit in Gemini CLI's message", () => {
     const error = new RpcError(429, 'quota\nSuggested retry after 3600s.');
     expect(classifyError(error, NOW)).toMatchObject({ error: 'rate_limited', resetAt: '2026-01-01T01:00:00.000Z' });
   });
 
-  it('takes no text for a kind', () => {
+  it('derives no kind from text', () => {
     const error = new RpcError(-32_603, '429 Too Many Requests: rate_limit', 'HTTP 401');
     expect(classifyError(error, NOW)).toMatchObject({ error: null });
   });

@@ -3,10 +3,10 @@ import type { AcpPermissions } from '../../../protocol/run-plan.ts';
 import { isObject } from '../../../protocol/shape/read-unknown.ts';
 import type { PermissionSetting, UsageReport } from '../preset.ts';
 
-/** What the adapter tells the driver, in a file that holds no secret. */
+/** What the adapter passes to the driver, in a file without secrets. */
 export interface DriverSettings {
   readonly v: 1;
-  /** The agent's name, for people. */
+  /** The agent's name as shown to people. */
   readonly name: string;
   readonly argv: readonly [string, ...string[]];
   readonly permissions: AcpPermissions;
@@ -17,18 +17,18 @@ export interface DriverSettings {
   readonly mode?: string;
   readonly model?: string;
   readonly authenticate?: { readonly method: string; readonly variable: string };
-  /** `_meta` of the client's capabilities. */
+  /** The `_meta` field of the client's capabilities. */
   readonly clientMeta?: object;
   readonly usage: UsageReport;
-  /** Absent: as the agent says itself. */
+  /** Whether the agent can resume. If absent, the agent's own capabilities decide. */
   readonly resumes?: boolean;
-  /** The session to load, of an earlier process. */
+  /** The session of an earlier process to load. */
   readonly conversation?: string;
-  /** The `baton` of the session's PATH, for agents that start MCP servers as programs. */
+  /** The path of `baton` on the session's PATH, for agents that start MCP servers as programs. */
   readonly baton: string;
 }
 
-/** Throws if the file is missing or is no settings file: then no agent has been started. */
+/** Throws if the file is missing or invalid. No agent has been started then. */
 export function requireSettings(path: string): DriverSettings {
   const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isSettings(value)) throw new Error(`${path} is no settings file of this driver`);

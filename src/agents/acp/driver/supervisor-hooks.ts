@@ -13,7 +13,7 @@ export class SupervisorHooks {
     this.#token = env['BATON_TOKEN'] ?? '';
   }
 
-  /** Resolves to undefined if the supervisor has gone: then nothing of the agent may go on. */
+  /** Resolves to undefined if the supervisor has exited. The caller must then end the agent. */
   async call(name: HookName, body: object, signal?: AbortSignal): Promise<Fields | undefined> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const answer = await this.#post(name, JSON.stringify(body), signal);

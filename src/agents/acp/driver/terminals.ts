@@ -17,7 +17,7 @@ interface Terminal {
   readonly ended: Promise<ExitStatus>;
 }
 
-/** `terminal/…`: commands that the agent lets its client run. They end with the session at the latest. */
+/** The `terminal/…` methods: commands that the agent lets its client run. They end with the session at the latest. */
 export class ClientTerminals {
   readonly #terminals = new Map<string, Terminal>();
   readonly #cwd: string;
@@ -57,7 +57,7 @@ export class ClientTerminals {
   release(params: Fields): object {
     const terminal = this.#require(params);
     killGroup(terminal);
-    // A process that was left behind may hold them open.
+    // A process that the command left behind may hold the pipes open.
     terminal.child.stdout.destroy();
     terminal.child.stderr.destroy();
     this.#terminals.delete(textOf(params['terminalId']));
@@ -84,7 +84,7 @@ function start(
   cwd: string,
   limit: number,
 ): Terminal {
-  // Without arguments it is a command line, as agents pass it on from their model.
+  // A command without arguments is a command line, because agents pass on what their model wrote.
   const [program, rest] = args.length === 0 ? ['/bin/sh', ['-c', command]] : [command, args];
   const child = spawn(program, rest, {
     cwd,
@@ -104,18 +104,18 @@ function start(
 async function endOf(child: Terminal['child']): Promise<ExitStatus> {
   return new Promise((resolve) => {
     child.once('error', () => resolve({ exitCode: 127, signal: null }));
-    // What it printed is complete then, unless a process that it left behind holds the output open.
+    // The output is complete then, unless a leftover process holds the pipe open.
     child.once('exit', (exitCode, signal) => setImmediate(() => resolve({ exitCode, signal })));
   });
 }
 
-/** Cut only now and then: a cut copies everything that is kept. */
+/** Cuts only at twice the limit, because each cut copies all kept output. */
 function append(terminal: Terminal, piece: string): void {
   terminal.output += piece;
   if (terminal.output.length > 2 * MAX_OUTPUT_BYTES) cut(terminal);
 }
 
-/** The end is kept, cut at a character. */
+/** Keeps the end of the output, cut at a character boundary. */
 function cut(terminal: Terminal): void {
   const bytes = Buffer.from(terminal.output);
   if (bytes.length <= terminal.limit) return;
@@ -130,7 +130,7 @@ function killGroup({ child, exit }: Terminal): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has gone.
+    // The process has exited.
   }
 }
 

@@ -40,7 +40,7 @@ describe('what an agent reports', () => {
     expect(log.lastWords).toBe('One two three.');
   });
 
-  it('is printed line by line while a long text goes on', () => {
+  it('is printed line by line during a long text', () => {
     const { lines, says, after } = open();
     says('first');
     after(1000);
@@ -88,13 +88,13 @@ describe('what an agent reports', () => {
     expect(lines.at(-1)).toMatchObject({ update: { rawInput: { command: 'npm test' } } });
   });
 
-  it('begins a call that is reported only by updates', () => {
+  it('starts a call that only updates report', () => {
     const { log, lines } = open();
     expect(log.onUpdate({ ...UPDATE, title: 'Late' })).toBe(true);
     expect(lines).toMatchObject([{ update: { sessionUpdate: 'tool_call', title: 'Late' } }]);
   });
 
-  it('begins another call if an id is used again after its end', () => {
+  it('starts another call if an id is reused after its end', () => {
     const { log, lines } = open();
     for (const title of ['One', 'Two']) {
       expect(log.onUpdate({ ...CALL, title })).toBe(true);
@@ -109,7 +109,7 @@ describe('what an agent reports', () => {
     ]);
   });
 
-  it('ends with the turn, also a call that the agent left open', () => {
+  it('ends open calls with the turn', () => {
     const { log, lines } = open();
     log.onUpdate(CALL);
     log.onUpdate({ ...CALL, toolCallId: 'b' });
@@ -120,7 +120,7 @@ describe('what an agent reports', () => {
     expect(lines.at(-1)).toMatchObject({ update: { toolCallId: 'b', status: 'failed' } });
   });
 
-  it('shows now and then that the agent is active', () => {
+  it('shows from time to time that the agent is active', () => {
     const { log, lines, after } = open();
     log.onUpdate(CALL);
     for (let second = 0; second < 12; second += 1) {
@@ -130,7 +130,7 @@ describe('what an agent reports', () => {
     expect(lines.filter(({ type }) => type === 'activity')).toHaveLength(2);
   });
 
-  it('bounds what it keeps of a flood', () => {
+  it('bounds what it keeps under a flood of updates', () => {
     const { log, lines, says } = open();
     for (let n = 0; n < 10_000; n += 1) says('x'.repeat(100));
     expect(log.lastWords.length).toBeLessThanOrEqual(131_072);

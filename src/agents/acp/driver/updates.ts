@@ -5,16 +5,16 @@ import type { PrintLine } from './print.ts';
 
 type Chunk = 'agent_message_chunk' | 'agent_thought_chunk';
 
-/** Prints what the agent reports. Texts arrive word by word: pieces of one text are joined, so that a log stays readable. */
+/** Prints what the agent reports. Text arrives word by word, so its pieces are joined to keep the log readable. */
 export class UpdateLog {
   readonly #print: PrintLine;
   readonly #now: () => number;
   #chunk: Chunk | undefined;
   #text = '';
   #printedMs = -Infinity;
-  /** The agent's text since its last tool call or prompt: its last message, if it stops now. */
+  /** The agent's text since its last tool call or prompt. If the agent stops now, this is its last message. */
   #words = '';
-  /** What is known about each tool call, as a hash: an input may be a whole file. */
+  /** What is known about each tool call. `about` is a hash, because an input may be a whole file. */
   readonly #tools = new Map<string, { readonly about: string; readonly isOver: boolean }>();
 
   constructor(print: PrintLine, now: () => number) {
@@ -32,7 +32,7 @@ export class UpdateLog {
     this.#printNow({ type: 'prompt', text: shorten(text) });
   }
 
-  /** Returns whether the update is a tool call that begins. */
+  /** Returns whether the update starts a tool call. */
   onUpdate(update: Fields): boolean {
     const kind = textOf(update['sessionUpdate']);
     if (kind === 'agent_message_chunk' || kind === 'agent_thought_chunk')
@@ -43,7 +43,7 @@ export class UpdateLog {
     return false;
   }
 
-  /** Ends the calls that the agent left open: the supervisor would measure them in the turns that follow. */
+  /** Ends tool calls that the agent left open. The supervisor would otherwise count them as running in later turns. */
   onTurnEnd(): void {
     this.flush();
     for (const [toolCallId, { isOver }] of this.#tools) {
@@ -54,7 +54,7 @@ export class UpdateLog {
     this.#tools.clear();
   }
 
-  /** Ends a text that is not complete. */
+  /** Prints an incomplete text. */
   flush(): void {
     if (this.#text !== '') this.#printChunk(this.#text.endsWith('\n') ? this.#text : `${this.#text}\n`);
     this.#chunk = undefined;
@@ -81,14 +81,14 @@ export class UpdateLog {
     this.#text = rest;
   }
 
-  /** Agents repeat the whole output of a tool while it runs: only what is new about the call itself is printed. */
+  /** Prints only what changed about the call, because agents repeat the whole output of a tool while it runs. */
   #onTool(update: Fields): boolean {
     const id = textOf(update['toolCallId']).slice(0, MAX_ID);
     const status = textOf(update['status']);
     const known = this.#tools.get(id);
     const isOver = status === 'completed' || status === 'failed';
     const about = hashOf([update['title'], update['kind'], update['rawInput'], isOver ? status : '']);
-    // Some agents use an id again.
+    // Some agents reuse an id.
     const isFirst = known === undefined || (known.isOver && update['sessionUpdate'] === 'tool_call');
     if (known !== undefined && (about === known.about || about === NOTHING_NEW)) {
       this.#showActivity();
@@ -108,7 +108,7 @@ export class UpdateLog {
     this.#printNow({ type: 'update', update });
   }
 
-  /** The supervisor measures silence by what is printed. */
+  /** Prints a sign of activity, because the supervisor measures silence by the output. */
   #showActivity(): void {
     if (this.#now() > this.#printedMs + ACTIVITY_MS) this.#printNow({ type: 'activity' });
   }
@@ -131,11 +131,13 @@ const MAX_TOOLS = 1000;
 const MAX_ID = 200;
 const ACTIVITY_MS = 5000;
 
-/** The same with long texts cut: a diff contains whole files, and a line must stay below the supervisor's limit. */
+/**
+ * Returns the update with long texts cut: a diff has whole files, and a line must stay below the supervisor's limit.
+ */
 export function shortenUpdate(update: Fields): Fields {
   const short = fieldsOf(shortenValue(update, 0));
   if (JSON.stringify(short).length <= MAX_UPDATE) return short;
-  // Many long texts: those at the top say what it is.
+  // If there are many long texts, keeps the top-level ones, which identify the call.
   return Object.fromEntries(Object.entries(short).filter(([, value]) => typeof value === 'string'));
 }
 

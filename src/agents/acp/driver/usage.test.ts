@@ -23,7 +23,7 @@ describe('the usage of an agent', () => {
       usage.onUpdate(update);
       return usage.onTurnEnd({})?.costMillicents;
     });
-    // A total that decreases is that of another conversation.
+    // A total that decreases belongs to another conversation.
     expect(costs).toEqual([10_000, 20_000, 0, 20_000, 0, 100_000_000_000 - 20_000]);
   });
 

@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../../streams/stream-event.ts';
 import { addUsage, NOTHING_USED } from '../../../streams/tally.ts';
 import type { UsageReport } from '../preset.ts';
 
-/** Translates what an agent reports to the usage of turns and messages. Agents differ in what their numbers cover (`UsageReport`). */
+/** Converts an agent's reports to usage of turns and messages. Agents differ in what their numbers cover. */
 export class AgentUsage {
   readonly #covers: UsageReport;
   #messages: TokenUsage = NOTHING_USED;
@@ -13,7 +13,7 @@ export class AgentUsage {
   #costBefore: number;
   #cost: number | null = null;
 
-  /** `costBefore`: the cost that an earlier process of the same conversation reported last. */
+  /** `costBefore`: the last cost reported by an earlier process of the same conversation. */
   constructor(covers: UsageReport, costBefore = 0) {
     this.#covers = covers;
     this.#costBefore = costBefore;
@@ -64,7 +64,10 @@ export class AgentUsage {
     return this.#cost;
   }
 
-  /** Some agents count the whole conversation, others only this process: then the cost is lower than before. */
+  /**
+   * Returns the cost since the last call. Some agents count the whole conversation, others only this process; the
+   * latter then report less than before.
+   */
   #takeCost(): number | null {
     if (this.#cost === null) return null;
     const since = this.#cost >= this.#costBefore ? this.#cost - this.#costBefore : this.#cost;
@@ -74,7 +77,7 @@ export class AgentUsage {
 }
 
 const MILLICENTS = 100_000;
-/** The daemon refuses a report with a number that is no whole number or too large, and then nothing of it would count. */
+/** The daemon refuses a whole report if one number is not an integer or is too large. */
 const MAX_TOKENS = 1_000_000_000_000;
 const MAX_DOLLARS = 1_000_000;
 
@@ -86,8 +89,8 @@ export function findModel(response: Fields): string | undefined {
 }
 
 /**
- * The names of ACP, and those of Gemini CLI. Thoughts are billed as output. Some agents count cached tokens as input too:
- * the total tells.
+ * Reads the names of ACP and those of Gemini CLI. Thoughts are billed as output. Some agents count cached tokens as
+ * input too, which the total shows.
  */
 function readTokens(value: unknown): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
@@ -106,7 +109,7 @@ function toCount(value: unknown): number {
   return Math.ceil(Math.min(Math.max(0, numberOf(value)), MAX_TOKENS));
 }
 
-/** Where agents put their counts before ACP had a field for them. */
+/** Reads the fields that agents used before ACP had one for usage. */
 function readMeta({ usage, quota }: Fields): TokenUsage | undefined {
   return readTokens(usage) ?? readTokens(fieldsOf(quota)['token_count']);
 }

@@ -124,7 +124,7 @@ on_message:
     await agent.seen(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
     agent.notify('session/cancel', { sessionId });
     expect(await Promise.all([hanging, behind])).toEqual([{ stopReason: 'cancelled' }, { stopReason: 'cancelled' }]);
-    // A prompt during a turn ends the turn when the agent waits for a message.
+    // A prompt that arrives while the agent waits for a message ends the turn.
     const [waiting, next] = [agent.prompt(sessionId, 'Wait'), agent.prompt(sessionId, 'Now')];
     expect(await Promise.all([waiting, next])).toEqual([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }]);
     expect(agent.said()).toEqual(['Hanging', 'Still here']);

@@ -25,7 +25,7 @@ interface OpenSession {
   readonly session: AcpSession;
   readonly client: AcpClient;
   readonly conversation: ConversationFile;
-  /** Resolves to the exit code. */
+  /** Resolves to the exit code when the script has ended. */
   readonly isPlayed: Promise<number>;
 }
 
@@ -48,7 +48,7 @@ class AcpAgent {
         if (method === 'session/cancel') this.#sessions.get(textOf(sessionId))?.session.cancel();
       },
     });
-    // The connection keeps ids to itself; a hostile script may need this one.
+    // The connection does not expose request ids, but a hostile script may need this one.
     this.#notePromptId = splitLines((line) => {
       const { method, id } = fieldsInJson(line);
       if (method === 'session/prompt') this.#promptId = id;
@@ -60,7 +60,7 @@ class AcpAgent {
     this.#connection.push(chunk);
   }
 
-  /** The client has gone. */
+  /** Called when the client has closed the connection. */
   async close(): Promise<number> {
     for (const { session } of this.#sessions.values()) session.close();
     this.#connection.close();
@@ -98,7 +98,7 @@ class AcpAgent {
     return { sessionId, ...sessionState(session) };
   }
 
-  /** Reports the messages of the session so far, then continues it where it was. */
+  /** Sends the session's messages so far, then continues the session. */
   #load(params: Fields): object {
     const id = textOf(params['sessionId']);
     const { session, client, conversation } = this.#sessions.get(id) ?? this.#reopen(id, params);
@@ -137,7 +137,7 @@ class AcpAgent {
   }
 }
 
-/** It becomes part of a file name. */
+/** Restricted, because the id becomes part of a file name. */
 const SESSION_ID = /^[\w-]{1,100}$/;
 
 const INITIALIZED = {

@@ -50,7 +50,7 @@ async function runTool(tool: ToolCall, options: ClientToolOptions): Promise<Tool
   }
 }
 
-/** A cancelled command is killed; its terminal is released in any case. */
+/** Runs a command in a terminal of the client. Kills it on cancellation, and releases the terminal in any case. */
 async function runInTerminal(
   command: string,
   { client, cwd, signal, onTerminal }: ClientToolOptions,

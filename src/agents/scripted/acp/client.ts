@@ -2,13 +2,13 @@ import type { RpcConnection } from '../../../acp/connection.ts';
 import type { SessionUpdate } from '../../../acp/messages.ts';
 import { type Fields, fieldsOf } from '../../../protocol/shape/read-unknown.ts';
 
-/** The client, as one session talks to it. */
+/** The client of one session. */
 export interface AcpClient {
   readonly capabilities: ClientCapabilities;
   update(update: SessionUpdate): void;
   /** Rejects with `RpcError` if the client refuses. */
   request(method: string, params: object): Promise<Fields>;
-  /** Sends a line without any check. */
+  /** Sends a line unchecked. */
   write(line: string): void;
   /** The id of the latest prompt request. */
   promptId(): unknown;
@@ -38,7 +38,7 @@ export function clientOf(
   };
 }
 
-/** Waits for the work, but not longer than until the signal aborts. */
+/** Resolves to the result of `work`, or to `cancelled` as soon as the signal aborts. */
 export async function orCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'cancelled'> {
   if (signal.aborted) return 'cancelled';
   let cancel = (): void => {};

@@ -21,7 +21,7 @@ export interface AcpFaceOptions {
   readonly conversation: ConversationFile;
 }
 
-/** Works as an ACP agent does: a turn is the answer to a prompt, and whether it continues is the client's affair. */
+/** Plays a script as an ACP agent. A turn is the answer to a prompt; the client decides whether another one follows. */
 export function acpFace({ session, client, script, conversation }: AcpFaceOptions): Face {
   let toolCalls = 0;
   let costDollars: number | undefined;
@@ -48,7 +48,7 @@ export function acpFace({ session, client, script, conversation }: AcpFaceOption
   async function askClient(call: ToolCallParts): Promise<Permission> {
     const permission = await askPermission(client, call, session.signal);
     if (permission !== 'cancelled') return permission;
-    // A client answers so when it has cancelled the turn; the notification may arrive later.
+    // This answer means that the client has cancelled the turn. The notification may arrive later.
     session.cancel();
     return { kind: 'none', answer: 'cancelled' };
   }

@@ -9,7 +9,7 @@ import { startAgent } from './test-client.cases.ts';
 const EXAMPLES = join(import.meta.dirname, '../../../../examples/agents/acp');
 
 describe('a hostile ACP agent', () => {
-  it('does everything that the example says', async () => {
+  it('plays every step of the example', async () => {
     const paths: unknown[] = [];
     const agent = await startAgent(readFileSync(join(EXAMPLES, 'hostile.yaml'), 'utf8'), {
       capabilities: { fs: { readTextFile: true, writeTextFile: true } },
@@ -22,7 +22,7 @@ describe('a hostile ACP agent', () => {
     expect(await agent.prompt(sessionId, 'Begin')).toEqual({ stopReason: 'end_turn' });
     await agent.seen(({ content }) => readText(content).includes('Still working'));
     const { cwd } = agent;
-    // Our connection refuses parameters that are a list, and a second request with the id of one that still runs.
+    // The connection refuses parameters that are a list, and a second request with the id of a running one.
     expect(paths.filter((path) => path !== 'b.txt')).toEqual([
       'a.txt',
       `${cwd}/../../../../../../../../etc/passwd`,
@@ -40,14 +40,14 @@ describe('a hostile ACP agent', () => {
       '{"jsonrpc":"1.0","method":7}',
       '{"jsonrpc":"2.0","id":900,"result":"nobody asked"}',
     ]);
-    // A second answer to the same prompt, after the turn seemed to be over.
+    // A second response to the same prompt, after the turn seemed to be over.
     await expect.poll(() => agent.invalid.at(-1)).toContain('"stopReason":"end_turn"');
     expect(agent.invalid.join('').length).toBeGreaterThan(1_040_000);
 
     const hanging = agent.prompt(sessionId, 'Again').catch(() => 'gone');
     await agent.seen(({ content }) => readText(content).includes('Try to end me'));
     agent.notify('session/cancel', { sessionId });
-    // An answer shows that the notification has arrived.
+    // The response proves that the notification has arrived.
     await agent.request('authenticate');
     agent.child.kill('SIGTERM');
     await agent.request('authenticate');
@@ -57,7 +57,7 @@ describe('a hostile ACP agent', () => {
     expect(await hanging).toBe('gone');
   });
 
-  it('that only hangs ends with its client', async () => {
+  it('ends with its client if it only hangs', async () => {
     const agent = await startAgent('- say: Hello\n- hang');
     void agent.prompt(await agent.open(), 'Begin').catch(() => {});
     await agent.seen(() => true);

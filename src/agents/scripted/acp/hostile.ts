@@ -5,7 +5,7 @@ import type { ScriptStep } from '../steps.ts';
 import { type AcpClient, orCancelled } from './client.ts';
 import type { AcpSession } from './session.ts';
 
-/** The steps of a broken agent that concern the protocol; the others are those of every agent. */
+/** Plays the steps of a broken agent that concern the protocol. The other steps are the same for every agent. */
 export async function misbehaveInAcp(
   step: ScriptStep,
   session: AcpSession,
@@ -22,7 +22,7 @@ export async function misbehaveInAcp(
   return 'continues';
 }
 
-/** An agent that ignores requests to cancel hangs even when its client has gone. */
+/** Waits until cancelled. An agent that ignores cancellation hangs even after its client has disconnected. */
 async function hangUnlessCancelled({ ignoresCancel }: AcpSession): Promise<unknown> {
   return ignoresCancel ? misbehave({ do: 'hang' }) : new Promise(() => {});
 }

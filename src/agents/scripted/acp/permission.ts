@@ -5,11 +5,11 @@ import { type AcpClient, orCancelled } from './client.ts';
 
 export interface Permission {
   readonly kind: PermissionOption['kind'] | 'none';
-  /** The answer, for the conversation. */
+  /** The answer as text, for the conversation. */
   readonly answer: string;
 }
 
-/** Asks the client. A client that answers anything but an option has not allowed it. */
+/** Asks the client. Any answer other than an option counts as a refusal. */
 export async function askPermission(
   client: AcpClient,
   toolCall: ToolCallParts,

@@ -1,7 +1,7 @@
 import { RPC, RpcError } from '../../../acp/connection.ts';
 import { type Fields, textOf } from '../../../protocol/shape/read-unknown.ts';
 
-/** What a client can choose for a session. */
+/** The choices of a client for a session. */
 interface SessionChoices {
   mode: string;
   model: string;

@@ -3,7 +3,7 @@ import type { StopReason } from '../../../acp/messages.ts';
 import type { Used } from '../face.ts';
 import { DEFAULT_MODE, DEFAULT_MODEL } from './session-options.ts';
 
-/** A prompt, answered when its turn ends. */
+/** A prompt. It is answered when its turn ends. */
 interface Turn {
   readonly message: string;
   readonly cancellation: AbortController;
@@ -12,13 +12,13 @@ interface Turn {
   used: Required<Omit<Used, 'cost'>> | undefined;
 }
 
-/** One conversation with a client: its prompts in the order of arrival, and the turn that is played. */
+/** One conversation with a client: a queue of prompts, and the turn that is being played. */
 export class AcpSession {
   readonly id: string;
   readonly cwd: string;
   mode: string = DEFAULT_MODE;
   model: string = DEFAULT_MODEL;
-  /** Set by a hostile script: requests to cancel have no effect. */
+  /** Set by a hostile script: cancellation has no effect. */
   ignoresCancel = false;
   readonly #queue: Turn[] = [];
   #turn: Turn | undefined;
@@ -41,24 +41,27 @@ export class AcpSession {
     });
   }
 
-  /** Cancels the turn and the prompts behind it. */
+  /** Cancels the current turn and the queued prompts. */
   cancel(): void {
     this.#cancel([...(this.#turn === undefined ? [] : [this.#turn]), ...this.#queue]);
   }
 
-  /** The client has gone: no further prompt follows. */
+  /** Called when the client has disconnected: no further prompt follows. */
   close(): void {
     this.#isClosed = true;
     this.cancel();
     this.#wake();
   }
 
-  /** Aborts when the turn is cancelled. */
+  /** Aborts when the current turn is cancelled. */
   get signal(): AbortSignal {
     return this.#turn?.cancellation.signal ?? NEVER;
   }
 
-  /** Begins the next turn and returns its prompt; undefined if none will follow. A turn that is still open ends then. */
+  /**
+   * Starts the next turn and returns its prompt; undefined if none will follow. Ends the current turn first if it is
+   * still open.
+   */
   async nextMessage(): Promise<string | undefined> {
     for (;;) {
       if (this.signal.aborted) this.endTurn('cancelled');
@@ -101,7 +104,7 @@ export class AcpSession {
 
 const NEVER = new AbortController().signal;
 
-/** `usage` of a prompt's response is not yet part of the stable protocol, but agents send it. */
+/** The `usage` field of a prompt's response is not yet part of the stable protocol, but agents send it. */
 function usageOf({ used }: Turn): object {
   if (used === undefined) return {};
   const { input, output, cached } = used;

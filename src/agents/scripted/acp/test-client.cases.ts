@@ -14,28 +14,28 @@ interface StartOptions {
   readonly keep?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly capabilities?: object;
-  /** Answers requests of the agent; without it they are refused. */
+  /** Answers the agent's requests. Without it they are refused. */
   readonly onRequest?: (method: string, params: Fields) => object | Promise<object>;
 }
 
-/** A client of a scripted agent that runs in a process of its own. */
+/** A client of a scripted agent that runs in its own process. */
 export interface TestClient {
   readonly cwd: string;
   readonly child: ChildProcess;
   /** Updates of all sessions, in the order of arrival. */
   readonly updates: Fields[];
-  /** Lines that were no message, or a response without a request. */
+  /** Lines that were not a message, or a response without a request. */
   readonly invalid: (string | null)[];
   readonly methods: string[];
   request(method: string, params?: object): Promise<Fields>;
   notify(method: string, params: object): void;
   open(): Promise<string>;
   prompt(sessionId: string, text: string): Promise<Fields>;
-  /** Resolves as soon as an update fits. */
+  /** Resolves when an update matches. */
   seen(fits: (update: Fields) => boolean): Promise<void>;
-  /** Texts of the agent. */
+  /** The texts that the agent sent. */
   said(): string[];
-  /** Resolves to the exit code. */
+  /** Closes the connection and resolves to the agent's exit code. */
   leave(): Promise<number | null>;
 }
 

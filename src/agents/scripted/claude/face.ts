@@ -11,11 +11,11 @@ export interface ClaudeFaceOptions {
   readonly output: ScriptedOutput;
   readonly input: ScriptedInput;
   readonly fire: FireHooks;
-  /** Blocks in a row that are honoured; null for any number. */
+  /** How many blocks in a row are accepted; null for no limit. */
   readonly blockCap: number | null;
 }
 
-/** Works as Claude Code does: asks its hooks before it stops, then waits for a message on standard input. */
+/** Plays a script like Claude Code: asks its hooks before it stops, then waits for a message on standard input. */
 export function claudeFace({ sessionId, output, input, fire, blockCap }: ClaudeFaceOptions): Face {
   let blocks = 0;
   let isHookActive = false;
@@ -66,7 +66,7 @@ export function claudeFace({ sessionId, output, input, fire, blockCap }: ClaudeF
       return 'by message';
     },
     stop,
-    /** An API error ends the turn without a stop hook; the client reports it to its hooks and waits. */
+    /** An API error ends the turn without a stop hook. The client reports it to its hooks and waits. */
     async fail({ kind, message = kind, reset_at }: ApiError) {
       const until = reset_at === undefined ? {} : { reset_at };
       await fire('StopFailure', { error: kind, error_details: message, ...until });
@@ -84,7 +84,7 @@ export function claudeFace({ sessionId, output, input, fire, blockCap }: ClaudeF
   };
 }
 
-/** The tool of Claude Code that does this, and its input. */
+/** The Claude Code tool for this call, and its input. */
 function claudeTool(tool: ToolCall): readonly [name: string, input: object] {
   switch (tool.kind) {
     case 'execute':

@@ -54,7 +54,7 @@ async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
 
 const NOTHING: HookAnswer = { kind: 'nothing' };
 
-/** Only 200 and 201 with JSON count; any other result lets the agent stop. */
+/** Only status 200 or 201 with JSON counts. Any other response lets the agent stop. */
 async function askHttp(
   { url = '', headers = {}, allowedEnvVars = [] }: Hook,
   body: string,
@@ -93,7 +93,9 @@ async function askHttp(
   });
 }
 
-/** JSON counts with any exit code; code 2 blocks, with standard error as the reason; all else lets the agent stop. */
+/**
+ * JSON counts with any exit code. Code 2 blocks, with standard error as the reason. Anything else lets the agent stop.
+ */
 async function runCommand({ command = '' }: Hook, body: string, timeoutMs: number): Promise<HookAnswer> {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -116,7 +118,7 @@ async function runCommand({ command = '' }: Hook, body: string, timeoutMs: numbe
   });
 }
 
-/** Output that has text before the JSON is not JSON. */
+/** Output with text before the JSON does not count as JSON. */
 function parseHookAnswer(text: string): HookAnswer {
   const { decision, reason, continue: continues } = fieldsInJson(text);
   if (continues === false) return { kind: 'end' };

@@ -72,7 +72,7 @@ interface Turn {
 
 const NO_TURN: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0 };
 
-/** For a person who plays a script. */
+/** Output for a person who plays a script. */
 export function textOutput(): ScriptedOutput {
   return {
     begin: () => {},
@@ -92,7 +92,7 @@ export function textOutput(): ScriptedOutput {
   };
 }
 
-/** For a person who takes over: shows the earlier messages, and when to write. */
+/** Output for a person who takes over: shows the earlier messages, and when to write. */
 export function terminalOutput(before: Conversation['messages']): ScriptedOutput {
   const text = textOutput();
   return {

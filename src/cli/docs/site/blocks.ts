@@ -1,4 +1,4 @@
-/** The blocks of our own Markdown: what the pages of `docs` use, and no more. A test renders every page. */
+/** The blocks of Baton's Markdown subset: what the pages of `docs` use. A test renders every page. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
@@ -9,7 +9,7 @@ export type Block =
 
 const ITEM = /^(?<mark>[-*]|\d+\.) +/;
 const FENCE = /^```(?<language>\w*)/;
-/** The only HTML in the pages besides comments. */
+/** The only HTML allowed in pages, besides comments. */
 const HTML = /^<\/?(?:details|summary)\b.*>$/;
 
 export function parseBlocks(source: string): Block[] {
@@ -57,7 +57,7 @@ function takeTable(lines: readonly string[]): Taken {
   return { lines: rows.length, block: { kind: 'table', head, rows: body } };
 }
 
-/** A `\|` and a `|` in a code span belong to the cell. */
+/** A `\|`, and a `|` in a code span, belong to the cell. */
 function splitRow(row: string): string[] {
   const inner = row.trim().replace(/^\|/, '').replace(/\|$/, '');
   return [...inner.matchAll(/(?:\\\||`[^`]*`|[^|])+|(?<=\|)(?=\|)/g)].map(([cell]) =>
@@ -95,7 +95,7 @@ function takeList(lines: readonly string[]): Taken {
   return { lines: at, block: { kind: 'list', isOrdered, items } };
 }
 
-/** A line that goes on with an item: indented, or the lazy continuation of a paragraph. */
+/** Whether a line continues an item: it is indented, or a lazy continuation of a paragraph. */
 function isInside(line: string, before: string): boolean {
   return line.startsWith(' ') || (before.trim() !== '' && !/^[#|`<]/.test(line));
 }

@@ -5,7 +5,7 @@ import { readNavigation, renderLayout } from './layout.ts';
 import { parsePage, resolveIn, searchRows, type SitePage } from './page.ts';
 import { renderBlocks } from './render-blocks.ts';
 
-/** The repository, or the installed package: both have the Markdown files. */
+/** The repository or the installed package. Both have the Markdown files. */
 const root = join(import.meta.dirname, '../../../..');
 const INDEX = 'docs/README.md';
 const OPENAPI = 'reference/openapi.json';
@@ -14,7 +14,7 @@ const PROJECT_PAGES = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SE
 /** The files of the site by path. */
 export type Site = ReadonlyMap<string, Uint8Array>;
 
-/** The static site: one page for each Markdown file, the pictures that they show, and an index for the search. */
+/** The static site: one page per Markdown file, the pictures that the pages show, and a search index. */
 export function buildSite(): Site {
   const assets = ['site.css', 'search.js'].map(
     (name) => [name, readFileSync(join(import.meta.dirname, 'assets', name))] as const,
@@ -31,7 +31,7 @@ export function hasPages(): boolean {
   return existsSync(join(root, INDEX));
 }
 
-/** The pages, the index of the search and the OpenAPI document, by path. */
+/** Renders the pages, the search index and the OpenAPI document, by path. */
 function renderSite(): ReadonlyMap<string, string> {
   const sources = [...globSync('docs/**/*.md', { cwd: root }).toSorted(), ...PROJECT_PAGES];
   const pages = new Map(sources.map((source) => [source, parsePage(source, readFileSync(join(root, source), 'utf8'))]));
@@ -50,7 +50,7 @@ function renderSite(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** The pictures that pages show. Others, which they only link to, would make the package twice as large. */
+/** Finds the pictures that pages show. Pictures that are only linked would double the size of the package. */
 function findPictures(sources: readonly string[]): ReadonlySet<string> {
   const shown = sources.flatMap((source) =>
     [...readFileSync(join(root, source), 'utf8').matchAll(/!\[[^\]]*\]\(([^)\s]+)\)/g)].map(([, path = '']) =>

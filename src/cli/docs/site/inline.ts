@@ -1,10 +1,10 @@
-/** Returns where a link or an image leads, or undefined if the site does not have it. */
+/** Returns the address of a link or image; undefined if the site does not have it. */
 export type ResolveLink = (target: string) => string | undefined;
 
 const TOKEN =
   /(?<code>`+)(?<codeText>[^]*?[^`])\k<code>(?!`)|!\[(?<alt>[^\]]*)\]\((?<image>[^)\s]+)\)|\[(?<label>(?:[^[\]]|`[^`]*`|\[[^\]]*\])+)\]\((?<link>[^)\s]+)\)|<(?<auto>https?:[^>\s]+)>|<a id="(?<id>[\w-]+)"><\/a>|\*\*(?<bold>[^]+?)\*\*|\*(?<italic>[^\s*][^*]*?)\*|\\(?<plain>[\\`*_{}[\]()#+.!|<>-])/g;
 
-/** Renders the text of one block: code, links, images, bold, italic. Everything else is text. */
+/** Renders the text of one block: code, links, images, bold, italic. Anything else is plain text. */
 export function renderInline(text: string, resolve: ResolveLink): string {
   let html = '';
   let end = 0;
@@ -31,7 +31,7 @@ function renderToken(token: Readonly<Record<string, string | undefined>>, resolv
   return escapeHtml(plain ?? '');
 }
 
-/** The words of a block without its marks, for the search. */
+/** The words of a block without its markup, for the search. */
 export function plainText(text: string): string {
   return renderInline(text, () => undefined)
     .replaceAll(/<[^>]+>/g, '')

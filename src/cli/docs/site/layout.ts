@@ -7,7 +7,7 @@ export interface NavigationPart {
   readonly pages: readonly { readonly label: string; readonly path: string }[];
 }
 
-/** The index by task is the navigation: each of its sections with the pages that it links to, once. */
+/** Reads the navigation from the index by task: each of its sections with the pages that it links to, once. */
 export function readNavigation(index: SitePage, resolve: (target: string) => string | undefined): NavigationPart[] {
   const parts: { title: string; pages: { label: string; path: string }[] }[] = [];
   const seen = new Set<string>();
@@ -25,7 +25,7 @@ export function readNavigation(index: SitePage, resolve: (target: string) => str
   return parts;
 }
 
-/** No inline script and no inline style: the policy allows only files of the site. */
+/** Uses no inline script or style, because the policy allows only files of the site. */
 export function renderLayout(page: SitePage, navigation: readonly NavigationPart[], content: string): string {
   const up = posix.relative(posix.dirname(page.path), '.') || '.';
   const links = navigation.map(({ title, pages }) => {

@@ -4,9 +4,9 @@ import { plainText } from './inline.ts';
 import { anchorOf } from './render-blocks.ts';
 
 export interface SitePage {
-  /** In the repository: `docs/guides/ci.md`. */
+  /** The path in the repository: `docs/guides/ci.md`. */
   readonly source: string;
-  /** In the site: `guides/ci.html`. */
+  /** The path in the site: `guides/ci.html`. */
   readonly path: string;
   readonly title: string;
   readonly blocks: readonly Block[];
@@ -18,13 +18,13 @@ export function parsePage(source: string, text: string): SitePage {
   return { source, path: sitePath(source), title: heading === undefined ? source : plainText(heading.text), blocks };
 }
 
-/** `docs/README.md` is the start page; pages from the top of the repository are in `project`. */
+/** `docs/README.md` is the start page. Pages from the top of the repository are in `project`. */
 function sitePath(source: string): string {
   const inDocs = source.startsWith('docs/') ? source.slice('docs/'.length) : `project/${source.toLowerCase()}`;
   return inDocs.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
 }
 
-/** Where a link of a page leads in the site: another page, a file of `docs`, another site; undefined for a file that the site lacks. */
+/** Resolves a link to another page, a file of `docs`, or another site. Undefined for a file that the site lacks. */
 export function resolveIn(
   page: SitePage,
   pages: ReadonlyMap<string, SitePage>,
@@ -40,7 +40,7 @@ export function resolveIn(
   };
 }
 
-/** One part of a page for the search: address, title of the page, heading, words. */
+/** One part of a page in the search index: address, page title, heading, words. */
 export type SearchRow = readonly [address: string, title: string, heading: string, words: string];
 
 export function searchRows({ path, title, blocks }: SitePage): SearchRow[] {
@@ -55,7 +55,7 @@ export function searchRows({ path, title, blocks }: SitePage): SearchRow[] {
   });
 }
 
-/** Keeps the index below a megabyte: the longest tables are found by their headings. */
+/** Keeps the index below a megabyte. The longest tables are found by their headings. */
 const MAX_WORDS = 1500;
 
 function wordsOf(block: Block): string {

@@ -34,14 +34,14 @@ function renderBlock(block: Block, resolve: ResolveLink): string {
   }
 }
 
-/** A single paragraph needs no tag of its own. */
+/** A single paragraph needs no tag. */
 function renderItem(blocks: readonly Block[], resolve: ResolveLink): string {
   const [first, ...rest] = blocks;
   if (first?.kind !== 'paragraph') return renderBlocks(blocks, resolve);
   return [renderInline(first.text, resolve), renderBlocks(rest, resolve)].filter((part) => part !== '').join('\n');
 }
 
-/** As GitHub makes it. */
+/** The same anchor that GitHub generates. */
 export function anchorOf(heading: string): string {
   return plainText(heading)
     .toLowerCase()

@@ -3,7 +3,7 @@ import { describeVersion } from '../../agents/client-version.ts';
 import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts';
 
 export interface AgentFacts {
-  /** The clients that agents of the runbook run; without a runbook, those that are installed. */
+  /** The clients that agents of the runbook run; without a runbook, the installed ones. */
   readonly clients: readonly ClientFacts[];
   readonly hasRunbook: boolean;
   /** Names of variables that agents and checks do not get. */
@@ -11,9 +11,9 @@ export interface AgentFacts {
 }
 
 export interface ClientFacts extends Pick<FoundClient, 'run' | 'title' | 'program' | 'package' | 'tested' | 'version'> {
-  /** The agents of the runbook that run it. */
+  /** The runbook's agents that run this client. */
   readonly agents: readonly string[];
-  /** The file or the variable that shows a login; null if none was found, undefined if it needs none. */
+  /** The file or variable that shows a login; null if none was found, undefined if the client needs none. */
   readonly login: string | null | undefined;
 }
 

@@ -23,7 +23,7 @@ import { diagnoseTelemetry, type TelemetryFacts } from './telemetry.ts';
 import { diagnoseVersions, type VersionFacts } from './versions.ts';
 import { diagnoseWorktrees, type WorktreeFact, type WorktreeFacts } from './worktrees.ts';
 
-/** Every finding: from which facts it is made, what it says, and its fix. Each `expected` is `detail | fix`. */
+/** Every finding: the facts that cause it, its text and its fix. Each `expected` is `detail | fix`. */
 type Case = readonly [code: string, found: readonly Diagnosis[], expected: string];
 
 const TROUBLE = { code: 'x', message: 'it does not work', hint: 'Make it work.' } as const;
@@ -590,13 +590,13 @@ describe('the findings of baton doctor', () => {
     expect(all.filter(({ status, fix }) => (fix === null) !== (status === 'ok'))).toEqual([]);
   });
 
-  it('name a correction of --fix only where their check declares one', () => {
+  it('name a correction of --fix only if their check declares one', () => {
     expect(all.filter(({ code, repair }) => repair !== undefined && kindOf(code)?.repaired === undefined)).toEqual([]);
   });
 });
 
 describe('a check that cannot be made', () => {
-  it('is a finding if it throws', async () => {
+  it('becomes a finding if it throws', async () => {
     const failing = async (): Promise<readonly Diagnosis[]> => {
       throw new Error('EIO: i/o error');
     };
@@ -605,12 +605,12 @@ describe('a check that cannot be made', () => {
     ]);
   });
 
-  it('is a finding if it does not end', async () => {
+  it('becomes a finding if it does not end', async () => {
     const [only] = await guard('disk', async () => new Promise(() => undefined), 10);
     expect([only?.code, only?.detail]).toEqual(['doctor.late', 'could not be checked: took more than 0.01 s']);
   });
 
-  it('is its own findings otherwise', async () => {
+  it('returns its own findings otherwise', async () => {
     expect(await guard('disk', async () => [], 1000)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ export interface ClockFacts {
   readonly nowMs: number;
   /** When the newest entry was recorded; null if unknown. */
   readonly newestAt: string | null;
-  /** The clock of this machine minus that of the database; null on SQLite, or if it does not answer. */
+  /** This machine's clock minus the database's; null on SQLite, or if the database does not answer. */
   readonly offsetMs: number | null;
 }
 
@@ -16,7 +16,7 @@ export const clockCheck = defineCheck('clock', 'The clock of this machine, again
 
 export function diagnoseClock({ nowMs, newestAt, offsetMs }: ClockFacts): readonly Diagnosis[] {
   const found: Diagnosis[] = [];
-  // Entries on PostgreSQL have the time of the database.
+  // Entries on PostgreSQL have the database's time.
   const aheadMs = newestAt === null ? 0 : Date.parse(newestAt) - (nowMs - (offsetMs ?? 0));
   if (aheadMs > TOLERATED_MS) {
     const detail = `the newest entry is of ${newestAt}, ${renderSpan(aheadMs)} in the future`;

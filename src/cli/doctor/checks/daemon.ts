@@ -5,17 +5,17 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 
 export interface DaemonFacts {
   readonly version: string;
-  /** The last daemon; undefined if unknown. */
+  /** The process id of the last daemon; undefined if unknown. */
   readonly pid: number | undefined;
-  /** What it left; undefined if there is no such file, or it cannot be read. */
+  /** The record that the daemon left; undefined if it is missing or unreadable. */
   readonly record: DaemonRecord | undefined;
   readonly socket: SocketFacts | null;
   readonly answer:
     | { readonly kind: 'none' }
     | { readonly kind: 'health'; readonly health: Pick<Health, 'version' | 'pid' | 'started'> }
-    /** It accepts connections, and does not answer, or refuses. */
+    /** The daemon accepts connections but does not answer, or refuses. */
     | { readonly kind: 'error'; readonly message: string; readonly hint: string };
-  /** Whether that process is a daemon that runs. */
+  /** Whether that process is a running daemon. */
   readonly isAlive: boolean;
   readonly isDown: boolean;
   readonly crashes: Pick<RestartRecord, 'in_row' | 'at' | 'reason' | 'gave_up'> | undefined;
@@ -53,7 +53,7 @@ function diagnoseCrashes({ crashes, log }: DaemonFacts): readonly Diagnosis[] {
   return [daemonCheck.found('crashed', { detail, fix: `Find the cause in ${log}, then: baton up` })];
 }
 
-/** One crash is no pattern. */
+/** A single crash is not reported. */
 const CRASHES_SHOWN = 3;
 
 function diagnoseSocket({ socket }: DaemonFacts): readonly Diagnosis[] {

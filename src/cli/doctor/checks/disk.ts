@@ -2,7 +2,7 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 import { renderBytes } from './store.ts';
 
 export interface DiskFacts {
-  /** One for each file system, with what is on it. */
+  /** One for each file system, with the folders on it. */
   readonly disks: readonly Disk[];
 }
 

@@ -2,9 +2,9 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 import { isAtLeast } from './node.ts';
 
 export interface GitFacts {
-  /** Null if git cannot be run. */
+  /** Null if git does not run. */
   readonly version: string | null;
-  /** Why git cannot be run, or why the folder is no repository; null if it is one. */
+  /** Why git does not run, or why the folder is not a repository; null if it is one. */
   readonly trouble: { readonly code: string; readonly message: string; readonly hint: string } | null;
   readonly folder: string;
   /** Whether `--project` names the folder. */

@@ -2,12 +2,12 @@ import type { ClientName, Scope } from '../../../hooks/client.ts';
 import { defineCheck, type Diagnosis, ok, problem, type Repair, warning } from '../finding.ts';
 
 export interface HookFacts {
-  /** This Baton. */
+  /** The path of this Baton. */
   readonly baton: string;
   readonly files: readonly HookFileFacts[];
-  /** Installed for a repository that no longer exists. */
+  /** Hooks installed for a repository that no longer exists. */
   readonly deleted: readonly { readonly client: ClientName; readonly root: string }[];
-  /** An install was interrupted. */
+  /** Whether an install was interrupted. */
   readonly isUnfinished: boolean;
 }
 
@@ -15,13 +15,13 @@ export interface HookFileFacts {
   readonly client: ClientName;
   readonly scope: Scope;
   readonly path: string;
-  /** Hooks and servers of Baton in the file. */
+  /** The hooks and servers of Baton in the file. */
   readonly parts: readonly string[];
   readonly problems: readonly string[];
-  /** Other programs of Baton than this one. */
+  /** Other Baton programs that the hooks start. */
   readonly others: readonly string[];
   readonly missing: readonly string[];
-  /** Whether this state folder has it on record, with its options. */
+  /** Whether this state folder has a record of the hooks, with their options. */
   readonly isOnRecord: boolean;
 }
 

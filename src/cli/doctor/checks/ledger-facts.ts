@@ -1,26 +1,26 @@
-/** What was read of the ledger in the state folder. On PostgreSQL it is the replica. */
+/** What could be read of the ledger in the state folder. On PostgreSQL this is the replica. */
 export interface LedgerFacts {
   readonly path: string;
-  /** With its write-ahead log; null if there is no file. */
+  /** The size with the write-ahead log; null if there is no file. */
   readonly bytes: number | null;
   readonly isWritable: boolean;
-  /** Why the signing key cannot be used; null if it can, or there is none yet. */
+  /** Why the signing key is unusable; null if it is usable, or if there is none yet. */
   readonly key: FoundProblem | null;
-  /** Nothing was recorded yet. */
+  /** Whether the ledger has no entries yet. */
   readonly isNew: boolean;
-  /** Why it cannot be opened or read. */
+  /** Why the ledger cannot be opened or read. */
   readonly problem: FoundProblem | null;
-  /** Null if it could not be read, or does not exist. */
+  /** Null if the ledger does not exist or could not be read. */
   readonly inside: {
     readonly entries: number;
     readonly isReplica: boolean;
-    /** Damaged pages and changes of the schema; null if the file is too large to look for them. */
+    /** Damaged pages and changes of the schema; null if the file is too large to check. */
     readonly faults: readonly string[] | null;
     readonly chain: ChainFacts;
     readonly snapshot: SnapshotFacts;
     /** When the newest entry was recorded. */
     readonly newestAt: string | null;
-    /** The level of its entries; null on SQLite, or if unknown. */
+    /** The level of the entries; null on SQLite, or if unknown. */
     readonly level: number | null;
     /** Entries of types that this version does not know, one sentence each. */
     readonly unknown: readonly string[];

@@ -2,7 +2,7 @@ import { defineCheck, type Diagnosis, ok, problem } from '../finding.ts';
 
 export interface NodeFacts {
   readonly version: string;
-  /** `engines.node` of Baton's package. */
+  /** The field `engines.node` of Baton's package. */
   readonly needs: string;
   readonly program: string;
 }
@@ -19,7 +19,7 @@ export function diagnoseNode({ version, needs, program }: NodeFacts): readonly D
   return [nodeCheck.found('old', { detail, fix: 'Install a newer one: https://nodejs.org/en/download' })];
 }
 
-/** Compares versions of numbers and dots. */
+/** Compares versions that consist of numbers and dots. */
 export function isAtLeast(version: string, needed: string): boolean {
   const [have, want] = [version, needed].map((text) => text.split('.').map((part) => Number.parseInt(part, 10) || 0));
   for (const [i, number] of (want ?? []).entries()) {

@@ -1,18 +1,18 @@
 import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts';
 
 export type ProofFacts =
-  /** Scripts cannot play the workflow. */
+  /** The workflow has a role that scripts cannot play. */
   | { readonly kind: 'skipped'; readonly reason: string; readonly hint: string }
   | {
       readonly kind: 'ran';
       readonly outcome: 'merged' | 'check-failed' | 'stopped' | 'timeout' | 'interrupted' | 'not-started';
       readonly detail: string;
-      /** What to do about it; null if unknown. */
+      /** What to do about the problem; null if unknown. */
       readonly hint: string | null;
       /** The last line that a failed check printed. */
       readonly lastLine: string;
       readonly ms: number;
-      /** What the sessions ran in, as in `bubblewrap, network full`. */
+      /** The sandboxes of the sessions, as in `bubblewrap, network full`. */
       readonly sandboxes: readonly string[];
       /** What the scripted implementer could do outside of its worktree. */
       readonly escapes: readonly string[];

@@ -24,7 +24,7 @@ it('accepts a valid runbook', () => {
   ]);
 });
 
-it('finds a mode that the runbook names and that does not work', () => {
+it('finds a mode that the runbook names but that does not work', () => {
   expect(findFailingSandboxes(runbookOf('sandbox = "bubblewrap"'), ['container'])).toEqual([]);
   const [only, more] = findFailingSandboxes(runbookOf('[agents.a]\nrun = "./a"\nsandbox = "container"'), ['container']);
   expect([only?.status, more]).toEqual(['problem', undefined]);

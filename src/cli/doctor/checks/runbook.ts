@@ -7,12 +7,12 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 
 export interface RunbookFacts {
   readonly isInRepository: boolean;
-  /** Its files, from the top of the repository. */
+  /** The runbook's files, from the top of the repository. */
   readonly files: readonly string[];
-  /** Undefined if there is none, or it has errors. */
+  /** Undefined if there is no runbook, or it has errors. */
   readonly runbook: Runbook | undefined;
   readonly problems: readonly RunbookProblem[];
-  /** Whether a daemon could use the names of project and store; why not otherwise. */
+  /** Why a daemon could not use the names of project and store; null if it could. */
   readonly identityProblem: { readonly message: string; readonly hint: string } | null;
   /** Sandbox modes that do not work on this machine. */
   readonly failingSandboxes: readonly string[];
@@ -52,7 +52,7 @@ export function diagnoseRunbook(facts: RunbookFacts): readonly Diagnosis[] {
   return [runbookCheck.found('valid', { detail })];
 }
 
-/** A mode that the runbook names and that does not work here: its agents are not started. */
+/** Finds sandbox modes that the runbook names but that do not work here. Their agents cannot start. */
 export function findFailingSandboxes(runbook: Runbook, failing: readonly string[]): readonly Diagnosis[] {
   const wanted = [...withLibrary(runbook).agents.values()].map((agent) => ({
     agent: agent.name,
@@ -68,7 +68,7 @@ export function findFailingSandboxes(runbook: Runbook, failing: readonly string[
   });
 }
 
-/** Budgets of tokens or cost that do not count an agent. */
+/** Finds budgets of tokens or cost that do not count an agent. */
 export function findUncounted(runbook: Runbook): readonly Diagnosis[] {
   const agents = [...runbook.agents.values()];
   const own = agents.filter(({ run, budget }) => hasUse(budget) && findClient(run)?.capabilities.usage === 'none');

@@ -46,7 +46,7 @@ describe('the sandboxes of a machine', () => {
     ]);
   });
 
-  it('have no network of their own without an uplink', () => {
+  it('have no separate network without an uplink', () => {
     const uplink = { works: false, reason: 'there is no pasta', fix: 'Install passt.' } as const;
     expect(lines(ALL, { uplink })[2]).toBe('network|warning|there is no pasta|Install passt.');
   });

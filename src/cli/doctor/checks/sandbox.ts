@@ -5,7 +5,7 @@ import { defineCheck, type Diagnosis, ok, type Repair, warning } from '../findin
 
 export interface SandboxFacts {
   readonly survey: SandboxSurvey;
-  /** What connects a network namespace; undefined without one. */
+  /** What connects a network namespace; undefined if nothing does. */
   readonly uplink: Usable | undefined;
   readonly isRoot: boolean;
 }
@@ -19,7 +19,7 @@ export const sandboxCheck = defineCheck('sandbox', 'Which sandboxes work on this
   'no-network': warning('A session with `network = "full"` has the network of the machine'),
 });
 
-/** The first finding says what `auto` means here. */
+/** The first finding names the mode that `auto` selects on this machine. */
 export function diagnoseSandbox({ survey, uplink, isRoot }: SandboxFacts): readonly Diagnosis[] {
   const { bubblewrap, container, user } = survey;
   const exec = survey['sandbox-exec'];

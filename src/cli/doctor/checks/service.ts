@@ -1,7 +1,7 @@
 import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts';
 
 export interface ServiceFacts {
-  /** Null if this system has no service files that Baton writes. */
+  /** Null if Baton writes no service files for this system. */
   readonly file: ServiceFileFacts | null;
 }
 
@@ -9,11 +9,11 @@ interface ServiceFileFacts {
   readonly path: string;
   /** Null if there is no such file. */
   readonly content: 'ours' | 'foreign' | null;
-  /** The Node and the Baton that it starts. */
+  /** The Node and the Baton that the service starts. */
   readonly programs: readonly string[];
   readonly missing: readonly string[];
   readonly isThisBaton: boolean;
-  /** Null if the service manager did not say. */
+  /** Null if the service manager does not report it. */
   readonly isEnabled: boolean | null;
   readonly enable: string;
 }

@@ -2,15 +2,15 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 
 export interface StateFolderFacts {
   readonly path: string;
-  /** Null if there is nothing at the path. */
+  /** Null if nothing exists at the path. */
   readonly folder: FolderFacts | null;
-  /** Files with keys and tokens that others may read. */
+  /** Files with keys and tokens that other users can read. */
   readonly open: readonly { readonly path: string; readonly mode: number }[];
   /** A setting of the environment with which no daemon starts. */
   readonly badSetting: { readonly message: string; readonly hint: string } | null;
-  /** Calls that wait for a daemon. */
+  /** How many calls wait for a daemon. */
   readonly kept: number;
-  /** Whether this is below a session of an agent, where the folder may be hidden. */
+  /** Whether this process runs inside a session, where the folder may be hidden. */
   readonly isInSession: boolean;
 }
 

@@ -2,21 +2,21 @@ import { defineCheck, type Diagnosis, ok, problem } from '../finding.ts';
 import type { FoundProblem, LedgerFacts } from './ledger-facts.ts';
 
 export interface StoreFacts {
-  /** Null if the project is not known, for example outside of a repository. */
+  /** Null if the project is unknown, for example outside of a repository. */
   readonly ledger: LedgerFacts | null;
   /** Null for a project on SQLite. */
   readonly database: DatabaseFacts | null;
 }
 
 export interface DatabaseFacts {
-  /** Without its user. */
+  /** The URL without its user. */
   readonly url: string;
   readonly answer:
     | {
         readonly ok: true;
         readonly latencyMs: number;
         readonly entries: number;
-        /** The clock of this machine minus that of the database. */
+        /** This machine's clock minus the database's. */
         readonly offsetMs: number;
       }
     | ({ readonly ok: false } & FoundProblem);
@@ -68,7 +68,7 @@ function describeDatabase({ url, answer }: DatabaseFacts): Diagnosis {
   return storeCheck.found('database-answers', { detail });
 }
 
-/** In units of a thousand, as for disks. */
+/** Renders units of a thousand, as is usual for disks. */
 export function renderBytes(bytes: number): string {
   const [value, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : bytes < 1e9 ? [bytes / 1e6, 'MB'] : [bytes / 1e9, 'GB'];
   return `${value < 10 && value % 1 !== 0 ? value.toFixed(1) : Math.round(value)} ${unit}`;

@@ -4,7 +4,7 @@ export interface TelemetryFacts {
   /** `BATON_TELEMETRY`; undefined if it is not set. */
   readonly module: string | undefined;
   readonly isReadable: boolean;
-  /** The newest line of the daemon's log about it. */
+  /** The newest line about it in the daemon's log. */
   readonly logged: { readonly isError: boolean; readonly text: string } | null;
 }
 

@@ -2,14 +2,14 @@ import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts
 import type { LedgerFacts } from './ledger-facts.ts';
 
 export interface VersionFacts {
-  /** Of this command. */
+  /** The version of this command. */
   readonly version: string;
   /** The level of entries that this version can read and write. */
   readonly level: number;
-  /** Of the daemon that answers; null without one. */
+  /** The version of the daemon that answers; null if none does. */
   readonly daemon: string | null;
   readonly ledger: LedgerFacts | null;
-  /** Another Baton is found first on the PATH. */
+  /** Another Baton that comes first on the PATH. */
   readonly onPath: { readonly program: string; readonly version: string } | null;
 }
 

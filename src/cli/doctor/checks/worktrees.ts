@@ -1,11 +1,11 @@
 import { defineCheck, type Diagnosis, ok, warning } from '../finding.ts';
 
 export interface WorktreeFacts {
-  /** Below `.worktrees`; those elsewhere are not Baton's. */
+  /** The worktrees below `.worktrees`. Others are not Baton's. */
   readonly worktrees: readonly WorktreeFact[];
   /** False if the tasks of the ledger could not be read. */
   readonly hasTasks: boolean;
-  /** Why git cannot list them. */
+  /** Why git cannot list the worktrees. */
   readonly trouble: { readonly message: string; readonly hint: string } | null;
   /** Folders below `.worktrees` that git does not know. */
   readonly unknownFolders: readonly string[];
@@ -16,9 +16,9 @@ export interface WorktreeFact {
   readonly isMissing: boolean;
   readonly isLocked: boolean;
   readonly taskId: string | null;
-  /** Why it stays; null if its work is over, undefined if unknown. */
+  /** Why the worktree must stay; null if its work is over, undefined if unknown. */
   readonly needed: string | null | undefined;
-  /** Whether the ledger has its task. */
+  /** Whether the ledger has the worktree's task. */
   readonly hasTask: boolean;
 }
 
@@ -78,5 +78,5 @@ function diagnoseOne(
   ];
 }
 
-/** What the ledger says of a worktree without a mark of Baton. */
+/** Shown for a worktree without a mark of Baton. */
 const UNKNOWN_OWNER = 'it is not known whose it is';

@@ -39,7 +39,7 @@ async function found(runbook: string | undefined, env: Environment = {}): Promis
   return diagnoseAgents(facts).map(({ code, name, detail }) => `${code} ${name}: ${detail}`);
 }
 
-it('finds a client that an agent names and that is not here', async () => {
+it('finds a client that an agent names but that is not installed', async () => {
   const agents =
     '[agents.a]\nrun = "codex"\nprompt = "x"\n[agents.b]\nrun = "./tool"\n[agents.c]\nrun = "builtin:prep"';
   expect(await found(agents)).toEqual(['agents.missing codex: codex is not on the PATH: a cannot start']);
@@ -52,7 +52,7 @@ it.each([
   expect(await found(`[agents.a]\nrun = "codex"\nprompt = "x"\n${line}`)).toEqual([]);
 });
 
-it('reports version and login, and takes an untested version for no fault', async () => {
+it('reports version and login, and an untested version is not a problem', async () => {
   put('bin/codex', "#!/bin/sh\necho 'codex 99.0.0'\n");
   const runbook = '[agents.a]\nrun = "codex"\nprompt = "x"';
   const [without] = await found(runbook);

@@ -25,7 +25,7 @@ export async function readAgentFacts(place: Place, survey: SandboxSurvey): Promi
   return { clients, hasRunbook: true, dropped: findDropped(runbook, env) };
 }
 
-/** Clients on the PATH, each program once. */
+/** The clients on the PATH, each program once. */
 async function readInstalled(env: Environment, folder: string): Promise<readonly ClientFacts[]> {
   const programs = new Map(listClients().flatMap((each) => (each.program === null ? [] : [[each.program, each]])));
   const first = listClients().filter((each) => each.program !== null && programs.get(each.program)?.run === each.run);
@@ -42,7 +42,7 @@ function loginOf({ run }: Client, env: Environment, folder: string): string | nu
   return knows ? findLogin(run, env, folder) : undefined;
 }
 
-/** An image or a PATH of the agent's own has another program, or none, which only its start shows. */
+/** Whether the agent's image or its own PATH determines the program. Only a start then shows whether it exists. */
 function bringsProgram(runbook: Runbook, agent: AgentPlan, { bubblewrap, container }: SandboxSurvey): boolean {
   const { mode, image } = sandboxOf(runbook, agent);
   const isContainer =
@@ -50,7 +50,7 @@ function bringsProgram(runbook: Runbook, agent: AgentPlan, { bubblewrap, contain
   return isContainer || agent.env?.['PATH'] !== undefined;
 }
 
-/** What no agent of the runbook gets. A client's own variables reach only its agents. */
+/** Finds variables that no agent of the runbook gets. A client's own variables reach only its agents. */
 function findDropped(runbook: Runbook, env: Environment): readonly string[] {
   const agents = [...runbook.agents.values()];
   const passed = agents.flatMap((agent) => [...(agent.env_pass ?? []), ...clientVariables(agent, env, undefined)]);

@@ -11,7 +11,7 @@ import { VERSION } from '../../version.ts';
 import type { DaemonFacts } from '../checks/daemon.ts';
 import type { Place } from '../place.ts';
 
-/** Starts no daemon. A daemon that answers removes the pass that the question leaves in the state folder. */
+/** Starts no daemon. The request leaves a pass in the state folder, which a daemon that answers removes. */
 export async function readDaemonFacts({ stateDir, env }: Place): Promise<DaemonFacts> {
   const files = stateFiles(stateDir);
   const record = readDaemonRecord(stateDir);
@@ -38,7 +38,7 @@ function readSocket(path: string, stateDir: string): DaemonFacts['socket'] {
   }
 }
 
-/** The process that locked the state folder last; the record of a daemon may be damaged. */
+/** Returns the process that locked the state folder last, because the daemon's record may be damaged. */
 function readLockHolder(lock: string): number | undefined {
   const { pid } = fieldsInJson(readFileIfPresent(`${lock}.writer`));
   return typeof pid === 'number' ? pid : undefined;
@@ -60,7 +60,7 @@ async function ask(stateDir: string, env: Place['env']): Promise<DaemonFacts['an
   }
 }
 
-/** A process of another program may have the number by now. Outside of Linux the number alone counts. */
+/** Another program's process may have the number now. Outside of Linux only the number counts. */
 function isDaemon(pid: number): boolean {
   const stat = readProcStat(pid);
   if (stat !== undefined) return isLiving(stat) && /daemon|up\0--foreground/.test(readProcFile(pid, 'cmdline'));

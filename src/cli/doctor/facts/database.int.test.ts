@@ -24,7 +24,7 @@ it('reads the clock and the size of a chain', async () => {
   expect((await readDatabase(url, 'unknown')).answer).toMatchObject({ ok: true, entries: 0 });
 });
 
-it('prepares no database', async () => {
+it('does not set up a database', async () => {
   const url = await server.createDatabase();
   expect((await readDatabase(url, 'demo')).answer).toMatchObject({
     ok: false,
@@ -37,13 +37,13 @@ it('prepares no database', async () => {
   expect(rows).toEqual([{ absent: true }]);
 });
 
-it('says that a server does not answer, in bounded time', async () => {
+it('reports within a bounded time that a server does not answer', async () => {
   const startMs = performance.now();
   const { answer } = await readDatabase('postgres://baton@127.0.0.1:1/baton', 'demo', 300);
   expect(answer).toMatchObject({ ok: false, message: expect.stringContaining('does not answer') });
   expect(performance.now() - startMs).toBeLessThan(15_000);
 });
 
-it('refuses a URL that is none', async () => {
+it('refuses an invalid URL', async () => {
   expect((await readDatabase('postgres://', 'demo')).answer).toMatchObject({ ok: false });
 });

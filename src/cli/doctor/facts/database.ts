@@ -4,7 +4,7 @@ import { StoreProblem } from '../../../ledger/store.ts';
 import { findStoreUrlProblem, renderStoreUrl } from '../../../protocol/store-url.ts';
 import type { DatabaseFacts } from '../checks/store.ts';
 
-/** Asks a database for its clock and the size of the chain. Migrates nothing. */
+/** Reads a database's clock and the size of the chain. Migrates nothing. */
 export async function readDatabase(url: string, project: string, patienceMs = PATIENCE_MS): Promise<DatabaseFacts> {
   const wrong = findStoreUrlProblem(url);
   if (wrong !== undefined) return { url: 'the URL', answer: { ok: false, message: wrong.message, hint: wrong.hint } };

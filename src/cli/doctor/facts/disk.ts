@@ -25,7 +25,7 @@ async function readDisk(folders: readonly { readonly holds: string; readonly pat
   };
 }
 
-/** The nearest folder above that exists: the state folder may be missing. */
+/** Returns the nearest existing folder above, because the state folder may be missing. */
 function existing(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
 }

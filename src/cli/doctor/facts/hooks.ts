@@ -47,7 +47,7 @@ function isSameFile(a: string, b: string): boolean {
   }
 }
 
-/** Two scopes of a client can share a file: the one that is on record counts. */
+/** Two scopes of a client can share a file. The recorded one counts. */
 function onePerPath(files: readonly HookFileFacts[]): readonly HookFileFacts[] {
   const byPath = Map.groupBy(files, ({ path }) => path);
   return [...byPath.values()].flatMap((same) => same.find(({ isOnRecord }) => isOnRecord) ?? same[0] ?? []);

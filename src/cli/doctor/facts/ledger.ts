@@ -20,7 +20,7 @@ import { canWrite } from './state-folder.ts';
 
 export interface ReadLedger {
   readonly facts: LedgerFacts;
-  /** Undefined if the ledger cannot be read, or too many entries follow its snapshot. */
+  /** Undefined if the ledger cannot be read, or if too many entries follow its snapshot. */
   readonly view: StoredView | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function readLedger(place: LedgerPlace): Promise<ReadLedger> {
 async function readQuietly(place: LedgerPlace): Promise<ReadLedger> {
   const atRest = isAtRest(place);
   const read = await readLedgerOnce(place, atRest);
-  // A daemon has started meanwhile: what looks damaged may be half of a commit.
+  // A daemon has started in the meantime, so apparent damage may be half of a commit.
   return atRest && !isAtRest(place) ? readLedgerOnce(place, false) : read;
 }
 
@@ -74,7 +74,7 @@ async function readLedgerOnce(place: LedgerPlace, atRest: boolean): Promise<Read
 
 const UNREADABLE_HINT = 'See: baton ledger verify. Restore it from a backup, and write nothing to it before that.';
 
-/** A key that others can read is a finding of the state folder. */
+/** A key that other users can read is reported with the state folder. */
 function keyProblemOf({ key, ledger }: LedgerPlace): FoundProblem | null {
   if (((statSync(key, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0) return null;
   const read = readKeyFile(key);
@@ -94,7 +94,7 @@ async function readInside(
   const isSmall = size <= WHOLE_ENTRIES && bytes <= WHOLE_BYTES;
   const unknown = new UnknownTypes();
   const { chain, keys } = await readChain(store, place, { isSmall, isShared, unknown });
-  // A damaged page, or a changed schema.
+  // Finds a damaged page or a changed schema.
   const faults = isSmall ? await store.inspect().catch((error: unknown) => [messageOf(error)]) : null;
   const trust = { project: place.project, verifier: nodeVerifier, keys };
   const snapshot = await readSnapshot(store, trust, isSmall && chain.findings.length === 0);
@@ -117,7 +117,7 @@ function describeUnknown({ type, seq }: { readonly type: string; readonly seq: n
 }
 
 async function viewOf(store: Store, trust: Parameters<typeof readStoredView>[1]): Promise<StoredView | undefined> {
-  // An entry that does not fit its type is reported by the refold of the snapshot.
+  // An entry that does not fit its type is reported when the snapshot is folded again.
   return readStoredView(store, trust, MOST_FOLDED).catch(() => undefined);
 }
 
@@ -172,7 +172,7 @@ async function readChain(
   return { chain: { kind: 'tail', from: tail.ok ? tail.from : 1, findings, warnings, hasOutside }, keys };
 }
 
-/** Of the file and its snapshot, not of the chain. */
+/** Problems of the file and its snapshot, which are reported separately from the chain. */
 const REPORTED_APART: ReadonlySet<string> = new Set([
   'ledger/store',
   'ledger/wrong-snapshot',
@@ -180,7 +180,7 @@ const REPORTED_APART: ReadonlySet<string> = new Set([
 ]);
 const NO_OUTSIDE = 'there is no outside checkpoint, so missing entries at the end would not be noticed';
 
-/** A replica notes the keys of all hosts; a local ledger is signed by the key of this machine. */
+/** A replica records the keys of all hosts. A local ledger is signed by the key of this machine. */
 async function findKeys(store: Store, place: LedgerPlace, known: NoteKey | undefined): Promise<readonly NoteKey[]> {
   if (known === undefined) return [];
   const { project } = place;
@@ -227,7 +227,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Up to here the whole ledger is verified. */
+/** A ledger up to this size is verified completely. */
 const WHOLE_ENTRIES = 20_000;
 const WHOLE_BYTES = 64 * 1024 * 1024;
 const TAIL_ENTRIES = 2000;

@@ -14,7 +14,7 @@ export async function readSandboxFacts({ env }: Place, survey: SandboxSurvey): P
   return { survey, uplink: survey.bubblewrap.works ? await findUplink(env) : undefined, isRoot: isRoot() };
 }
 
-/** Without one, `network = "full"` is the network of the machine. */
+/** Finds what connects a sandbox to the network. Without it, `network = "full"` is the machine's own network. */
 async function findUplink(env: Environment): Promise<Usable> {
   const { uplink } = await probeNetwork(env);
   if (uplink === null) return { works: true };

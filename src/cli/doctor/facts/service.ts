@@ -34,7 +34,7 @@ function realpathOf(path: string): string {
   }
 }
 
-/** Null without systemd, or if it does not answer. */
+/** Null without systemd, or if systemd does not answer. */
 async function askSystemd(unit: string, env: Place['env']): Promise<boolean | null> {
   return new Promise((resolve) => {
     const options = { timeout: SYSTEMD_MS, killSignal: 'SIGKILL', env: { ...env } } as const;

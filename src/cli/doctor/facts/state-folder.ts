@@ -45,7 +45,7 @@ export function canWrite(path: string): boolean {
   }
 }
 
-/** Undefined if the file does not exist, or cannot be reached. */
+/** Undefined if the file does not exist or cannot be reached. */
 function modeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.mode;

@@ -21,7 +21,7 @@ function canRead(path: string): boolean {
   }
 }
 
-/** What the running daemon logged about its module when it started. */
+/** Finds what the running daemon logged about its telemetry module at its start. */
 function findLogged(log: string, pid: number): TelemetryFacts['logged'] {
   const lines = readEnd(log).split('\n').toReversed();
   for (const line of lines) {

@@ -25,7 +25,7 @@ export function readVersionFacts(
   };
 }
 
-/** The package that `baton` on the PATH belongs to, if it is another version. The program itself is not run. */
+/** Finds the package of the `baton` on the PATH, if it is another version. Does not run that program. */
 function findOnPath(env: Place['env']): VersionFacts['onPath'] {
   const program = findProgram('baton', env);
   if (program === undefined) return null;
@@ -36,7 +36,7 @@ function findOnPath(env: Place['env']): VersionFacts['onPath'] {
     const version = findText(fieldsInJson(text)['version']);
     return version === undefined || version === VERSION ? null : { program, version };
   } catch {
-    // A script of another kind.
+    // The program is another kind of script.
     return null;
   }
 }

@@ -7,7 +7,7 @@ import { listWorktrees, readLinkedGitDir, type Worktree } from '../../../git/wor
 import type { WorktreeFact, WorktreeFacts } from '../checks/worktrees.ts';
 import type { Place } from '../place.ts';
 
-/** Null outside of a repository. The content of worktrees is not read, because git would have to write for it. */
+/** Null outside of a repository. Does not read the content of worktrees, because git would have to write for it. */
 export async function readWorktreeFacts(
   { repository }: Place,
   view: StoredView | undefined,

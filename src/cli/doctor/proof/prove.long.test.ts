@@ -37,7 +37,7 @@ run = { agent = "coder" }
 `;
 const checkOf = (run: string): string => `${MODELS}[[ci.required]]\nname = "test"\nrun = "${run}"\n`;
 
-it('merges a scripted change by the working runbook, in a copy, and finds what no sandbox holds', async () => {
+it('merges a scripted change under the working runbook, in a copy, and finds what no sandbox prevents', async () => {
   const found = await prove(checkOf('test -e baton-scripted.txt'));
   expect(found.map(({ code, detail }) => [code, detail])).toEqual([
     ['proof.merged', expect.stringMatching(/^a scripted change was checked and merged in a copy, .*: no sandbox/)],
@@ -59,6 +59,6 @@ it('names the check that fails in a clean checkout', async () => {
   ]);
 });
 
-it('says that there is nothing to play', async () => {
+it('reports that there is no workflow to play', async () => {
   expect(await prove('[agents.a]')).toMatchObject([{ code: 'proof.skipped', fix: 'Write one: baton init' }]);
 });

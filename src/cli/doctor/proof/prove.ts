@@ -9,8 +9,8 @@ import type { Place } from '../place.ts';
 import { findEscapes, findUnplayable, scriptedRunbook, standAloneRunbook, withEscapes } from './scripted-runbook.ts';
 
 /**
- * Takes a scripted change from a request to a merge by the working runbook, in a copy of the repository with a daemon
- * of its own. The repository and its state folder are only read.
+ * Takes a scripted change from a request to a merge under the working runbook, in a copy of the repository with its own
+ * daemon. The repository and its state folder are only read.
  */
 export async function prove(place: Place, onLine: (line: string) => void): Promise<ProofFacts> {
   const { repository, runbook, read, env } = place;

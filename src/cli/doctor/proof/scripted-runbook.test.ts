@@ -52,7 +52,7 @@ function check(file: RunbookFile): Runbook {
   return checked.value;
 }
 
-it('keeps the rules of a project in a file of its own, apart from its store and its notifications', () => {
+it('keeps the rules of a project in a separate file, without its store and notifications', () => {
   const { value, runbook } = examine(TEXT);
   const alone = check(standAloneRunbook(value));
   expect([alone.store, alone.project, alone.notify.webhook, alone.notify.desktop]).toEqual([
@@ -66,7 +66,7 @@ it('keeps the rules of a project in a file of its own, apart from its store and 
   expect(alone.pipelines).toEqual(runbook.pipelines);
 });
 
-it('puts scripts in the place of every model, in the sandbox of the agent that plays the role', () => {
+it('replaces every model by a script, in the sandbox of the agent that plays the role', () => {
   const { value, runbook } = examine(TEXT);
   const scripted = check(scriptedRunbook(value, runbook, (role) => `- say: ${role}`));
   expect(issueRolePlayers(scripted).filter(({ run }) => !run.startsWith('builtin:'))).toEqual(
@@ -88,7 +88,7 @@ it('finds a role that scripts cannot play', () => {
   expect(findUnplayable(examine(own).runbook)).toBe('the role validator is played by claude');
 });
 
-it('adds its attempts to the script of the implementer, which stays a script', () => {
+it("adds its attempts to the implementer's script, which stays valid", () => {
   const script = readFileSync(resolvePromptPath('', 'baton:scripted/implementer.yaml'), 'utf8');
   const tried = withEscapes(script);
   expect(parseScript(tried)).toMatchObject({ ok: true });

@@ -2,12 +2,12 @@ import { issueRolePlayers } from '../../../runbook/library.ts';
 import type { Runbook, RunbookFile } from '../../../runbook/runbook.ts';
 import type { AgentValue, RunbookValue } from '../../../runbook/shape/runbook-shape.ts';
 
-/** Later files of a project come after it, but a copy has no others. */
+/** In a project, later files would follow this one, but a copy has no others. */
 const PATH = '.baton/runbooks/proof.json';
 
 const SCRIPTED_ROLES = ['issue-manager', 'implementer', 'reviewer', 'fixer'] as const;
 
-/** The rules of a project as one file of a copy: without what reaches the database or people. */
+/** Renders the project's rules as one file for a copy, without settings that reach the database or people. */
 export function standAloneRunbook(value: RunbookValue): RunbookFile {
   return { path: PATH, text: JSON.stringify(standAlone(value)) };
 }
@@ -16,7 +16,7 @@ function standAlone({ store: _store, project: _project, notify: _notify, ...valu
   return { ...value, notify: { desktop: false, terminal: false } };
 }
 
-/** The first role that scripts cannot play; undefined if they can play all. */
+/** Returns the first role that scripts cannot play; undefined if they can play all. */
 export function findUnplayable(runbook: Runbook): string | undefined {
   const scripted: readonly string[] = SCRIPTED_ROLES;
   const player = issueRolePlayers(runbook).find(
@@ -26,8 +26,8 @@ export function findUnplayable(runbook: Runbook): string | undefined {
 }
 
 /**
- * The same rules with scripts in place of models. Each role has the sandbox, network and limits of the agent that plays
- * it; nothing else of the project's agents, pipelines and workers can start a model.
+ * Renders the same rules with scripts in place of models. Each role has the sandbox, network and limits of the agent
+ * that plays it. No other agent, pipeline or worker of the project can start a model.
  */
 export function scriptedRunbook(
   value: RunbookValue,
@@ -47,7 +47,7 @@ export function scriptedRunbook(
 
 const KEPT = ['sandbox', 'network', 'env', 'env_pass', 'timeout'] as const;
 
-/** Makes the scripted implementer note in its file what it can do outside of its worktree. */
+/** Extends the script of the implementer: it records in its file what it can do outside of its worktree. */
 export function withEscapes(script: string): string {
   const before = 'git add "$file"';
   if (!script.includes(before)) throw new Error('the scripted implementer adds no file');
@@ -64,7 +64,7 @@ const ESCAPES = [
 
 const MARK = 'escape: ';
 
-/** What the scripted implementer noted. */
+/** Returns what the scripted implementer recorded. */
 export function findEscapes(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => (line.startsWith(MARK) ? [line.slice(MARK.length)] : []));
 }

@@ -3,9 +3,9 @@ import { commandsOf, type Detector, findMatch, firstOf, hasMatch, type Listing }
 
 const detectDeno: Detector = (files) => {
   const from = firstOf(files, 'deno.json', 'deno.jsonc');
-  // A Node project may have the file for its editor only.
+  // A Node project may have the file only for its editor.
   if (from === undefined || files.paths.has('package.json')) return undefined;
-  // It is JSON with comments, of which only the names of the tasks are of interest.
+  // The file is JSON with comments, of which only the task names matter.
   const task = (name: string): string | undefined =>
     new RegExp(`"tasks"\\s*:\\s*\\{[^}]*"${name}"\\s*:`).test(files.read(from)) ? `deno task ${name}` : undefined;
   const hasTests = hasMatch(files, /(?:^|[/_.])test\.(?:[cm]?[jt]s|[jt]sx)$/);
@@ -44,7 +44,7 @@ const detectGo: Detector = (files) => {
   return { id: 'go', title: 'Go', from, commands };
 };
 
-/** In a workspace, the packages of each module: `./...` fails if the root is none of them. */
+/** In a workspace, lists the packages of each module, because `./...` fails if the root is not a module. */
 function findGoPackages(files: Listing): string {
   const uses = [...files.read('go.work').matchAll(/^(?:use\s+|\s+)(\.[\w./-]*)\s*$/gm)].map(
     ([, folder = '']) => folder,

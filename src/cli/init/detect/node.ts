@@ -1,7 +1,7 @@
 import { type Fields, fieldsInJson, fieldsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
 import { commandsOf, firstOf, type Listing, type Toolchain } from './toolchain.ts';
 
-/** A package.json in the root: its scripts, run by the package manager that the lock file belongs to. */
+/** For a package.json in the root: its scripts, run by the lock file's package manager. */
 export function detectNode(files: Listing): Toolchain | undefined {
   if (!files.paths.has('package.json')) return undefined;
   const manifest = fieldsInJson(files.read('package.json'));
@@ -34,7 +34,7 @@ interface Manager {
   readonly test: string;
 }
 
-/** The field that Corepack reads decides, then the lock file. */
+/** The field that Corepack reads decides, else the lock file. */
 function findManager(files: Listing, manifest: Fields): Manager {
   const [named = '', version = ''] = textOf(manifest['packageManager']).split('@');
   const lock = firstOf(files, ...Object.keys(LOCKS));
@@ -61,11 +61,11 @@ const MANAGERS: Readonly<Record<string, typeof NPM>> = {
   pnpm: { frozen: 'pnpm install --frozen-lockfile', loose: 'pnpm install', run: 'pnpm run', test: 'pnpm test' },
   yarn: { frozen: 'yarn install --frozen-lockfile', loose: 'yarn install', run: 'yarn run', test: 'yarn test' },
   berry: { frozen: 'yarn install --immutable', loose: 'yarn install', run: 'yarn run', test: 'yarn test' },
-  // `bun test` would be Bun's own test runner.
+  // `bun test` would start Bun's own test runner.
   bun: { frozen: 'bun install --frozen-lockfile', loose: 'bun install', run: 'bun run', test: 'bun run test' },
 };
 
-/** `npm init` writes a test script that always fails. */
+/** Ignores the test script that `npm init` writes, which always fails. */
 function isScript(command: unknown): boolean {
   return typeof command === 'string' && command.trim() !== '' && !command.includes('no test specified');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findProject, type ProjectFindings } from './project.ts';
 
-/** Files with their text; a name alone is an empty file. */
+/** Files with their text. A name alone is an empty file. */
 type Files = Readonly<Record<string, string>>;
 
 function found(files: Files): ProjectFindings {
@@ -210,7 +210,7 @@ describe('the commands of a repository', () => {
   });
 });
 
-describe('what is around them', () => {
+describe('what else is in them', () => {
   it.each([
     ['.github/workflows/ci.yml', 'GitHub Actions'],
     ['.gitlab-ci.yml', 'GitLab CI'],

@@ -8,9 +8,9 @@ import { COMMAND_NAMES, type CommandName, type Listing, type Toolchain } from '.
 export interface Check {
   readonly name: string;
   readonly run: string;
-  /** The file that it was found in; null if a person named it. */
+  /** The file in which the check was found; null if a person named it. */
   readonly from: string | null;
-  /** It downloads packages. */
+  /** Whether the command downloads packages. */
   readonly isOnline: boolean;
 }
 
@@ -19,12 +19,12 @@ export interface ProjectFindings {
   readonly toolchains: readonly string[];
   /** In the order in which they run. */
   readonly checks: readonly Check[];
-  /** Prepare a new worktree; null if there is nothing to do. */
+  /** The command that prepares a new worktree; null if none is needed. */
   readonly install: string | null;
   readonly build: string | null;
   readonly ci: readonly string[];
   readonly instructions: readonly string[];
-  /** What a person should know, a sentence each. */
+  /** Notes for the person, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function findProject(files: Listing): ProjectFindings {
   };
 }
 
-/** Task runners, with the commands that no language has. */
+/** Task runners, reduced to commands that no language has. */
 function findAdditions(files: Listing, languages: readonly Toolchain[]): readonly Toolchain[] {
   const taken = new Set(languages.flatMap(({ commands }) => Object.keys(commands)));
   return TASK_RUNNERS.flatMap((detect) => {
@@ -82,7 +82,7 @@ function describeLayout(files: Listing, languages: readonly Toolchain[]): readon
   return [`${what} ${nested}. Add its commands to [[ci.required]].`];
 }
 
-/** An agent would commit what git does not ignore. */
+/** Describes missing ignore rules, because an agent would commit what git does not ignore. */
 function describeIgnores(files: Listing, languages: readonly Toolchain[]): readonly string[] {
   const lines = files.read('.gitignore').split('\n');
   const ignored = new Set(lines.map((line) => line.trim().replaceAll(/^(?:\*\*)?\/|\/\**$/g, '')));

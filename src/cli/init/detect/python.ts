@@ -4,7 +4,7 @@ import { commandsOf, firstOf, hasMatch, type Listing, type Toolchain } from './t
 
 const MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'tox.ini', 'pytest.ini'];
 
-/** Python in the root: pytest or unittest, run by uv, Poetry, PDM, Pipenv, tox, or in a venv of its own. */
+/** For Python in the root: pytest or unittest, run by uv, Poetry, PDM, Pipenv, tox, or in its own venv. */
 export function detectPython(files: Listing): Toolchain | undefined {
   const from = firstOf(files, ...MANIFESTS);
   if (from === undefined) return undefined;
@@ -16,7 +16,7 @@ export function detectPython(files: Listing): Toolchain | undefined {
   if (manager !== undefined)
     return {
       ...shared,
-      // Poetry and Pipenv keep it elsewhere unless they are told.
+      // By default, Poetry and Pipenv keep the environment elsewhere.
       ...(manager.name === 'uv' ? { fills: '.venv' } : {}),
       title: `Python (${manager.name})`,
       commands: commandsOf({
@@ -33,13 +33,13 @@ export function detectPython(files: Listing): Toolchain | undefined {
 
 interface Project {
   readonly tools: Fields;
-  /** Everything that may name a package. */
+  /** All texts that may name a package. */
   readonly text: string;
   readonly requirements: readonly string[];
-  /** Extras with the packages for tests. */
+  /** Extras that contain the test packages. */
   readonly extras: readonly string[];
   readonly hasExtras: boolean;
-  /** It can be installed itself. */
+  /** Whether the project itself can be installed. */
   readonly isPackage: boolean;
   readonly hasPackages: boolean;
 }
@@ -101,7 +101,7 @@ const MANAGERS = [
   { name: 'Pipenv', lock: 'Pipfile', tool: '', install: 'pipenv sync --dev', extras: '', run: 'pipenv run' },
 ] as const;
 
-/** Without packages, the Python of the machine is enough. */
+/** Commands without a package manager. If there are no packages, they use the machine's Python. */
 function plainCommands(
   files: Listing,
   { text, requirements, extras, isPackage, hasPackages }: Project,
@@ -132,7 +132,7 @@ function plainCommands(
   };
 }
 
-/** Without the tables that only configure a tool: `[tool.ruff]` does not install it. */
+/** Drops tables that only configure a tool: `[tool.ruff]` does not install it. */
 function namesIn(text: string): string {
   return text.replaceAll(/^\[tool\..*$/gm, '');
 }

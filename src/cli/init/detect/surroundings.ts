@@ -20,7 +20,7 @@ export function findCiSystems(files: Listing): readonly string[] {
 
 const INSTRUCTIONS = ['AGENTS.md', 'CLAUDE.md', '.claude/CLAUDE.md', 'GEMINI.md', '.github/copilot-instructions.md'];
 
-/** Instructions for agents, which their clients read by themselves. */
+/** Instruction files that the clients of agents read by themselves. */
 export function findInstructions(files: Listing): readonly string[] {
   return INSTRUCTIONS.filter((path) => files.paths.has(path));
 }
@@ -47,7 +47,7 @@ export function findWorkspaceFile(files: Listing): string | undefined {
 const NESTED =
   /^(?!(?:.*\/)?(?:node_modules|vendor|examples?|fixtures?|testdata)\/)[^/]+\/(?:[^/]+\/)?(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|Gemfile|composer\.json|mix\.exs|build\.gradle(?:\.kts)?|[^/]+\.csproj)$/;
 
-/** A project below the root, whose commands are not looked for. */
+/** A project below the root. Its commands are not detected. */
 export function findNestedProject(files: Listing): string | undefined {
   return findMatch(files, NESTED);
 }

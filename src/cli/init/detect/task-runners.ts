@@ -1,6 +1,6 @@
 import { type CommandName, commandsOf, type Detector, firstOf } from './toolchain.ts';
 
-/** Targets and recipes that stand for a command, the usual name first. */
+/** Names of targets and recipes that stand for a command, the most usual first. */
 const TARGETS: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   build: ['build'],
   lint: ['lint'],
@@ -43,5 +43,5 @@ function pick(program: string, found: readonly string[]): ReturnType<typeof comm
   return commandsOf(Object.fromEntries(targets));
 }
 
-/** They only add commands that no language has: their targets usually run the same ones. */
+/** These only add commands that no language has, because their targets usually run the same ones. */
 export const TASK_RUNNERS: readonly Detector[] = [detectMake, detectJust];

@@ -1,4 +1,7 @@
-/** The files of a repository: all paths from its root, and the text of a file; empty if it cannot be read. */
+/**
+ * The files of a repository: all paths from its root, and a reader of their texts, which returns an empty text for an
+ * unreadable file.
+ */
 export interface Listing {
   readonly paths: ReadonlySet<string>;
   readonly read: (path: string) => string;
@@ -13,12 +16,12 @@ export interface Toolchain {
   /** Part of a check's name if two toolchains have a check of the same name. */
   readonly id: string;
   readonly title: string;
-  /** The file that shows that it is used. */
+  /** The file that indicates the toolchain. */
   readonly from: string;
   readonly commands: Readonly<Partial<Record<CommandName, string>>>;
-  /** These commands download by themselves, besides `install`. */
+  /** Commands besides `install` that download packages. */
   readonly online?: readonly CommandName[];
-  /** A folder that `install` fills, which git must ignore. */
+  /** A folder that `install` fills, and that git must ignore. */
   readonly fills?: string;
 }
 
@@ -37,7 +40,7 @@ export function findMatch(files: Listing, pattern: RegExp): string | undefined {
   return [...files.paths].filter((path) => pattern.test(path)).toSorted()[0];
 }
 
-/** Leaves out the commands that are undefined. */
+/** Drops the undefined commands. */
 export function commandsOf(given: Readonly<Partial<Record<CommandName, string | undefined>>>): Toolchain['commands'] {
   return Object.fromEntries(Object.entries(given).filter(([, command]) => command !== undefined));
 }

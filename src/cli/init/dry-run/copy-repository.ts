@@ -10,11 +10,11 @@ export interface CopySource {
   /** The git folder shared by all worktrees. */
   readonly commonDir: string;
   readonly branch: string;
-  /** The newest commit of that branch; null if it has none. */
+  /** The branch's newest commit; null if it has none. */
   readonly sha: string | null;
 }
 
-/** Copies the main branch, without remotes: nothing that happens to the copy reaches the repository or its remotes. */
+/** Copies the main branch without remotes, so that nothing in the copy affects the repository or its remotes. */
 export async function copyRepository(source: CopySource, to: string): Promise<GitResult<void>> {
   const { top, commonDir, branch, sha } = source;
   return attempt(async () => {
@@ -27,13 +27,13 @@ export async function copyRepository(source: CopySource, to: string): Promise<Gi
     const fetch = ['fetch', '--quiet', '--no-tags', top, `${sha}:refs/heads/${branch}`, '--update-head-ok'];
     unwrap(await git(fetch, { cwd: to, timeoutMs: COPY_MS }));
     unwrap(await git(['reset', '--quiet', '--hard'], { cwd: to, timeoutMs: COPY_MS }));
-    // Checkouts of submodules read the clones there, and write nothing.
+    // Checkouts of submodules read the clones there but write nothing.
     const modules = join(commonDir, 'modules');
     if (existsSync(modules)) symlinkSync(modules, join(to, '.git', 'modules'));
   });
 }
 
-/** Puts one file in the place of every runbook that the commit has. */
+/** Replaces all runbooks of the commit by one file. */
 export async function commitRunbook(folder: string, { path, text }: RunbookFile): Promise<GitResult<void>> {
   return attempt(async () => {
     unwrap(await git(['rm', '-r', '--quiet', '--ignore-unmatch', '--', ...RUNBOOK_PATHS], { cwd: folder }));

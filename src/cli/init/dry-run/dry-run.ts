@@ -14,9 +14,9 @@ import { judge, StageProgress, type Verdict } from './verdict.ts';
 
 export interface DryRunRequest {
   readonly source: CopySource;
-  /** The runbook as it was written, whose plan must be valid. */
+  /** The runbook as written. Its plan must be valid. */
   readonly runbook: RunbookFile;
-  /** The same at the same path, with scripts in place of models, and without notifications. */
+  /** The same runbook at the same path, with scripts in place of models and without notifications. */
   readonly scripted: RunbookFile;
   readonly title: string;
   readonly env: Environment;
@@ -31,8 +31,8 @@ export interface DryRun extends Verdict {
 }
 
 /**
- * Takes a small change from a request to a merge in a copy of the repository, with a daemon of its own and scripts in
- * place of models. Everything it made is gone afterwards.
+ * Takes a small change from a request to a merge in a copy of the repository, with its own daemon and scripts in place
+ * of models. Removes everything afterwards.
  */
 export async function runDry(request: DryRunRequest): Promise<DryRun> {
   const began = performance.now();
@@ -58,7 +58,7 @@ function makeTemporaryFolder(): string | Verdict {
   }
 }
 
-/** Also a second signal waits until everything has ended: a daemon that stays would be found by nobody. */
+/** Even a second signal waits until everything has ended, because a leftover daemon could not be found. */
 function untilSignalled(): { readonly signal: AbortSignal; readonly [Symbol.dispose]: () => void } {
   const controller = new AbortController();
   const onSignal = (): void => controller.abort();
@@ -75,12 +75,12 @@ type Interruptible = DryRunRequest & { readonly signal: AbortSignal };
 function environmentIn(folder: string, env: Environment): Record<string, string | undefined> {
   return {
     ...env,
-    // Its commits are not signed, and the user's hooks do not run for them.
+    // The copy's commits are not signed, and the user's hooks do not run for them.
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',
     BATON_STATE_DIR: join(folder, 'state'),
     BATON_RESTART: 'off',
-    // Its ledger and its measures are nobody else's.
+    // The copy has its own ledger and no telemetry.
     BATON_STORE: undefined,
     BATON_TELEMETRY: undefined,
     BATON_TOKEN: undefined,
@@ -94,7 +94,7 @@ async function prove(client: Client, project: string, request: Interruptible, un
   const copied = await copyRepository(request.source, project);
   const committed = copied.ok ? await commitRunbook(project, scripted) : copied;
   if (!committed.ok) return notStarted(committed.problem.message, committed.problem.hint);
-  // The plan of what the user will run; the commit keeps the scripted one in force.
+  // Plans what the user will run. The committed, scripted runbook stays in force.
   writeFileSync(join(project, runbook.path), runbook.text);
   const planned = await client.call('run_plan', input, { signal });
   writeFileSync(join(project, scripted.path), scripted.text);
@@ -137,7 +137,7 @@ async function follow(
 
 const POLL_MS = 200;
 
-/** Agents first: without a daemon, their supervisors would wait for one. */
+/** Ends agents first, because without a daemon their supervisors would wait for one. */
 async function end(client: Client): Promise<void> {
   const listed = await client.call('task_list', {});
   for (const { id, phase } of listed.ok ? listed.result.tasks : [])

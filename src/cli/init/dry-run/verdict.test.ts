@@ -9,11 +9,11 @@ const check = (outcome: 'passed' | 'failed', output: string | null = null) => ({
 });
 
 describe('a dry run', () => {
-  it('goes on while nothing is wrong', () => {
+  it('continues while there is no problem', () => {
     expect(judge(taskOverview({ activity: 'running', checks: check('passed') }))).toBeUndefined();
   });
 
-  it('has passed when the workflow is done', () => {
+  it('passes when the workflow is done', () => {
     expect(judge(taskOverview({ activity: 'done' }))).toEqual({ outcome: 'merged', detail: '' });
   });
 

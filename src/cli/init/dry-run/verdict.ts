@@ -6,13 +6,13 @@ type DryRunOutcome = (typeof DRY_RUN_OUTCOMES)[number];
 
 export interface Verdict {
   readonly outcome: DryRunOutcome;
-  /** What a person needs to know; empty after a merge. */
+  /** Details for the person; empty after a merge. */
   readonly detail: string;
-  /** The check that failed, and the end of what it printed. */
+  /** The failed check, and the end of its output. */
   readonly check?: { readonly name: string; readonly output: string };
 }
 
-/** Undefined while it runs. A script fixes nothing, so the first problem ends it. */
+/** Undefined while the workflow runs. A script fixes nothing, so the first problem ends the dry run. */
 export function judge(view: TaskOverview): Verdict | undefined {
   if (view.activity === 'done') return { outcome: 'merged', detail: '' };
   const failed = view.checks?.checks.find(({ outcome }) => outcome === 'failed');
@@ -28,7 +28,7 @@ export function judge(view: TaskOverview): Verdict | undefined {
   return undefined;
 }
 
-/** Stages that have ended since the last look, a line each. */
+/** Reports stages that have ended since the last call, one line each. */
 export class StageProgress {
   readonly #shown = new Set<string>();
 

@@ -4,10 +4,10 @@ import { shellWord } from '../../../protocol/text/quote-for-shell.ts';
 import type { State } from '../../../state/state.ts';
 import { isCancelled, type Task } from '../../../state/tasks/task.ts';
 
-/** What a person must do about the hosts of a project. The database itself is the store's own reason. */
+/** Returns what a person must do about the hosts of a project. Problems of the database are reported as the store's. */
 export function fleetAttention(fleet: FleetView): readonly Reason[] {
   const others = fleet.hosts.filter(({ state }) => state !== 'removed');
-  // Without an answer nothing is known about the other hosts, and the store is the reason.
+  // Without an answer the state of the other hosts is unknown, and the store is the reason.
   const silent = fleet.store.away_since === null ? others.filter(isMissed) : [];
   return [
     ...summarizeReasons(silent.map(silentHost), more('hosts are silent')),
@@ -21,7 +21,7 @@ export function fleetAttention(fleet: FleetView): readonly Reason[] {
   ];
 }
 
-/** Work that only one host has: no other host can continue it. */
+/** Work that only one host has, so no other host can continue it. */
 export function pushAttention(state: State): readonly Reason[] {
   const unpushed = [...state.tasks.values()].flatMap((task) => unpushedTask(task) ?? []);
   const rest = (count: number) => ({ title: `the work of ${count} more tasks is not pushed`, next: 'baton task list' });
@@ -35,7 +35,7 @@ function more(what: string): (count: number) => { readonly title: string; readon
   return (count) => ({ title: `${count} more ${what}`, next: LIST });
 }
 
-/** A silent host without claims keeps nobody waiting. */
+/** A silent host without claims delays no work. */
 function isMissed({ state, claims, agents }: HostView): boolean {
   return state === 'silent' && (claims > 0 || agents.running > 0);
 }

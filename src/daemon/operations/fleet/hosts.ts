@@ -22,7 +22,7 @@ import {
   submits,
 } from '../call.ts';
 
-/** What the operations use of a project's place in its fleet. */
+/** The part of a project's fleet membership that the operations use. */
 interface FleetPort {
   measures(): FleetMeasures;
   readonly tables: Pick<FleetTables, 'joinRequests' | 'dropJoinRequest' | 'forgetHost'>;
@@ -52,7 +52,7 @@ export const FLEET_HANDLERS = {
     if (key === undefined || key !== input.fingerprint) return refusalOf(refuseOtherKey(host, key));
     const command = { host, key, publicKey, labels, agents, rootCommit, by: actorOf(call.caller) };
     const settled = await submitCommand(call, { kind: 'admit-host', command });
-    // A request that stays is admitted again without effect.
+    // If this fails, the request stays, and admitting it again has no effect.
     if (settled.ok) await fleet.tables.dropJoinRequest(host).catch(ignoreAway);
     return answerFor(settled, ({ isNew }) => ({ host, labels, agents, is_new: isNew }));
   }),
@@ -81,7 +81,10 @@ export const FLEET_HANDLERS = {
   }),
 };
 
-/** Asks the database itself: the last report of this host may be older than the request. Empty while it is away. */
+/**
+ * Asks the database itself, because this host's last report may be older than the request. Empty while the database is
+ * unavailable.
+ */
 async function listRequests(
   fleet: FleetPort,
   project: string,
@@ -108,7 +111,7 @@ async function readRequests({ tables }: FleetPort): Promise<readonly JoinRequest
   }
 }
 
-/** The ledger has recorded what counts; these rows are a convenience. */
+/** The ledger already has the decision. These rows are only a convenience. */
 function ignoreAway(error: unknown): void {
   if (!isStoreUnavailable(error)) throw error;
 }
@@ -119,7 +122,7 @@ function fingerprintOf({ publicKey }: Pick<JoinRequest, 'publicKey'>, project: s
   return key.ok && key.value.name === originOf(project) ? keyFingerprint(nodeSha256, key.value.publicKey) : undefined;
 }
 
-/** Its own next entry would already be refused. */
+/** Otherwise this host's own next entry would be refused. */
 function refuseOwnHost(host: string): ReturnType<typeof refusal> {
   const hint = `Let it finish (baton host drain ${host}), then remove it from another host.`;
   return refusal('own-host', `a host does not remove itself: this is ${host}`, hint);

@@ -38,7 +38,7 @@ function findAgent(state: State, id: string, { project }: Call): FoundRun<AgentR
   return refusal('log-elsewhere', message, `On ${host}: baton agent logs ${found.run.id.slice(0, 8)}`);
 }
 
-/** Its state is read before its log: what it printed before its end is then in the log. */
+/** Reads the state before the log, so that an ended agent's output is complete in the log. */
 async function agentSource({ project }: Call, { id, plan }: AgentRun): Promise<LogSource> {
   const read = await project.commandLoop.read(({ state }) => isOver(state.agents.get(id)));
   const format = outputFormatOf(plan.run);
@@ -55,7 +55,7 @@ async function commandSource({ project }: Call, commandId: string): Promise<LogS
   return { agentId: null, path: log, format: 'text', endFile, isOver: existsSync(endFile) || !existsSync(folder) };
 }
 
-/** Reads once, and with `wait_ms` again whenever the file changes or the agent ends, until there is a line. */
+/** Reads once. With `wait_ms`, reads again whenever the file changes or the agent ends, until there is a line. */
 async function follow(
   call: Call<InputOf<'agent_log'>>,
   findSource: () => Promise<LogSource>,
@@ -68,20 +68,20 @@ async function follow(
   const untilMs = services.monotonicMs() + waitMs;
   using bell = createBell(call, source, agentId, waitMs);
   for (;;) {
-    // Before the file is read, so that no change is missed.
+    // Started before the file is read, so that no change is missed.
     bell.signal.listen();
     const part = await readLogPart(await findSource(), input);
     const isTimeUp = services.monotonicMs() >= untilMs || signal?.aborted === true;
     if (part.text !== '' || part.is_cut || part.ended || isTimeUp) return part;
     await bell.signal.wait();
-    // A program that prints character by character rings as often.
+    // A program that prints character by character would ring for each one.
     await pause(PAUSE_MS);
   }
 }
 
 const PAUSE_MS = 50;
 
-/** Rings when the log changes, something is recorded about the agent, the caller leaves, or the time is up. */
+/** Rings when the log changes, an entry about the agent is recorded, the caller disconnects, or the time is over. */
 function createBell(
   call: Call,
   { path, endFile }: LogSource,
@@ -105,7 +105,9 @@ function createBell(
   };
 }
 
-/** Its folder is made when it starts, and its end is recorded after its last line. */
+/**
+ * Watches the agent's entries too: the log's folder is made at the start, and the end is recorded after the last line.
+ */
 async function watchAgent({ project }: Call, agentId: string, ms: number, watcher: Watcher): Promise<void> {
   const { signal, ring } = watcher;
   for (let known = project.read((state) => state.agents.get(agentId)); !isOver(known) && !signal.aborted;) {

@@ -24,7 +24,7 @@ import { readTaskHistory } from './task-history.ts';
 
 type FindDecision<I> = (state: State, input: I) => FoundRun<Decision>;
 
-/** A decision with its evidence: from the state, from the ledger, and from git. */
+/** Reads a decision with its evidence: from the state, the ledger and git. */
 export async function readDecision<I>(call: Call<I>, find: FindDecision<I>): Promise<Answer<DecisionDetails>> {
   const read = await call.project.commandLoop.submit<Shown>({
     actor: 'system:reader',
@@ -35,7 +35,7 @@ export async function readDecision<I>(call: Call<I>, find: FindDecision<I>): Pro
   });
   if (!read.ok) return refusalOf(read);
   const { task, details, sessionId } = read.answer;
-  // A settled decision no longer has to be judged.
+  // A settled decision needs no evidence.
   if (task === undefined || details.status !== 'open') return { ok: true, result: details };
   const history = await readTaskHistory(call.project.ledger, { taskId: task.id });
   const account = chooseAccount(listAccounts(history), sessionId);
@@ -52,7 +52,7 @@ export async function readDecision<I>(call: Call<I>, find: FindDecision<I>): Pro
 interface Shown {
   readonly task: Task | undefined;
   readonly details: DecisionDetails;
-  /** The session that the question is about, if it is about one. */
+  /** The session that the question is about, if any. */
   readonly sessionId: string | undefined;
 }
 
@@ -125,7 +125,7 @@ function costView(state: State, { id }: Task, at: string): DecisionEvidence['cos
   return { tokens: tokensIn(spent), cost_millicents, unpriced_tokens, work_ms };
 }
 
-/** The session in question if it has ended, else the newest one that changed something. */
+/** Returns the session in question if it has ended, else the newest one that changed something. */
 function chooseAccount(accounts: readonly SessionAccount[], sessionId: string | undefined): SessionAccount | undefined {
   const asked = accounts.find((account) => account.sessionId === sessionId && account.measured !== null);
   const isWork = ({ measured }: SessionAccount): boolean =>
@@ -158,7 +158,7 @@ function describeStage({ phase, nextRole, flow, claim }: Task): string {
   return [phase, next, rounds, describeChecks(flow)].filter((each) => each !== null).join(', ');
 }
 
-/** Of the newest commit: a check that failed before it may pass now. */
+/** Describes only checks of the newest commit, because a check that failed before may pass now. */
 function describeChecks({ head, checks }: Task['flow']): string | null {
   if (checks === null || checks.head !== head) return null;
   const outcomes = checks.plans.map(({ name }) => `check ${name}: ${checks.outcomes[name] ?? 'not run'}`);

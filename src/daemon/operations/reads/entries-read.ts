@@ -11,7 +11,7 @@ import { toRecordedEvent } from '../../../state/recorded-event.ts';
 import type { State } from '../../../state/state.ts';
 import { type Call, handlerFor } from '../call.ts';
 
-/** How much of the ledger one call reads, and how much it returns: no call runs long. */
+/** How much of the ledger one call reads and returns, so that no call runs long. */
 const LIMITS = { scanned: 10_000, bytes: 4 * 1024 * 1024, standard: 100 } as const;
 
 export const entriesHandler = handlerFor(entriesRead, async (call) => {
@@ -42,7 +42,7 @@ export const entriesHandler = handlerFor(entriesRead, async (call) => {
 
 const decoder = new TextDecoder();
 
-/** The state knows the agents, pipelines and decisions of a task, except those that ended long ago. */
+/** The ids of a task's agents, pipelines and decisions. The state lacks those that ended long ago. */
 function idsOfTask({ agents, pipelines, decisions }: State, taskId: string | undefined): readonly string[] {
   if (taskId === undefined) return [];
   const runs = [...agents.values(), ...pipelines.values()].filter(({ task }) => task?.task_id === taskId);
@@ -50,7 +50,7 @@ function idsOfTask({ agents, pipelines, decisions }: State, taskId: string | und
   return [...runs, ...asked].map(({ id }) => id);
 }
 
-/** What runs inside a run, and the decisions about it and them. */
+/** The ids of everything inside a run, and of the decisions about it. */
 function idsOfRun(state: State, runId: string | undefined): readonly string[] {
   if (runId === undefined) return [];
   const inside = new Set([runId]);
@@ -71,7 +71,7 @@ function entryView({ seq, at, actor, type, cause, data }: Entry, { hash }: Store
   return { seq, at, actor, type, cause, data, hash: toHex(hash) };
 }
 
-/** Goes through a range in one direction, up to the limit of one call, and knows where the next call continues. */
+/** Scans a range in one direction, up to the limit of one call, and knows where the next call continues. */
 class Scan {
   readonly #from: number;
   readonly #to: number;
@@ -97,7 +97,7 @@ class Scan {
         this.#at = row.seq + (this.#isDown ? -1 : 1);
         yield row;
       }
-      // Other callers have their turn between batches.
+      // Lets other callers run between batches.
       await nextTurn();
     }
   }
@@ -109,7 +109,7 @@ class Scan {
       : { from: at, to: Math.min(this.#to, at + span) };
     const rows: StoredEntry[] = [];
     for await (const batch of store.entries(range)) rows.push(...batch);
-    // A gap would be read again and again.
+    // Skips the rest, because a gap would be read again and again.
     if (rows.length === 0) this.#at = this.#isDown ? range.from - 1 : range.to + 1;
     return rows;
   }

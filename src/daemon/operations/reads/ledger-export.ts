@@ -11,7 +11,7 @@ import { type ReadableStore, readInTurns } from './read-in-turns.ts';
 
 const LIMITS = { standard: 1000, bytes: 4 * 1024 * 1024 } as const;
 
-/** Returns what is stored, unchecked: the reader verifies it, and must be able to find what is wrong. */
+/** Returns the stored bytes unchecked. The reader verifies them, and must be able to find what is wrong. */
 export const exportHandler = handlerFor(ledgerExport, async ({ project, input }) => {
   const { from = 1, limit = LIMITS.standard } = input;
   const store = readInTurns(project.ledger.store);
@@ -30,7 +30,7 @@ interface Part {
   readonly limit: number;
 }
 
-/** Whole commits: the part ends with an entry whose checkpoint is signed. A commit is at most 1,000 entries and 4 MiB. */
+/** Reads whole commits: the part ends with a signed checkpoint. A commit has at most 1,000 entries and 4 MiB. */
 async function readPart(store: ReadableStore, { from, to, limit }: Part): Promise<readonly StoredEntry[]> {
   const rows: StoredEntry[] = [];
   let bytes = 0;
@@ -45,7 +45,7 @@ async function readPart(store: ReadableStore, { from, to, limit }: Part): Promis
   return rows;
 }
 
-/** The same lines as `baton ledger export`: after a commit that changes the keys follows its checkpoint. */
+/** Renders the lines of `baton ledger export`. A commit that changes the keys is followed by its checkpoint. */
 function renderLines(rows: readonly StoredEntry[], isChanged: boolean): string[] {
   let keysChanged = isChanged;
   return rows.flatMap((row, i) => {
@@ -60,7 +60,7 @@ function renderLines(rows: readonly StoredEntry[], isChanged: boolean): string[]
 
 const decoder = new TextDecoder();
 
-/** Whether the commit that `from` is in the middle of has changed the keys before. */
+/** Whether the commit that contains `from` has changed the keys before it. */
 async function hasKeyChange(store: ReadableStore, from: number): Promise<boolean> {
   for (let at = from - 1, left = LEDGER_LIMITS.entriesPerCommit; at > 0 && left > 0; at -= 1, left -= 1) {
     for await (const [row] of store.entries({ from: at, to: at })) {
@@ -80,7 +80,7 @@ function changesKeysIn({ seq, bytes }: StoredEntry): boolean {
 export const proofHandler = handlerFor(taskProof, async ({ project, input }) => {
   const proof = await makeTaskProof(readInTurns(project.ledger.store), nodeVerifier, project.id, input.task_id);
   if (!proof.ok) return problemAnswer(proof.problems[0]);
-  // A proof that does not verify leaves no machine.
+  // A proof that does not verify is never sent.
   const holds = await verifyTaskProof(nodeVerifier, proof.value);
   return holds.ok ? { ok: true, result: proof.value } : problemAnswer(holds.problems[0]);
 });

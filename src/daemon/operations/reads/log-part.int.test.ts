@@ -32,7 +32,7 @@ const source = (more: Partial<LogSource> = {}): LogSource => ({
   ...more,
 });
 
-/** As a page follows a log: each call begins where the last one ended. */
+/** Follows a log like a page: each call starts where the last one ended. */
 async function readForward(limit_bytes: number, of = source(), raw = false): Promise<string> {
   let text = '';
   for (let from = 0, file = ''; ;) {
@@ -99,7 +99,7 @@ describe('a part of a log', () => {
     expect(await readLogPart(source(), { from: 4 })).toMatchObject({ text: 'tw\n', to: 6, ended: true });
   });
 
-  it('is safe to show, or with `raw` as it is, but for tokens', async () => {
+  it('is safe to show, or with `raw` unchanged except for tokens', async () => {
     const token = `s.eyJ${'a'.repeat(40)}.${'B1'.repeat(21)}`;
     writeFileSync(path, `\u001B[31mred\u001B[0m \u202E${token}\n`);
     expect((await readLogPart(source(), {})).text).toBe('red \\u202e[redacted:baton-token]\n');
@@ -141,7 +141,7 @@ describe('a part of a log', () => {
     },
   );
 
-  it('has a line that is longer than a part may be in parts', async () => {
+  it('has a line in parts if it is longer than a part', async () => {
     const whole = `${'ä'.repeat(700_000)}\nend\n`;
     writeFileSync(path, whole);
     expect((await readForward(1024, source(), true)).replace('\n', '')).toBe(whole);

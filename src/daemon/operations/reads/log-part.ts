@@ -8,15 +8,15 @@ export interface LogSource {
   readonly agentId: string | null;
   readonly path: string;
   readonly format: AgentLogPart['format'];
-  /** Nothing more will be written. */
+  /** Whether nothing more will be written. */
   readonly isOver: boolean;
-  /** Made when a command has ended. */
+  /** A file that exists when a command has ended. */
   readonly endFile?: string;
 }
 
 type LogInput = Omit<InputOf<'agent_log'>, 'id' | 'command_id' | 'wait_ms'>;
 
-/** One part of a log: memory and time depend on its length, not on that of the log. */
+/** Reads one part of a log. Memory and time depend on the part's length, not on the log's. */
 export async function readLogPart(source: LogSource, input: LogInput): Promise<AgentLogPart> {
   const { agentId: agent_id, format, isOver: ended } = source;
   await using log = await openLog(source.path);
@@ -33,7 +33,7 @@ export async function readLogPart(source: LogSource, input: LogInput): Promise<A
 
 const NO_LOG = { text: '', kinds: [], from: 0, to: 0, size: 0, printed_at: null, is_cut: false, file: '' } as const;
 
-/** A cut log is another file, and shorter. */
+/** Whether another file has replaced the log. After a cut, the log is a shorter file. */
 function isReplaced({ name, size }: OpenLog, { from, file }: LogInput): boolean {
   return from !== undefined && (from > size || (file !== undefined && file !== '' && file !== name));
 }
@@ -53,7 +53,9 @@ async function readFrom(log: OpenLog, source: LogSource, input: LogInput, from: 
   return finish(part, lines, reader, key);
 }
 
-/** The last lines, and those of a log line together: the part begins where a line of the log does. */
+/**
+ * Reads the last lines. The part starts at a line of the log, and includes all shown lines that this one renders to.
+ */
 async function readEnd(log: OpenLog, source: LogSource, input: LogInput): Promise<ReadPart> {
   const range = { to: endOf(log, input), limitBytes: limitOf(input), isWhole: isWhole(source, input) };
   const count = input.to_lines ?? LOG_LIMITS.lines;
@@ -90,7 +92,7 @@ function limitOf({ limit_bytes = LOG_LIMITS.bytes }: LogInput): number {
   return limit_bytes;
 }
 
-/** The last line of a log that is not over may still grow. */
+/** Whether the last line is complete. In a log that is not over it may still grow. */
 function isWhole({ isOver }: LogSource, { to }: LogInput): boolean {
   return isOver || to !== undefined;
 }
@@ -99,7 +101,7 @@ function createEmptyReader({ format }: LogSource, { raw }: LogInput): LogPartRea
   return new LogPartReader(raw === true ? null : format);
 }
 
-/** A reader that knows what came just before: a text in pieces, and the calls that have begun. */
+/** Creates a reader that has read what came just before: text chunks, and calls that have started. */
 async function createReader(log: OpenLog, source: LogSource, input: LogInput, start: number): Promise<LogPartReader> {
   const reader = createEmptyReader(source, input);
   if (input.raw === true || source.format === 'text' || start === 0) return reader;
@@ -117,7 +119,7 @@ interface ReaderKey {
   readonly input: LogInput;
 }
 
-/** The readers of logs that are being followed, by the position where each continues. */
+/** The readers of followed logs, by the position at which each continues. */
 class KeptReaders {
   readonly #kept = new Map<string, LogPartReader>();
 

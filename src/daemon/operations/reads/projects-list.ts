@@ -11,12 +11,15 @@ import type { ListedState, OpenProject, Projects } from '../../project/projects.
 import { type Refused, storeUnavailableError } from '../call.ts';
 import { readStatusWithin } from '../status.ts';
 
-/** A project that does not answer in time, or is not open, is listed with the reason: it never looks calm. */
+/**
+ * Lists every project. One that does not answer in time or is not open is listed with the reason, so that it never
+ * looks calm.
+ */
 export async function listProjects(projects: Pick<Projects, 'listed'>): Promise<readonly ListedProjectView[]> {
   return Promise.all(projects.listed().map(async (listed) => listProject(listed)));
 }
 
-/** Short, so that one locked ledger does not keep the others waiting. */
+/** Short, so that one locked ledger does not delay the others. */
 const STATUS_MS = 1000;
 
 async function listProject({ id, path, open, error }: ListedState): Promise<ListedProjectView> {
@@ -29,7 +32,10 @@ async function listProject({ id, path, open, error }: ListedState): Promise<List
   return { ...shown, is_open: true, seq: status.result.seq, needs, running, all_clear, summary, store };
 }
 
-/** The page asks about every second, and the status of 10,000 tasks takes 40 ms: it is read again after new entries, and from time to time. */
+/**
+ * The page requests this about every second, and the status of 10,000 tasks takes 40 ms. So it is read again only after
+ * new entries, and from time to time.
+ */
 async function readStatusNow(open: OpenProject): Promise<Answer<StatusView>> {
   const { project, services } = open;
   const nowMs = services.monotonicMs();
@@ -46,7 +52,7 @@ async function readStatusNow(open: OpenProject): Promise<Answer<StatusView>> {
   return status;
 }
 
-/** The other projects are still listed. */
+/** One project's failure must not hide the others. */
 function statusFailed(error: unknown, { project, services }: OpenProject): Refused {
   if (error instanceof StoreProblem) return { ok: false, error: storeUnavailableError(error.problem) };
   services.log.error('the status of a project failed', { project: project.id, cause: causeOf(error) });

@@ -3,7 +3,7 @@ import type { Store } from '../../../ledger/store.ts';
 
 export type ReadableStore = Pick<Store, 'findCheckpoint' | 'entries' | 'hashes' | 'tiles'>;
 
-/** Other callers have their turn after each batch: SQLite reads without waiting, and a long read would block all of them. */
+/** Lets other callers run after each batch: SQLite reads synchronously, and a long read would block all of them. */
 export function readInTurns(store: ReadableStore): ReadableStore {
   return {
     findCheckpoint: async (size) => store.findCheckpoint(size),

@@ -14,10 +14,10 @@ import { openStoreAt } from '../../../ledger/writer/open.ts';
 import { restoreState } from '../../../state/json-form.ts';
 import { RunScene } from '../../runs.cases.ts';
 
-/** Without a sandbox its log has the same bytes on every machine: no notes about what the sandbox lacks. */
+/** Without a sandbox the log is the same on every machine: it has no notes about missing parts of the sandbox. */
 const runbookOf = (run: string): string => `[agents.a]\nsandbox = "none"\nrun = "${run}"\n`;
 
-/** One daemon for all: these operations change nothing. */
+/** One daemon for all tests, because these operations change nothing. */
 let world: RunScene;
 let agentId: string;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
   world.write(runbookOf('echo hello'));
   await world.start();
   for (const task_id of ['A', 'B']) await world.ask('task_create', { task_id, title: `do ${task_id}` });
-  // It prints a line and ends without a signal: a person is asked.
+  // The agent prints a line and ends without a signal, so a person is asked.
   agentId = await world.run('a');
   await world.ask('agent_show', { id: agentId, wait_ms: 30_000 });
 });
@@ -160,7 +160,7 @@ describe('entries_read', () => {
     });
   });
 
-  it('keeps questions to people from workers', async () => {
+  it('hides questions to people from workers', async () => {
     const input = { types: ['DecisionOpened', 'TaskCreated'], limit: 3 };
     expect(JSON.stringify(await read(input))).toContain('DecisionOpened');
     const worker = await world.call('entries_read', input, world.scene.token('worker'));
@@ -192,7 +192,7 @@ describe('agent_log', () => {
     expect(await last).toMatchObject({ text: '', ended: true });
   });
 
-  it('waits no longer than it may', async () => {
+  it('waits no longer than its limit', async () => {
     expect(await read({ id: agentId, from: 6, wait_ms: 10 })).toMatchObject({ text: '', ended: false });
   });
 

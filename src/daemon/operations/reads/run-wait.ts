@@ -11,10 +11,10 @@ import { taskOutlook } from '../../../state/timeline/task-outlook.ts';
 import { handlerFor } from '../call.ts';
 import { findRunByPrefix, waitForRun } from '../runs.ts';
 
-/** Reads all runs at once, so that the answer is true of one moment, whatever changed while others were waited for. */
+/** Reads all runs at once, so that the answer is true at one moment, whatever changed during the wait. */
 export const runWaitHandler = handlerFor(runWait, async (call) => {
   const { ids, any = false, wait_ms = 0 } = call.input;
-  // A session may wait for tasks; pipelines and agents are shown to operators only.
+  // A session may wait for tasks. Only operators may see pipelines and agents.
   const kind = call.caller.kind === 'operator' ? call.input.kind : 'task';
   return waitForRun(call, wait_ms, (state) => {
     const found = ids.map((id) => findWaited(state, id, kind));
@@ -28,7 +28,7 @@ export const runWaitHandler = handlerFor(runWait, async (call) => {
 
 type Found = { readonly ok: true; readonly run: WaitedRun } | { readonly ok: false; readonly refusal: Refusal };
 
-/** A task has exactly this id; a pipeline or an agent may be named by the beginning of its id. */
+/** Finds a task by its exact id, and a pipeline or agent by an id prefix. */
 function findWaited(state: State, id: string, kind: WaitedRun['kind'] | undefined): Found {
   const task = kind === undefined || kind === 'task' ? state.tasks.get(id) : undefined;
   if (task !== undefined) return { ok: true, run: waitedTask(state, task) };
@@ -80,7 +80,7 @@ const AGENT_STATES = {
   cancelled: 'cancelled',
 } as const satisfies Record<AgentStatus, WaitedRun['state']>;
 
-/** A run whose decision is answered continues by itself: it does not need a person. */
+/** A run whose decision is answered continues by itself, so it does not need a person. */
 function stateOf(
   state: WaitedRun['state'],
   decision: Decision | undefined,

@@ -8,7 +8,7 @@ import { refuseUnknownTask } from '../../../state/tasks/create-task.ts';
 import { handlerFor, refusalOf } from '../call.ts';
 import { readTaskHistory } from './task-history.ts';
 
-/** From the ledger, because the state keeps only what decisions need. */
+/** Reads the ledger, because the state keeps only what decisions need. */
 export const sessionViewHandler = handlerFor(sessionViewRead, async ({ project, input: { task_id, epoch } }) => {
   await project.commandLoop.whenIdle();
   const agentIds = project.read(({ tasks, agents }) =>

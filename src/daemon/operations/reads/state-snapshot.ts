@@ -5,7 +5,7 @@ import type { Ledger } from '../../../ledger/writer/ledger.ts';
 import { publicProjection } from '../../../state/public-projection.ts';
 import { handlerFor, refusalOf, unchanged } from '../call.ts';
 
-/** Reads the state after the commit in progress: a reader continues from entries that are durable. */
+/** Reads the state after the running commit, because a reader continues from durable entries. */
 export const snapshotHandler = handlerFor(stateSnapshot, async ({ project, services }) => {
   const read = await project.commandLoop.submit<Projected>({
     actor: 'system:reader',
@@ -18,7 +18,7 @@ export const snapshotHandler = handlerFor(stateSnapshot, async ({ project, servi
   return { ok: true, result };
 });
 
-/** Other hosts may have added entries since, which are not folded yet. */
+/** Reads the stored hash: other hosts may have added entries that are not folded yet. */
 async function requireHash({ head, store }: Pick<Ledger, 'head' | 'store'>, seq: number): Promise<Uint8Array> {
   const hash = head.size === seq ? head.hash : await findHash(store, seq);
   if (hash === undefined) throw new Error(`entry ${seq} is missing`);

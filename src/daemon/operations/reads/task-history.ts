@@ -7,13 +7,16 @@ import { toRecordedEvent } from '../../../state/recorded-event.ts';
 
 interface HistoryOptions {
   readonly taskId: string;
-  /** Ids of its agents: most of their entries do not name the task. */
+  /** Ids of the task's agents, because most of their entries do not name the task. */
   readonly agentIds?: readonly string[];
-  /** The oldest entry that is wanted; without it, that of the task's creation. */
+  /** Recognises the oldest entry to read. Defaults to the task's creation. */
   readonly isFirst?: (recorded: RecordedEvent) => boolean;
 }
 
-/** The entries of a task, oldest first. Reads backwards from the newest, because people ask about what has just happened. */
+/**
+ * Reads the entries of a task, oldest first in the result. Reads backwards from the newest, because people ask about
+ * recent events.
+ */
 export async function readTaskHistory(
   { store, head }: Pick<Ledger, 'store' | 'head'>,
   { taskId, agentIds = [], isFirst = () => false }: HistoryOptions,
@@ -30,7 +33,7 @@ export async function readTaskHistory(
       found.push(recorded);
       if (isFirst(recorded) || isCreation(recorded, taskId)) return found.toReversed();
     }
-    // Other callers have their turn between batches.
+    // Lets other callers run between batches.
     await nextTurn();
   }
   return found.toReversed();
