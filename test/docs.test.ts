@@ -1,4 +1,5 @@
 import { execFile, execFileSync, type ExecFileOptions } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,7 +45,8 @@ describe('the documentation', () => {
   it.concurrent.for(programs)(
     '$page:$line runs as a program',
     async ({ text, page, line }, { expect, onTestFinished }) => {
-      const file = join(ROOT, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
+      // Both lanes may run at the same time, and each removes its file.
+      const file = join(ROOT, `.docs-example-${randomUUID()}.ts`);
       onTestFinished(() => rmSync(file));
       writeFileSync(file, text);
       const { stdout, stderr } = await run(process.execPath, ['--import', SOURCE_EXPORTS, file], {
