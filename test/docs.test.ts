@@ -1,4 +1,5 @@
 import { execFile, execFileSync, type ExecFileOptions } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -41,19 +42,17 @@ describe('the documentation', () => {
     expect(sessions.map(({ page }) => page)).toEqual(expect.arrayContaining([...FIRST_PAGES]));
   });
 
-  it.concurrent.for(programs)(
-    '$page:$line runs as a program',
-    async ({ text, page, line }, { expect, onTestFinished }) => {
-      const file = join(ROOT, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
-      onTestFinished(() => rmSync(file));
-      writeFileSync(file, text);
-      const { stdout, stderr } = await run(process.execPath, ['--import', SOURCE_EXPORTS, file], {
-        env: { ...process.env, ...COMPILE_CACHE },
-      });
-      expect(stderr).toBe('');
-      expect(stdout.trimEnd()).toBe(expectedOutput(text));
-    },
-  );
+  it.concurrent.for(programs)('$page:$line runs as a program', async ({ text }, { expect, onTestFinished }) => {
+    // Both lanes may run at the same time, and each removes its file.
+    const file = join(ROOT, `.docs-example-${randomUUID()}.ts`);
+    onTestFinished(() => rmSync(file));
+    writeFileSync(file, text);
+    const { stdout, stderr } = await run(process.execPath, ['--import', SOURCE_EXPORTS, file], {
+      env: { ...process.env, ...COMPILE_CACHE },
+    });
+    expect(stderr).toBe('');
+    expect(stdout.trimEnd()).toBe(expectedOutput(text));
+  });
 
   it.concurrent.for(sessions.filter(({ page }) => isLongLane || FIRST_PAGES.has(page)))(
     '$page runs as a session in a shell',
