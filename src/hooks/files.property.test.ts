@@ -111,7 +111,7 @@ function read(file: ClientFile, text: string): unknown {
   return json.root === undefined ? {} : valueOf(json.root);
 }
 
-/** Lists may have grown at their end; everything else must be unchanged. */
+/** The value without its lists, which may have grown at their end. */
 function withoutLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).filter(

@@ -27,7 +27,7 @@ import { findMachine } from './command-line.ts';
 import { isUnfinished } from './files/journal.ts';
 import { installHooks, restoreUnfinished, uninstallHooks } from './install.ts';
 
-/** A person with settings of every kind, whose home goes with the test. */
+/** A user with settings of every kind. Disposing removes the home folder. */
 class Person implements Disposable {
   readonly home = mkdtempSync(join(tmpdir(), 'baton-hooks-'));
 
@@ -49,7 +49,7 @@ class Person implements Disposable {
     return { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false, ...options }, machine };
   }
 
-  /** Everything but Baton's own folder. */
+  /** The content of every file except those in Baton's own folder. */
   all(): Readonly<Record<string, string>> {
     const paths = globSync(['**/*', '**/.*', '.*/**/*', '.*/**/.*'], { cwd: this.home, exclude: ['state/**'] });
     const files = paths.filter((path) => !path.startsWith('state') && statSync(join(this.home, path)).isFile());
@@ -166,10 +166,10 @@ describe('an MCP server of the name baton that is not ours', () => {
 });
 
 const AT_ONCE = 4;
-/** Of the changes before which it is killed; the long lane takes each. */
+/** The step between the changes at which the install is killed; the long lane tries every change. */
 const EVERY = isLongLane ? 1 : 3;
 
-/** What came of an install that was killed before its `n`-th change. */
+/** Kills an install before its `n`-th change, and returns the resulting state of the files. */
 async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'between'> {
   using person = new Person();
   const before = person.all();
@@ -190,7 +190,7 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   return isMidway ? 'in the middle' : 'between';
 }
 
-/** What a process says that installs for all clients and gets a signal before its `n`-th change. */
+/** Installs for all clients in a child process, sends it a signal before its `n`-th change, and returns its output. */
 async function installIn(person: Person, n: number, signal: NodeJS.Signals): Promise<string> {
   const program = `
     import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
@@ -199,7 +199,7 @@ async function installIn(person: Person, n: number, signal: NodeJS.Signals): Pro
     env: { ...process.env, ...COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Its output ends a moment before it does.
+  // Standard output ends shortly before the process exits.
   const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
   return pieces.join('');
 }
@@ -213,7 +213,7 @@ describe('an install that is killed', () => {
       const numbers = Array.from({ length: AT_ONCE }, (_, i) => first + i * EVERY);
       ends.push(...(await Promise.all(numbers.map(dieAt))));
     }
-    // It died in the middle of each client's files, and not only where nothing had begun.
+    // Enough installs died in the middle of a client's files, not only before the first change.
     expect(ends.filter((end) => end === 'in the middle').length).toBeGreaterThanOrEqual((3 * CLIENTS.length) / EVERY);
   }, 240_000);
 
@@ -238,7 +238,7 @@ describe('an install that is killed', () => {
     const state = join(person.home, 'state');
     installHooks(claudeHooks, person.wanted());
     const written = person.read('.claude/settings.json');
-    // As if it had been killed behind the first of two files.
+    // The state after a kill between the first and the second file.
     const path = join(person.home, '.claude/settings.json');
     const journal = {
       v: 1,

@@ -8,8 +8,8 @@ import { BATON, COMPILE_CACHE } from '../../../test/package/where.ts';
 const DEADLINE = 60_000;
 
 /**
- * A client that runs its hooks, and what is typed in its shell, as children of its own: a Node program that reads commands and prints what
- * they answer. Real processes, a real daemon, no model.
+ * A client that runs its hooks and shell commands as its children: a Node program that reads commands and prints their
+ * output. Uses real processes and a real daemon, but no model.
  */
 class Desk implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-own-')));
@@ -44,7 +44,7 @@ class Desk implements Disposable {
     return readdirSync(join(this.env.BATON_STATE_DIR, 'outbox')).filter((name) => name.endsWith('.json'));
   }
 
-  /** Plays a session: each step is a hook (`start`, `stop`, `end`, with options) or a command line of `baton`. */
+  /** Runs a session: each step is a hook (`start`, `stop`, `end`, with options) or a command line of `baton`. */
   session(steps: readonly Step[], conversation = 'c-1'): readonly Played[] {
     const script = join(this.folder, 'client.mjs');
     writeFileSync(script, CLIENT);
