@@ -20,7 +20,7 @@ interface Heard {
   readonly body: string;
 }
 
-/** A receiver that answers as it is told, once for each answer, and then 200. */
+/** A receiver that sends each given answer once, and then 200. */
 async function receiver(...answers: ((response: ServerResponse) => void)[]) {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
