@@ -54,7 +54,7 @@ describe('entries that were announced', () => {
   });
 });
 
-/** As the database returns them: the last one has the checkpoint. */
+/** The entries as the database returns them: the last one has the checkpoint. */
 function storedOf({ entries, checkpoint }: typeof first) {
   return entries.map(({ seq, hash, bytes }) => ({
     seq,

@@ -142,7 +142,7 @@ function row(found: StoredEntry | undefined): StoredEntry {
   return found;
 }
 
-/** Goes away after some commits. */
+/** A store that becomes unavailable after some commits. */
 class InterruptedStore extends MemoryStore {
   left = 0;
 

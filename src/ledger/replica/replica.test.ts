@@ -20,7 +20,7 @@ describeStore('replicated', async () => {
   const [shared, replica] = [new MemoryStore(), new MemoryStore()];
   const store = makeReplicatedStore(shared, replica);
   let commits = 0;
-  /** The replica has every first commit, as if a later one had failed. */
+  /** Copies only the first commit to the replica, as if a later write had failed. */
   const append = async (commit: Commit): Promise<Appended> => {
     const appended = await store.append(commit);
     commits += 1;
@@ -183,7 +183,8 @@ describe('a host whose key is revoked', () => {
     const shared = new MemoryStore();
     const [here, there] = await openHosts(shared);
     await record(here.ledger, [revocationOf(2)]);
-    // A program that ignores the revocation: it opens the ledger with the key of another host, and signs with its own.
+    // Simulates a program that ignores the revocation: it opens the ledger with another host's key and signs with its
+    // own.
     let signer = testSigner(1);
     const liar = await openTestLedger({
       store: shared,
@@ -249,7 +250,7 @@ class FailingStore extends MemoryStore {
   }
 }
 
-/** Counts the entries that it gives out. */
+/** Counts the entries that are read from it. */
 class CountingStore extends MemoryStore {
   read = 0;
 

@@ -15,7 +15,7 @@ import type { LockWait } from './lock-wait.ts';
 
 export type SqliteReader = ReturnType<typeof makeSqliteReader>;
 
-/** Reads in batches wait for a lock; the others throw, and their callers wait. */
+/** Batch reads wait for a lock; other reads throw, and their callers wait. */
 export function makeSqliteReader(db: DatabaseSync, wait: LockWait) {
   const head = db.prepare('SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1');
   const entries = db.prepare(

@@ -40,7 +40,7 @@ describe('the file of a ledger', () => {
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
     renameSync(folder.ledger, `${folder.ledger}.moved`);
-    // In a storm of commits it is not looked for at each of them.
+    // Not every commit checks that the file exists, so this appends until one does.
     let refused: AppendResult | undefined;
     while (refused === undefined) {
       const answer = await ledger.append([testDraft(2)]);
@@ -76,7 +76,7 @@ describe('the file of a ledger', () => {
     expect(() => db.exec(`UPDATE ${table} SET ${column} = ${column}`)).toThrow('append-only: UPDATE');
     expect(() => db.exec(`DELETE FROM ${table}`)).toThrow('append-only: DELETE');
     const replace = (): void => db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${table} LIMIT 1`);
-    // A blob that is there already is passed over without a word, since two callers may keep the same one.
+    // Inserting an existing blob is ignored without an error, since two callers may store the same one.
     expect(table === 'blob' ? 'ignored' : complaintOf(replace)).toMatch(/ignored|append-only/);
     db.close();
     expect(toHex((await ledger.store.head()).hash)).toBe(before);
@@ -146,7 +146,7 @@ describe('a writer that ignores the lock', () => {
     const db = new DatabaseSync(folder.ledger);
     db.exec(`INSERT INTO entry VALUES (2, zeroblob(32), NULL, zeroblob(9))`);
     db.close();
-    // The entry has no checkpoint, so there is nothing to catch up with, and nothing goes on.
+    // The foreign entry has no checkpoint, so catching up adds nothing and appends stay refused.
     for (let i = 0; i < 2; i += 1) expect((await ledger.append([testDraft(i)])).ok).toBe(false);
     expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(false);
     await ledger.close();

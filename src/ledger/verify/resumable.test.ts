@@ -32,7 +32,7 @@ beforeAll(async () => {
   note = JSON.parse(all.at(-1) ?? '').checkpoint;
 });
 
-/** The number of the entry in each line; of a checkpoint, the number of entries that it covers. */
+/** The number of the entry in each line; for a checkpoint, the number of entries that it covers. */
 const seqOf = (index: number): number => lines.slice(0, index + 1).filter((line) => line.startsWith('{"entry"')).length;
 
 async function verify(parts: readonly (readonly string[])[], end = note): Promise<ResumableVerification> {
@@ -42,7 +42,10 @@ async function verify(parts: readonly (readonly string[])[], end = note): Promis
   return verification;
 }
 
-/** As a page that is opened again after each part. Only a signed position is remembered, so unsigned lines are read again. */
+/**
+ * Simulates a page that is opened again after each part. Only signed positions are remembered, so unsigned lines are
+ * read again.
+ */
 async function verifyWithBreaks(all: readonly string[], size: number): Promise<LedgerFault | undefined> {
   let remembered: unknown;
   let unsigned = 0;

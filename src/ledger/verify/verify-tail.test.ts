@@ -8,7 +8,7 @@ import { verifyTail, type TailOptions } from './verify-tail.ts';
 
 const KEY = { name: originOf('demo'), publicKey: testSigner().publicKey };
 
-/** A ledger of `commits` commits with ten entries each, and the entry of the key before them. */
+/** A ledger of one entry for the key and `commits` commits with ten entries each. */
 async function ledgerOf(commits: number) {
   const entries: StoredEntry[] = [];
   const [store, outside] = [new MemoryStore({ entries, tiles: [] }), new MemoryOutsideCopy()];
@@ -19,7 +19,7 @@ async function ledgerOf(commits: number) {
       Array.from({ length: 10 }, (_, i) => testDraft(commit * 10 + i)),
     );
   await ledger.close();
-  /** Other bytes under the same hash. */
+  /** Stores other bytes under the same hash. */
   const change = (seq: number): void => {
     const [before, other] = [entries[seq - 1], entries[seq]];
     if (before !== undefined && other !== undefined) entries[seq - 1] = { ...before, bytes: other.bytes };

@@ -295,7 +295,7 @@ describe('opening again', () => {
     expect(await ledger.catchUp()).toBeUndefined();
     await record(ledger, [testDraft(2)]);
     expect(await guest.catchUp()).toBeUndefined();
-    // Opened near the end, one knows only its own key, until it meets the other's.
+    // A ledger opened near its end knows only its own key, until it reads the other key.
     const again = await openTestLedger(options);
     await record(guest, [testDraft(3)]);
     expect(await again.catchUp()).toBeUndefined();
@@ -336,7 +336,7 @@ function missing(): never {
   throw new Error('nothing was recorded');
 }
 
-/** A store that counts, fails and forgets on demand. */
+/** A store that counts calls, fails and forgets on demand. */
 class CountingStore extends MemoryStore {
   readonly sizes: number[] = [];
   fail: 'before' | 'after' | undefined;
