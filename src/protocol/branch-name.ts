@@ -30,7 +30,7 @@ export function renderBranch(template: string, task: BranchTask): Parsed<string>
   };
   const filled = renderTemplate(template, { task: values }, { quote: 'none' });
   if (!filled.ok) return filled;
-  // The slug is empty if the title has no Latin letters or digits; the dash before it must go too.
+  // The slug is empty if the title has no Latin letters or digits; the dash before the slug is then removed too.
   const value = filled.value.replaceAll(/-+(?=\/|$)/g, '').replaceAll(/-{2,}/g, '-');
   // Git accepts `refs/heads/x` as a branch name, but other tools read it as the branch `x`.
   const isName = isGitRef(value) && !value.startsWith('refs/');

@@ -8,7 +8,7 @@ const VALID = {
   exit_reason: 'completed',
 };
 
-/** One to four bytes of UTF-8 each. */
+/** Characters that take one to four bytes in UTF-8. */
 const CHARACTERS = ['x', 'é', '漢', '😀'];
 
 describe('exit signal of 65,536 bytes', () => {
@@ -90,7 +90,7 @@ describe('notes', () => {
   });
 });
 
-/** A signal of exactly that many bytes, most of them notes. */
+/** A signal of exactly that many bytes, mostly in its notes. */
 function signalOf(bytes: number, character: string): string {
   const empty = JSON.stringify({ ...VALID, notes: '' });
   return JSON.stringify({ ...VALID, notes: fill('', bytes - empty.length, character) });
