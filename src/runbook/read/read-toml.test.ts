@@ -7,7 +7,7 @@ import { textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Node } from '../../protocol/text/node.ts';
 import { parseTomlTree } from './read-tree.ts';
 
-/** Every key and value with the line and column at which it stands. */
+/** Every key and value with its line and column. */
 function placesOf(text: string): Record<string, string> {
   const read = parseTomlTree(text);
   if (!read.ok) throw new Error(read.unreadable.what);
@@ -35,7 +35,7 @@ function placesOf(text: string): Record<string, string> {
   return found;
 }
 
-/** The data of a tree, as the library would give it. */
+/** The data of a tree, as the TOML library would return it. */
 function dataOf(node: Node): unknown {
   if (node.kind === 'object')
     return Object.fromEntries([...node.fields].map(([name, { value }]) => [name, dataOf(value)]));
@@ -132,7 +132,7 @@ describe('places in TOML', () => {
         const text = stringify(value);
         const read = parseTomlTree(text);
         expect(read.ok && dataOf(read.node)).toEqual(parse(text));
-        // Each text and number stands where its place says.
+        // Each text and number is at the reported place.
         expect(read.ok ? scalarsOf(read.node).filter((node) => !isAtItsPlace(node, text)) : []).toEqual([]);
       }),
       { numRuns: samples(300) },
