@@ -40,7 +40,7 @@ describe('the record of Codex', () => {
     const next = record.read(hint(path, 'c1', 't2'));
     const request = { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null };
     expect(next).toMatchObject({ isUncounted: true, events: [{ of: 'conversation', id: 'c1', request }] });
-    // A version that counts first leaves nothing out.
+    // A version that counts before the tool call has no uncounted request.
     add('rollout-c1.jsonl', call('t3'), count(200));
     expect(record.read(hint(path, 'c1', 't3'))).toMatchObject({ isUncounted: false });
     expect(record.read(hint(path, 'c1')).events).toEqual([]);
