@@ -123,7 +123,7 @@ describe('DiskWatch', () => {
       pids: () => [process.pid],
       onOver: (bytes) => over.push(bytes),
       intervalMs: 3_600_000,
-      // Other programs use the disk too.
+      // Other programs use the disk too, so each check measures the folders.
       maxAgeMs: 0,
     });
     onTestFinished(() => watch.close());

@@ -8,7 +8,7 @@ import { comparePaths, isInside, joinPath, pathBelow } from './paths.ts';
 import { type MountPlan, planMounts } from './plan-mounts.ts';
 import type { SessionPaths } from './session-paths.ts';
 
-/** What the session finds at a path: the path outside that it is, or what stands in its place. */
+/** What the session sees at a path: the outside path, or its replacement. */
 function seen({ system, mounts }: MountPlan, path: string): string {
   const around = [...system, ...mounts].findLast(({ at }) => isInside(path, at));
   if (around === undefined) return 'absent';
@@ -281,7 +281,7 @@ describe('places', () => {
   it('refuses a mount point that cannot be made', () => {
     const machine = madeUpMachine(DEBIAN, { home: '/opt/nobody' });
     expect(refusal(machine, {})).toMatch('/opt/nobody does not exist, and cannot be made inside of /opt');
-    // Another user sees no mounts.
+    // Sessions of another user have no mounts.
     expect(planMounts(machine, PATHS, {}, { needsMountPoints: false })).toMatchObject({ ok: true });
   });
 });

@@ -17,9 +17,9 @@ const isRoot = process.getuid?.() === 0;
 describe.skipIf(!isRoot)(
   `a session as another user${isRoot ? '' : ' (NOT RUN: only root can become another user)'}`,
   () => {
-    // No user of the machine has this id.
+    // An id that no user of the machine has.
     const user = { name: 'baton-agent', uid: 64_000 + (process.pid % 1000), gid: 63_000 };
-    // The temporary folder of the tests is closed to others.
+    // Other users cannot read the tests' temporary folder.
     const folder = `/tmp/baton-user-test-${process.pid}`;
     const at = (path: string): string => join(folder, path);
     const run = async (script: string, env: Record<string, string> = {}) =>
