@@ -60,7 +60,7 @@ describe('the door of a supervisor', () => {
     const { port } = await run.running();
     const env = { BATON_STATE_DIR: scene.stateDir, BATON_TOKEN: TOKEN, BATON_URL: `http://127.0.0.1:${port}` };
     const client = createClient({ env, autostart: false });
-    // The daemon is away: nobody but the supervisor can have answered this.
+    // The daemon is away, so only the supervisor can have answered.
     expect(await client.call('agent_signal', { kind: 'complete' })).toMatchObject({
       ok: false,
       error: { code: 'kept' },
@@ -350,7 +350,7 @@ describe('a client that takes messages', () => {
     await run.call('agent_signal', { kind: 'complete' });
     expect(await run.stop()).toBeNull();
     writeFileSync(join(scene.cwd, 'go'), '');
-    // Its standard input is closed: it leaves by itself.
+    // The agent's standard input is closed, so it exits by itself.
     expect(await run.exit()).toMatchObject({ code: 7, blocks_used: false });
     const heard: unknown = JSON.parse(readFileSync(join(scene.cwd, 'heard'), 'utf8'));
     expect(heard).toEqual({ type: 'user', message: { role: 'user', content: 'Say "hi"\nplease' } });
@@ -368,13 +368,13 @@ describe('a client that takes messages', () => {
   });
 });
 
-/** An agent that prints JSON lines, and then waits or does what the script says. */
+/** An agent that prints JSON lines, and then waits or runs the given script. */
 function talks(lines: readonly string[], then = 'exec cat > /dev/null') {
   const said = lines.map((line) => `printf '%s\\n' '${line.replaceAll("'", String.raw`'\''`)}'`);
   return { argv: ['/bin/sh', '-c', [...said, then].join('\n')], output: 'stream-json', input: 'stream-json' } as const;
 }
 
-/** `fetch` does not let anybody lie about the host. */
+/** Sends a request with a chosen Host header, which `fetch` does not allow. */
 async function rawStatus(run: Supervised, host: string): Promise<number> {
   const { port } = await run.running();
   const head = `POST /hook/none HTTP/1.1\\r\\nhost: ${host}\\r\\nauthorization: Bearer ${TOKEN}\\r\\nconnection: close\\r\\ncontent-length: 0\\r\\n\\r\\n`;

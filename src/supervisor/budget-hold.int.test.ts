@@ -10,10 +10,10 @@ const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_park
 const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
 const WAKE: Control = { kind: 'send', message_id: 'm1', text: 'Go on where you were.', wakes: true };
 
-/** As the daemon stands when it is asked: everything else is said later. */
+/** The standing that the daemon returns at first; the test pushes later ones. */
 const asked = (standing: Standing) => ({ agent_standing: () => ({ ok: true as const, result: standing }) });
 
-/** What it was told it prints. */
+/** An agent that prints each message that it receives. */
 const ECHO = { argv: ['/bin/sh', '-c', 'cat'], prompt: 'Work.' } as const;
 
 let seq = 1;
@@ -54,7 +54,7 @@ describe('a tool call that is held for a budget', () => {
     await until('it has begun', () => heard(run).includes('Work.'));
     await stand(run, HELD);
     const answer = callTool(run);
-    // As when it was held for too long.
+    // The daemon's answer after the call was held for too long.
     await stand(run, { ...HELD, is_owned: false });
     expect(await answer).toEqual(denyTool('stream-json').answer);
     await stand(run, AT_WORK);
@@ -99,7 +99,7 @@ describe('a tool call that is held for a budget', () => {
     await using scene = new Scene(asked(HELD));
     const run = await scene.start(ECHO);
     expect(await callTool(run)).toEqual({});
-    // Which comes back a moment later: it says by itself what there is to say.
+    // The daemon returns a moment later and pushes the standing itself.
     await scene.daemon.start();
     expect(await callTool(run)).toEqual({});
   });

@@ -6,7 +6,7 @@ import { until } from '../../test/processes/until.ts';
 import { EXIT_NO_ROOM } from './contract.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
-/** While the file `full` is there, supervisors can write only where a file has room already, as on a full disk. */
+/** Simulates a full disk: while the file `full` exists, supervisors can write only to space that a file already has. */
 function fillDisk(scene: Scene): { readonly full: string; readonly clear: () => void } {
   const [module, full] = [join(scene.folder, 'full-disk.cjs'), join(scene.folder, 'full')];
   writeFileSync(
@@ -91,7 +91,7 @@ describe('a supervisor on a full disk', () => {
   it('writes down that its process runs into room that it has reserved', async () => {
     await using scene = new Scene();
     const { full, clear } = fillDisk(scene);
-    // The disk is full as soon as all files are there and before the process is.
+    // Fills the disk after all files were written and before the process starts.
     const run = await scene.start({
       ...sh('read go; exit 0'),
       files: [{ path: full, content: '' }],

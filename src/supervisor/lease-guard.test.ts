@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../api/answer.ts';
 import { LeaseGuard } from './lease-guard.ts';
 
-/** An agent on a made-up clock: what the guard did, in order. */
+/** A guard on a simulated clock, and its actions in order. */
 function scene(answer: () => Answer, hasSignalled = false) {
   const did: string[] = [];
   const clock = { ms: 1000 };
@@ -24,7 +24,7 @@ function scene(answer: () => Answer, hasSignalled = false) {
     100,
     () => clock.ms,
   );
-  /** Looks at this time, and returns what was done. */
+  /** Advances the clock to this time, checks the lease, and returns the actions. */
   const at = async (ms: number): Promise<string[]> => {
     clock.ms = ms;
     guard.look();

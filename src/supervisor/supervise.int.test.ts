@@ -136,7 +136,7 @@ describe('a supervised process', () => {
   });
 
   it('leaves nobody that counts as alive where somebody does not collect their dead', async () => {
-    // A process whose child is a zombie: it ended, and nobody asks how.
+    // A process with a zombie child: the child has exited, and the parent does not collect it.
     const parent = spawn('sh', ['-c', 'sleep 0 & exec sleep 60'], {
       env: { ...process.env, MARKED: 'zombie' },
       stdio: 'ignore',
@@ -188,7 +188,7 @@ describe('a supervised process', () => {
   it('leaves those alone that come after it under the same name', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
-    // It ends long after it was asked to: whoever asked looks for it only now and then.
+    // The agent exits long after SIGTERM, so the supervisor searches for it less often.
     const run = await scene.start(
       sh('trap "trap \\"\\" TERM; sleep 0.6; exit 3" TERM; echo ready; while :; do sleep 0.01; done'),
     );
@@ -262,7 +262,7 @@ describe('a supervised process', () => {
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
     expect(readProcessIdentity(pid)).toBeDefined();
     expect(scene.alive()).toEqual([]);
-    // It is its own session's, whatever it says.
+    // A process belongs to its own session, whatever its environment says.
     expect(await impostor.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
     expect(readProcessIdentity(pid)).toBeUndefined();
   });

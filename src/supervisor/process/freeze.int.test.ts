@@ -45,7 +45,7 @@ it.skipIf(!bwrap.works)(
   },
 );
 
-/** A group of version 2 needs no controllers for that. */
+/** A group of version 2 needs no controllers for freezing. */
 const unified = parseGroupMounts(readFileSync('/proc/self/mountinfo', 'utf8')).find(
   ({ controllers }) => controllers[0] === '',
 );

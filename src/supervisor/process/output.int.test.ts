@@ -7,7 +7,7 @@ import { OutputLog } from './output.ts';
 import { Scene } from '../scene.cases.ts';
 
 const CAP = 65_536;
-/** A gigabyte in the long run of `npm run faults`. */
+/** The amount of output; a gigabyte in the long run of `npm run faults`. */
 const FLOOD_MB = process.env['BATON_FAULTS'] === 'long' ? 1024 : 64;
 
 describe('a log with a cap', () => {
@@ -97,7 +97,7 @@ function openLog(): { readonly path: string; readonly log: OutputLog } {
   return { path, log: new OutputLog(path, CAP) };
 }
 
-/** Megabytes that a process has in memory. */
+/** The process's memory in megabytes. */
 function statusOf(pid: number): number | undefined {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -9,7 +9,7 @@ import { Scene, SUPERVISOR_TOKEN, TOKEN, type Supervised } from '../scene.cases.
 
 const TERMINAL = { argv: ['/bin/sh', '-c', 'echo "$0"', '${BATON_URL}'], terminal: true, input: 'none' } as const;
 
-/** Somebody at the other end of the line. */
+/** The user at the other end of the terminal's connection. */
 class Visitor implements Disposable {
   readonly #sent: ClientRequest;
   readonly #response: IncomingMessage;

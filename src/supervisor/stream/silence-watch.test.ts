@@ -148,7 +148,7 @@ class Agent {
   nowMs = 1000;
   readonly watch = new SilenceWatch(LIMITS, 1000);
 
-  /** Lets minutes pass and returns the reports. */
+  /** Advances the clock by minutes and returns the reports. */
   pass(minutes: number, isSuspended = false): unknown[] {
     const endMs = this.nowMs + minutes * MINUTE;
     const reported: unknown[] = [];

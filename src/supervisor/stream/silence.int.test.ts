@@ -10,7 +10,7 @@ const RESULT = '{"type":"user","message":{"content":[{"type":"tool_result","tool
 const END = '{"type":"result","is_error":false}';
 const WORKS: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 
-/** Prints each line that it is sent, as a client with a stream would. */
+/** An agent that prints each line it receives, like a client with a stream. */
 const ECHO = { argv: ['/bin/sh', '-c', 'while read -r line; do printf "%s\\n" "$line"; done'] } as const;
 const STREAM = { ...ECHO, output: 'stream-json', input: 'text', prompt: MESSAGE } as const;
 

@@ -109,7 +109,7 @@ describe('what an agent has used', () => {
     meter.add({ ...priced, usage: { ...priced.usage, costMillicents: 40 } }, false);
     meter.turnEnded();
     expect(meter.takeReport()).toMatchObject({ cost_millicents: 40, open_input_tokens: 0, unpriced_tokens: 0 });
-    // In a person's terminal.
+    // A second process, in a user's terminal.
     const next = open();
     next.add(said('turn', 5), false);
     next.turnEnded();
@@ -120,7 +120,7 @@ describe('what an agent has used', () => {
       open_cached_tokens: 2,
       unpriced_tokens: 8,
     });
-    // A turn that was broken off.
+    // A turn that was interrupted.
     next.add({ ...said('message', 3), id: 'a' }, false);
     next.takeReport();
     const last = open();
