@@ -64,7 +64,7 @@ describe('an operator who acts through a page', () => {
     senderRole: 'reviewer',
     phase: 'READY_FOR_MERGE',
   });
-  /** The operator writes by hand, and the task is up for review. */
+  /** The operator implements by hand and hands the task to review. */
   const written = (author: typeof operator): Step[] => [
     [say.create(), operator],
     [say.record({ commit_sha: OTHER }), author],

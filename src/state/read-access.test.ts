@@ -5,7 +5,7 @@ import { mayReadEntry } from './read-access.ts';
 import * as runs from './runs/say.cases.ts';
 import * as say from './say.cases.ts';
 
-/** Two tasks; the agent that works on A was asked about. */
+/** Two tasks, and a decision about the agent that works on A. */
 function asked(): Play {
   const plan = { kind: 'agent', agent: runs.agentPlan() } as const;
   const play = new Play().order(say.create()).say(runs.configure([{ name: 'w', concurrency: 1, plan }]));

@@ -7,9 +7,9 @@ import { emptyState, evolve } from './state.ts';
 
 interface Scene {
   readonly name: string;
-  /** As recorded before causes were typed: moves have a reason and no cause. */
+  /** Entries from before causes were typed: moves have a reason but no cause. */
   readonly entries: readonly Pick<Entry, 'seq' | 'at' | 'actor' | 'type' | 'data'>[];
-  /** What the code of that time folded them to. */
+  /** The tasks to which the code of that time folded them. */
   readonly tasks: Readonly<Record<string, object>>;
 }
 

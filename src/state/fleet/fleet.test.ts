@@ -191,7 +191,7 @@ describe('the level of the ledger', () => {
 });
 
 describe('the work of a task', () => {
-  /** A session on alpha that has a worktree. */
+  /** A session on alpha with a worktree. */
   const begun: readonly Step[] = [
     ...two,
     [create('A'), operator],

@@ -4,7 +4,7 @@ import { evolveMain, findMain, type MainBranches, type MainBranchState } from '.
 
 const SESSION = { id: 'a1', name: 'coder', task_id: null };
 
-/** The main branch after moves: each names the upstream that was seen, and whether a session was alive. */
+/** The main branch after moves. Each move has the observed upstream, and whether a session was alive. */
 function after(...entries: readonly unknown[]): MainBranchState | undefined {
   const state = { main: new Map() as MainBranches };
   for (const entry of entries)
@@ -32,8 +32,8 @@ it('takes another upstream only if a person approves the move that named it', ()
   const held = [moved(null, '1', 'ours'), moved('1', '2', 'theirs', true), asked];
   expect(after(...held, answered('approve'))).toMatchObject({ upstream: 'theirs', trusted: null });
   expect(after(...held, answered('deny'))).toMatchObject({ upstream: 'ours', trusted: { sha: '1' } });
-  // Exchanged after the question was asked: the person has not seen it.
+  // The upstream was replaced after the question was asked, so the person has not seen it.
   expect(after(...held, moved('2', '3', 'third', true), answered('approve'))?.upstream).toBe('theirs');
-  // The branch went back by itself: nobody approved anything.
+  // The branch returned by itself, so nothing was approved.
   expect(after(...held, moved('2', '1', 'theirs', true))).toMatchObject({ upstream: 'ours', trusted: null });
 });

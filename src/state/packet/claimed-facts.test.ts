@@ -13,7 +13,7 @@ const HANDOFF = readFileSync('test/fixtures/handoff/implementer-agent-to-reviewe
 
 type Measured = Partial<Omit<Events['SessionMeasured'], 'task_id' | 'epoch' | 'session_id'>>;
 
-/** The session of an implementer in a workflow: what it says, what is measured, and how the checks end. */
+/** An implementer's session in a workflow: its reports, its measurement, and the results of the checks. */
 function played(
   measured: Measured = {},
   record = {},

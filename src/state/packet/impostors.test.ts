@@ -102,7 +102,7 @@ describe('what an agent writes', () => {
   });
 });
 
-/** The packet without what stands in fences. */
+/** The packet without the text inside fences. */
 function outsideOf(state: PacketSource, id: string, next: Parameters<typeof buildPacket>[2] = []): string {
   const { text } = renderPacket(buildPacket(state, state.tasks.get(id) ?? say.emptyTask, next), { tokens: 5000 });
   const outside: string[] = [];

@@ -8,17 +8,17 @@ import { KEPT_CHARACTERS, SECTION_NAMES, SECTIONS, type SectionName, type Statem
 /** Everything that the next session or person on a task needs, newest first in each section. A pure function of the state. */
 export interface Packet {
   readonly task: Task;
-  /** The title of the task and its requirements, in their authors' words. */
+  /** The task's title and requirements, in their authors' words. */
   readonly goal: string;
   /** Open decisions about the task. */
   readonly open: readonly Decision[];
-  /** Unfinished tasks that this one waits for. */
+  /** Tasks of the project that can be claimed now. */
   readonly waitsFor: readonly Task[];
   readonly sections: readonly PacketSection[];
   readonly lessons: readonly Lesson[];
-  /** What can be claimed now in the project. */
+  /** The newest record of another task, if this one has none, because it describes the last work. */
   readonly next: readonly Pick<Task, 'id' | 'title' | 'phase'>[];
-  /** The newest record of another task, if this one has none: it describes the work done last. */
+  /** The issue is the goal, so it is not repeated among the handoffs. */
   readonly before: Statement | null;
 }
 
@@ -37,7 +37,7 @@ export interface PacketSource {
 
 export function buildPacket(source: PacketSource, task: Task, next: Packet['next'] = []): Packet {
   const { tasks, decisions, statements, memory } = source;
-  // The issue is the goal, and is not repeated among the handoffs.
+  // Omits the blockers, which belong to another task.
   const issue = task.flow.issue?.handoff_id;
   const said = (statements.get(task.id) ?? []).filter(({ ref }) => ref === undefined || ref !== issue).toReversed();
   const sections = SECTION_NAMES.map((name) => ({

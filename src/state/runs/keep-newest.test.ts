@@ -6,7 +6,7 @@ import { emptyState, evolve } from '../state.ts';
 import { KEPT_OVER } from './evolve-runs.ts';
 import * as runs from './say.cases.ts';
 
-/** One run after the other: each is wanted, is over and is gone. */
+/** Runs in sequence: each is requested, ends and exits. */
 function manyRuns(count: number) {
   const state = emptyState();
   const record = (what: ReturnType<typeof event>): void => {
@@ -45,7 +45,7 @@ function manyRuns(count: number) {
         task_id: null,
       }),
     );
-    // The first three are never over.
+    // The first three runs never end.
     if (i <= 3) continue;
     record(event('AgentEnded', { agent_id: `a${i}`, outcome: 'done', reason: null }));
     record(event('AgentStartFailed', { agent_id: `a${i}`, start: 1, reason: '' }));

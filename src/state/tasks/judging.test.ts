@@ -10,7 +10,7 @@ const OTHER = 'f'.repeat(40);
 const cleo: Caller = { kind: 'worker', name: 'cleo' };
 const gated = { ...OPEN, mergeGate: true };
 
-/** bob implements, records and hands on; the task is up for review. */
+/** bob implements, records and hands on; the task waits for review. */
 const written: Step[] = [
   [say.create(), operator],
   [say.claim('A', 's1', { holder: 'ada' }), worker],
@@ -57,11 +57,11 @@ describe('the author of a change', () => {
     given(changed).when(say.update('done'), caller).thenRefused('separation-of-duties');
     const verdict = say.handoff({ from: 'reviewer-agent', senderRole: 'reviewer', phase: 'READY_FOR_MERGE' });
     given(changed).when(verdict, caller).thenRefused('separation-of-duties');
-    // A record of the very commit under review is no work on it.
+    // A record of the commit under review does not count as work on it.
     given([...reviewing, [say.record(), caller]])
       .when(say.exit('REVIEW'), caller)
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
-    // To find fault is open to everybody.
+    // Any principal may reject the work.
     given(changed)
       .when(say.exit('REVIEW', 'blocked'), caller)
       .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);
@@ -84,7 +84,7 @@ describe('the author of a change', () => {
 });
 
 describe('an operator', () => {
-  /** The same by an operator's own hand. */
+  /** The same steps by an operator. */
   const own: Step[] = written.map((step) =>
     Array.isArray(step) && step[1] === worker ? [step[0], operator] : step,
   ) as Step[];
@@ -212,7 +212,7 @@ describe('a merge', () => {
     given([...merging, answered], gated)
       .when(prepareMerge('m1', OTHER), say.system)
       .thenTypes(['MergePrepared']);
-    // A notice that can only be dismissed holds nothing up.
+    // A notice that can only be dismissed does not hold the task.
     given([...approved, asked('dismiss')], gated)
       .when(askMerge('A'), operator)
       .thenTypes(['MergeRequested']);
@@ -222,7 +222,7 @@ describe('a merge', () => {
     const bare: Step[] = [[say.create('A', { phase: 'READY_FOR_MERGE' }), operator]];
     const chosen: Step[] = [...bare, [say.claim(), worker], [say.record(), session()]];
     given(chosen, gated).when(askMerge('A'), session()).thenRefused('unreviewed');
-    // Nor by the validator's handoff and exit.
+    // The validator's handoff and exit are refused as well.
     const validating: Step[] = [
       ...bare,
       [say.claim('A', 's1', { role: 'validator' }), worker],

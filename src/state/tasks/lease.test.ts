@@ -3,7 +3,7 @@ import { createLeases, type Leases } from './lease.ts';
 
 const TIMES = { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1_000 };
 
-/** Ticks once a second, as the daemon does, and gives what has expired, with the second in which it did. */
+/** Ticks once a second, as the daemon does, and returns the expired claims with their second. */
 function tick(leases: Leases, fromMs: number, toMs: number, each: (nowMs: number) => void = () => {}): string[] {
   const expired: string[] = [];
   for (let nowMs = fromMs; nowMs <= toMs; nowMs += TIMES.tickMs) {

@@ -40,7 +40,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
   );
   type Change = typeof entry extends fc.Arbitrary<infer T> ? T : never;
 
-  /** The entry that this change leaves, as far as it is possible in this state. */
+  /** The entry of this change, if the change is possible in this state. */
   function entryOf(state: State, change: Change): RecordedEvent | undefined {
     const envelope = { seq: state.seq + 1, at: '', actor: 'operator:x' };
     if (change.kind === 'create') {

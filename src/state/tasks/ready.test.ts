@@ -76,7 +76,7 @@ function follow(story: Story, ready: ReadyTasks): Story['say'] {
 describe('a hundred thousand tasks', () => {
   const COUNT = 100_000;
 
-  // Both are measured in turn in one run: a machine that is busy with something else slows both down.
+  // Both are measured in one run, so that a busy machine slows both down.
   it('asking after small changes takes less than a hundredth of the time of computing the order anew', () => {
     const story = createStory(OPEN);
     for (let i = 0; i < COUNT; i += 1)
@@ -100,7 +100,7 @@ describe('a hundred thousand tasks', () => {
       expect(ids(computed)).toEqual(ids(ready.first(story.state, 10)));
       computing.push(computedMs);
     }
-    // About 0.1 ms and 300 ms.
+    // The times are about 0.1 ms and 300 ms.
     expect(medianOf(asking) / medianOf(computing)).toBeLessThan(0.01);
   });
 

@@ -27,7 +27,7 @@ const done: Step[] = [
 ];
 const reverted = { status: 'todo', notes: 'Previous PR reverted, task reinstated' } as const;
 
-/** A decision that reconciliation opened about the task, as the ledger has it. */
+/** A decision about the task that reconciliation opened, as recorded. */
 function found(finding: FindingKind | undefined, more: { decision_id?: string; task_id?: string } = {}): Event {
   return event('DecisionOpened', {
     decision_id: 'd1',

@@ -12,7 +12,7 @@ function timelineOf(play: Play, id = 'A'): Timeline {
   return play.state.timelines.get(id) ?? { spans: [] };
 }
 
-/** Each span as `activity stage`, with the seconds that it took. */
+/** Each span as `activity stage`, with its length in seconds. */
 function spansOf(play: Play, id = 'A'): string[] {
   const { spans } = timelineOf(play, id);
   return spans.map(({ activity, gate, role, phase, from }, i) => {
@@ -231,7 +231,7 @@ describe('the stages of a workflow', () => {
     play.say({ kind: 'update-task', command: { task_id: play.id, status: 'blocked', notes: 'no disk' } }, caller);
     play.wait(7000);
     expect(play.visits.at(-1)).toBe('prep 0: queued 1, running 60, waiting 7 → blocked');
-    // Left blocked: nobody is asked any more.
+    // The task stays blocked, without an open decision.
     play.resolve(2).wait(1000);
     expect(play.visits.at(-1)).toBe('prep 0: queued 1, running 60, waiting 7, blocked 1 → blocked');
   });

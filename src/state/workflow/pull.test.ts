@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { escapeAgentText } from './pull.ts';
 
-/** As GitHub reads a comment: a mention, and the forms that close an issue when a pull request is merged. */
+/** A comment as GitHub interprets it: mentions, and the forms that close an issue when a pull request is merged. */
 const MENTION = /(?<!\w)@\w/;
 const CLOSES =
   /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s*(?:[\w./-]*#\d|GH-\d|https?:\/\/\S*\/(?:issues|pull)\/\d)/i;

@@ -193,7 +193,7 @@ describe('a session', () => {
     say(state, prepare('A', 1, first));
     for (const next of [release('A', { epoch: 1 }), claim('A', 'a2'), prepare('A', 2, second)]) say(state, next);
     expect(state.tasks.get('A')?.flow.mainAt).toBe(first);
-    // Work that begins again begins from where main is then.
+    // Restarted work starts from the main branch's position at that time.
     for (const next of [operate('reinstate'), claim('A', 'a3'), prepare('A', 3, second)]) say(state, next);
     expect(state.tasks.get('A')?.flow.mainAt).toBe(second);
   });
