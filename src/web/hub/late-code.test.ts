@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Late, LateCode } from './late-code.ts';
 
-/** Stands for the script. */
+/** A placeholder for the script. */
 const LATE = {} as Late; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 function scene(answers: readonly (Late | undefined)[]) {

@@ -26,7 +26,7 @@ beforeEach(() => {
   });
 });
 
-/** Lets everything happen that is due after this time. */
+/** Advances the clock and runs everything that is due. */
 async function pass(ms: number): Promise<void> {
   nowMs += ms;
   const due = timers.filter(({ atMs }) => atMs <= nowMs);

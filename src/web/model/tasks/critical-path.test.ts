@@ -4,7 +4,7 @@ import { create, operate, operator } from '../../../state/say.cases.ts';
 import type { State } from '../../../state/state.ts';
 import { chainThrough, criticalPath, longestChains } from './critical-path.ts';
 
-/** `B after A`, `C`: tasks in this order. */
+/** A project from lines like `B after A` and `C`, in this order. */
 function project(lines: readonly string[], done: readonly string[] = [], cancelled: readonly string[] = []): State {
   const created = lines.map((line) => {
     const [id = '', after] = line.split(' after ');

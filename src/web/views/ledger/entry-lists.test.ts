@@ -135,7 +135,7 @@ function part(from: number, to: number): Answer<EntriesPart> {
   return { ok: true, result: { entries, next: null } };
 }
 
-/** Every nth entry fits; a call searches at most 55 entries, and returns at most two. */
+/** A ledger in which every nth entry matches; a call searches at most 55 entries, and returns at most two. */
 function every(n: number) {
   return async ({ from = 1, to = 0 }): Promise<Answer<EntriesPart>> => {
     const entries: ShownEntry[] = [];
