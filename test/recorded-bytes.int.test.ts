@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { differences, makeRecording, readPart, type Recording } from './recorded/recording.ts';
 
 /**
- * Ledgers, exports and transcripts of commands, recorded before the files of `src` were moved. If only the wording for people has changed:
- * `node scripts/record-bytes.ts --update-words`.
+ * Ledgers, exports and transcripts of commands, recorded before the files of `src` were moved. If only the wording for
+ * people has changed: `node scripts/record-bytes.ts --update-words`.
  */
 let now: Recording;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world[Symbol.asyncDispose]());
 
-/** Every write that a session may send, with an input that a live session would be accepted with. */
+/** Every write that a session may send, with an input that is accepted from a live session. */
 const WRITES: readonly (readonly [string, (head: string) => unknown])[] = [
   ['task_create', () => ({ task_id: 'NEW', title: 'more work' })],
   ['task_release', () => ({ task_id: 'W-1' })],
@@ -84,7 +84,8 @@ describe('a merge', () => {
     await review(world, 'W-1');
     const later = world.commit(world.repository, { 'later.txt': 'x\n' }, 'later');
     await world.order('thought_record', record('W-1', later));
-    // Whoever records a commit after the review has worked on the task: neither another's approval nor the own one covers it.
+    // Recording a commit after the review counts as work on the task: neither another principal's approval nor one's
+    // own covers it.
     const merge = async () => world.client().call('merge_request', { task_id: 'W-1' });
     expect(await merge()).toMatchObject({ ok: false, error: { code: 'separation-of-duties' } });
     await world.order('task_self_approve', { task_id: 'W-1', reason: 'alone' });

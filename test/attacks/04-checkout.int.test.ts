@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
 
 const check = (run: string): string => `[[ci.required]]\nname = "test"\nrun = ${JSON.stringify(run)}\n`;
 
-/** How the merge of a branch with these files went. */
+/** The outcome of merging a branch with these files. */
 async function merged(world: World, files: Record<string, string>, prepare = (): void => undefined): Promise<unknown> {
   const { repository } = world;
   world.git(repository, 'switch', '--quiet', '--create', 'feature/t', 'main');
@@ -23,7 +23,7 @@ async function merged(world: World, files: Record<string, string>, prepare = ():
 
 it('a branch does not change how its files are written for its check', async () => {
   await using world = new World();
-  // The check fails on carriage returns; main asks for them in batch files.
+  // The check fails on carriage returns, which main requests for batch files.
   const files = {
     'baton.toml': check(`! grep -q "$(printf '\\r')" run.bat`),
     '.gitattributes': '*.bat text eol=crlf\n',

@@ -10,9 +10,11 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** The implementer works, does this, and hands on; the reviewer keeps its task file and waits. Returns what the reviewer was shown. */
+/**
+ * The implementer works, runs the script and hands on; the reviewer keeps its task file and waits. Returns the file.
+ */
 async function shownToReviewer(script: string): Promise<string> {
-  // In a sandbox it changes its own git directory only.
+  // In a sandbox it could change only its own git directory.
   scene = new WorkflowScene((toml) => `sandbox = "none"\n${toml.replace('[merge]', '[merge]\ninto = "main"')}`);
   const world = scene;
   world.plays(

@@ -6,7 +6,9 @@ import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { REAL_GIT } from '../processes/real-git.ts';
 
-/** Variants of attack 6, without a sandbox. The fence itself, ref by ref, is tested in `src/git/fence/fence-refs.int.test.ts`. */
+/**
+ * Variants of attack 6, without a sandbox. `src/git/fence/fence-refs.int.test.ts` tests the fence itself, ref by ref.
+ */
 let scene: RunScene;
 
 const GIT = `env -i ${REAL_GIT} -c user.name=e -c user.email=e@e`;
@@ -66,7 +68,7 @@ it(
   async () => {
     await open('- run: "true"\n- signal: complete\n- stop\n');
     await until(async () => (await types()).includes('AgentExited'), 'the session has ended');
-    // The watch has seen the branch once more since: what moves from now on is no session's.
+    // The watch has seen the branch again, so later moves are not attributed to the session.
     await until(lookedSince, 'the branch was seen after the session');
     git('commit', '-q', '--allow-empty', '-m', 'by a person');
     await until(async () => (await moves()).length === 2, 'the commit is recorded');
@@ -87,7 +89,7 @@ function has(file: string): boolean {
   return existsSync(join(scene.repository, file));
 }
 
-/** The file in the state folder says when the branch was last seen with no session alive. */
+/** A file in the state folder records when the branch was last seen without a live session. */
 async function lookedSince(): Promise<boolean> {
   const exited = (await scene.entries()).find(({ type }) => type === 'AgentExited');
   const folder = join(scene.stateDir, 'main-seen');

@@ -35,7 +35,7 @@ describe('Claude Code alone', () => {
     expect(textIn(world.model.asked[2])).toContain('While it waits.');
     expect(textIn(world.model.asked[2])).toContain('First.');
     const used = said.filter((each) => each.kind === 'usage').map(({ usage, of }) => [of, usage.input, usage.output]);
-    // A message is told when it begins, for each of its blocks; its turn when it is over.
+    // A message is reported when it begins, for each of its blocks; its turn is reported at its end.
     expect(new Set(used.filter(([of]) => of === 'message').map(String))).toEqual(new Set(['message,100,1']));
     expect(used.filter(([of]) => of === 'turn')).toEqual([
       ['turn', 200, 14],

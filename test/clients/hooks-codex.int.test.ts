@@ -20,7 +20,7 @@ describeOwnSession({
   env: () => ({ SCRIPTED_KEY: 'dummy' }),
   setUp: ({ home, model, project }) => {
     mkdirSync(join(home, '.codex'));
-    // Comments, a hook of their own, and no line end at the end.
+    // Comments, the user's own hook, and no final line end.
     const config = `# My own settings.
 model_provider = "scripted"   # on this machine
 check_for_update_on_startup = false

@@ -10,7 +10,7 @@ import { COMPLETE, entryOf, EXIT, openUser, shellOf } from './with-daemon.ts';
 
 let scene: RunScene;
 
-/** What ends a session against its will: its mission, a person, its budget. */
+/** External ends of a session: its mission's limits, a person, its budget. */
 export function describeLimits(clients: readonly ClientCase[]): void {
   beforeEach(() => {
     scene = new RunScene();
@@ -57,7 +57,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
     });
 
     it('is held when its turns have used up its budget, and continues when it is raised', async () => {
-      // Each turn takes a moment, as turns do. Only its last request costs something.
+      // Each turn takes a moment, like real turns. Only the last request has a cost.
       const free = (command: string): Turn => ({ ...client.shell(command), usage: NOTHING }) as Reply;
       const turn = (n: number): Turn[] => [free('sleep 0.3'), says(`Turn ${n}.`, REQUEST)];
       const script = [...[1, 2, 3, 4, 5, 6].flatMap(turn), free(COMPLETE), says('Now.')];
@@ -68,7 +68,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
       const id = await scene.run('coder');
       const { data } = await entryOf(scene, 'DecisionOpened', 60_000);
       expect(data).toMatchObject({ source: 'budget', agent_id: id });
-      // Four turns fit. The fifth is counted when it ends; the sixth may have begun then.
+      // Four turns fit. The fifth is counted at its end, when the sixth may have begun.
       expect(user.model.asked.length).toBeLessThanOrEqual(11);
       const { decision_id } = await scene.agent(id);
       await scene.ask('decision_resolve', { id: decision_id, option: 1 });
@@ -81,7 +81,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
 const REQUEST = { input: 9000, cached: 2000, output: 1000 };
 const NOTHING = { input: 0, cached: 0, output: 0 };
 
-/** Anthropic counts cached tokens apart from the input. */
+/** Anthropic counts cached tokens separately from the input. */
 function tokensOf({ run }: ClientCase): number {
   return run.startsWith('claude') ? 12_000 : 10_000;
 }

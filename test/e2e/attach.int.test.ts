@@ -35,7 +35,7 @@ phases = ["IMPLEMENTATION"]
 run = { agent = "tasker" }
 `;
 
-/** It is interrupted at its second step, goes on with a person, and finishes by itself. */
+/** An agent that is interrupted at its second step, continues with a person, and finishes by itself. */
 const CODER = `
 - say: I begin.
 - hang
@@ -46,7 +46,7 @@ const CODER = `
 - signal: complete
 `;
 
-/** With the same signal with which clients go to sleep at Ctrl-Z. */
+/** Stops itself with the signal that Ctrl-Z sends. */
 const SLEEPER = `
 - say: I begin.
 - hang
@@ -70,7 +70,7 @@ beforeEach(async () => {
   world = await RunWorld.open({
     runbook: RUNBOOK,
     scripts: { 'coder.yaml': CODER, 'asker.yaml': ASKER, 'sleeper.yaml': SLEEPER },
-    // Short enough to see it renewed.
+    // Short enough to observe renewals.
     env: { BATON_CLAIM_EXPIRY_MS: '10000', BATON_RENEWAL_MS: '250' },
   });
 });
@@ -81,7 +81,7 @@ function attach(id: string, ...more: string[]): Terminal {
   return new Terminal(argv, { cwd: world.repository, env: world.world.env, columns: 200, rows: 40 });
 }
 
-/** An agent in a pipeline that has begun, and hangs. */
+/** Starts a pipeline whose agent has begun and hangs. Returns the ids. */
 async function hanging(): Promise<{ readonly pipelineId: string; readonly id: string }> {
   const pipelineId = await world.run('work');
   const id = await world.agentIn(pipelineId, 'code');
@@ -130,7 +130,7 @@ describe('a person in front of an agent', () => {
     const told = world.told(id);
     expect(told.at(0)).toBe('Go on, please.');
     expect(told.at(-1)).toContain('The person who worked with you has left.');
-    // With a person there, nothing was blocked.
+    // While the person was attached, no stop was blocked.
     expect(world.blocks(id)).toEqual([]);
     const types = (await world.entries(id)).map(({ type }) => type).filter((type) => type.startsWith('Agent'));
     expect(types).toEqual([
@@ -204,7 +204,7 @@ describe('a person in front of an agent', () => {
     await world.world.endDaemon('SIGKILL');
     terminal.type('Go on, please.\r');
     await terminal.shows('(the turn ended)');
-    // In the worktree of its task.
+    // The file was written in the task's worktree.
     expect(globSync('.worktrees/**/worked', { cwd: world.repository })).toHaveLength(1);
     await world.world.startDaemon();
     expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
@@ -224,7 +224,7 @@ describe('a person in front of an agent', () => {
   it('answers an agent that waits for one by talking with it', async () => {
     const id = await world.run('asker');
     const { decision_id } = await world.agent(id);
-    // It has come to its stop, too.
+    // The agent has reached its stop too.
     await world.gone(id);
     await using terminal = attach(id);
     await terminal.shows('agent: I begin.');
@@ -318,7 +318,7 @@ describe('a person in front of an agent', () => {
   });
 });
 
-/** The `baton` in the terminal. */
+/** The pid of `baton` in the terminal. */
 function commandIn(terminal: Terminal): number {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -326,7 +326,7 @@ function commandIn(terminal: Terminal): number {
       const parent = /\nPPid:\s(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
       if (words.includes('attach') && words.includes(BATON) && Number(parent) === terminal.pid) return Number(pid);
     } catch {
-      // It has ended.
+      // The process has exited.
     }
   }
   throw new Error('there is no command in the terminal');

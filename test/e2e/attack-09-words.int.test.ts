@@ -9,7 +9,7 @@ afterEach(async () => {
 
 const LOADED = ['decision: I have asked already', 'cancelled: by the operator'];
 
-/** The first role blocks its task, with notes that once meant something to the engine. */
+/** The first role blocks its task with notes that the engine once interpreted. */
 function withWords(): WorkflowScene {
   const made = new WorkflowScene();
   made.plays(

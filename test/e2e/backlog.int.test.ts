@@ -40,7 +40,7 @@ it('imported tasks become workflows together, or none does; each reads what its 
     /with task = T1,T2\nfirst: start agent issue-manager\n$/,
   );
 
-  // The first agent leaves without a word, so a person is asked; the other workflow waits for the first one.
+  // The first agent exits without a signal, so a person is asked; the other workflow waits for the first one.
   const followed = await baton(['run', 'issue', '--task', 'T2', '--task', 'T1']);
   expect(followed).toMatchObject({ code: 3, err: '' });
   expect(followed.out).toMatch(/^T2: queued behind T1\n/);

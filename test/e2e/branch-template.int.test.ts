@@ -10,7 +10,7 @@ const git = (folder: string, ...args: string[]): string =>
     encoding: 'utf8',
   }).trim();
 
-/** A runbook that names branches like this, and whose agents do nothing. */
+/** A runbook with this branch template, whose agents do nothing. */
 const named = (branch: string): void =>
   world.write(`
     limits = { kill_after = "300ms" }
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => world.end());
 
-/** The agent of the how-manieth session, when it runs: the one before may take a moment to go. */
+/** The agent of the nth session, once it runs: the previous one may take a moment to exit. */
 async function running(nth: number): Promise<Shown> {
   const find = async () => (await world.entries()).filter(({ type }) => type === 'AgentStarted')[nth - 1];
   await until(async () => (await find()) !== undefined, 'the agent runs', 60_000);

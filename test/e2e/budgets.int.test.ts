@@ -5,7 +5,7 @@ import { inLongLane } from '../lanes.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { PATIENCE_MS, RunWorld, type Shown } from '../processes/run-world.ts';
 
-/** Each pair of marks is a tool call that waits until the test lets it go on. */
+/** Each pair of marks is a tool call that waits until the test continues it. */
 const gate = (name: string): string => `- run: "until test -e ${name}; do sleep 0.02; done"\n`;
 const mark = (name: string): string => `- run: echo $BATON_AGENT_ID ${name} >> marks.txt\n`;
 const END = '- signal: complete\n- stop\n';
@@ -56,8 +56,8 @@ const hasCalled = ({ log }: Shown, what: string): boolean =>
   existsSync(log) && readFileSync(log, 'utf8').includes(what);
 
 /**
- * It has come to the tool call after its gate, or is held at the gate itself: that depends on when what it used was told. Then nothing but time
- * tells whether it goes on nevertheless.
+ * Waits until the agent is held: at the tool call after its gate, or at the gate itself, depending on when its usage
+ * was reported. Only a wait can show that it does not continue anyway.
  */
 async function untilHeld(world: RunWorld, shown: Shown, next: string): Promise<void> {
   const since = performance.now();
@@ -86,7 +86,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     await world.resolve(shown.decision_id, 'approve');
     expect(await world.agent(id)).toMatchObject({ status: 'done' });
     expect(marks(world, id)).toEqual(['one', 'two', 'three']);
-    // Nobody had to tell it anything.
+    // The agent received no message.
     expect(world.told(id)).toEqual([]);
     await world.gone(id);
     const used = await world.entries(id, 'SessionUsed');
@@ -198,7 +198,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
   it('is in the table of costs, which adds up however it is asked for', async () => {
     const kinds = ['agent', 'pipeline', 'task', 'day', 'model'];
     const tables = await Promise.all(kinds.map(async (by) => world.ask<Costs>('costs_get', { by })));
-    // Everybody has gone: time stands still, too.
+    // All agents have exited, so their time does not grow either.
     for (const { total } of tables) expect(total).toEqual(tables[0]?.total);
     expect(tables[0]?.total).toMatchObject({ waiting_tokens: 0 });
     expect(tables[0]?.rows.find(({ name }) => name === 'mid')).toMatchObject({ input_tokens: 110, output_tokens: 10 });
@@ -232,7 +232,7 @@ describe('the budget of a day', { timeout: PATIENCE_MS * 2 }, () => {
       const asked = (await world.decisions()).filter(({ source }) => source === 'budget');
       expect(asked).toHaveLength(1);
       const spent = await world.ask<Costs>('costs_get', { by: 'day' });
-      // Nobody was overspent by more than what was in flight.
+      // No agent overspent more than the usage in progress.
       expect(spent.total.input_tokens).toBe(120);
       expect(spent.rows[0]?.budget).toMatchObject({ measure: 'tokens', limit: 100, percent: 120 });
       await world.resolve(asked[0]?.id ?? null, 'approve');

@@ -9,13 +9,13 @@ import { inLongLane, isLongLane } from '../lanes.ts';
 import { BATON } from '../package/where.ts';
 import { until } from '../processes/until.ts';
 
-/** The command as people meet it: the working tree through its bin, and the bundle as an installed package has it. */
+/** The command as users run it: the working tree through its bin, and the bundle as in an installed package. */
 const root = join(import.meta.dirname, '../..');
 const sample = join(root, 'examples/messages/exit-signal.json');
 let folder: string;
 
 beforeAll(() => {
-  // A build by itself takes seconds of CPU time; the tests' own package has the same bundles.
+  // A separate build takes seconds of CPU time; the tests' own package has the same bundles.
   folder = isLongLane ? mkdtempSync(join(tmpdir(), 'baton-built-')) : dirname(dirname(BATON));
   if (!isLongLane) return;
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root });

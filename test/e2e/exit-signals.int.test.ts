@@ -9,7 +9,7 @@ import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
 import { findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';
 
-/** Section 2 of the specification, each case as it is heard by the daemon and as it stands in the ledger. */
+/** Section 2 of the specification: each case as the daemon receives it, and as the ledger records it. */
 let world: World;
 let n = 0;
 let task: string;
@@ -63,7 +63,7 @@ describe('a valid signal', () => {
     expect(completed?.actor).toBe(`session:${session_id}`);
     expect(claimEnd?.data).toMatchObject({ task_id: task, epoch: 1 });
     expect(moved?.data).toMatchObject({ task_id: task, from: 'IMPLEMENTATION', to: next_phase });
-    // One time for all of them: they were recorded together.
+    // All have the same time, because they were recorded together.
     expect(new Set([completed?.at, claimEnd?.at, moved?.at]).size).toBe(1);
     expect(await world.order('task_get', { task_id: task })).toMatchObject({ phase: next_phase, claim: null, status });
   });
@@ -99,7 +99,7 @@ describe('evidence that is a pipe', () => {
   it('is refused at once, and nobody waits for somebody to write into it', async () => {
     execFileSync('mkfifo', [join(world.repository, 'pipe.yaml')]);
     const signal = exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: 'pipe.yaml' });
-    // More than Node has readers of files: none of them is kept.
+    // More concurrent calls than Node has file threads: none of them waits forever.
     const answers = await Promise.all(Array.from({ length: 8 }, async () => send(signal)));
     expect(answers.map((answer) => answer.ok || answer.error.message)).toEqual(
       answers.map(() => "evidence_bundle_ref not found: 'pipe.yaml'"),
@@ -338,7 +338,7 @@ async function claimOf(other: World): Promise<Record<string, unknown>> {
   return other.order('task_claim', { task_id: 'T2', as: 'b' });
 }
 
-/** The same token for something else, with the old signature. */
+/** The same token with other content and the old signature. */
 function forge(from: string, change: Readonly<Record<string, unknown>>): string {
   const [kind, claim = '', signature] = from.split('.');
   const said: unknown = JSON.parse(Buffer.from(claim, 'base64url').toString());

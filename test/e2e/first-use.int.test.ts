@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newRepository } from '../package/new-repository.ts';
 import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
-/** What people run into in their first hour, through the command as they type it. */
+/** Common problems of a user's first hour, with commands as they are typed. */
 let folder: string;
 let repository: string;
 
@@ -79,7 +79,7 @@ describe('a new user', () => {
 
   it('stops following the ledger when nobody reads on', () => {
     const command = `"${process.execPath}" "${BATON}"`;
-    // Entries come until the follower has noticed that nobody listens.
+    // Adds entries until the follower notices that its output is closed.
     const add = `${command} task add Z$i --title z > /dev/null`;
     const script = `(${command} ledger log -f | head -1) & for i in 1 2 3 4 5 6 7 8 9; do kill -0 $! 2>&- && ${add}; done; wait`;
     const { status } = spawnSync('bash', ['-c', script], {
@@ -135,7 +135,7 @@ describe('a new user', () => {
     expect(add('P1', '/etc/hostname').err).toContain('it is not in this repository');
     expect(add('P1', 'one.md')).toMatchObject({ code: 0 });
     expect(baton('task', 'brief', 'P1').out).toContain('Do it well.');
-    // Whoever works in the repository can put a link there; what it leads to is none of theirs.
+    // An agent could put a link there; its target must not be read.
     rmSync(join(repository, 'prompts/one.md'));
     symlinkSync(join(folder, 'state/operator.token'), join(repository, 'prompts/one.md'));
     expect(baton('task', 'brief', 'P1').out).not.toContain(

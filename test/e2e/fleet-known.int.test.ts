@@ -24,7 +24,10 @@ desktop = false
 terminal = false
 `;
 
-/** What went wrong with two daemons on one PostgreSQL before there were fleets, each once. `npm run faults fleet` has the long versions. */
+/**
+ * Known problems of two daemons on one PostgreSQL before fleets existed, each once. `npm run faults fleet` has the long
+ * versions.
+ */
 describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
   let server: PostgresServer;
   let fleet: Fleet;
@@ -38,7 +41,7 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
       server: { socketFolder: server.socketFolder, database },
       hosts: 2,
       direct: true,
-      // Another machine has other process ids. Without root both see the same ones.
+      // Gives each host its own process ids, like another machine. Without root both hosts see the same ones.
       namespaces: findNamespaceObstacle() === undefined,
       files: { 'baton.toml': RUNBOOK, 'hold.yaml': '- run: sleep 60\n- stop\n' },
       env: { BATON_TICK_MS: '100', BATON_RENEWAL_MS: '250', BATON_CLAIM_EXPIRY_MS: String(EXPIRY_MS) },

@@ -36,7 +36,7 @@ describe('a workflow whose gate is at GitHub', MS, () => {
     const checks = story
       .filter(({ type }) => type === 'CheckFinished')
       .map(({ data }) => `${String(data['name'])} ${String(data['outcome'])}`);
-    // The first head fails here before GitHub has said anything about it.
+    // The first head fails here before GitHub has reported on it.
     expect(checks.filter((each) => each === 'build passed')).toHaveLength(2);
     expect(checks).toContain('test failed');
     expect(story.find(({ type }) => type === 'PullRequestRequested')?.data['draft']).toBe(true);
@@ -65,7 +65,7 @@ describe('a merge that GitHub refuses', MS, () => {
     await until(() => scene?.pull.comments.length === 1, 'and it says why', 30_000);
     expect(scene.pull.comments).toEqual([`The task ${id} was cancelled: not now`]);
 
-    // Somebody pushes to main in the instant before the merge, and breaks what was checked.
+    // A push to main right before the merge breaks what was checked.
     github.fault = () => undefined;
     github.beforeMerge = () => void github.pushByHand('main', 'broken.test.js', 'throw new Error("broken by hand");\n');
     await scene.ask('task_reinstate', { task_id: id, reason: 'now' });

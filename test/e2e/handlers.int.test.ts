@@ -5,7 +5,7 @@ import { inLongLane } from '../lanes.ts';
 import type { Entry } from '../../src/ledger/format/entry.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
-/** It stops, waits for what it is told, and so on; after the last one it says that it is done. */
+/** Stops and waits for a message `count` times; after the last one it signals that it is done. */
 const rounds = (count: number): string => `${'- stop\n- wait\n'.repeat(count)}- signal: complete\n- stop\n`;
 
 const SCRIPTS = {
@@ -64,7 +64,7 @@ async function start(name: string): Promise<{ readonly id: string; readonly agen
   return { id, agentId: await world.agentIn(id, 'work') };
 }
 
-/** It must not be left behind: a person gives it up. */
+/** Ends the agent by a person's decision, so that it is not left running. */
 async function giveUp({ id, agentId }: { readonly id: string; readonly agentId: string }): Promise<void> {
   await world.ask('pipeline_cancel', { id });
   await world.gone(agentId);
@@ -201,7 +201,7 @@ describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
     await world.gone(agentId);
     expect(await triesOf(agentId)).toMatchObject([{ data: { handler: 'on_error', action: 'wait' } }]);
-    // It was quiet for longer than `limits.idle` meanwhile, which is not its fault.
+    // Meanwhile it was quiet for longer than `limits.idle`, because of the test.
     expect(await world.count(agentId, 'AgentIdle')).toBeGreaterThan(0);
     const [signalled] = await world.entries(agentId, 'AgentSignalled');
     expect(Date.parse(signalled?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(reset));

@@ -8,7 +8,7 @@ import { readRunning } from '../../src/effects/processes/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import { readHeldMessages } from '../../src/supervisor/held-messages.ts';
 
-/** A program that reads its prompt to the end, as Codex does, and then works until it is told how to go on, by a file. */
+/** A program that reads its prompt to the end, as Codex does, and then works until a file tells it how to continue. */
 const CLIENT = `#!/bin/sh
 n=1
 while [ -e "$OUT/said-$n" ]; do n=$((n + 1)); done
@@ -53,13 +53,13 @@ const env = (bin: string) => ({ OUT: out, PATH: `${bin}:${process.env['PATH'] ??
 const said = (n: number): string => readFileSync(join(out, `said-${n}`), 'utf8');
 const begun = async (n: number) => until(() => existsSync(join(out, `said-${n}`)), `process ${n} works`, 30_000);
 
-/** Whole at once: it looks for the file, and reads it in the same moment. */
+/** Renames the file into place, because the program reads it as soon as it exists. */
 function go(n: number, how: string): void {
   writeFileSync(join(out, 'draft'), how);
   renameSync(join(out, 'draft'), join(out, `go-${n}`));
 }
 
-/** In what all its processes were told. */
+/** Counts the message in the input of all processes. */
 function timesHeard(): number {
   const all = readdirSync(out)
     .filter((name) => name.startsWith('said-'))

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BATON, COMPILE_CACHE } from '../package/where.ts';
 import { runCli } from '../run-cli.ts';
 
-/** Tasks from other tools and back, through the command. */
+/** Imports tasks from other tools and exports them again, with the command. */
 const root = join(import.meta.dirname, '../..');
 const fixtures = join(root, 'test/fixtures/exchange');
 let folder: string;
@@ -226,7 +226,7 @@ describe('an export', () => {
     const list = Array.from({ length: 100 }, (_, i) => `- [ ] N${i}: Something\n`);
     await baton(['task', 'import', '-'], list.join(''), many);
     const file = join(folder, 'many/tasks.json');
-    // The pipe is closed before a word is said.
+    // The pipe is closed before any output.
     const command = `"$0" "$@" 2>&1 | true`;
     const { status } = spawnSync('sh', ['-c', command, process.execPath, BATON, 'task', 'export', '-o', file], {
       cwd: many,
@@ -295,7 +295,7 @@ async function task(id: string): Promise<unknown> {
   return JSON.parse((await baton(['task', 'show', id, '--json'])).out);
 }
 
-/** In this process, with a daemon of its own. */
+/** Runs the command in this process, with a separate daemon. */
 async function baton(
   args: readonly string[],
   input = '',
@@ -314,7 +314,7 @@ function newRepository(name: string): string {
   return path;
 }
 
-/** A PATH on which this program comes first: there is no network here, and nobody who is logged in. */
+/** A PATH on which this program comes first, because the tests have neither a network nor a login. */
 function programs(name: string, script: string): string {
   const path = mkdtempSync(join(folder, 'bin-'));
   writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });

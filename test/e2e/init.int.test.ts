@@ -19,7 +19,7 @@ import { BATON, COMPILE_CACHE } from '../package/where.ts';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 
-/** `baton init` in real repositories, with only the programs on the PATH that a test names. */
+/** `baton init` in real repositories, with only the programs that a test names on the PATH. */
 let folder: string;
 let repository: string;
 beforeEach(() => {
@@ -81,7 +81,7 @@ describe('baton init', () => {
     addClient('codex', 'codex-cli 0.166.0');
     write(join(folder, 'home'), { '.codex/auth.json': '{}' });
     const { code, out } = await baton('init', '--no-dry-run');
-    // A user for agents may be set up on the machine.
+    // The machine may have a user for agents.
     expect(out.replace(/^( {2}sandbox +).*$/m, '$1…')).toBe(`Found:
   branch        main
   tools         Python
@@ -285,7 +285,7 @@ function git(...args: readonly string[]): string {
   }).trim();
 }
 
-/** Not the shim of a version manager, which needs more programs than the PATH of the tests has. */
+/** Finds the program itself, not the shim of a version manager, which needs more programs than the tests' PATH has. */
 function findOnPath(program: string): string {
   if (program === 'python3')
     return execFileSync(program, ['-c', 'import sys; print(sys.executable)']).toString().trim();

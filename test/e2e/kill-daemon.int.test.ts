@@ -17,7 +17,7 @@ it(`what 16 clients were told is there once, whatever they said while the daemon
   const report = await runDaemonKills({ rounds, commands });
   expect(report.faults).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(commands / 2);
-  // It was killed in the middle: some did not get their answer at once.
+  // The daemon was killed during calls: some got no answer at first.
   expect(report.retried + report.unheard.recorded + report.unheard.notRecorded).toBeGreaterThan(0);
 }, 900_000);
 
@@ -35,14 +35,14 @@ it('tells nobody what is not on the disk: killed in the middle of a commit, it h
     told = answers.length;
     return answers;
   });
-  // The daemon cannot get any further than this. Time is all that tells whether it says something nevertheless.
+  // The daemon cannot continue from here. Only a wait can show that it sends nothing anyway.
   await delay(500);
   expect(told).toBe(0);
   await world.endDaemon('SIGKILL');
   expect((await lost).filter(({ ok }) => ok)).toEqual([]);
   await letGo();
   await world.startDaemon();
-  // A commit that has reached PostgreSQL goes on without the daemon that sent it.
+  // A commit that has reached PostgreSQL completes without the daemon that sent it.
   expect(typesOf(await since(world, before))).toEqual(isPostgres ? ids.map(() => 'TaskClaimed') : []);
   const first = await claims();
   expect(first.filter(({ ok }) => !ok)).toEqual([]);

@@ -6,7 +6,7 @@ import { isLongRun } from '../processes/long-run.ts';
 it('a pipeline ends as it would have, though the daemon is killed after every entry', async () => {
   const report = await runAgentKills({ every: isLongRun });
   expect(report.faults).toEqual([]);
-  // Two pipelines of several commits each: fewer kills would mean that it was not killed in between.
+  // Two pipelines have several commits each, so fewer kills would mean that no kill fell in between.
   expect(report.kills).toBeGreaterThanOrEqual(8);
 }, 3_600_000);
 

@@ -16,7 +16,7 @@ it.skipIf(isPostgres)(
     const aside = join(world.folder, 'aside.db');
     renameSync(database, aside);
     const client = world.client();
-    // It is not looked for at each of several commits in the same moment.
+    // Not every commit checks that the file exists, so several are tried.
     let n = 1;
     const refused = await until('it is missed', async () => {
       const answer = await client.call('task_create', { task_id: `T${(n += 1)}`, title: 'y' });

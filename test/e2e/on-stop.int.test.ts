@@ -13,7 +13,7 @@ function mustSignal(agentId: string): string {
 where <json> is {"kind":"complete","message":"…"} when the work is done, {"kind":"escalate","message":"…"} when a person is needed, or {"kind":"continue"} while you are still working.`;
 }
 
-/** What agents do; every `stop` asks the hook. */
+/** The agents' scripts; every `stop` asks the hook. */
 const SCRIPTS = {
   'signals.yaml': '- stop\n- signal: { kind: complete, message: all done }\n- stop\n',
   'signals-first.yaml': '- signal: complete\n- stop\n',
@@ -71,13 +71,13 @@ describe.each([
     });
     afterAll(async () => world.leaveEmpty());
 
-    /** In a pipeline, with a step behind it. */
+    /** Starts the agent in a pipeline with a following step. */
     async function start(name: string): Promise<{ readonly id: string; readonly agentId: string }> {
       const id = await world.run(`in_${name}`);
       return { id, agentId: await world.agentIn(id, 'work') };
     }
 
-    /** How often the pipeline has gone past this agent. */
+    /** How often the pipeline has continued after this agent. */
     const advanced = (name: string): number => world.lines('after.txt').filter((line) => line === name).length;
 
     it.each(
@@ -106,7 +106,7 @@ describe.each([
       it('idle with on_idle = done: the pipeline goes on, and the agent, orphaned, may leave', async () => {
         const { id, agentId } = await start('idle_done');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-        // Its own end, not one that was made: the second stop was allowed although the count never lets it go.
+        // The agent ended by itself: the second stop was allowed, although the limit of blocks was not reached.
         expect(await world.gone(agentId)).toMatchObject({ outcome: 'done', exit: { code: 0, signal: null } });
         expect(world.blocks(agentId)).toEqual([IDLE]);
         expect(await world.entries(agentId, 'AgentIdle')).toMatchObject([{ data: { why: 'stop' } }]);
@@ -136,7 +136,7 @@ describe.each([
       expect(world.receiver.about('Pipeline needs attention: in_escalate')).toEqual([
         `*Pipeline needs attention: in_escalate*\n${ATTENTION}`,
       ]);
-      // It is parked: its end is no death.
+      // The agent is parked, so its exit does not count as a death.
       expect(await world.entries(agentId, 'HandlerTried')).toEqual([]);
       expect(advanced('escalate')).toBe(0);
       await world.resolve(waiting.decision_id, 'nudge', 'Take the second one');

@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
 import { BATON } from '../package/where.ts';
 import { runCli } from '../run-cli.ts';
 
-/** Agents that need no tokens: commands that wait until they are told, signal, or leave without a word. */
+/** Agents without a model: commands that wait for a message, signal, or exit without a signal. */
 const RUNBOOK = `
 [notify]
 desktop = false
@@ -69,7 +69,7 @@ beforeAll(async () => {
 
 afterAll(async () => world[Symbol.asyncDispose]());
 
-/** In this process: how the command starts as a process of its own is proved in `first-use.int.test.ts` and the documentation. */
+/** Runs in this process; `first-use.int.test.ts` and the documentation test the command as a separate process. */
 const baton = async (...args: string[]) => runCli(args, '', { env: world.env, cwd: world.repository });
 const json = async (...args: string[]): Promise<Record<string, never>> => {
   const { out, err } = await baton(...args, '--json');
@@ -77,7 +77,7 @@ const json = async (...args: string[]): Promise<Record<string, never>> => {
   return JSON.parse(out);
 };
 
-/** Starts something and leaves; its id. */
+/** Starts a run detached and returns its id. */
 async function start(...args: string[]): Promise<string> {
   const { id } = await json(...args, '--detach');
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -213,7 +213,7 @@ describe('a runbook with mistakes', () => {
       const checked = (await baton('runbook', 'check')).err;
       const { code, out, err } = await baton(...args);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      // The same, without the lines of the file.
+      // The same output, without the lines of the file.
       const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
       expect(expected.match(/^Error: /gm)).toHaveLength(2);
       expect(err).toMatch(/^Error: .*modle\\u001b\[2J \[unknown-field\]$/m);

@@ -7,7 +7,7 @@ import { findLedgerFault } from '../processes/ledger.ts';
 import { PATIENCE_MS, RunWorld, type Shown } from '../processes/run-world.ts';
 import { withoutSandbox } from '../sandbox-words.ts';
 
-/** As bubblewrap is where the kernel allows no user namespaces. */
+/** A bubblewrap that fails as on a kernel without user namespaces. */
 const BWRAP = `#!/bin/sh
 case "$1" in --version) echo 'bubblewrap 0.8.0' && exit 0 ;; esac
 echo 'bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.' >&2

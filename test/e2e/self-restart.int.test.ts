@@ -15,7 +15,7 @@ const QUICK = {
   BATON_RESTART_TRIES: '3',
 };
 
-/** A world whose daemon is started again after a crash; whatever is left of it goes at the end. */
+/** A world whose daemon is restarted after a crash; disposing ends everything that is left. */
 async function openWorld(): Promise<World & AsyncDisposable> {
   const world = new World(QUICK);
   const dispose = world[Symbol.asyncDispose].bind(world);
@@ -34,7 +34,7 @@ const running = (world: World, program: RegExp): number[] =>
 const watchdogs = (world: World): number[] => running(world, /watchdog(?:\/main\.ts|\.cjs)/);
 const daemons = (world: World): number[] => running(world, /daemon(?:\/main\.ts|\.cjs)/);
 
-/** When a daemon listens that is not the one with this id, beside one watchdog. */
+/** Waits until a daemon with another id listens, beside one watchdog. */
 async function another(world: World, than: number): Promise<number> {
   return until(
     'another daemon listens',
@@ -49,7 +49,7 @@ async function another(world: World, than: number): Promise<number> {
 describe('a daemon that crashed', { timeout: 60_000 }, () => {
   it('is started again by its watchdog, which it replaces in its turn, until baton down', async () => {
     await using world = await openWorld();
-    // From the moment when it can be found: it may be killed in the next one.
+    // From here on the daemon can be found, and may be killed at any moment.
     expect(watchdogs(world)).toHaveLength(1);
     await world.order('task_create', { task_id: 'A', title: 'kept' });
     kill(world.daemonPid);
@@ -64,7 +64,7 @@ describe('a daemon that crashed', { timeout: 60_000 }, () => {
     kill(second);
     await another(world, second);
     expect(world.baton(['down'])).toMatchObject({ code: 0 });
-    // With both gone there is nobody who could start it.
+    // Without daemon and watchdog, nothing can start a daemon.
     await until('both have gone', () => everybody(world).length === 0, 10_000);
     expect(world.baton(['up'])).toMatchObject({ code: 0 });
   });

@@ -16,7 +16,7 @@ afterEach(async () => world.end());
 const git = (...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' }).trim();
 
-/** A file of the repository, committed. */
+/** Commits a file of the repository. */
 function keep(path: string, text: string): void {
   mkdirSync(dirname(join(world.repository, path)), { recursive: true });
   writeFileSync(join(world.repository, path), text);
@@ -24,7 +24,7 @@ function keep(path: string, text: string): void {
   git('-C', world.repository, 'commit', '-q', '-m', `add ${path}`);
 }
 
-/** A worker with the scripted agent, which plays these steps on whatever task there is. */
+/** A worker with the scripted agent, which plays these steps on any task. */
 function script(steps: string, more = ''): void {
   writeFileSync(join(world.scene.folder, 'script.yaml'), steps);
   world.write(`
@@ -65,7 +65,7 @@ async function entry(type: string): Promise<Told> {
   return (await find()) as Told;
 }
 
-/** What Baton said to the session. */
+/** Baton's messages to the session. */
 async function readSaid(): Promise<string> {
   const { data } = await entry('SessionPrepared');
   return readFileSync(join(String(data['workspace']), '.baton/session/said'), 'utf8');
@@ -136,7 +136,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     });
 
     it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
-      // From a sandbox the worktree follows to other branches only.
+      // In a sandbox the worktree can only follow other branches.
       script(
         `steps:
     - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''

@@ -23,7 +23,7 @@ describe('a signal that was accepted into the outbox', { timeout: PATIENCE_MS * 
     const input = JSON.stringify({ kind: 'complete', message: 'done while you were stopped' });
     const { token, supervisor } = identityOf(world, agentId);
     expect(keepCall(outbox, { ...call, input, token, keptAt: new Date().toISOString() })).toBe(true);
-    // Nothing is left that could report the end: the daemon sees it in the list of processes.
+    // No process is left to report the end: the daemon finds it in the list of processes.
     for (const pid of [supervisor, ...world.processesOf(agentId)]) killIfThere(pid);
     process.kill(world.world.daemonPid, 'SIGCONT');
     expect(await world.pipeline(id)).toMatchObject({
@@ -47,6 +47,6 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended with the one before it.
+    // The process ended with the previous one.
   }
 }

@@ -71,7 +71,7 @@ it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () =
     env: world.env,
   });
   await screen.shows('Nothing needs you');
-  // Nothing is recorded when a runbook breaks: it is seen all the same.
+  // A broken runbook records no entry, but is still shown.
   world.write(world.repository, { 'baton.toml': '[agent.a]\nrun = "true"\n' });
   await screen.shows('1 broken runbook needs you, nothing runs.');
   await screen.shows('baton.toml has errors');

@@ -13,7 +13,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** Each task adds a file of its own; the tests allow one file, or as many as another file says. Alone every branch is fine. */
+/** Each task adds a file; the tests allow one file, or as many as another file states. Each branch alone is fine. */
 function oneIsEnough(): WorkflowScene {
   const made = new WorkflowScene((toml) => toml.replace(/smoke = .*\n/, ''));
   const files = `readdirSync('src').filter((name) => name.startsWith('part-')).length`;
@@ -69,7 +69,7 @@ describe('two changes that pass alone and fail together', () => {
     await scene.resolveAll(two);
     const held = await scene.ended(two, 60_000);
     expect(held).toMatchObject({ is: 'waits', because: expect.stringContaining('fix decision') });
-    // Only one has landed.
+    // Only one was merged.
     expect(scene.git('rev-list', '--count', `${before}..main`)).toBe('1');
     const outcomes = async (id: string) =>
       ((await scene?.story(id)) ?? []).flatMap(({ type, data }) => (type === 'MergeFinished' ? [data['outcome']] : []));

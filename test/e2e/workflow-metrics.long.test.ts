@@ -7,7 +7,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** The last word of a workflow that nobody had to be asked about. */
+/** The last entry of a workflow without decisions. */
 async function completed(walked: WorkflowScene): Promise<string> {
   await walked.start();
   const id = await walked.run('issue', 'Read durations back');

@@ -58,7 +58,7 @@ describe('a workflow in the mode supervised', () => {
   });
 });
 
-/** What a person is asked, one question at a time; they say yes to each until it is closed. */
+/** The stages at which a person is asked, approving each until the workflow is closed. */
 async function stagesOf(walked: WorkflowScene, mode: string): Promise<string[]> {
   const id = await walked.run('issue', 'Read durations back', '--mode', mode);
   const stages: string[] = [];

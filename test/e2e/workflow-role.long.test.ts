@@ -23,7 +23,7 @@ function withSecurity(): WorkflowScene {
       )
       .replace('const roles = {', "const roles = {\n  security: () => handOn('validator-agent', seesTheChange(), {}),"),
   );
-  // Who judges is shown the change, and what it is for, in whatever role.
+  // Every judging role is shown the change and its purpose.
   made.edit(
     'agents/play.mjs',
     (text) => `${text}

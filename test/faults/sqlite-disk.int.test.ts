@@ -9,7 +9,7 @@ import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
 
-/** The header of a WAL, and one frame of it: a page with what SQLite writes before it. */
+/** The size of a WAL's header, and of one frame: a page with SQLite's frame header. */
 const WAL_HEADER = 32;
 const FRAME = 4096 + 24;
 
@@ -23,7 +23,7 @@ describe('a torn end of the WAL', () => {
     const next = keep(origin);
     expect(next.wal.length).toBeGreaterThan(acknowledged.wal.length);
     await ledger.close();
-    // The outside copy is written after the commit, so it is the one of a commit before.
+    // The outside copy is written after the commit, so here it is from an earlier commit.
     for (let length = acknowledged.wal.length; length < next.wal.length; length += 509) {
       const cut = next.wal.subarray(0, length);
       const rubbish = Buffer.concat([cut, Buffer.alloc(next.wal.length - length, 0xa5)]);
@@ -134,7 +134,7 @@ describe('a disk that is full', () => {
   it('is a clear error, and recording goes on when there is room', () => {
     using folder = new TestFolder();
     const script = join(import.meta.dirname, 'sqlite-full.ts');
-    // The limit is on the size of a file, in blocks of 1,024 bytes; the signal that comes with it is ignored.
+    // Limits the size of a file, in blocks of 1,024 bytes, and ignores the signal of the limit.
     const { stdout, stderr, status } = spawnSync(
       'bash',
       ['-c', `trap '' XFSZ; ulimit -S -f 96; exec "$0" "$@"`, process.execPath, script, folder.ledger],
@@ -165,7 +165,7 @@ function keep(folder: TestFolder): Files {
   };
 }
 
-/** The files as they lie on the disk of a machine that lost its power. */
+/** Creates the files as on the disk of a machine that lost power. */
 function put({ db, wal, outside }: Files): TestFolder {
   const folder = new TestFolder();
   writeFileSync(folder.ledger, db);

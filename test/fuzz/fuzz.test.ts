@@ -3,7 +3,7 @@ import type { TestedDialect } from './dialects.ts';
 import { DIALECTS } from './dialects.ts';
 import { fuzzDialect } from './fuzz-dialect.ts';
 
-/** The long run is `npm run fuzz`. */
+/** A short run; the long one is `npm run fuzz`. */
 const OPTIONS = { seed: 20_260_126, count: 500, timeLimitMs: 10_000 };
 
 describe.each(DIALECTS)('500 mutated messages of $name', (dialect) => {

@@ -5,7 +5,7 @@ import { startOpenaiChat } from './openai-chat.ts';
 import { startOpenai } from './openai.ts';
 import { fails, says, uses, type Asked } from './script.ts';
 
-/** The smallest request for a turn that each API knows. */
+/** The smallest valid request for a turn in each API. */
 const APIS = [
   {
     name: 'Anthropic',

@@ -10,7 +10,7 @@ import { ChainCheck, type SignedPart } from '../../src/web/hub/chain-check.ts';
 
 const DAY = Date.UTC(2026, 0, 2);
 
-/** A ledger behind a daemon, and a browser that remembers. */
+/** A ledger behind a daemon, and a browser with memory. */
 class World {
   ledger: Ledger;
   memory: unknown;
@@ -18,7 +18,7 @@ class World {
   partEntries = 7;
   reads: number[] = [];
   isDiskFull = false;
-  /** What somebody does to the entries on their way, or in the store. */
+  /** Changes the entries in transit or in the store. */
   tamper: (lines: readonly string[]) => readonly string[] = (lines) => lines;
 
   checkpoint = (note: string): string => note;

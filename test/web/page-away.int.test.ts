@@ -29,7 +29,7 @@ const shows = async (text: string | RegExp, of: Page = visit.page): Promise<void
 const verdict = () => visit.page.locator('.verdict');
 const CALM = /nothing needs you/i;
 
-/** Whatever was on the screen while this ran. */
+/** Checks that the verdict was never shown as calm meanwhile. */
 async function neverCalm(during: () => Promise<void>): Promise<void> {
   await visit.page.evaluate(`globalThis.seen = [];
     new MutationObserver(() => seen.push(document.body.textContent))
@@ -53,7 +53,7 @@ describe('the page without its daemon', () => {
     } finally {
       page.world.thawDaemon();
     }
-    // For a while the daemon says that it was slow.
+    // For a while the daemon reports that it was slow.
     await verdict()
       .filter({ hasText: /needs? you/i })
       .waitFor();
@@ -106,7 +106,7 @@ describe('the page without its daemon', () => {
       for (const [address, operation] of CALLS) {
         const path = address.replace(/TASK|AGENT|DECISION/g, (name) => names[name] ?? name);
         page.world.tellDaemon(operation);
-        // A new browser has nothing yet that it could show instead.
+        // A new browser has no data yet that it could show instead.
         const fresh = await page.visit(browser);
         await page.go(fresh.page, path);
         await fresh.page.locator('.view .failure').first().waitFor();
@@ -119,7 +119,7 @@ describe('the page without its daemon', () => {
     });
   });
 
-  /** A question about a task, and an agent that runs. */
+  /** Opens a decision about a task, and starts an agent. */
   async function askAndRun(): Promise<Readonly<Record<string, string>>> {
     const id = await page.startWorkflow('Read durations back', 'supervised');
     const { id: agent } = await page.world.order('run_start', { name: 'talker', kind: 'agent' });
