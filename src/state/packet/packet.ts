@@ -12,13 +12,13 @@ export interface Packet {
   readonly goal: string;
   /** Open decisions about the task. */
   readonly open: readonly Decision[];
-  /** Tasks of the project that can be claimed now. */
+  /** Unfinished tasks that this one waits for. */
   readonly waitsFor: readonly Task[];
   readonly sections: readonly PacketSection[];
   readonly lessons: readonly Lesson[];
-  /** The newest record of another task, if this one has none, because it describes the last work. */
+  /** Tasks of the project that can be claimed now. */
   readonly next: readonly Pick<Task, 'id' | 'title' | 'phase'>[];
-  /** The issue is the goal, so it is not repeated among the handoffs. */
+  /** The newest record of another task, if this one has none, because it describes the last work. */
   readonly before: Statement | null;
 }
 
@@ -37,7 +37,7 @@ export interface PacketSource {
 
 export function buildPacket(source: PacketSource, task: Task, next: Packet['next'] = []): Packet {
   const { tasks, decisions, statements, memory } = source;
-  // Omits the blockers, which belong to another task.
+  // The issue is the goal, so it is not repeated among the handoffs.
   const issue = task.flow.issue?.handoff_id;
   const said = (statements.get(task.id) ?? []).filter(({ ref }) => ref === undefined || ref !== issue).toReversed();
   const sections = SECTION_NAMES.map((name) => ({
@@ -62,7 +62,7 @@ function describeGoal({ title, description, flow: { issue } }: Task): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** Its blockers are left out: they are those of another task. */
+/** Finds the newest record of any task, without its blockers, which belong to another task. */
 function findNewestRecord({ tasks, statements }: PacketSource): Statement | null {
   let newest: { readonly seq: number; readonly task: Task } | undefined;
   for (const task of tasks.values()) {
