@@ -55,7 +55,7 @@ describe('the blocks of the documentation', () => {
     expect(ALL_PAGES.filter((page) => readBlocks(page).length * 2 !== countFences(page))).toEqual([]);
   });
 
-  it('are fenced, so that each says what it is', () => {
+  it('are fenced, so that each has a language', () => {
     // Excludes the generated page, which has the usage of each command; another test compares it with the code.
     const written = PAGES.filter((page) => page !== 'docs/reference/cli.md');
     expect(written.flatMap((page) => findIndentedBlocks(page).map((line) => `${page}: ${line}`))).toEqual([]);

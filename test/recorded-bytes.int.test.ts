@@ -10,7 +10,7 @@ beforeAll(async () => {
   now = await makeRecording();
 }, 120_000);
 
-describe('what was recorded', () => {
+describe('the recordings', () => {
   it.each(['machine', 'states', 'words'] as const)('is the same today: %s', (part) => {
     expect(differences(readPart(part), now[part])).toEqual([]);
   });

@@ -73,7 +73,7 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('edits of the files of $na
     );
   });
 
-  it('are removed after the person has changed other settings, which stay', () => {
+  it('are removed after the user has changed other settings, which stay', () => {
     fc.assert(
       fc.property(cases, ({ file, text }) => {
         const { after, installed } = install(file, text);

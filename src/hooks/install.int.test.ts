@@ -71,7 +71,7 @@ const FILES = {
 const CLIENTS = [claudeHooks, codexHooks, geminiHooks];
 
 describe.each(CLIENTS)('the files of $name', (client) => {
-  it('are what they were after an uninstall, and the same after a second install', () => {
+  it('are restored by an uninstall, and unchanged by a second install', () => {
     using person = new Person();
     const before = person.all();
     expect(installHooks(client, person.wanted())).toMatchObject({ ok: true, notes: [] });
@@ -86,7 +86,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(uninstallHooks(client, person.wanted())).toMatchObject({ ok: true, changed: [] });
   });
 
-  it('are gone where there were none, with their folders', () => {
+  it('are removed if they did not exist before, with their folders', () => {
     using person = new Person({});
     installHooks(client, person.wanted());
     expect(Object.keys(person.all())).not.toEqual([]);
@@ -94,7 +94,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(globSync('.*', { cwd: person.home })).toEqual([]);
   });
 
-  it('come out clean without the record of the install', () => {
+  it('are restored without the record of the install', () => {
     using person = new Person();
     const before = person.all();
     installHooks(client, person.wanted());
@@ -124,7 +124,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(person.all()).toEqual(before);
   });
 
-  it('are all left alone where one of them is read-only, and the sentence says which', () => {
+  it('are all unchanged if one of them is read-only, and the message names it', () => {
     using person = new Person();
     const [last] = client.files(person.wanted()).slice(-1);
     chmodSync(last?.path ?? '', 0o444);
@@ -134,7 +134,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(person.all()).toEqual(before);
   });
 
-  it('are left alone where they cannot be read as what they are', () => {
+  it('are unchanged if they cannot be parsed', () => {
     using person = new Person();
     const [first] = client.files(person.wanted());
     writeFileSync(first?.path ?? '', '{ "hooks": [\n = oops');
@@ -147,8 +147,8 @@ describe.each(CLIENTS)('the files of $name', (client) => {
   });
 });
 
-describe('an MCP server of the name baton that is not ours', () => {
-  it('stays, and is spoken of', () => {
+describe('an MCP server named baton that is not ours', () => {
+  it('stays, and is reported', () => {
     using person = new Person({
       '.claude.json': '{"mcpServers": {"baton": {"command": "npx", "args": ["baton", "mcp"]}}}',
       '.codex/config.toml': '[mcp_servers.baton]\ncommand = "npx"\n',
@@ -207,7 +207,7 @@ async function installIn(person: Person, n: number, signal: NodeJS.Signals): Pro
 const QUIET = '--disable-warning=ExperimentalWarning';
 
 describe('an install that is killed', () => {
-  it('before any change of the disk leaves each file whole, and the next run puts all of them back', async () => {
+  it('before any change of the disk leaves each file whole, and the next run restores all of them', async () => {
     const ends: string[] = [];
     for (let first = 1; !ends.includes('installed'); first += AT_ONCE * EVERY) {
       const numbers = Array.from({ length: AT_ONCE }, (_, i) => first + i * EVERY);
@@ -217,7 +217,7 @@ describe('an install that is killed', () => {
     expect(ends.filter((end) => end === 'in the middle').length).toBeGreaterThanOrEqual((3 * CLIENTS.length) / EVERY);
   }, 240_000);
 
-  it('is not in the middle where a person presses Ctrl-C or closes the terminal: it comes to its end first', async () => {
+  it('completes its changes if a user presses Ctrl-C or closes the terminal', async () => {
     using person = new Person();
     const before = person.all();
     // The 5th and 8th change are between the files of Claude Code.
@@ -232,7 +232,7 @@ describe('an install that is killed', () => {
     }
   });
 
-  it.each(CLIENTS)('is undone by the next run, also one for $name, where somebody has changed a file since', (next) => {
+  it.each(CLIENTS)('is undone by the next run, even one for $name after a file was edited', (next) => {
     using person = new Person();
     const before = person.all();
     const state = join(person.home, 'state');
@@ -256,9 +256,9 @@ describe('an install that is killed', () => {
   });
 });
 
-describe('a repository that has gone', () => {
+describe('a repository that was deleted', () => {
   it.each(CLIENTS)(
-    'keeps nobody from installing for $name elsewhere, and leaves nothing in the home',
+    'does not prevent an install for $name elsewhere, and leaves nothing in the home',
     async (client) => {
       using person = new Person();
       const before = person.all();
@@ -280,7 +280,7 @@ describe('a repository that has gone', () => {
 });
 
 describe('the command', () => {
-  it('says what it does not know', async () => {
+  it('reports unknown arguments', async () => {
     expect(await runCli(['hooks', 'install', 'emacs'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('claude, codex, gemini'),

@@ -46,7 +46,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(plain(await all(store.entries({ from: 1 })))).toEqual(plain([...storedOf(first), ...storedOf(second)]));
     });
 
-    it('answers a commit for another head with the head that it has, and keeps nothing of it', async () => {
+    it('refuses a commit for another head, returns its own head, and stores nothing', async () => {
       const first = commitAfter(GENESIS, 2);
       await store.append(first);
       const refusal = plain({ ok: false, conflict: headOf(first) });
@@ -91,7 +91,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(await store.newer({ size: 6, hash: hashOf('the future') })).toBeUndefined();
     });
 
-    it('reads what follows a head in batches, and says where more follow', async () => {
+    it('reads what follows a head in batches, and reports whether more follow', async () => {
       const commit = commitAfter(GENESIS, LEDGER_LIMITS.entriesPerBatch + 1);
       await store.append(commit);
       const news = await store.newer(GENESIS);
@@ -220,7 +220,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
 /** Further cases for stores that outlive the process: a second opening sees what the first one wrote. */
 export function describeDurableStore(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`the ${name} store, opened again`, () => {
-    it('still has everything', async () => {
+    it('still has everything after reopening', async () => {
       const place = await makePlace();
       const writer = await place.open();
       const commit = commitAfter(GENESIS, 300);

@@ -104,7 +104,7 @@ describe('the size of the list', () => {
   });
 });
 
-it('is told the token of its claim, as a worker over HTTP', async () => {
+it('shows a worker over HTTP the token of its claim', async () => {
   const client = await clientOf(WORKER, true);
   const { tools } = await client.listTools();
   expect(tools.every(({ inputSchema }) => 'token' in (inputSchema.properties ?? {}))).toBe(true);
@@ -128,7 +128,7 @@ describe('a connection', () => {
     await client.close();
   });
 
-  it('has every tool if the daemon does not say who calls', async () => {
+  it('has every tool if the daemon does not report the caller', async () => {
     const client = await clientOf(undefined);
     expect(await listOf(client)).toEqual(ALL);
     await client.close();

@@ -115,12 +115,12 @@ describe('on_error by kind of error', () => {
     }
   });
 
-  it.each(AGENT_ERRORS)('knows %s', (kind) => {
+  it.each(AGENT_ERRORS)('includes %s', (kind) => {
     const agent = runbookOf({ agents: { a: { run: './agent', on_error: { [kind]: 'fail' } } } }).agents.get('a');
     expect(agent?.on_error).toEqual({ [kind]: { action: 'fail' } });
   });
 
-  it('refuses a kind that there is not', () => {
+  it('refuses an unknown kind', () => {
     const checked = checkTree({ agents: { a: { run: './agent', on_error: { rate_limit: 'wait' } } } });
     expect(checked).toMatchObject({
       problems: [{ message: 'Unknown field: agents.a.on_error.rate_limit', hint: 'Did you mean `rate_limited`?' }],

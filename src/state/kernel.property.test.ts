@@ -102,7 +102,7 @@ function expected(model: Model): unknown {
 }
 
 it(
-  'does what the model does, whatever is said and by whomever',
+  'agrees with the model for any commands of any callers',
   () => {
     const commands = fc.commands(
       SPEECHES.map((speech) => speech.map((said) => new Said(said))),

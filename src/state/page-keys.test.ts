@@ -25,7 +25,7 @@ describe('the key of a page', () => {
       .thenRefused('bad-page-key');
   });
 
-  it('writes nothing more after it was revoked, also by a command that was on its way', () => {
+  it('writes nothing more after it was revoked, not even by a command in flight', () => {
     const named: Step[] = [[addPageKey, operator]];
     given(named).when(say.create(), ofPage).thenTypes(['TaskCreated']);
     given([...named, revoked])

@@ -20,7 +20,7 @@ function readableBy(play: Play, caller: Caller): ReadonlySet<string> {
 
 const QUESTIONS = ['DecisionOpened', 'DecisionResolved', 'NotificationRequested'];
 
-it('what people were asked about a task is read by them, and by the sessions of that task', () => {
+it('decisions about a task can be read by people, and by the sessions of that task', () => {
   const play = asked();
   for (const caller of [say.operator, say.session('x1', 'A', 1), { kind: 'agent', agentId: 'x1' } as const])
     expect([...readableBy(play, caller)]).toEqual(expect.arrayContaining(QUESTIONS));

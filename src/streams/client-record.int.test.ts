@@ -65,7 +65,7 @@ describe('the record of Gemini CLI', () => {
     expect(events).toEqual(['m1', 'm2'].map((id) => ({ kind: 'usage', of: 'message', id, usage })));
   });
 
-  it('is searched in two levels of folders: a hook may name any path, and a walk takes long', () => {
+  it('is searched in two levels of folders, because a hook may name any path and a walk takes long', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('chats/c1/a/m2.jsonl', line('m2', LATER));
     add('chats/c1/a/b/m3.jsonl', line('m3', LATER));
@@ -75,7 +75,7 @@ describe('the record of Gemini CLI', () => {
     expect(performance.now() - startMs).toBeLessThan(2000);
   });
 
-  it('of another conversation is not reached through its name', () => {
+  it('of another conversation cannot be reached through its name', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('other/x.jsonl', line('m2', LATER));
     expect(new ClientRecord('gemini', SINCE).read(hint(path, '../other')).events).toHaveLength(1);

@@ -19,7 +19,7 @@ const granted = (lease_ms: number) => ({ ok: true, result: { lease_ms } });
 const ended = (code: string) => ({ ok: false, error: { code, message: '', hint: '' } });
 
 describe('an agent whose claim cannot be renewed', () => {
-  it('is frozen with everything that it has started, and goes on when it is renewed', async () => {
+  it('is frozen with all its processes, and continues when the claim is renewed', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     await scene.daemon.start();
@@ -38,7 +38,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  it('is frozen without a daemon, and ended when its claim turns out to be gone', async () => {
+  it('is frozen without a daemon, and ended if its claim is gone', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     lease.answer = granted(700);
@@ -70,7 +70,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(scene.alive()).toEqual([]);
   });
 
-  it('does not use up its timeout while it is frozen, nor fall silent', async () => {
+  it('does not use up its timeout while it is frozen, and is not reported silent', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     lease.answer = granted(400);
@@ -88,7 +88,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(await run.exit()).toMatchObject({ timed_out: true });
   });
 
-  it('leaves a process alone that had stopped by itself', async () => {
+  it('leaves a process alone that had already stopped', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     await scene.daemon.start();
@@ -107,7 +107,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(readProcStat(pid)?.state).toBe('T');
   });
 
-  it('is not frozen on one machine, where nobody else can have its task', async () => {
+  it('is not frozen on a single machine, where no other host can have its task', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     lease.answer = granted(0);

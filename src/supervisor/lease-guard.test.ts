@@ -40,7 +40,7 @@ const granted = (lease_ms: number): Answer => ({ ok: true, result: { lease_ms } 
 const refused = (code: string): Answer => ({ ok: false, error: { code, message: '', hint: '' } });
 
 describe('the guard of a lease', () => {
-  it('freezes at the end of the lease, asks often, and thaws with the next good answer', async () => {
+  it('freezes at the end of the lease, asks often, and thaws after a successful renewal', async () => {
     let next = granted(500);
     const { at, guard } = scene(() => next);
     expect(await at(1000)).toEqual(['renew']);
@@ -89,7 +89,7 @@ describe('the guard of a lease', () => {
     guard.stop();
   });
 
-  it('waits for the first acknowledgement of a claim that is new', async () => {
+  it('waits for the first acknowledgement of a new claim', async () => {
     const { at, guard } = scene(() => granted(0));
     expect(await at(1000)).toEqual(['renew']);
     expect(await at(1199)).toEqual(['renew']);

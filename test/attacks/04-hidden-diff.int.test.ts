@@ -37,7 +37,7 @@ async function shownToReviewer(script: string): Promise<string> {
   return readFileSync(shown, 'utf8');
 }
 
-it('a branch of its own declared the main branch hides nothing from the reviewer', { timeout: 90_000 }, async () => {
+it('another branch declared as the main branch hides nothing from the reviewer', { timeout: 90_000 }, async () => {
   const shown = await shownToReviewer(`
     git('branch', 'evil');
     git('update-ref', 'refs/remotes/origin/evil', 'HEAD');

@@ -33,7 +33,7 @@ async function open(attack: string): Promise<void> {
 
 afterEach(async () => scene.end());
 
-it('sees a move that was made while the daemon was away', { timeout: 60_000 }, async () => {
+it('detects a move that was made while the daemon was away', { timeout: 60_000 }, async () => {
   await open(`
 - write: { path: ../../ready.txt, text: ready }
 - run: while ! test -e ../../go.txt; do sleep 0.05; done
@@ -50,7 +50,7 @@ it('sees a move that was made while the daemon was away', { timeout: 60_000 }, a
   expect((await moves()).at(-1)).toMatchObject({ new: git('rev-parse', 'main'), sessions: [{ task_id: 'EVIL' }] });
 });
 
-it('sees that another branch is declared the main branch', { timeout: 60_000 }, async () => {
+it('detects that another branch is declared the main branch', { timeout: 60_000 }, async () => {
   await open(`
 - run: git switch -q -c evil
 - run: git -c user.name=e -c user.email=e@e commit -q --allow-empty -m evil
@@ -63,7 +63,7 @@ it('sees that another branch is declared the main branch', { timeout: 60_000 }, 
 });
 
 it(
-  'sees rewritten history, and asks nobody about what people commit with no session alive',
+  'detects rewritten history, and asks nothing about commits without a live session',
   { timeout: 60_000 },
   async () => {
     await open('- run: "true"\n- signal: complete\n- stop\n');

@@ -99,7 +99,7 @@ describe('inside a session', () => {
     expect(said).not.toMatch(/\b[ow]\.[\w-]{43}/);
   });
 
-  it('nothing was done', async () => {
+  it('no attack has an effect', async () => {
     expect(await world.ask('task_list')).toMatchObject({ tasks: [{ id: 'honest', claim: null }] });
   });
 

@@ -80,7 +80,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
     });
 
   describe(`${client.run}: a person in front of an agent`, () => {
-    it('goes on with its conversation, leaves, and the pipeline goes on from there', async () => {
+    it('continues its conversation and leaves, and the pipeline continues', async () => {
       const script: Turn[] = [
         says('I begin.'),
         client.shell(BUSY),
@@ -129,7 +129,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
       await untilNobodyIs(id);
     }, 240_000);
 
-    it('begins with its prompt where the model had not answered yet, and what they said goes on', async () => {
+    it('starts with its prompt if the model had not answered yet, and later messages continue the conversation', async () => {
       const script: Turn[] = [{ kind: 'silence' }, says('Hello to you.'), client.shell(COMPLETE), says('Now.')];
       await using user = await openUser(client, script);
       const { pipeline, id } = await atWork(user, () => turns(user).length > 0);
@@ -143,7 +143,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
         expect(textIn(turns(user)[2])).toContain(words);
     }, 240_000);
 
-    it('who closes the terminal in the middle of a turn loses nothing: the pipeline goes on', async () => {
+    it('loses nothing by closing the terminal in the middle of a turn: the pipeline continues', async () => {
       const script: Turn[] = [
         says('I begin.'),
         client.shell(BUSY),

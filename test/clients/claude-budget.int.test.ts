@@ -47,7 +47,7 @@ async function paused(asked: { readonly length: number }): Promise<{ readonly id
 }
 
 describe('Claude Code, whose budget is used up in the middle of a turn', { timeout: 90_000 }, () => {
-  it('is held at its next tool, and goes on with it when the budget is raised, over a restart of the daemon', async () => {
+  it('is held at its next tool, and continues with it when the budget is raised, over a restart of the daemon', async () => {
     await using user = await openUser(claudeCase, SCRIPT);
     const env = shellOf(claudeCase, user);
     scene.write(RUNBOOK);
@@ -65,7 +65,7 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
     expect(user.model.asked.some((each) => textIn(each).includes('Go on where you were.'))).toBe(false);
   });
 
-  it('leaves by itself, and asks the model nothing more, when people take what there is as done', async () => {
+  it('exits by itself, without another request to the model, when a person accepts the work as done', async () => {
     await using user = await openUser(claudeCase, SCRIPT);
     scene.write(RUNBOOK);
     await scene.start(shellOf(claudeCase, user));

@@ -89,7 +89,7 @@ export function describeClient(client: ClientCase): void {
   };
 
   describe(`${client.run}: the real client`, () => {
-    it('is blocked when it stops, sees why, uses its shell, and may stop then', async () => {
+    it('is blocked when it stops, sees the reason, uses its shell, and may stop then', async () => {
       const script = [
         says('I am done.'),
         client.shell('echo "$BATON_TOKEN" > said.txt; echo written'),
@@ -112,7 +112,7 @@ export function describeClient(client: ClientCase): void {
       expect(settings).toBe(unless(client, 'settings') === '' ? before : settings);
     });
 
-    it('says its conversation, its model and what it used', async () => {
+    it('reports its conversation, its model and its usage', async () => {
       await using world = await open([says('Done.')]);
       const ended = await run(world, { prompt: 'Go.' });
       const known = [...ended.said, ...ended.saidAtEnd];
@@ -128,7 +128,7 @@ export function describeClient(client: ClientCase): void {
       expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: false });
     });
 
-    it('is held by more blocks in a row than any client allows by itself', async () => {
+    it('is blocked more often in a row than any client allows by default', async () => {
       const script = Array.from({ length: 13 }, (_, n) => says(`Attempt ${n + 1}.`));
       await using world = await open(script, blocks(12));
       const ended = await run(world, { prompt: 'Go.' });
@@ -185,7 +185,7 @@ export function describeClient(client: ClientCase): void {
       },
     );
 
-    it('says no conversation where the one to resume is not there', async () => {
+    it('reports no conversation if the one to resume is missing', async () => {
       await using world = await open([]);
       const resume = '0f0e4c1c-7a53-4d1c-9d6b-0a5c4d3b2a10';
       const ended = await run(world, { prompt: 'Go on.', resume });
@@ -205,7 +205,7 @@ export function describeClient(client: ClientCase): void {
       expect(textIn(world.model.asked.at(-1))).toContain('the brief of the task');
     });
 
-    it('cannot get rid of its hook by writing settings, neither at once nor after a resume', async () => {
+    it('cannot remove its hook by writing settings, neither at once nor after a resume', async () => {
       const script = [() => client.shell(client.sabotage(world)), says('I leave.'), says('I stay.')];
       await using world: World = await open(script, blocks(1));
       const before = client.settings(world);
@@ -264,7 +264,7 @@ export function describeClient(client: ClientCase): void {
       },
     );
 
-    it('takes no words for an error', async () => {
+    it('does not take text for an error', async () => {
       await using world = await open([
         client.shell('echo HTTP 429 rate_limit_error; exit 1'),
         says('It said 429 Too Many Requests.'),

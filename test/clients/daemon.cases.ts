@@ -59,7 +59,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
   describe.each(clients)('$run, run by Baton', (client) => {
     const agent = (user: World, more?: string): string => agentOf(client, user, more);
 
-    it('works on a task: is blocked with the reason, signals through its shell, ends, and is on record', async () => {
+    it('works on a task: is blocked with the reason, signals through its shell, exits, and is recorded', async () => {
       await using user = await openUser(client, [says('Done.'), client.shell(EXIT('IMPLEMENTATION')), says('Now.')]);
       scene.write(`
       exit_protocol = true
@@ -96,7 +96,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect((await scene.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
     });
 
-    it('hears what it is told while it works', async () => {
+    it('receives messages while it works', async () => {
       const wait = client.shell(WAIT);
       await using user = await openUser(client, [wait, says('Done.'), client.shell(COMPLETE), says('Now.')]);
       scene.write(agent(user, 'on_stop = "signal"'));
@@ -108,7 +108,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect((await scene.entries()).find(({ type }) => type === 'MessageDelivered')?.data).toMatchObject({ ok: true });
     });
 
-    it('moves the step of its pipeline on when it has signalled, and not before', async () => {
+    it('completes the step of its pipeline when it has signalled, and not before', async () => {
       const look = client.shell('test ! -e after && touch looked');
       await using user = await openUser(client, [says('Done.'), look, client.shell(COMPLETE), says('Now.')]);
       scene.write(`${agent(user, 'on_stop = "signal"')}
@@ -121,7 +121,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect(textIn(user.model.asked[1])).toContain('You must explicitly signal completion');
     });
 
-    it('goes on in its conversation when a person has answered, in a new process', async () => {
+    it("continues its conversation after a person's answer, in a new process", async () => {
       const script = [says('I am stuck.'), says('I wait.'), client.shell(COMPLETE), says('Now.')];
       await using user = await openUser(client, script);
       scene.write(agent(user, 'on_stop = "escalate"'));

@@ -52,7 +52,7 @@ show_tooltips = false # the last line`;
   ownFiles: /\/\.codex\/(?!config\.toml$)|\/\.(?:cache|local|npm|config)\//,
 });
 
-it('codex: an agent that Baton runs is not disturbed by what is in the settings of its user', async () => {
+it("codex: an agent that Baton runs is unaffected by its user's settings", async () => {
   await using world = await openWorld(startOpenai, [...codexCase.callsTool, says('Done.')], blocks(0));
   codexCase.setUp(world);
   const machine = findMachine({ HOME: world.home, BATON_STATE_DIR: world.stateDir });

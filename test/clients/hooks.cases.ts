@@ -37,7 +37,7 @@ export interface OwnSessionCase {
 
 export function describeOwnSession(client: OwnSessionCase): void {
   describe(`${client.name}: a person's own session`, () => {
-    it('hears the brief, is held while it has a task, leaves after its signal; nothing stays behind', async () => {
+    it('gets the brief, is blocked while it holds a task, may stop after its signal; nothing stays behind', async () => {
       const script: Turn[] = [
         says('Hello to you.'),
         ...client.claim,
@@ -83,7 +83,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
       }
     }, 240_000);
 
-    it('is held once for each thing that the person says, whatever it does in between', async () => {
+    it('is blocked once for each message of the user, whatever it does in between', async () => {
       const script: Turn[] = [
         ...client.claim,
         says('I am done.'),
@@ -119,7 +119,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
       }
     }, 240_000);
 
-    it('has the next task from its start where the person wants that, and gives it back when they leave', async () => {
+    it('claims the next task at its start if the user configured that, and releases it at its end', async () => {
       const script: Turn[] = [says('I see.'), says('I am done.')];
       await using world = await openWorld(client.startModel, script, blocks(0));
       const { baton } = person(client, world);

@@ -18,7 +18,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
   afterEach(async () => scene.end());
 
   describe.each(clients)('$run', (client) => {
-    it('fails if its session breaks its mission and says that all is well', async () => {
+    it('fails if its session breaks its mission and reports success', async () => {
       const breaks = `echo '{"dependencies":{"fresh":"1.0.0"}}' > package.json; touch a.txt`;
       const script = [client.shell(breaks), client.shell(EXIT('IMPLEMENTATION')), says('All is well.')];
       await using user = await openUser(client, script);
@@ -43,7 +43,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
       });
     });
 
-    it('ends with everything that it started when a person cancels it', async () => {
+    it('ends with all its processes when a person cancels it', async () => {
       await using user = await openUser(client, [client.shell('touch waits; sleep 300'), says('Done.')]);
       scene.write(agentOf(client, 'on_stop = "signal"\n on_dead = "fail"'));
       await scene.start(shellOf(client, user));

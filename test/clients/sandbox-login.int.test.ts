@@ -47,7 +47,7 @@ afterEach(async () => scene.end());
 describe.skipIf(!bwrap.works).each(CASES)(
   `the configuration of $client.run in bubblewrap${missing}`,
   ({ client, login, renewed, settings }) => {
-    it('is a copy, of which only a renewed login comes back; also where HOME is a link', async () => {
+    it('is a copy, of which only a renewed login is copied back; even if HOME is a link', async () => {
       const look = client.shell(`cat ~/${login}; ls -a ~ ~/${dirname(login)}`);
       const change = `printf '{"token":"renewed"}' > ${renewed}; echo planted > ~/${settings}; touch ~/planted`;
       // The command is in a file, because Claude Code asks before a command that names its settings.

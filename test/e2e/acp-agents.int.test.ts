@@ -118,7 +118,7 @@ describe('an ACP agent', { timeout: PATIENCE_MS * 2 }, () => {
       return shown.decision_id !== null && shown;
     });
 
-  it('is held until it has signalled, by another prompt in the same session', async () => {
+  it('is blocked until it has signalled, by another prompt in the same session', async () => {
     const id = await world.run('held');
     const ended = await world.agent(id);
     expect(ended).toMatchObject({ status: 'done', start: 1 });
@@ -213,7 +213,7 @@ describe('an ACP agent', { timeout: PATIENCE_MS * 2 }, () => {
 
   // One supervisor program serves agents of every client: see `hostile-agents.int.test.ts`.
   inLongLane(() => {
-    it('that is hostile in every way ends in a state, and nothing of it stays', async () => {
+    it('that is hostile in every way ends in a final state, and leaves nothing', async () => {
       const id = await world.run('hostile');
       const ended = await world.agent(id);
       expect(['failed', 'escalated', 'cancelled']).toContain(ended.status);

@@ -25,7 +25,7 @@ async function open() {
 }
 
 describe('baton acp, driven by the client of the SDK', () => {
-  it('starts a workflow, shows it, asks before it goes on, and cancels it', { timeout: 60_000 }, async () => {
+  it('starts a workflow, shows it, asks before it continues, and cancels it', { timeout: 60_000 }, async () => {
     const { walked, opened, about } = await open();
     expect(about).toMatchObject({ agentInfo: { name: 'baton' }, agentCapabilities: { loadSession: true } });
     const { sessionId, modes } = await opened.newSession(join(walked.repository, 'src'));

@@ -106,8 +106,8 @@ async function untilAttached(id: string, times = 1): Promise<void> {
   await world.until('somebody is there', async () => (await world.count(id, 'AgentAttached')) === times);
 }
 
-describe('a person in front of an agent', () => {
-  it('goes on with the conversation, leaves, and the pipeline goes on from there', async () => {
+describe('a person attached to an agent', () => {
+  it('continues the conversation and leaves, and the pipeline continues', async () => {
     const { pipelineId, id } = await hanging();
     await using terminal = attach(id);
     await terminal.shows('agent: I begin.');
@@ -173,7 +173,7 @@ describe('a person in front of an agent', () => {
       await world.untilNobodyIs(id);
     });
 
-    it('is alone: a second one hears who is there, and can look on line by line', async () => {
+    it('is alone: a second one learns who is attached, and can follow line by line', async () => {
       const { id } = await hanging();
       await using first = attach(id);
       await first.shows('(type a message; Ctrl-D leaves)');
@@ -191,7 +191,7 @@ describe('a person in front of an agent', () => {
     });
   });
 
-  it('keeps the claim, and everything that is said, while the daemon is away and comes back', async () => {
+  it('keeps the claim, and every message, while the daemon is away and comes back', async () => {
     await world.ask('task_create', { task_id: 'T001', title: 'Work' });
     const id = await world.until('the worker has begun', async () => {
       const { agents } = await world.ask<{ agents: { id: string; task_id: string | null }[] }>('agent_list');
@@ -221,7 +221,7 @@ describe('a person in front of an agent', () => {
     expect(claims.map(({ type }) => type)).toEqual(['TaskClaimed', 'ClaimCompleted']);
   });
 
-  it('answers an agent that waits for one by talking with it', async () => {
+  it('answers an agent that waits for a person by talking with it', async () => {
     const id = await world.run('asker');
     const { decision_id } = await world.agent(id);
     // The agent has reached its stop too.
@@ -240,7 +240,7 @@ describe('a person in front of an agent', () => {
   });
 
   inLongLane(() => {
-    it('who only looks at an agent that waits leaves it waiting', async () => {
+    it('leaves an agent waiting without an answer', async () => {
       const id = await world.run('asker');
       await world.agent(id);
       await world.gone(id);
@@ -252,7 +252,7 @@ describe('a person in front of an agent', () => {
       await world.ask('agent_kill', { id });
     });
 
-    it('whose agent is killed under them is told, and has their terminal back', async () => {
+    it('is told if the agent is killed meanwhile, and gets their terminal back', async () => {
       const { pipelineId, id } = await hanging();
       await using terminal = attach(id);
       await terminal.shows('(type a message; Ctrl-D leaves)');
@@ -263,7 +263,7 @@ describe('a person in front of an agent', () => {
       await world.untilNobodyIs(id);
     });
 
-    it('and the supervisor that is killed under them: the client goes, and the conversation goes on', async () => {
+    it('survives a kill of the supervisor: the client exits, and the conversation continues', async () => {
       const { pipelineId, id } = await hanging();
       await using terminal = attach(id);
       await terminal.shows('(type a message; Ctrl-D leaves)');
@@ -287,7 +287,7 @@ describe('a person in front of an agent', () => {
   });
 
   inLongLane(() => {
-    it('has their shell back while the client sleeps, and goes on when they wake it', async () => {
+    it('gets their shell back while the client is suspended, and continues when they resume it', async () => {
       const id = await world.run('sleeper');
       await world.until('it has begun', () => logOf(id).includes('I begin.'));
       const shell = { cwd: world.repository, env: { ...world.world.env, PS1: 'shell> ' }, columns: 200, rows: 40 };
@@ -308,7 +308,7 @@ describe('a person in front of an agent', () => {
       expect(await world.agent(id)).toMatchObject({ status: 'done' });
     });
 
-    it('talks line by line with what has no interactive mode', async () => {
+    it('talks line by line with a program without an interactive mode', async () => {
       const id = await world.run('plain');
       await using terminal = attach(id);
       await terminal.shows('Attached to plain');

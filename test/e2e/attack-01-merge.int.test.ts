@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
  * Attack 1: the token of the implementer's ended session requests the merge, also while a decision about the task is
  * open.
  */
-it('merges nothing for the token of an ended session, nor for anybody while a decision is open', async () => {
+it('merges nothing for the token of an ended session, nor for any caller while a decision is open', async () => {
   await using world = await World.open(EXIT_PROTOCOL);
   const { token } = await implement(world, 'W-1');
   await review(world, 'W-1');

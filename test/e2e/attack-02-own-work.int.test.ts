@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
  * Attack 2: one MCP client with one worker token implements, reviews, approves and merges, under a different name each
  * time.
  */
-it('gives an author neither the review nor the merge of the own work, whatever name and connection it uses', async () => {
+it('gives an author neither the review nor the merge of its own work, under any name and connection', async () => {
   await using world = await World.open(EXIT_PROTOCOL);
   world.git(world.repository, 'switch', '--quiet', '--create', 'feature/w-1');
   const head = world.commit(world.repository, { 'work.txt': 'work\n' }, 'work');

@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => scene.end());
 
-it('sees a session move the main branch, asks once, and merges nothing until a person has answered', async () => {
+it('detects that a session moves the main branch, asks once, and merges nothing until a person has answered', async () => {
   const start = git('rev-parse', 'main');
   await scene.ask('task_create', { task_id: 'GOOD', title: 'Honest work', phase: 'READY_FOR_MERGE' });
   const record = { task_id: 'GOOD', branch: 'honest', commit_sha: git('rev-parse', 'honest'), summary: 'work' };

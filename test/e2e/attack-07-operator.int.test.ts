@@ -31,7 +31,7 @@ describe('an agent that wants to be the operator', () => {
   });
   afterAll(async () => world.leaveEmpty());
 
-  it('keeps the rights of its session, whatever it does with its variables, and learns no token', async () => {
+  it('keeps the rights of its session, whatever it does with its variables, and gets no token', async () => {
     const [thief, steps] = [await world.run('thief'), await world.run('steps')];
     expect(await world.agent(thief)).toMatchObject({ outcome: 'done' });
     expect(await world.pipeline(steps)).toMatchObject({ status: 'done' });

@@ -20,8 +20,8 @@ function withWords(): WorkflowScene {
   return made;
 }
 
-describe('an agent that blocks its task with words that steered the engine', () => {
-  it('has people asked all the same', { timeout: 90_000 }, async () => {
+describe('an agent that blocks its task with words that once steered the engine', () => {
+  it('still causes a question to people', { timeout: 90_000 }, async () => {
     scene = withWords();
     await scene.start();
     const ids = [await scene.run('issue', 'First'), await scene.run('issue', 'Second')];

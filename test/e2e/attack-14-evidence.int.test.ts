@@ -84,7 +84,7 @@ it('keeps the bytes that were checked, whatever happens to the file afterwards',
   expect(await findLedgerFault(world)).toBeUndefined();
 });
 
-it('keeps nothing of a signal that is refused', async () => {
+it('keeps nothing of a refused signal', async () => {
   await world.order('task_create', { task_id: 'REFUSED', title: 'refuse it' });
   const client = world.client(tokenOf(await world.order('task_claim', { task_id: 'REFUSED', as: 'ann' })));
   const head = world.git(world.repository, 'rev-parse', 'HEAD');

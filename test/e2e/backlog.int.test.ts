@@ -22,7 +22,7 @@ const LIST = `- [ ] T1: Set the linter up
 - [-] T5: Not wanted (cancelled: too late)
 `;
 
-it('imported tasks become workflows together, or none does; each reads what its author wrote', async () => {
+it("imported tasks become workflows together, or none does; each gets its author's text", async () => {
   const manager = "grep -A3 'as its author wrote it' .baton/session/task.md > read.txt";
   scene.write(`ci.required = []\n[agents.issue-manager]\nrun = "${manager}"\n`);
   await scene.start();

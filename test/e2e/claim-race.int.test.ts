@@ -8,7 +8,7 @@ import { proveRace } from './claim-race.cases.ts';
 
 proveRace(8, 50);
 
-it('of those who wait for a task, one is woken with it and the others wait on', async () => {
+it('of several callers that wait for a task, one gets it and the others wait on', async () => {
   await using world = await World.open();
   await world.order('task_create', { task_id: 'T0', title: 'There already' });
   const holder = world.client();

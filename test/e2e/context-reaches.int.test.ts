@@ -51,7 +51,7 @@ run = { agent = "coder" }
 
 const agentFile = (name: string): string => readFileSync(join(import.meta.dirname, '../processes', name), 'utf8');
 
-it('what sessions and people write is given to the next session, and to those of other tasks what they can use', async () => {
+it('reports of sessions and people reach the next session, and lessons reach those of other tasks', async () => {
   const person = `operator:${userInfo().username}`;
   const [prompt = '', extraction = '', ...more] = REFERENCES;
   await using run = await RunWorld.open({

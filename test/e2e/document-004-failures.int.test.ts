@@ -95,7 +95,7 @@ describe('failure mode', () => {
     await expectBrief(b, 'P0.1.2', 'agent-a: Record', commit, 'P0.1.4 (IMPLEMENTATION): Editor settings');
   }, 60_000);
 
-  it('2: a branch that somebody has made by hand is a clear error that says where it is', async () => {
+  it('2: a branch that was made by hand is a clear error that states where it is', async () => {
     await using world = await documentProject();
     const b = await world.agent('agent-b');
     const byHand = join(world.folder, 'by-hand');
@@ -106,7 +106,7 @@ describe('failure mode', () => {
     );
   }, 60_000);
 
-  it('3: agent B finds a task that is done, and whose work was reverted', async () => {
+  it('3: agent B finds a task that is done, but whose work was reverted', async () => {
     await using world = await documentProject();
     const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });

@@ -21,7 +21,7 @@ import type { World } from '../processes/world.ts';
  * with Baton's MCP server as a process; daemon, repository and remote are real.
  */
 describe('the typical handoff sequence', () => {
-  it('is lived through by two agents, with the update that comes too early refused', async () => {
+  it('works for two agents, with the premature update refused', async () => {
     await using world = await documentProject();
     const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
 

@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
 const WORKERS = 8;
 const TASKS = isLongRun ? 2000 : 300;
 
-it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once and after what it waits for`, async () => {
+it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once and after its dependencies`, async () => {
   await using world = await World.open();
   const tasks = makeTasks(TASKS);
   const operator = world.client();

@@ -94,7 +94,7 @@ beforeAll(async () => {
 afterAll(async () => world[Symbol.asyncDispose]());
 
 describe('the example runbooks', () => {
-  it.each(files)('%s: everything that has a name is in the table', (file) => {
+  it.each(files)('%s: every named entry is in the table', (file) => {
     const { checked } = readRunbookFiles(root, [file]);
     const names = checked.ok
       ? [...checked.value.commands.keys(), ...checked.value.pipelines.keys()]

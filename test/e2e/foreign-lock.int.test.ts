@@ -9,7 +9,7 @@ import { isPostgres } from '../stores/chosen.ts';
 
 const LOCK_WAIT_MS = 700;
 
-it.skipIf(isPostgres)('a foreign lock on one ledger holds up that project alone, and loses nothing', async () => {
+it.skipIf(isPostgres)('a foreign lock on one ledger delays only that project, and loses nothing', async () => {
   await using world = await World.open({ BATON_LOCK_WAIT_MS: String(LOCK_WAIT_MS) });
   await world.order('task_create', { task_id: 'T1', title: 'x' });
   const { token } = await world.order('task_claim', { task_id: 'T1', as: 'Ada' });

@@ -11,7 +11,7 @@ afterEach(async () => {
 const MS = { timeout: 300_000 };
 
 describe('a workflow whose gate is at GitHub', MS, () => {
-  it('waits for what GitHub runs on each head, without a webhook, and a draft is ready when it is merged', async () => {
+  it("waits for GitHub's checks of each head, without a webhook, and a draft is ready when it is merged", async () => {
     scene = new GithubScene('draft = true', (toml) =>
       `${toml}\n[[ci.required]]\nname = "build"\n`.replace('method = "squash"', 'method = "merge"'),
     );
@@ -48,7 +48,7 @@ describe('a workflow whose gate is at GitHub', MS, () => {
 });
 
 describe('a merge that GitHub refuses', MS, () => {
-  it('is a question; cancelled, the pull request is closed, and with the task it comes back', async () => {
+  it('opens a decision; if it is cancelled, the pull request is closed, and reopened with the task', async () => {
     scene = new GithubScene();
     const { github } = scene;
     const rule = 'At least 1 approving review is required by reviewers with write access.';
@@ -90,7 +90,7 @@ describe('a merge that GitHub refuses', MS, () => {
     );
   });
 
-  it('is taken as done where a person has merged it', async () => {
+  it('is accepted as done if a person has merged it', async () => {
     scene = new GithubScene();
     const { github } = scene;
     let refusals = 1;

@@ -10,7 +10,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-describe('a daemon that is killed at GitHub', () => {
+describe('a daemon that is killed during a GitHub request', () => {
   it('opens no second pull request, merges once, and seals the end', { timeout: 300_000 }, async () => {
     scene = new GithubScene();
     const killed = scene;

@@ -11,7 +11,7 @@ afterEach(async () => {
 
 describe('a workflow of a repository at GitHub', () => {
   it(
-    'begins with an issue, has a pull request that every round brings up to date, and ends both',
+    'begins with an issue, has a pull request that every round updates, and closes both',
     { timeout: 120_000 },
     async () => {
       scene = new GithubScene();

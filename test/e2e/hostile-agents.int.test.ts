@@ -103,7 +103,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     },
   );
 
-  it('is killed with all its children when a person says so', async () => {
+  it("is killed with all its children on a person's request", async () => {
     const agentId = await world.run('brood_hangs');
     // The agent, the shells that ignore SIGTERM with their sleeps, and one whose child is a zombie.
     await world.until('all of them are there', () => world.processesOf(agentId).length >= 6);
@@ -122,7 +122,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     expect(await world.gone(agentId)).toMatchObject({ exit });
   });
 
-  it('that dies is resumed, and having died is remembered', async () => {
+  it('that dies is resumed, and its death is counted', async () => {
     const { id, agentId } = await start('resumes');
     const waiting = await world.pipeline(id);
     // After its last step the agent stops without a signal, which counts as a death.
@@ -132,7 +132,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     await world.ask('pipeline_cancel', { id });
   });
 
-  it.each(someOf(['floods', 'floods_on_one_line'], 1))('%s: neither memory nor disk pays for it', async (name) => {
+  it.each(someOf(['floods', 'floods_on_one_line'], 1))('%s: costs neither memory nor disk', async (name) => {
     const { id, agentId } = await start(name);
     const supervisor = await world.until('it runs', async () => {
       const [started] = await world.entries(agentId, 'AgentStarted');
@@ -156,7 +156,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
 });
 
 it(
-  'an exit signal that a tool prints, or that nobody says, is none; the one that the agent says counts',
+  "an exit signal that a tool prints, or that no message contains, does not count; the agent's own counts",
   async () => {
     await using world = await RunWorld.open({
       runbook: `

@@ -8,7 +8,7 @@ import { World } from '../processes/world.ts';
 import { isPostgres } from '../stores/chosen.ts';
 
 it.skipIf(isPostgres)(
-  'a database that is lost is missed, while it is open and at the next start, and nothing takes its place',
+  'a lost database is detected, while it is open and at the next start, and is not replaced by a new one',
   async () => {
     await using world = await World.open();
     await world.order('task_create', { task_id: 'T1', title: 'x' });

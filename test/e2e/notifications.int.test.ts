@@ -26,7 +26,7 @@ notify = true
 steps = [{ name = "build", run = "false" }]
 `;
 
-it('reaches people by webhook and in the terminal of the daemon, once, and keeps the address to itself', async () => {
+it('reaches people by webhook and in the terminal of the daemon, once, without revealing the address', async () => {
   const { heard, url } = await receiver();
   await using world = new World({ HOOK: url });
   world.commit(world.repository, { 'baton.toml': RUNBOOK }, 'a runbook');

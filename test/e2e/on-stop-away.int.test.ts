@@ -38,7 +38,7 @@ const TRANSPORTS = [
 ] as const;
 
 describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS * 4 }, (_, scripted) => {
-  it('an agent works on while the daemon is away, is blocked, signals, and is heard once', async () => {
+  it('an agent works on while the daemon is away, is blocked, signals, and its signal is recorded once', async () => {
     await using world = await RunWorld.open({
       runbook: `
         [agents]
@@ -78,7 +78,7 @@ describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS 
     expect(world.receiver.heard).toEqual([]);
   });
 
-  it('an agent that needs a person while the daemon is away may rest, and the person is called once', async () => {
+  it('an agent that needs a person while the daemon is away may stop, and the person is called once', async () => {
     await using world = await RunWorld.open({
       runbook: `[agents]\nasks = { run = "${scripted} asks.yaml" }\n`,
       scripts: SCRIPTS,
@@ -103,7 +103,7 @@ describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS 
 });
 
 it(
-  'an agent that is parked keeps its claim, also when the daemon is started anew, and the answer resumes it',
+  'an agent that is parked keeps its claim, even over a restart of the daemon, and the answer resumes it',
   async () => {
     const expiryMs = 2000;
     await using world = await RunWorld.open({

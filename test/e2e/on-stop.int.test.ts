@@ -103,7 +103,7 @@ describe.each([
     });
 
     inLongLane(() => {
-      it('idle with on_idle = done: the pipeline goes on, and the agent, orphaned, may leave', async () => {
+      it('idle with on_idle = done: the pipeline continues, and the agent, without an owner, may exit', async () => {
         const { id, agentId } = await start('idle_done');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
         // The agent ended by itself: the second stop was allowed, although the limit of blocks was not reached.
@@ -113,7 +113,7 @@ describe.each([
         expect(advanced('idle_done')).toBe(1);
       });
 
-      it('idle with on_idle = nudge: the agent is told, and goes on', async () => {
+      it('idle with on_idle = nudge: the agent gets a message, and continues', async () => {
         const { id, agentId } = await start('idle_nudge');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
         await world.gone(agentId);
@@ -148,7 +148,7 @@ describe.each([
     });
 
     inLongLane(() => {
-      it('escalate is the default of a run by itself', async () => {
+      it('escalate is the default of a standalone run', async () => {
         const agentId = await world.run('alone');
         const escalated = await world.agent(agentId);
         expect(escalated).toMatchObject({ status: 'escalated' });
@@ -213,7 +213,7 @@ describe.each([
       });
     });
 
-    it("the client's flag guards against loops: let go without a signal, the agent has died, and nothing goes on", async () => {
+    it("the client's flag prevents loops: allowed to stop without a signal, the agent has died, and nothing continues", async () => {
       const { id, agentId } = await start('flag');
       expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_dead: escalate' });
       expect(world.blocks(agentId)).toEqual([mustSignal(agentId)]);
@@ -235,7 +235,7 @@ describe.each([
         await world.ask('pipeline_cancel', { id });
       });
 
-      it('"forever" never lets it go, and never calls a person', async () => {
+      it('"forever" never allows the stop, and never calls a person', async () => {
         const { id, agentId } = await start('forever');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
         expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: false } });
@@ -243,7 +243,7 @@ describe.each([
         expect(await world.count(agentId, 'DecisionOpened')).toBe(0);
       });
 
-      it('escalate as a signal calls a person, and the agent may rest; continue is no reason to let it go', async () => {
+      it('escalate as a signal calls a person, and the agent may stop; continue does not allow the stop', async () => {
         const asking = await start('asks');
         const waiting = await world.pipeline(asking.id);
         expect(waiting).toMatchObject({ status: 'waiting', reason: 'agent:signal escalate' });

@@ -5,7 +5,7 @@ import { World } from '../processes/world.ts';
 import { isPostgres } from '../stores/chosen.ts';
 
 /** SPEC 1.6: without the copy it is unknown whether entries at the end are missing, so its absence is recorded. */
-it.skipIf(isPostgres)('records that the outside checkpoint was missing, once, and goes on', async () => {
+it.skipIf(isPostgres)('records once that the outside checkpoint was missing, and continues', async () => {
   await using world = await World.open();
   await world.order('task_create', { task_id: 'T1', title: 'before' });
   await world.endDaemon();

@@ -47,7 +47,7 @@ async function another(world: World, than: number): Promise<number> {
 }
 
 describe('a daemon that crashed', { timeout: 60_000 }, () => {
-  it('is started again by its watchdog, which it replaces in its turn, until baton down', async () => {
+  it('is restarted by its watchdog, which it then replaces, until baton down', async () => {
     await using world = await openWorld();
     // From here on the daemon can be found, and may be killed at any moment.
     expect(watchdogs(world)).toHaveLength(1);
@@ -69,7 +69,7 @@ describe('a daemon that crashed', { timeout: 60_000 }, () => {
     expect(world.baton(['up'])).toMatchObject({ code: 0 });
   });
 
-  it('stays away if baton down came first, and while it cannot start is tried a few times, which status shows', async () => {
+  it('is not restarted after baton down, and is retried a few times while it cannot start, as status shows', async () => {
     await using world = await openWorld();
     await until('it has a watchdog', () => watchdogs(world).length === 1, 10_000);
     recordDownIntent(world.stateDir);
@@ -91,7 +91,7 @@ describe('a daemon that crashed', { timeout: 60_000 }, () => {
   });
 });
 
-it('up --install-service writes a file that it can remove, and leaves one of somebody else alone', async () => {
+it("up --install-service writes a file that it can remove, and does not change another author's", async () => {
   await using world = new World();
   const install = world.baton(['up', '--install-service']);
   const [, path = ''] = /^Wrote (.*)\.\n/.exec(install.out) ?? [];

@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => world.end());
 
-it('work that broke a constraint is not forgiven by the next session, unless it is taken back', async () => {
+it('work that broke a constraint is not accepted in the next session, unless it is reverted', async () => {
   const write = (path: string): object => ({ write: { path, text: 'x' } });
   play(
     [write('a.txt'), write('b.txt'), { commit: 'one' }, { run: RECORD }],

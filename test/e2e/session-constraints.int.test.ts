@@ -140,7 +140,7 @@ function of(id: string, type: string): Told['data'] | undefined {
   return entries.find((each) => each.type === type && each.data['task_id'] === id)?.data;
 }
 
-describe('a session that breaks its mission, and says that all is well', () => {
+describe('a session that breaks its mission, and reports success', () => {
   it.each(CASES.map((each, i) => [each.name, idOf(i), each] as const))(
     'is caught: %s',
     async (_, id, { found, steps, isUnseen = false }) => {
@@ -160,7 +160,7 @@ describe('a session that breaks its mission, and says that all is well', () => {
     },
   );
 
-  it('is caught where it takes too long, and what it did is measured', () => {
+  it('is detected if it takes too long, and its work is measured', () => {
     const id = idOf(ALL.indexOf(SLOW));
     expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 8 seconds'] });
     expect(of(id, 'ClaimFailed')).toMatchObject({ reason: expect.stringContaining('timed out') });
@@ -176,7 +176,7 @@ describe('a session that breaks its mission, and says that all is well', () => {
     expect(main).toBe('manifests\n');
   });
 
-  it('is no other than one that keeps to it', () => {
+  it('differs from one that keeps its mission', () => {
     const id = idOf(ALL.indexOf(HONEST));
     expect(of(id, 'AgentSessionCompleted')).toMatchObject({ exit_reason: 'completed', next_phase: 'CI_PENDING' });
     expect(of(id, 'SessionMeasured')).toMatchObject({ violations: [], file_count: 1 });

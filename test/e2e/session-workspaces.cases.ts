@@ -235,7 +235,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
   }
 
   describe('the worktree of a task', () => {
-    it('has what git does not bring along, once', () => {
+    it('gets files that git does not contain, once', () => {
       const place = places[1] ?? '';
       expect(lstatSync(join(place, 'node_modules')).isSymbolicLink()).toBe(true);
       expect(existsSync(join(place, 'node_modules/x'))).toBe(true);
@@ -244,7 +244,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       expect(text(join(place, '.baton/setup.txt'))).toBe('set up\n');
     });
 
-    it('is the same for every session of the task, with the same port, which no other has', async () => {
+    it('is the same for every session of the task, with the same unique port', async () => {
       const prepared = (await world.entries()).filter(({ type }) => type === 'SessionPrepared').map(({ data }) => data);
       for (const i of tasks.keys()) {
         const own = prepared.filter(({ task_id }) => task_id === idOf(i));
@@ -272,7 +272,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       },
     );
 
-    it('goes with its branch where nothing would be lost', () => {
+    it('is removed with its branch if nothing would be lost', () => {
       expect(removed).toEqual([places.at(-1)]);
       const [tidy, clean] = ['tidy', 'clean'].map(
         (name) => `feature/${idOf(tasks.indexOf(name)).toLowerCase()}-${name}`,

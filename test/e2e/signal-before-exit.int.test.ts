@@ -12,7 +12,7 @@ const RUNBOOK = `
   steps = [{ name = "work", run = { agent = "worker" } }]`;
 
 describe('a signal that was accepted into the outbox', { timeout: PATIENCE_MS * 2 }, () => {
-  it('counts before the end of its process, which the daemon learns of by itself', async () => {
+  it('counts before the exit of its process, which the daemon finds by itself', async () => {
     await using world = await RunWorld.open({ runbook: RUNBOOK, scripts: { 'works.yaml': '- hang' } });
     const id = await world.run('p');
     const agentId = await world.agentIn(id, 'work');

@@ -7,7 +7,7 @@ import { exitSignal, record } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
 
 /** Commands share commits, but must not share each other's errors. */
-it('what no ledger can hold is refused to whoever said it, and to nobody else', async () => {
+it('what no ledger can hold is refused only to its sender', async () => {
   await using world = await World.open({ SERVICE_PASSWORD: 'abcdefg1' });
   const commit = world.git(world.repository, 'rev-parse', 'HEAD');
   for (const id of ['T0', 'T1']) await world.order('task_create', { task_id: id, title: id });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(async () => scene.end());
 
 it(
-  'its sessions end by exit signals although the flag is off; cancelled, nothing of it is left',
+  'its sessions end by exit signals although the flag is off; if cancelled, nothing of it is left',
   { timeout: 60_000 },
   async () => {
     const id = await scene.run('issue', 'Add a thing');

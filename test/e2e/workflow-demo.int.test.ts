@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The only walk through a whole workflow in this lane. The others are in the long lane (`workflow-*.long.test.ts`). */
 describe('npm start', () => {
   it(
-    'goes from a request to a merge and leaves one folder, whose record anybody can check',
+    'goes from a request to a merge and leaves one folder, whose record can be verified by others',
     { timeout: 180_000 },
     () => {
       const place = makePlace();
@@ -78,7 +78,7 @@ describe('npm start', () => {
 });
 
 describe('baton demo', () => {
-  it('names what is missing if there is no git, and makes nothing', () => {
+  it('names what is missing if there is no git, and creates nothing', () => {
     const place = makePlace();
     const env = { PATH: place, HOME: place, TMPDIR: place };
     const ran = spawnSync(process.execPath, [BATON, 'demo'], { encoding: 'utf8', env });

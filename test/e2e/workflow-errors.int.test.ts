@@ -56,7 +56,7 @@ const ERROR = join(import.meta.dirname, '../fixtures/handoff/error.xml');
 describe('a workflow', () => {
   inLongLane(() => {
     it(
-      'tries a failed install again after a second, and asks a person when a phase takes too long',
+      'retries a failed install after a second, and asks a person when a phase takes too long',
       { timeout: 120_000 },
       async () => {
         const install = 'echo x >> $NOTES/tries; test $(wc -l < $NOTES/tries) -ge 2';
@@ -90,7 +90,7 @@ describe('a workflow', () => {
     );
   });
 
-  it('passes a reported error to the next session, and to the person who is asked', { timeout: 120_000 }, async () => {
+  it('passes a reported error to the next session, and to the decision', { timeout: 120_000 }, async () => {
     scene = new WorkflowScene();
     scene.put('agents/fail.mjs', FAILING);
     scene.put('agents/given.mjs', readFileSync(GIVEN, 'utf8'));

@@ -12,7 +12,7 @@ afterEach(async () => {
 const KILLS = isLongRun ? 20 : 3;
 
 describe(`workflows whose daemon is killed ${KILLS} times`, () => {
-  it('end as if nothing had happened', { timeout: 120_000 + KILLS * 30_000 }, async () => {
+  it('end as without kills', { timeout: 120_000 + KILLS * 30_000 }, async () => {
     const moments: string[] = [];
     // A workflow continues while its daemon is away and ends soon, so there are as many workflows as needed.
     while (moments.length < KILLS) {

@@ -48,7 +48,7 @@ test('there are not too many parts', () => {
 }
 
 describe('two changes that pass alone and fail together', () => {
-  it('do not both land: the second goes to the fixer, and main is never broken', { timeout: 180_000 }, async () => {
+  it('are not both merged: the second goes to the fixer, and main is never broken', { timeout: 180_000 }, async () => {
     scene = oneIsEnough();
     await scene.start();
     const before = scene.git('rev-parse', 'main');
@@ -85,8 +85,8 @@ describe('two changes that pass alone and fail together', () => {
   });
 });
 
-describe('a merge that is called off', () => {
-  it('takes its checks with it, and moves nothing', { timeout: 120_000 }, async () => {
+describe('a merge that is cancelled', () => {
+  it('cancels its checks, and moves nothing', { timeout: 120_000 }, async () => {
     const hangs = 'case $PWD in */merge-*) exec sleep 1000;; esac; node --test';
     scene = new WorkflowScene((toml) => toml.replace('run = "node --test"', () => `run = "${hangs}"`));
     await scene.start();

@@ -13,7 +13,7 @@ interface Asked {
 }
 
 describe('a workflow in the mode semi', () => {
-  it('waits for a person at its four places, and goes on when they say so', { timeout: 150_000 }, async () => {
+  it('waits for a person at its four places, and continues when they approve', { timeout: 150_000 }, async () => {
     const walked = new WorkflowScene();
     scene = walked;
     await walked.start();

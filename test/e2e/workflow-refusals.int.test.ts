@@ -82,7 +82,7 @@ describe('a handoff is refused, and changes nothing', () => {
     expect((await scene.ask('status_get')).seq).toBe(seq);
   });
 
-  it('from whoever has worked on what they approve', async () => {
+  it('from an author of the approved work', async () => {
     await scene.ask('task_create', { task_id: 'A', title: 'do it', role: 'fixer' });
     await scene.ask('task_claim', { task_id: 'A', as: 'ada', role: 'fixer' });
     const fixes = '<fixes_applied><fix location="a:1">b</fix></fixes_applied>';
@@ -95,7 +95,7 @@ describe('a handoff is refused, and changes nothing', () => {
     expect((await scene.ask('status_get')).seq).toBe(seq);
   });
 
-  it('from a claim that is over', async () => {
+  it('from an ended claim', async () => {
     const token = await claimed();
     await scene.ask('task_release', { task_id: 'A' });
     await scene.ask('task_claim', { task_id: 'A', as: 'bob', role: 'reviewer' });

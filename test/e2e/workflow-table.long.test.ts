@@ -50,7 +50,7 @@ function tryToLeave() {
 
 describe('the table of the built-in workflow', () => {
   it(
-    'holds for each role: the phase it has, what it owes, and how it ends; and any of them may be an agent',
+    'holds for each role: its phase, its owed messages and its end; and each may be an agent',
     { timeout: 150_000 },
     async () => {
       scene = withAgentsEverywhere();
@@ -107,7 +107,7 @@ describe('the table of the built-in workflow', () => {
     },
   );
 
-  it('has a closer whose failure is for a person, and undoes nothing', { timeout: 120_000 }, async () => {
+  it('has a closer whose failure is reported to a person, and undoes nothing', { timeout: 120_000 }, async () => {
     scene = new WorkflowScene(
       (toml) => `${toml}\n[agents.closer]\nrun = "scripted agents/closer.yaml"\nrole = "closer"\n`,
     );

@@ -14,7 +14,7 @@ const WAL_HEADER = 32;
 const FRAME = 4096 + 24;
 
 describe('a torn end of the WAL', () => {
-  it('costs nothing that was acknowledged, wherever it is torn', async () => {
+  it('loses nothing that was acknowledged, wherever it is torn', async () => {
     using origin = new TestFolder();
     const ledger = await origin.open();
     for (let i = 0; i < 20; i += 1) await record(ledger, [testDraft(i)]);
@@ -40,7 +40,7 @@ describe('a torn end of the WAL', () => {
 });
 
 describe('the start', () => {
-  it('notices a bit that flipped in a synced WAL: SQLite itself drops every later commit without a word', async () => {
+  it('detects a flipped bit in a synced WAL: SQLite itself silently drops every later commit', async () => {
     using origin = new TestFolder();
     const ledger = await origin.open();
     for (let i = 0; i < 20; i += 1) await record(ledger, [testDraft(i)]);
@@ -64,7 +64,7 @@ describe('the start', () => {
     expect(noticed).toBeGreaterThan(10);
   }, 60_000);
 
-  it('notices an older copy of the file, and leaves it as it is', async () => {
+  it('detects an older copy of the file, and leaves it unchanged', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
@@ -82,7 +82,7 @@ describe('the start', () => {
     expect(readFileSync(folder.ledger).equals(older)).toBe(true);
   });
 
-  it('notices a fork: the same key, the same length, another history', async () => {
+  it('detects a fork: the same key, the same length, another history', async () => {
     using folder = new TestFolder();
     using other = new TestFolder();
     for (const [place, number] of [
@@ -131,7 +131,7 @@ describe('the start', () => {
 });
 
 describe('a disk that is full', () => {
-  it('is a clear error, and recording goes on when there is room', () => {
+  it('is a clear error, and recording continues when there is room', () => {
     using folder = new TestFolder();
     const script = join(import.meta.dirname, 'sqlite-full.ts');
     // Limits the size of a file, in blocks of 1,024 bytes, and ignores the signal of the limit.

@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => server.stop());
 
-it('a host that is cut off freezes its agent; the task goes on elsewhere, and its late words and commits do not count', async () => {
+it("a host that is cut off freezes its agent; the task continues elsewhere, and the agent's late messages and commits do not count", async () => {
   const database = new URL(await server.createDatabase()).pathname.slice(1);
   await using fleet = await Fleet.open({
     server: { socketFolder: server.socketFolder, database },

@@ -41,7 +41,7 @@ async function openFleet(): Promise<Fleet> {
 }
 
 describe('while the database is away', () => {
-  it('keeps what sessions send within 2 s, in order, and delivers it once; reads go on and say since when', async () => {
+  it('keeps what sessions send within 2 s, in order, and delivers it once; reads continue and show since when it is away', async () => {
     await using fleet = await openFleet();
     const { world, link } = fleet.founder;
     await world.order('task_create', { task_id: 'P0.1', title: 'By hand' });

@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 describe('the conformance suite of MCP', () => {
-  it.concurrent('holds for the daemon, as far as it needs no fixtures', async () => {
+  it.concurrent('holds for the daemon, except for scenarios with fixtures', async () => {
     // Runs all scenarios in one process: those that look for fixtures fail at once, and one process per scenario takes
     // longer.
     const { output } = await conformance('--url', proxies.daemon.url, '--suite', 'all');
@@ -55,7 +55,7 @@ describe('the conformance suite of MCP', () => {
     }
   });
 
-  it.concurrent('holds for its fixtures on the same transport and guards, but for what is listed', async () => {
+  it.concurrent('holds for its fixtures on the same transport and access checks, with the listed exceptions', async () => {
     const args = ['--suite', 'all', '--expected-failures', EXPECTED_FAILURES];
     const output = expect.stringContaining('tools-call-with-progress: 1 passed');
     expect(await conformance('--url', proxies.fixture.url, ...args)).toMatchObject({ code: 0, output });

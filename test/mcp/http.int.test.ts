@@ -37,7 +37,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     await client.close();
   });
 
-  it('a wait is woken, and can be called off', async () => {
+  it('a wait is woken, and can be cancelled', async () => {
     const client = await open({ mode });
     const stop = new AbortController();
     // Nothing makes this task claimable, so it does not matter when the daemon learns of the end of the wait.
@@ -67,7 +67,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     await session.close();
   });
 
-  it('needs a token, and not the operator’s', async () => {
+  it('needs a token, which must not be the operator’s', async () => {
     await expect(open({ mode, token: 'x' })).rejects.toThrow(
       /Unauthorized|the token is not one of this daemon|HTTP 401/,
     );
@@ -76,7 +76,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
 });
 
 describe('a session over HTTP', () => {
-  it('belongs to whoever opened it', async () => {
+  it('belongs to its opener', async () => {
     await daemon.asOperator('task_create', { task_id: 'S1', title: 'S' });
     const claim = await daemon.asOperator('task_claim', { task_id: 'S1', as: 'agent' });
     const client = await open({ mode: 'legacy' });
@@ -109,7 +109,7 @@ describe('a session over HTTP', () => {
     expect(await ask({ origin: 'http://evil.example.com' }, daemon.workerToken)).toBe(403);
   });
 
-  it('does not keep a daemon from stopping: those who wait are answered', async () => {
+  it('does not prevent a daemon from stopping: waiting calls are answered', async () => {
     const client = await open({ mode: 'legacy' });
     await daemon.asOperator('task_create', { task_id: 'S2', title: 'S' });
     await daemon.asOperator('task_claim', { task_id: 'S2', as: 'somebody else' });

@@ -28,7 +28,7 @@ const WRITEBACK_FAILED =
   'Writeback failed: unable to insert thought_record. Retry with fresh DB connection or escalate.';
 
 describe('a typical handoff, in four stages', () => {
-  it('is what the diagram shows', async () => {
+  it('works as in the diagram', async () => {
     await create('P0.1.1', 'package setup');
     await create('P0.1.2', 'linter', ['P0.1.1']);
     await create('P0.1.4', 'container', ['P0.1.1']);
@@ -90,7 +90,7 @@ describe('failure modes', () => {
     await said(a, 'task_update', { task_id: 'F1b', status: 'done' });
   });
 
-  it('2: who picks a task that another one works on is refused, and picks another', async () => {
+  it("2: an agent that claims another agent's task is refused, and claims a different one", async () => {
     await create('F2', 'two');
     await create('F2b', 'another');
     const { branch } = await work(a, 'F2');
@@ -122,7 +122,7 @@ describe('failure modes', () => {
     expect((await say(b, 'task_update', { task_id: 'F3', status: 'done' })).text).toBe(WRITEBACK_REQUIRED);
   });
 
-  it('4: of two who seal at once one may have to come again, and then finds it done', async () => {
+  it('4: of two agents that seal at once, one may have to repeat the call, which then finds the seal', async () => {
     await Promise.all([create('F4', 'four'), create('F4b', 'four')]);
     await said(a, 'task_claim', { task_id: 'F4', as: 'agent-a' });
     await said(b, 'task_claim', { task_id: 'F4b', as: 'agent-b' });

@@ -40,7 +40,7 @@ async function neverCalm(during: () => Promise<void>): Promise<void> {
 }
 
 describe('the page without its daemon', () => {
-  it('says within 5 s that the daemon is hung, shows no verdict, and goes on when the daemon does', async () => {
+  it('reports within 5 s that the daemon is hung, shows no verdict, and continues when the daemon does', async () => {
     await verdict().filter({ hasText: CALM }).waitFor();
     page.world.freezeDaemon();
     try {
@@ -60,7 +60,7 @@ describe('the page without its daemon', () => {
     await shows('live');
   });
 
-  it('recognizes a foreign server on its port, sends it nothing but a challenge, and goes on with its own daemon', async () => {
+  it('recognizes a foreign server on its port, sends it nothing but a challenge, and continues with its own daemon', async () => {
     const { port = 0 } = readDaemonRecord(page.world.stateDir) ?? {};
     await page.world.endDaemon('SIGKILL');
     await shows('The daemon cannot be reached');
@@ -101,7 +101,7 @@ describe('the page without its daemon', () => {
   ];
 
   inLongLane(() => {
-    it('names each call that fails where its answer would be, and recovers', { timeout: 180_000 }, async () => {
+    it('shows each failed call in place of its answer, and recovers', { timeout: 180_000 }, async () => {
       const names = await askAndRun();
       for (const [address, operation] of CALLS) {
         const path = address.replace(/TASK|AGENT|DECISION/g, (name) => names[name] ?? name);
@@ -130,7 +130,7 @@ describe('the page without its daemon', () => {
     return { TASK: id, AGENT: String(agent), DECISION: decision };
   }
 
-  it('comes back by itself after its event stream was cut, and misses nothing', async () => {
+  it('recovers by itself after its event stream was cut, and misses nothing', async () => {
     await page.go(visit.page, '/tasks');
     page.world.tellDaemon('cut');
     await page.world.order('task_create', { task_id: 'T001', title: 'made while the stream was cut' });

@@ -134,7 +134,7 @@ inLongLane(() =>
   ),
 );
 
-it('sends a message to an agent, stops it, cancels work and takes it up again', { timeout: 120_000 }, async () => {
+it('sends a message to an agent, stops it, cancels work and reinstates it', { timeout: 120_000 }, async () => {
   const { id: agent } = await page.world.order('run_start', { name: 'listener', kind: 'agent' });
   await page.go(of, `/session/${String(agent)}`);
   await of.getByRole('textbox', { name: /^Message to/ }).fill('go on, please');

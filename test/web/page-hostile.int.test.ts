@@ -30,7 +30,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   H006: `x${'without_any_space'.repeat(60)}`,
 };
 
-it('shows hostile text as text: nothing runs, nothing covers or reorders what is beside it', async () => {
+it('shows hostile text as text: nothing runs, and nothing covers or reorders other text', async () => {
   for (const [task_id, title] of Object.entries(HOSTILE)) await page.world.order('task_create', { task_id, title });
   const notes = `${HOSTILE['H001']}\n${HOSTILE['H003']}\n${'\u0301'.repeat(1000)}`;
   await page.world.order('task_update', { task_id: 'H006', status: 'blocked', notes });

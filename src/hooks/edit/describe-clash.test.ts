@@ -31,7 +31,7 @@ describe('tables appended to inline settings', () => {
     expect(appendToml(mended, MARK, [table]).ok).toBe(true);
   });
 
-  it('names each value in the way', () => {
+  it('names each clashing value', () => {
     const text = `hooks = { Stop = [${HOOK}] }\nmcp_servers = { x = { command = "y" } }\n`;
     const refused = appendToml(text, MARK, [STOP, START, TRUST, SERVER]);
     const what = refused.ok ? '' : refused.what;

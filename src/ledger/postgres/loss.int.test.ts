@@ -86,7 +86,7 @@ describe('a connection that is lost around a commit', () => {
 });
 
 describe('a server that is killed and comes back', () => {
-  it('is found again by every operation, and wakes those who watch', async () => {
+  it('is found again by every operation, and notifies watchers', async () => {
     const store = await open({ url, catchUpMs: 60_000 });
     const other = await open({ url });
     const heads: Head[] = [];
@@ -109,7 +109,7 @@ describe('a server that is killed and comes back', () => {
     expect(heads.map(({ size }) => size)).toEqual([1, 2, 3]);
   });
 
-  it('is refused permanently if it has lost entries seen before', async () => {
+  it('is refused permanently if it has lost entries that were seen before', async () => {
     const store = await open({ url });
     const commit = makeCommit('demo', GENESIS, { n: 1 }, { n: 2 });
     await store.append(commit);
@@ -157,7 +157,7 @@ describe('waking', () => {
     expect(sizes.length).toBeLessThan(150);
   });
 
-  it('notices commits of a writer that died before it could notify', async () => {
+  it('notices commits of a writer that died before its notification', async () => {
     const writer = await open({ url, wakeEveryMs: 1e9 });
     const store = await open({ url, catchUpMs: 20 });
     const heads: Head[] = [];

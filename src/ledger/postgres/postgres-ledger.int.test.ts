@@ -33,7 +33,7 @@ it('is written by two daemons with keys of their own, each catching up with the 
   await second.close();
 });
 
-describe('verify, which names the first entry that is wrong', () => {
+describe('verify, which names the first faulty entry', () => {
   let url: string;
   let ledger: Ledger;
   let attacker: Client;

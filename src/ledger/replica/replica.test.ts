@@ -63,7 +63,7 @@ describe('the replica of a ledger', () => {
     expect(await contentOf(replica)).toEqual(await contentOf(shared));
   });
 
-  it('is where the next start begins', async () => {
+  it('is where the next start begins to verify', async () => {
     const shared = new CountingStore();
     const replica = new CountingStore();
     const store = makeReplicatedStore(shared, replica);
@@ -112,7 +112,7 @@ describe('the replica of a ledger', () => {
 });
 
 describe('verify of a replica', () => {
-  it('reports blobs that only the shared store has, and misses no outside checkpoint', async () => {
+  it('reports blobs that only the shared store has, and requires no outside checkpoint', async () => {
     const shared = new MemoryStore();
     const [here, there] = await openHosts(shared);
     const blob = await storeTextBlob(there.ledger.store, nodeSha256, 'the end of a log');
@@ -144,7 +144,7 @@ describe('a shared ledger that lost its end', () => {
     expect(await openLedger(options())).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
   });
 
-  it('is not opened either after others wrote on', async () => {
+  it('is not opened even after others have written more', async () => {
     const { rows, replica, options } = await recorded(300);
     rows.entries.splice(251);
     rows.tiles.splice(0);
@@ -179,7 +179,7 @@ describe('a host whose key is revoked', () => {
     expect(verified.ok && verified.keys).toHaveLength(1);
   });
 
-  it('is refused by the others if it writes nevertheless', async () => {
+  it('is refused by the others if it still writes', async () => {
     const shared = new MemoryStore();
     const [here, there] = await openHosts(shared);
     await record(here.ledger, [revocationOf(2)]);

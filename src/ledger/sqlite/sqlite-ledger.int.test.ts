@@ -140,7 +140,7 @@ describe('a second writer', () => {
 });
 
 describe('a writer that ignores the lock', () => {
-  it('is met as a conflict, and then found out', async () => {
+  it('causes a conflict, and is then detected', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     const db = new DatabaseSync(folder.ledger);
@@ -155,7 +155,7 @@ describe('a writer that ignores the lock', () => {
 });
 
 describe('readers', () => {
-  it('follow the commits of another process without asking again and again', async () => {
+  it('follow the commits of another process without polling', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     const reader = folder.openStore('read');
@@ -184,7 +184,7 @@ describe('readers', () => {
     await ledger.close();
   });
 
-  it(`meet no error and no gap while 100 callers write: ${READERS} processes`, async () => {
+  it(`see no error and no gap while 100 callers write: ${READERS} processes`, async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(0)]);
@@ -238,7 +238,7 @@ describe('a backup', () => {
 });
 
 describe('the WAL', () => {
-  it('is copied back after a moment without writes', async () => {
+  it('is copied back after a short time without writes', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(
@@ -252,7 +252,7 @@ describe('the WAL', () => {
 });
 
 describe('the outside checkpoint', () => {
-  it('is the newest one after the event loop has turned', async () => {
+  it('is written after one turn of the event loop', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     for (let i = 0; i < 12; i += 1) {

@@ -123,7 +123,7 @@ describe('verify', () => {
     expect(misses).toEqual([]);
   }, 120_000);
 
-  it('finds neighbours that changed places', async () => {
+  it('finds swapped neighbours', async () => {
     const misses: number[] = [];
     for (let i = 0; i + 1 < rows.entries.length; i += 1) {
       const [a, b] = [rows.entries[i], rows.entries[i + 1]];

@@ -45,7 +45,7 @@ describe('a revoked key', () => {
     expect(await verifyLedger(ledger.store, common)).toMatchObject({ ok: true, keys: [keyOf(1)] });
   });
 
-  it('is known to a ledger that was opened near its end, after a look at the whole', async () => {
+  it('is known to a ledger that was opened near its end, after a walk of the whole', async () => {
     const { store, first, second, outside } = await twoKeys();
     const near = await openTestLedger({ store, outside: new MemoryOutsideCopy(outside) });
     await record(second, [testDraft(1)]);

@@ -80,14 +80,14 @@ describe('an export that is verified in parts', () => {
     expect(await verifyWithBreaks(lines, size)).toBeUndefined();
   });
 
-  it('remembers only what a trusted key has signed', async () => {
+  it('remembers only positions that a trusted key has signed', async () => {
     const verification = new ResumableVerification(webVerifier);
     await verification.add(lines.slice(0, 2));
     expect(verification).toMatchObject({ size: 2, signedSize: 0 });
     expect(verification.remember()).toBeUndefined();
   });
 
-  it('refuses every value that it did not return', async () => {
+  it('refuses to resume from any other value', async () => {
     const good = (await verify([lines])).remember();
     expect(ResumableVerification.resume(webVerifier, good)).toMatchObject({ size: good?.size, keys: good?.keys });
     const wrong = [

@@ -44,7 +44,7 @@ describe('exit signal of 65,536 bytes', () => {
     expect(messageOf(new Uint8Array(65_537).fill(0xff))).toBe('input too large: 65537 bytes > 65536 bytes maximum');
   });
 
-  it('has no place, because the text is not read', () => {
+  it('has no place, because the text is not parsed', () => {
     const parsed = parseExitSignal('x'.repeat(65_537));
     expect(parsed).toMatchObject({ problems: [{ code: 'too-large', path: '', line: null, column: null }] });
   });

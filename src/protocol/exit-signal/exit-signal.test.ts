@@ -210,7 +210,7 @@ describe('the order of the checks', () => {
     ]);
   });
 
-  it('reports a syntax error before an unknown field that stands earlier', () => {
+  it('reports a syntax error before an unknown field at an earlier position', () => {
     expect(messageOf('{"bogus": 1, "notes": }')).toBe('invalid JSON: expected a value at line 1 column 23');
   });
 });

@@ -103,11 +103,11 @@ describe('places in TOML', () => {
     });
   });
 
-  it('count characters, and lines however they end', () => {
+  it('count characters, and lines with any line end', () => {
     expect(placesOf('a = "😀é"\r\n"😀" = 1\r\n')).toEqual({ a: '1:1 1:5', '😀': '2:1 2:7' });
   });
 
-  it('name keys as they are read, not as they are written', () => {
+  it('name keys in their parsed form', () => {
     expect(placesOf('"\\u0061\\tb" = 1\n')).toEqual({ 'a\tb': '1:1 1:15' });
   });
 

@@ -194,7 +194,7 @@ describe.each(users)('as $title', ({ id, missing }) => {
 });
 
 describe('a bubblewrap sandbox' + unless, () => {
-  it.skipIf(!answer.works)('ends with the process that Baton started, whatever runs in it', async () => {
+  it.skipIf(!answer.works)('ends with the process that Baton started, whatever runs inside', async () => {
     const root = newFolder();
     onTestFinished(() => rmSync(root, { recursive: true }));
     makeScene(root);
@@ -214,7 +214,7 @@ describe('a bubblewrap sandbox' + unless, () => {
     await until(() => !listLiving().some(({ pid }) => inside.includes(pid)));
   });
 
-  it.skipIf(!answer.works)('does not follow a link that a session put in the way of a mount', async () => {
+  it.skipIf(!answer.works)('does not follow a link that a session put in the path of a mount', async () => {
     const root = newFolder();
     onTestFinished(() => rmSync(root, { recursive: true }));
     makeScene(root);

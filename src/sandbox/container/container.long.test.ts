@@ -32,7 +32,7 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
     expect(output).toBe('-1 1\n'.repeat(4));
   });
 
-  it('allows user namespaces if they are nested on purpose', async () => {
+  it('allows user namespaces if nesting is enabled', async () => {
     mkdirSync(scene.at('nested'));
     const seccompFile = writeSeccompProfile(engine, scene.at('nested'), { nested: true });
     const { output } = await scene.run('nested', 'unshare --user --map-root-user id -u', {
@@ -101,7 +101,7 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
     }
   });
 
-  it('says where the output of a failed pull is', async () => {
+  it('reports where the output of a failed pull is', async () => {
     const log = scene.at('state/pull.log');
     const request = { engine, source: { image: 'localhost:9/baton/nothing' }, folder: scene.folder, log };
     expect(await prepareImage(request)).toEqual({ ok: false, reason: expect.stringContaining(log) as unknown });

@@ -156,7 +156,7 @@ describe('HOME', () => {
     expect(plan.env['HOME']).toBe(home);
   });
 
-  it('moves if it is /', () => {
+  it('moves if HOME is /', () => {
     const machine = madeUpMachine(
       [...DEBIAN, '/.ssh/id', '/.nvm/', '/.npmrc', '/app/.git/', '/app/.worktrees/W-1/.baton/session/'],
       { home: '/' },
@@ -307,7 +307,7 @@ describe('a runbook', () => {
     );
   });
 
-  it('hides what it lists, whatever else allows it', () => {
+  it('hides listed paths, whatever else allows them', () => {
     const machine = usual('/home/ada/.nvm/versions/', '/opt/secret/', `${W}/private/`, '/home/ada/.config/mise/');
     const plan = planned(
       machine,

@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)(
       expect(commandOf('', { TOKEN: 'value' }).join(' ')).not.toContain('value');
     });
 
-    it('gives back what it wrote, and nothing else through a link', async () => {
+    it('returns what it wrote to the operator, and nothing else through a link', async () => {
       writeFileSync(at('main/of-agent'), '');
       execFileSync('chown', [String(user.uid), at('main/of-agent')]);
       await run(`cd ${at('worktree')}; ln -s ${at('main')} out; mkfifo pipe; touch last`);
@@ -76,7 +76,7 @@ describe.skipIf(!isRoot)(
       expect(statSync(at('main/of-agent')).uid).toBe(user.uid);
     });
 
-    it('says what it cannot reach', async () => {
+    it('reports what it cannot reach', async () => {
       mkdirSync(at('home/project'), { recursive: true, mode: 0o700 });
       const needs = {
         read: [at('home/project/x')],

@@ -21,7 +21,7 @@ function moved(old: string | null, now: string, upstream: string | null, isSuspe
 const asked = { type: 'DecisionOpened', data: { decision_id: 'd1', branch: 'main' } };
 const answered = (action: string) => ({ type: 'DecisionResolved', data: { decision_id: 'd1', action } });
 
-it('keeps the upstream of the first look, whatever later moves name', () => {
+it('keeps the upstream of the first observation, whatever later moves name', () => {
   expect(after(moved(null, '1', 'ours'))?.upstream).toBe('ours');
   expect(after(moved(null, '1', 'ours'), moved('1', '2', 'theirs'))?.upstream).toBe('ours');
   expect(after(moved(null, '1', null), moved('1', '2', 'theirs'))?.upstream).toBe(null);

@@ -49,7 +49,7 @@ function played(
 const fact = (account: SessionAccount, about: string): ClaimedFact | undefined =>
   listClaimedFacts(account).find((each) => each.about === about);
 
-describe('what a session said, beside what was measured', () => {
+describe("a session's reports beside the measurements", () => {
   it('agrees if it is the same', () => {
     const account = played();
     expect(fact(account, 'files')).toEqual({
@@ -85,7 +85,7 @@ describe('what a session said, beside what was measured', () => {
     expect(fact(account, about)).toMatchObject({ ...expected, differs: true });
   });
 
-  it('names a new dependency that was allowed, and says nothing about what is not there', () => {
+  it('names a new dependency that was allowed, and omits what neither has', () => {
     expect(fact(played({ new_dependencies: ['npm left-pad'] }), 'new dependencies')).toMatchObject({ differs: false });
     expect(fact(played(), 'new dependencies')).toBeUndefined();
     expect(fact(played(), 'rules of the mission')).toBeUndefined();

@@ -46,7 +46,7 @@ describe('a context packet', () => {
       expect(text).toContain(`## ${title}\n\n- entry`);
   });
 
-  it('shows the end of the output of a failed check: the error stands there', () => {
+  it('shows the end of the output of a failed check, because the error is there', () => {
     const state = emptyState();
     const output = `${'ok 1 - it works\n'.repeat(200)}AssertionError: 1860000 is not 5400000`;
     const checked = { task_id: 'A', checks_id: 'c', name: 'test', head: say.SHA, exit_code: 1, output, log: null };

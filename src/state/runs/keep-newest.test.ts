@@ -56,7 +56,7 @@ function manyRuns(count: number) {
 }
 
 describe('memory', () => {
-  it('keeps what is not over, and the newest thousand of what is', () => {
+  it('keeps what has not ended, and the newest thousand of what has', () => {
     const { agents, pipelines, decisions, effects } = manyRuns(KEPT_OVER + 500);
     for (const [map, letter] of [
       [agents, 'a'],
@@ -69,7 +69,7 @@ describe('memory', () => {
     expect([...effects.keys()]).toEqual(['start:a1:1', 'start:a2:1', 'start:a3:1']);
   });
 
-  it('goes by when something was over, not by its place in the map', () => {
+  it('uses the order of endings, not of the map', () => {
     const state = manyRuns(KEPT_OVER + 3);
     const [[, first] = []] = [...state.agents].slice(3);
     if (first === undefined) throw new Error('nothing is over');
@@ -91,7 +91,7 @@ describe('memory', () => {
     expect(state.agents.has('a1')).toBe(true);
   });
 
-  it('of an agent lasts until its process has gone', () => {
+  it('of an agent lasts until its process has exited', () => {
     const { state } = given([
       [runs.startAgent(), operator],
       [runs.started('a1'), system],

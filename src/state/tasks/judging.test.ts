@@ -24,7 +24,7 @@ const selfApprove = (reason = 'alone in this project') =>
   ({ kind: 'self-approve', command: { id: 'A', reason } }) as const;
 
 describe('the author of a change', () => {
-  it('does not claim it for review or for the merge, whatever the claim is called', () => {
+  it('cannot claim it for review or for the merge, whatever the claim is called', () => {
     for (const holder of ['ada', 'eve', 'reviewer'])
       given(written)
         .when(say.claim('A', 's9', { holder }), worker)
@@ -35,7 +35,7 @@ describe('the author of a change', () => {
       .thenTypes(['TaskClaimed', 'PhaseMoved']);
   });
 
-  it('stays its author after the work began again, and after another has fixed it', () => {
+  it('stays its author after the work restarts, and after another principal has fixed it', () => {
     const again: Step[] = [
       ...written,
       [say.operate('reinstate'), operator],
@@ -49,7 +49,7 @@ describe('the author of a change', () => {
       given(again).when(say.claim('A', 's9'), caller).thenRefused('separation-of-duties');
   });
 
-  it('is whoever records another commit than the one under review: then the claim cannot end in an approval', () => {
+  it('is any principal that records another commit than the one under review: its claim cannot approve', () => {
     const reviewing: Step[] = [...written, [say.claim('A', 's3', { role: 'reviewer' }), cleo]];
     const caller = session('s3', 'A', 3);
     const changed: Step[] = [...reviewing, [say.record({ commit_sha: OTHER }), caller]];
@@ -76,7 +76,7 @@ describe('the author of a change', () => {
     given(recorded).when(say.update('done'), session()).thenTypes(['ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('may review where the runbook says that the same agent may', () => {
+  it('may review if the runbook allows the same agent', () => {
     given(written, { ...OPEN, sameAgentMayReview: true })
       .when(say.claim('A', 's9'), worker)
       .thenTypes(['TaskClaimed', 'PhaseMoved']);
@@ -99,7 +99,7 @@ describe('an operator', () => {
     given(ready, gated).when(askMerge('A'), operator).thenRefused('separation-of-duties');
   });
 
-  it('does with a reason, which is on record and is about this commit only', () => {
+  it('does so with a reason, which is recorded and valid for this commit only', () => {
     const recorded = event('SelfApproved', {
       task_id: 'A',
       by: 'operator:ann',
@@ -124,7 +124,7 @@ describe('an operator', () => {
       .thenRefused('later-record');
   });
 
-  it('alone: neither a worker nor a session approves its own change with a reason', () => {
+  it('is the only one who can: neither a worker nor a session approves its own change with a reason', () => {
     for (const caller of [worker, session('s2', 'A', 2)])
       given(written).when(selfApprove(), caller).thenRefused('forbidden');
     given(own).when(selfApprove(' '), operator).thenRefused('no-reason');
@@ -151,7 +151,7 @@ describe('an approval', () => {
     [say.record(), caller],
   ];
 
-  it('is for the role whose turn it is: a claim without a role does not approve', () => {
+  it('requires the role that works next: a claim without a role cannot approve', () => {
     given(reviewing()).when(say.exit('REVIEW'), caller).thenRefused('wrong-role');
     given(reviewing()).when(say.update('done'), caller).thenRefused('wrong-role');
     given(reviewing()).when(say.complete(), caller).thenRefused('wrong-role');
@@ -160,7 +160,7 @@ describe('an approval', () => {
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('is all that needs the role: every claim may find fault, and give the task back', () => {
+  it('is all that requires the role: every claim may reject the work, and release the task', () => {
     given(reviewing())
       .when(say.exit('REVIEW', 'blocked'), caller)
       .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);
@@ -187,7 +187,7 @@ describe('a merge', () => {
       .thenRefused('wrong-role');
   });
 
-  it('is refused while a person is asked about the task, whoever wants it, and also after it was asked for', () => {
+  it('is refused while a decision about the task is open, for every caller, even after the request', () => {
     const asked = (action: 'retry' | 'dismiss') =>
       event('DecisionOpened', {
         decision_id: 'd1',
@@ -218,7 +218,7 @@ describe('a merge', () => {
       .thenTypes(['MergeRequested']);
   });
 
-  it('merges no commit that was first recorded when the review was over', () => {
+  it('is refused for a commit that was first recorded after the review', () => {
     const bare: Step[] = [[say.create('A', { phase: 'READY_FOR_MERGE' }), operator]];
     const chosen: Step[] = [...bare, [say.claim(), worker], [say.record(), session()]];
     given(chosen, gated).when(askMerge('A'), session()).thenRefused('unreviewed');
@@ -249,7 +249,7 @@ describe('a merge', () => {
 });
 
 describe('a principal', () => {
-  it('is read from the token, and kept with the claim and its end', () => {
+  it('is read from the token, and recorded with the claim and its end', () => {
     const { task } = given(written);
     expect(task('A').endings.map(({ holder, principal }) => [holder, principal])).toEqual([
       ['ada', 'worker:bob'],

@@ -8,7 +8,7 @@ const batch = fc.oneof(
   { weight: 1, arbitrary: fc.array(fc.tuple(fc.nat(199), fc.nat(4), fc.boolean()), { minLength: 80, maxLength: 200 }) },
 );
 
-it('is in order, however much changes at a time', () => {
+it('stays in order for changes of any size', () => {
   fc.assert(
     fc.property(fc.array(batch, { maxLength: 12, size: 'max' }), (batches) => {
       const queue = createQueue();

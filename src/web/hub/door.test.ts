@@ -58,7 +58,7 @@ it('forgets a key that the daemon does not know', async () => {
   expect(store.removeKept).toHaveBeenCalledOnce();
 });
 
-it('keeps a key that the daemon knows, also if this request is refused', async () => {
+it('keeps a key that the daemon knows, even if this request is refused', async () => {
   serve(403, true);
   await expect(open()).rejects.toMatchObject({ why: 'failing' });
   expect(store.removeKept).not.toHaveBeenCalled();

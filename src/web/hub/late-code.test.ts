@@ -24,7 +24,7 @@ describe('the code that is loaded late', () => {
     expect(await needed).toBe(LATE);
   });
 
-  it('is asked for once, and again only if that failed', async () => {
+  it('is requested once, and again only if that failed', async () => {
     const { code, asked } = scene([undefined, LATE]);
     await code.load();
     await code.load();

@@ -115,7 +115,7 @@ describe.skipIf(!bubblewrap.works)(`what a session leaves behind${unless}`, { ti
     expect(await world.run.gone(next)).toMatchObject({ exit: { code: 0 } });
   });
 
-  it('the mark of another session: that one ends all the same', async () => {
+  it('the mark of another session: that session still ends', async () => {
     const [mark, other] = [await world.start('MARK'), await world.start('OTHER')];
     await world.run.until('it runs', () => existsSync(join(world.worktreeOf('MARK'), '.baton')));
     writeFileSync(join(world.worktreeOf('MARK'), 'other'), other);

@@ -11,7 +11,7 @@ const FIRST = 'before-runbooks';
 
 /** Each ledger was left with a claimed task, a waiting one, and, since pipelines exist, an open decision. */
 describe.each(Object.keys(VERSIONS).filter((name) => name !== FIRST))('a ledger of %s', (name) => {
-  it('is verified, folds to the same tasks, and goes on', { timeout: 120_000 }, async () => {
+  it('is verified, folds to the same tasks, and continues', { timeout: 120_000 }, async () => {
     using _place = await takePlace();
     const old = unpackVersion(name);
     const before = await baton('ledger', 'export');

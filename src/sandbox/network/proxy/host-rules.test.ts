@@ -87,7 +87,7 @@ describe('a list of hosts', () => {
     expect(isListed(list, target(text))).toBe(false);
   });
 
-  it('ignores entries that are no hosts', () => {
+  it('ignores entries that are not hosts', () => {
     expect(isListed(['*', '*.', '.', '', 'https://example.com', 'a b'], target('example.com:443'))).toBe(false);
     expect(isListed(['*.1'], target('10.0.0.1:443'))).toBe(false);
   });

@@ -102,7 +102,7 @@ describe('the proxy of a session', () => {
     expect(counts.list()).toEqual([{ host: 'evil.example', allowed: 0, refused: 2 }]);
   });
 
-  it('goes by the address, not by a Host header that disagrees', async () => {
+  it('uses the address if the Host header disagrees', async () => {
     const own = `127.0.0.1:${portOf(origin)}`;
     const { port } = await proxyFor([own]);
     const answer = await plain(port, `http://${own}/`, { host: 'evil.example' });

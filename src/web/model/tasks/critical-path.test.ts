@@ -49,7 +49,7 @@ describe('the critical path', () => {
     expect(criticalPath(project(lines), longestChains(project(lines)))).toHaveLength(3000);
   });
 
-  it('does not hang on a circle, which no ledger should have', () => {
+  it('ends on a cycle, which no ledger should have', () => {
     const state = project(['A', 'B after A', 'C']);
     const a = state.tasks.get('A');
     if (a !== undefined) state.tasks.set('A', { ...a, after: ['B'] });
