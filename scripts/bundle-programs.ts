@@ -22,7 +22,10 @@ export const ownFolders = (bundleFolder: string): Plugin => ({
   },
 });
 
-/** The stop hook's fallback without a supervisor is a separate file, because loading it costs a millisecond at every stop. */
+/**
+ * The stop hook's fallback without a supervisor is a separate file, because loading it costs a millisecond at every
+ * stop.
+ */
 const apart: Plugin = {
   name: 'apart',
   setup: (bundle) => {
@@ -30,7 +33,10 @@ const apart: Plugin = {
   },
 };
 
-/** `baton up --foreground` runs the daemon's own bundle: a second copy would double the size of the command, and its start. */
+/**
+ * `baton up --foreground` runs the daemon's own bundle: a second copy would double the size of the command, and its
+ * start.
+ */
 const daemonApart: Plugin = {
   name: 'daemon-apart',
   setup: (bundle) => {

@@ -47,7 +47,10 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
   return Array.isArray(value);
 }
 
-/** A secret that is an ordinary word is replaced only in prose; in ids, branches and paths that would change the meaning. */
+/**
+ * A secret that is an ordinary word is replaced only in prose; in ids, branches and paths that would change the
+ * meaning.
+ */
 const PROSE = /[\s="'`]/;
 /** Long mixed-case keys cannot be words or ids, so they are replaced everywhere, even inside a longer word. */
 const KEY = /^(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{40,}$/;

@@ -12,9 +12,10 @@ export interface ListOptions {
 }
 
 /**
- * The list of tools of one connection. It follows the caller's state, and the client is notified of changes. Many clients read the list once
- * and ignore the notification; such a client must still be able to claim a task and to finish it. So a worker gets all tools until its client
- * has proved that it follows changes, by reading the list right after a notification.
+ * The list of tools of one connection. It follows the caller's state, and the client is notified of changes. Many
+ * clients read the list once and ignore the notification; such a client must still be able to claim a task and to
+ * finish it. So a worker gets all tools until its client has proved that it follows changes, by reading the list right
+ * after a notification.
  */
 export class ListedTools {
   readonly #options: ListOptions;

@@ -19,7 +19,9 @@ export interface BranchTask {
 const MAX_NAME = 240;
 const MAX_SLUG = 40;
 
-/** Renders a task's branch name. Values are lower-cased, and characters that do not belong in a branch name become `-`. */
+/**
+ * Renders a task's branch name. Values are lower-cased, and characters that do not belong in a branch name become `-`.
+ */
 export function renderBranch(template: string, task: BranchTask): Parsed<string> {
   const values: Record<(typeof BRANCH_FIELDS)[number], string> = {
     id: namePart(task.id),

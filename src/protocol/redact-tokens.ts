@@ -46,7 +46,9 @@ export function secretPartOf(token: string): string {
 /** Baton's secrets are not shorter; a shorter text may be an ordinary word. */
 const SHORTEST = 16;
 
-/** One form for each offset within a group of three bytes, without the edge characters, which depend on the neighbours. */
+/**
+ * One form for each offset within a group of three bytes, without the edge characters, which depend on the neighbours.
+ */
 function base64Of(ascii: string): string[] {
   return [0, 1, 2].map((before) => {
     const whole = Math.floor(((before + ascii.length) * 8) / 6);

@@ -66,7 +66,10 @@ export function isModelClient(run: string): boolean {
 
 export interface AgentPlan extends HandlerPlans {
   readonly name: string;
-  /** A name of `MODEL_CLIENTS` or of an ACP agent, `acp:COMMAND`, `scripted`, `builtin:ROLE`, or a command for the shell. */
+  /**
+   * A name of `MODEL_CLIENTS` or of an ACP agent, `acp:COMMAND`, `scripted`, `builtin:ROLE`, or a command for the
+   * shell.
+   */
   readonly run: string;
   readonly prompt?: string;
   readonly prompt_file?: string;

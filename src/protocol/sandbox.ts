@@ -144,7 +144,7 @@ export interface Injection {
 export interface PrivateGit {
   /** Baton's folder for the private git directory. The session sees the folder `git` in it. */
   readonly folder: string;
-  /** Where the session sees the private git directory: at the git directory of the worktree. */
+  /** The path of the private git directory in the session: that of the worktree's git directory. */
   readonly at: string;
   readonly worktree: string;
   readonly commonDir: string;

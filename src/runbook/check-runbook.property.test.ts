@@ -22,7 +22,7 @@ function verdictOf(tree: object, syntax: (typeof WRITTEN)[number]): unknown {
     .toSorted();
 }
 
-/** Where a message places another definition depends on the file's syntax. */
+/** The place of another definition in a message depends on the file's syntax. */
 function withoutPlaces(message: string): string {
   return message.replaceAll(/(?:runbook|baton)\.(?:toml|yaml|json)(?::\d+){0,2}/g, 'the runbook');
 }

@@ -140,7 +140,7 @@ export const EVENTS = {
     by: optional(text),
   },
   WritebackWaived: { task_id: text, reason: text },
-  /** An operator approves a change of their own, at this commit. */
+  /** An operator approves their own change, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
   /** A person's note for the agent that works on the task, or for the next session. */
   NoteAdded: {

@@ -56,7 +56,10 @@ export function findUnknownType({ type, data }: Pick<Entry, 'type' | 'data'>): s
   return isFolded(type) || LEDGER_TYPES.has(type) ? undefined : type;
 }
 
-/** An entry to fold; undefined for types of the ledger, and for unknown ones (`findUnknownType`). Throws `UnreadableEntry` if the data does not fit its type. */
+/**
+ * Converts an entry to fold; undefined for types of the ledger, and for unknown ones (`findUnknownType`). Throws
+ * `UnreadableEntry` if the data does not fit its type.
+ */
 export function toRecordedEvent(entry: Entry): RecordedEvent | undefined {
   const { type, seq, at } = entry;
   if (!isFolded(type)) return undefined;

@@ -41,7 +41,9 @@ export interface State extends Runs, Timelines, FleetState {
   readonly workersWorkflows: Map<string, string>;
   /** The newest answers to keyed commands: a repeated command gets the same answer without a second effect. */
   readonly settled: Map<string, unknown>;
-  /** The types of entries that this version does not know, with the seq of the first of each: see `findUnknownEntry`. */
+  /**
+   * The types of entries that this version does not know, with the seq of the first of each: see `findUnknownEntry`.
+   */
   readonly unknown: Map<string, number>;
   seq: number;
 }

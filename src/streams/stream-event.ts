@@ -28,7 +28,7 @@ export interface UsageEvent {
   readonly id?: string;
   /** Set if the event counts only for a known message. */
   readonly isUpdate?: true;
-  /** For a conversation: the usage of the last request. */
+  /** The usage of a conversation's last request. */
   readonly request?: TokenUsage;
 }
 

@@ -6,8 +6,8 @@ export interface GuardedAgent {
   /** Sends a heartbeat to renew the claim. */
   readonly renew: (isFrozen: boolean) => Promise<Answer>;
   /**
-   * Freezes the agent. Resolves to whether all its processes stand still. Called again until they do, and while they
-   * must.
+   * Freezes the agent. Resolves to whether all its processes are stopped. Called again until they are, and while they
+   * must be.
    */
   readonly freeze: () => Promise<boolean>;
   readonly thaw: () => Promise<void>;

@@ -40,7 +40,7 @@ export const claudeCase: ClientCase = {
   model: 'claude-sonnet-5',
   env: ({ model, temporary }) => ({
     ANTHROPIC_BASE_URL: model.url,
-    // Logs in as a subscriber, because only subscribers are told when a limit ends.
+    // Logs in as a subscriber, because only subscribers learn when a limit ends.
     CLAUDE_CODE_OAUTH_TOKEN: 'dummy-token-0000000000000000',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_MAX_RETRIES: '0',

@@ -10,7 +10,7 @@ import { type HookCall, type HookOutput, readHookInput, renderHookOutput } from 
 export async function runSessionHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
   const [name, moment = '', ...options] = args;
   const client = CLIENTS.find((each) => each === name);
-  // Agents started by Baton have hooks of their own.
+  // Agents that Baton starts have separate hooks.
   if (client === undefined || env['BATON_AGENT_ID']) return leave('');
   setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
   const input = readHookInput(readStdin(), cwd);

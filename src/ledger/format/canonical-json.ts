@@ -28,7 +28,10 @@ export class NotCanonical extends Error {
   }
 }
 
-/** Throws `NotCanonical`. `JSON.stringify` writes strings and numbers as the RFC asks, several times faster than code here. */
+/**
+ * Throws `NotCanonical`. `JSON.stringify` writes strings and numbers as the RFC asks, several times faster than code
+ * here.
+ */
 export function renderCanonical(value: unknown, depth: number, integersOnly: boolean): string {
   const check: OrderCheck = { integersOnly, orderable: true };
   const ordered = inOrder(value, depth, check);

@@ -13,7 +13,10 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
-/** SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, which is faster for long inputs. */
+/**
+ * SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, which is faster for long
+ * inputs.
+ */
 export function portableSha256(bytes: Uint8Array): Uint8Array {
   HASH.set(INITIAL);
   const { length } = bytes;

@@ -5,7 +5,9 @@ import { Frontier, subtreeLevel, TILE_HEIGHT } from './merkle.ts';
 
 const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
-/** Leaves and tile roots of a store; other nodes are computed from at most 128 of them. Missing hashes give `undefined`. */
+/**
+ * Leaves and tile roots of a store; other nodes are computed from at most 128 of them. Missing hashes give `undefined`.
+ */
 export class Tree {
   readonly #store: Pick<Store, 'hashes' | 'tiles'>;
   readonly #sha256: Sha256;

@@ -33,7 +33,7 @@ export async function appendToPostgres(
 
 /**
  * Appends one entry with a plain INSERT, which costs a third less than the function. Returns false on a conflict, a
- * repeat or a commit that is not durable; the function tells which.
+ * repeat or a commit that is not durable; the caller then calls the function, which reports the reason.
  */
 async function appendOne(
   connection: PostgresConnection,

@@ -55,7 +55,7 @@ export const OPEN_PROJECT: Statement = {
   waitsForSetUp: true,
 };
 
-/** For a process beside the daemons: the daemons compare and open the chain, and this process writes nothing before. */
+/** For a process beside the daemons, which compare and open the chain. This process writes nothing before they have. */
 export function waitForDaemons(connection: PostgresConnection, project: number): OpenChain {
   return (generation) =>
     catchProblem(async () => {

@@ -81,9 +81,7 @@ describe('verify, which names the first faulty entry', () => {
   });
 });
 
-/**
- * Records `count` entries. A conflicting append is repeated, because the other writer's entries change what it follows.
- */
+/** Records `count` entries. Repeats an append that conflicts with the other writer. */
 async function recordUntilIn(ledger: Ledger, count: number): Promise<void> {
   for (let n = 0; n < count;) {
     const recorded = await ledger.append([testDraft(n)]);

@@ -200,7 +200,7 @@ export interface PostgresStoreOptions extends PostgresOptions {
   readonly opening?: ChainOpening;
 }
 
-/** Opens one project with sessions of its own. A process with several projects shares a `makePostgresDatabase`. */
+/** Opens one project with its own sessions. A process with several projects shares a `makePostgresDatabase`. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedPostgresStore> {
   const { project, opening, ...rest } = options;
   const database = makePostgresDatabase(rest);

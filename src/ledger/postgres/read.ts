@@ -19,7 +19,10 @@ export async function selectHead(connection: PostgresConnection, project: number
 
 type ProjectTables = Omit<Store, 'kind' | 'head' | 'append' | 'watch' | 'health' | 'probe' | 'close'>;
 
-/** The tables of one project. Reads in batches by key, without cursors: a paused reader keeps nothing open on the server. */
+/**
+ * The tables of one project. Reads in batches by key, without cursors: a paused reader keeps nothing open on the
+ * server.
+ */
 export function makeProjectTables(
   project: number,
   { reader, writer, slow }: Readonly<Record<'reader' | 'writer' | 'slow', PostgresConnection>>,

@@ -11,7 +11,7 @@ export async function applySettings(
   const [row] = rows;
   if (row === undefined || row.standby)
     throw new Error('the server is a standby, and entries are read from the primary only');
-  // Detects a pooler, which answers with a process id of its own. In transaction mode it would lose settings, LISTEN
+  // Detects a pooler, which answers with its own process id. In transaction mode a pooler would lose settings, LISTEN
   // and prepared statements.
   const checked = checkStoreUrl(url);
   const accepts = checked.ok && checked.value.hasSessionPooler;

@@ -16,7 +16,9 @@ interface VerifiedCommit {
   readonly keys: readonly NoteKey[];
 }
 
-/** Adds verified commits to the replica, in order. Never fails its caller: a full disk must not fail a durable commit. */
+/**
+ * Adds verified commits to the replica, in order. Never fails its caller: a full disk must not fail a durable commit.
+ */
 export class ReplicaWriter {
   readonly #parts: StoreParts;
   readonly #signer: SnapshotSigner;

@@ -18,7 +18,9 @@ export function scaleLockTimes(waitMs: number): LockTimes {
   return { waitMs, knownMs: Math.ceil(waitMs / 12), noticeMs: Math.ceil(waitMs / 3) };
 }
 
-/** Waits for locks asynchronously: SQLite's busy timeout would block the whole process. `work` must do all or nothing. */
+/**
+ * Waits for locks asynchronously: SQLite's busy timeout would block the whole process. `work` must do all or nothing.
+ */
 export class LockWait {
   readonly #path: string;
   readonly #times: LockTimes;

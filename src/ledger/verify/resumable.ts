@@ -21,8 +21,8 @@ export interface RememberedPosition {
 }
 
 /**
- * Verifies the lines of an export in parts, as `ledger_export` returns them, and continues from a remembered position. After the first fault
- * it accepts nothing more.
+ * Verifies the lines of an export in parts, as `ledger_export` returns them, and continues from a remembered position.
+ * After the first fault it accepts nothing more.
  */
 export class ResumableVerification {
   readonly #verifier: Verifier;

@@ -127,7 +127,9 @@ export interface ProvenTask {
 const encoder = new TextEncoder();
 const FIELDS = ['checkpoint', 'entries', 'key', 'kind', 'project', 'task_id', 'v'];
 
-/** Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger. */
+/**
+ * Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger.
+ */
 export async function verifyTaskProof(
   verifier: Verifier,
   value: unknown,

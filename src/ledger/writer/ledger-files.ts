@@ -28,7 +28,9 @@ export interface OutsideCopy {
 /** For a shared store: the replicas of all hosts show that entries are missing. */
 export const NO_OUTSIDE_COPY: OutsideCopy = { read: () => undefined, write() {}, sync() {}, close() {} };
 
-/** Overwritten in place: a rename costs as much as the commit. A torn copy has no valid signature and counts as missing. */
+/**
+ * Overwritten in place: a rename costs as much as the commit. A torn copy has no valid signature and counts as missing.
+ */
 export class OutsideCopyFile implements OutsideCopy {
   readonly #path: string;
   #file: number | undefined;

@@ -1,8 +1,8 @@
 import { type ElementFormat, TEXT_FORMATS, type TextFormat } from '../text/text-format.ts';
 
 /**
- * A shape declares what a message looks like. It is plain data: the same declaration is checked (`check-shape.ts`), published
- * as JSON Schema (`json-schema.ts`) and typed (`ValueOf`), and it may come from a file that a user wrote.
+ * A shape declares what a message looks like. It is plain data: the same declaration is checked (`check-shape.ts`),
+ * published as JSON Schema (`json-schema.ts`) and typed (`ValueOf`), and it may come from a file that a user wrote.
  */
 export type Shape =
   | TextShape
@@ -105,7 +105,9 @@ export interface ObjectShape extends Described {
 export interface GroupElement extends Described {
   readonly kind: 'group';
   readonly elements: Elements;
-  /** Set by the checker for an item of a list: the item's name. Its `elements` are then its attributes and its `text`. */
+  /**
+   * Set by the checker for an item of a list: the item's name. Its `elements` are then its attributes and its `text`.
+   */
   readonly item?: string;
 }
 

@@ -9,7 +9,10 @@ export type Node = ObjectNode | ListNode | TextNode | ScalarNode;
 export interface ObjectNode {
   readonly kind: 'object';
   readonly at: number;
-  /** The offset of problems about missing fields: the closing brace in JSON, the first field in YAML, the start tag in XML. */
+  /**
+   * The offset of problems about missing fields: the closing brace in JSON, the first field in YAML, the start tag in
+   * XML.
+   */
   readonly end: number;
   readonly fields: ReadonlyMap<string, ObjectField>;
 }

@@ -1,9 +1,10 @@
 import { ONE_TOKEN_WORDS } from './one-token-words.ts';
 
 /**
- * An upper bound for the number of tokens of a text, for any script and any tokenizer of the byte-level BPE family.
- * A tokenizer's ranks are megabytes and differ between models, so the bound charges each kind of character the most that it costs in
- * the tokenizers that can be run (`token-bound.test.ts`), and a quarter more for words, because newer tokenizers cut prose finer.
+ * An upper bound for the number of tokens of a text, for any script and any tokenizer of the byte-level BPE family. A
+ * tokenizer's ranks are megabytes and differ between models, so the bound charges each kind of character the most that
+ * it costs in the tokenizers that can be run (`token-bound.test.ts`), and a quarter more for words, because newer
+ * tokenizers cut prose finer.
  */
 export function boundTokens(text: string): number {
   return Math.ceil(scan(text, Number.POSITIVE_INFINITY).quarters / QUARTERS);

@@ -29,7 +29,7 @@ export function findGroupFolders(): GroupFolders[] {
     const path = own.get(controller);
     if (mount === undefined || path === undefined) return undefined;
     const inside = join(mount.at, path.startsWith(mount.root) ? path.slice(mount.root.length) : path);
-    // In a container, the path may be one of the host.
+    // In a container, the path may be a path of the host.
     return existsSync(inside) ? inside : mount.at;
   };
   const unified = place('');
@@ -78,8 +78,8 @@ export function openGroup({ kind, folders }: GroupFolders, name: string, limits:
 }
 
 /**
- * The file that moves a process into a subgroup, which has no limits of its own. A session with its own namespaces can
- * mount and change the group that it is in, but nothing above.
+ * The file that moves a process into a subgroup, which has no limits. A session with its own namespaces can mount and
+ * change the group that it is in, but no group above.
  */
 export function procsOf(group: string): string {
   return join(group, INNER, 'cgroup.procs');

@@ -59,7 +59,7 @@ function changesSomething(mount: Mount, above: readonly Rule[]): boolean {
   }
 }
 
-/** The mount that determines what is at a path. */
+/** Finds the mount that applies to a path. */
 export function findAround(path: string, rules: readonly Rule[]): Mount | undefined {
   let found: Mount | undefined;
   for (const { mount } of rules) {

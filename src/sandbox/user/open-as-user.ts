@@ -34,8 +34,8 @@ export function openAsUser({ spec, id }: SandboxRequest, { namespaces, unsharesN
     started: () => {},
     freeze: async (isFrozen) => {
       const isHeld = await limits.freeze(isFrozen);
-      // As root, the supervisor can signal the processes itself if the groups cannot be frozen. With sudo, a session may
-      // have been moved to another group, so its processes are also signalled by their mark.
+      // As root, the supervisor can signal the processes itself if the groups cannot be frozen. With sudo, a session
+      // may have been moved to another group, so its processes are also signalled by their mark.
       return isRoot() ? isHeld : stopUserProcesses(user, mark, othersOf(live).length === 0, isFrozen);
     },
     end: async () => {

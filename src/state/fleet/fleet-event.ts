@@ -27,7 +27,10 @@ export const FLEET_EVENTS = {
   /** Every live host can read the entries up to this level. */
   LevelRaised: { level: whole },
   RemoteChanged: { remote: text, by: text },
-  /** `sha`: the head of the session's branch, at `refs/baton/TASK/EPOCH`. `wip`: the commit with the uncommitted work, if there was any. */
+  /**
+   * `sha`: the head of the session's branch, at `refs/baton/TASK/EPOCH`. `wip`: the commit with the uncommitted work,
+   * if there was any.
+   */
   WorkPushed: { task_id: text, epoch: whole, host: text, sha: text, wip: nullable(text) },
   WorkPushFailed: { task_id: text, epoch: whole, host: text, sha: nullable(text), reason: text },
   /** An operator accepted this chain although another one had been seen, which differs from `differs_at` on. */

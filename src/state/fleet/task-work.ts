@@ -14,8 +14,9 @@ export function mayWorkHere(state: State, task: Task, here: string | undefined):
 }
 
 /**
- * Returns undefined if the work is here or at the remote, or if there is none. After a claim expired, or a host was
- * removed, the task continues on any host from what was pushed, because waiting for the host is not possible.
+ * Why the work is out of reach; undefined if it is on this host or at the remote, or if there is none. After a claim
+ * expired, or a host was removed, the task continues on any host from what was pushed, because waiting for the host is
+ * not possible.
  */
 export function findOutOfReach(state: State, task: Task, here: string | undefined): OutOfReach | undefined {
   if (here === undefined || task.flow.branch === null) return undefined;

@@ -5,7 +5,10 @@ import { describeHandoff, describeRecord } from './describe-message.ts';
 import { type Lesson, lessonsFor } from './memory.ts';
 import { KEPT_CHARACTERS, SECTION_NAMES, SECTIONS, type SectionName, type Statement } from './statement.ts';
 
-/** Everything that the next session or person on a task needs, newest first in each section. A pure function of the state. */
+/**
+ * Everything that the next session or person on a task needs, newest first in each section. A pure function of the
+ * state.
+ */
 export interface Packet {
   readonly task: Task;
   /** The task's title and requirements, in their authors' words. */

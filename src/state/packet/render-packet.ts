@@ -49,7 +49,8 @@ export function renderPacket(packet: Packet, options: RenderOptions = {}): Rende
 const FOOTER = 'Entries hold the rest: call entry_get with `seq`, or run `baton ledger show SEQ`.';
 
 /**
- * The maximum share of tokens for head and tail, and also for the sections' headings with the entries that are omitted.
+ * The maximum share of tokens for head and tail. The same share limits the headings of sections, which name the omitted
+ * entries.
  */
 const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;

@@ -34,7 +34,10 @@ export function addElapsedTime(before: AgentRun, after: AgentRun, at: string): A
   };
 }
 
-/** Adds an agent's new spending to its accounts (agent, outermost pipeline, task, model, day) and to each pipeline that it runs in. */
+/**
+ * Adds an agent's new spending to its accounts (agent, outermost pipeline, task, model, day) and to each pipeline that
+ * it runs in.
+ */
 export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: string): void {
   const spent = subtractSpending(agentSpending(after), agentSpending(before));
   if (Object.values(spent).every((value) => value === 0)) return;

@@ -142,7 +142,10 @@ export const RUN_EVENTS = {
   AgentStop: { agent_id: text },
   /** A stop was blocked. `blocks`: the number of blocks in the run, including this one. */
   AgentBlocked: { agent_id: text, blocks: whole },
-  /** No event during a turn for `limits.silence`, or a tool call open for `limits.tool`. `tool` is null for a silent turn. */
+  /**
+   * No event during a turn for `limits.silence`, or a tool call open for `limits.tool`. `tool` is null for a silent
+   * turn.
+   */
   AgentSilent: { agent_id: text, what: choice(['turn', 'tool']), for_ms: whole, tool: nullable(text) },
   /** The agent printed output while a decision about its silence was open. */
   AgentHeard: { agent_id: text },

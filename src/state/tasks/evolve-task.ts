@@ -114,7 +114,8 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
 
 function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, cause, reason } = data;
-  // A task that is blocked again returns to the phase before the first block; a cancelled task stays cancelled, with its reason.
+  // A task that is blocked again returns to the phase before the first block; a cancelled task stays cancelled, with
+  // its reason.
   const cancelled = cause === 'cancelled' ? { isCancelled: true as const } : {};
   const after = isCancelled(task) ? task.blocked : { from: task.blocked?.from ?? from, reason, ...cancelled };
   const blocked = to === 'BLOCKED' ? after : null;

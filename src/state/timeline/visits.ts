@@ -89,7 +89,9 @@ const WORKFLOW = [
   'closer',
 ] as const;
 
-/** The stages that a task has visited, and for a workflow those that it has yet to visit, in the order of the workflow. */
+/**
+ * The stages that a task has visited, and for a workflow those that it has yet to visit, in the order of the workflow.
+ */
 export function listStages(
   visits: readonly Visit[],
   { isWorkflow, hasChecks }: { readonly isWorkflow: boolean; readonly hasChecks: boolean },

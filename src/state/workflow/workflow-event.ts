@@ -241,7 +241,7 @@ export const WORKFLOW_EVENTS = {
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
-  /** The next claim is reserved for this agent or this person; for nobody in particular if both are null. */
+  /** The next claim is reserved for this agent or this person. If both are null, nothing is reserved. */
   TaskAssigned: {
     task_id: text,
     agent: nullable(typed<AgentPlan>()),

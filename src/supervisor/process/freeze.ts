@@ -18,7 +18,7 @@ export class Freezer {
   }
 
   /**
-   * Stops all processes. Resolves to whether all stand still. The caller repeats it while that must hold, because
+   * Stops all processes. Resolves to whether all are stopped. The caller repeats it while that must hold, because
    * another program may continue a process.
    */
   async freeze(): Promise<boolean> {

@@ -15,8 +15,8 @@ export interface Reader {
 }
 
 /**
- * Where a comment can be sent: to the agent that works on the task, to the next session, or into the note of the answer
- * to its open decision.
+ * The possible targets of a comment: the agent that works on the task, the next session, or the note of the answer to
+ * its open decision.
  */
 export interface CommentTargets {
   readonly agent: Reader | undefined;

@@ -61,7 +61,7 @@ function waitOf(state: State, decision: Decision, at: string): Wait {
   };
 }
 
-/** The runs that stand still until the answer; else the subject of the decision. */
+/** The runs that wait for the answer; without any, the subject of the decision. */
 function whoWaits(state: State, { id, agentId, pipelineId, taskId, branch, adopts }: Decision): readonly string[] {
   const names: string[] = [];
   for (const { parked, outcome, plan } of state.agents.values())
