@@ -221,7 +221,7 @@ export type RecordedEvent = Event & {
   /** The actor without a page: see `splitActor`. */
   readonly actor: string;
   readonly via?: string;
-  /** The keyed command that was answered with this entry and the others of its commit. */
+  /** The keyed command that this entry and the others of its commit settle. */
   readonly settles?: SettledRequest;
 };
 
