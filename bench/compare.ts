@@ -11,8 +11,9 @@ import type * as Racing from './handoff/race.ts';
 import type { Benchmark, Measure } from './measure.ts';
 
 /**
- * `node bench/compare.ts --base COMMIT [--rounds 3] [NAME …]`: start-up, hooks, appends and handoffs of a commit and of this checkout, in
- * turns in one run, and the ratio of the best of each. Each checkout is measured by its own benchmarks, in processes of their own.
+ * `node bench/compare.ts --base COMMIT [--rounds 3] [NAME …]`: compares start-up, hooks, appends and handoffs of a
+ * commit and of this checkout, which take turns in one run, by the ratio of the best of each. Each checkout is measured
+ * with its own benchmarks, in separate processes.
  */
 const NAMES = ['start', 'hooks', 'ledger', 'handoff'];
 /** Differences below this are noise. */
@@ -25,7 +26,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     base: { type: 'string' },
     rounds: { type: 'string', default: '3' },
-    /** For the processes that this script starts. */
+    /** An internal option for the processes that this script starts. */
     root: { type: 'string' },
   },
 });
@@ -47,7 +48,7 @@ function compareWith(commit: string): void {
   const best = roots.map(() => new Map<string, Figure>());
   for (const name of names) {
     for (let round = 0; round < Number(options.rounds); round += 1) {
-      // The order alternates, too.
+      // The order of the two checkouts alternates.
       for (const side of round % 2 === 0 ? [0, 1] : [1, 0]) keepBest(best[side], measureApart(roots[side], name));
     }
     print(name, best);
@@ -59,7 +60,7 @@ interface Figure {
   readonly value: number;
   readonly unit: string;
   readonly isRate: boolean;
-  /** What is compared: the value beside the bare limit that the same process measured, which a busy machine slows down as well. */
+  /** The value relative to the bare limit that the same process measured, since a busy machine slows both down. */
   readonly relative: number;
 }
 
@@ -109,9 +110,9 @@ function figureOf({ name, value, unit, goal, ratio }: Measure): Figure {
   return { name, value, unit, isRate: goal.startsWith('≥'), relative: ratio };
 }
 
-/** Baton alone: `npm run bench handoff` compares it with its peers, and gives no figure if none is installed. */
+/** Measures Baton alone: `npm run bench handoff` also runs its peers, and gives no figure if none is installed. */
 async function measureHandoff(root: string): Promise<readonly Figure[]> {
-  // Long enough that a busy machine gets past the warm-up rounds.
+  // Long enough to complete the warm-up rounds even on a busy machine.
   const one: Race = { batons: 1, workMs: 3, handoffs: WARM_UP + 500, limitMs: 120_000 };
   const many: Race = { batons: 32, workMs: 0, handoffs: 30_000, limitMs: 6000 };
   /* oxlint-disable typescript/no-unsafe-type-assertion -- the modules of another checkout */

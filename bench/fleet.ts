@@ -7,10 +7,13 @@ import { ON_POSTGRES } from './handoff/contenders.ts';
 import { shareServer } from './handoff/postgres-venue.ts';
 import { atLeast, atMost, type Benchmark, type Measure } from './measure.ts';
 
-/** Each system runs this often, in turn, and its best run counts. */
+/** The number of runs of each system, in turns; its best run counts. */
 const ROUNDS = 3;
 
-/** Many hosts on one PostgreSQL, beside the peers that use it: everybody on one server, in one run. `--minutes N`: how long the crowd works. */
+/**
+ * Many hosts on one PostgreSQL, compared with peers that use PostgreSQL: all on one server, in one run. `--minutes N`:
+ * the length of the run.
+ */
 export const fleet: Benchmark = {
   name: 'fleet',
   async run() {

@@ -6,14 +6,20 @@ import { race } from './handoff/race.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { atLeast, atMost } from './measure.ts';
 
-/** Each system runs this often, in turn, and its best run counts: other load on the machine affects single runs only. */
+/**
+ * The number of runs of each system, in turns; its best run counts, because other load on the machine affects single
+ * runs only.
+ */
 const ROUNDS = 3;
-/** Servers run for long, so their start is not compared. */
+/** Excluded rounds, because servers run for long and their start is not compared. */
 const WARM_UP = 600;
 const ONE_BATON: Race = { batons: 1, workMs: 3, handoffs: WARM_UP + 500, limitMs: 20_000 };
 const MANY_BATONS: Race = { batons: 32, workMs: 0, handoffs: 60_000, limitMs: 8000 };
 
-/** From done to the next job in a worker of another process: Baton's exit signal beside five peers. */
+/**
+ * The time from the end of a job to the start of the next in another process's worker: Baton's exit signal compared
+ * with five peers.
+ */
 export const handoff: Benchmark = {
   name: 'handoff',
   async run() {

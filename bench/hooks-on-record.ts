@@ -6,7 +6,7 @@ import { median } from './measure.ts';
 
 const STOPS = 200;
 
-/** The gate keeps `on_idle` busy, so that only one entry is measured, and nothing that follows from it. */
+/** The gate keeps `on_idle` busy, so that only one entry is measured, without its consequences. */
 const RUNBOOK = `
 [agents.waiting]
 run = "exec cat"
@@ -16,7 +16,10 @@ on_idle = { action = "gate", run = "sleep 600" }
 blocks = 1000000
 `;
 
-/** A stop that is recorded before it is answered, an entry requested from the daemon directly, and a request without work. */
+/**
+ * Measures a stop that is recorded before it is answered, an entry requested from the daemon directly, and a request
+ * without work.
+ */
 export async function measureOnRecord() {
   await using scene = await RunWorld.open({ runbook: RUNBOOK });
   const id = await scene.run('waiting');

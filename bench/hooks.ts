@@ -86,7 +86,7 @@ interface Supervisor {
   readonly port: number;
 }
 
-/** A supervisor whose agent does nothing, for as long as the work takes. */
+/** Runs a supervisor with an idle agent while the work takes place. */
 async function withSupervisor<T>(
   stateDir: string,
   name: string,
@@ -172,7 +172,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - before;
 }
 
-/** The memory of a new process still grows: it counts when two readings agree. */
+/** The memory of a new process, once two readings agree, since it grows at first. */
 async function settledMb(pid: number): Promise<number> {
   let last = 0;
   return until('its memory has settled', async () => {

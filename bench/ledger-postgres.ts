@@ -11,14 +11,14 @@ import { startPostgres } from '../test/postgres/server.ts';
 import { atLeast, type Benchmark, type Measure } from './measure.ts';
 
 /**
- * Appends to PostgreSQL beside bare inserts of the same bytes: once with what a chain takes (canonical bytes, hash,
- * link, compare-and-swap, wake-ups), and once with everything that a ledger does (tree and signature as well). All of them
- * wait for the disk. Rounds take turns, so that whatever else the machine does hits all of them.
+ * Compares appends to PostgreSQL with bare inserts of the same bytes: once with what a chain needs (canonical bytes,
+ * hash, link, compare-and-swap, wake-ups), and once with everything that a ledger does (also tree and signature). All
+ * are synced to disk. Rounds take turns, so that other load on the machine affects all of them.
  */
 const WRITERS = 8;
 const GROUP = 100;
 const ROUNDS = 60;
-/** Not counted: they fill caches, and let V8 compile and the server plan. */
+/** Rounds that do not count: they fill caches, and let V8 compile and the server plan. */
 const FIRST_ROUNDS = 12;
 
 interface Writer {
@@ -51,7 +51,7 @@ export const ledgerPostgres: Benchmark = {
 
 async function measureAll(url: string, roundMs: number): Promise<Measure[]> {
   const names = Array.from({ length: WRITERS }, (_, i) => `own-${i}`);
-  // One daemon with eight projects on the one hand, eight daemons with one project on the other.
+  // Compares one daemon with eight projects to eight daemons with one project each.
   const daemon = makePostgresDatabase({ url });
   const daemons = names.map(() => makePostgresDatabase({ url }));
   const kinds = {
@@ -116,7 +116,7 @@ function toMeasures(rate: Rates): Measure[] {
   ];
 }
 
-/** Rotates the order, so that no variant always follows the same other one. */
+/** Rotates the order, so that no variant always follows the same one. */
 function rotated<T>(items: readonly T[], by: number): readonly T[] {
   const start = by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
@@ -136,7 +136,7 @@ async function measureRound(writers: readonly Writer[], roundMs: number): Promis
 
 async function openBareWriter(url: string, isSigned: boolean): Promise<Writer> {
   const client = new Client({ connectionString: url });
-  // If something else fails, the server ends first; that error is reported.
+  // If another call fails, the server ends first; that call's error is reported.
   client.on('error', () => undefined);
   await client.connect();
   await client.query('SET synchronous_commit = on');
@@ -155,7 +155,7 @@ async function openBareWriter(url: string, isSigned: boolean): Promise<Writer> {
   };
 }
 
-/** The bytes of an entry, with the hash and the signature that a commit of one entry takes. */
+/** The bytes of an entry, with the hash and the signature that a commit of one entry needs. */
 function makeSigned(): Uint8Array {
   nodeSha256(BARE);
   signer.sign(NOTE);
@@ -189,7 +189,7 @@ async function openWriter(database: PostgresDatabase, project: string, size: num
   };
 }
 
-/** What the loser of the race reads before it retries. */
+/** Reads what the loser of a race reads before it retries. */
 async function follow(store: Store, frontier: Frontier, head: Head): Promise<void> {
   if (head.size === frontier.size) return;
   for await (const hashes of store.hashes({ from: frontier.size + 1, to: head.size })) {
@@ -208,7 +208,7 @@ function makeCommit(project: string, after: Head, tree: Frontier, size: number, 
   return { after, entries, tiles, checkpoint: { size: tree.size, note } };
 }
 
-/** About 600 bytes as an entry, which is what a task update with a short note takes. */
+/** An entry of about 600 bytes, like a task update with a short note. */
 function draft(): PreparedDraft {
   const data = { task_id: 'T042', status: 'IMPLEMENTATION', progress: 40, notes: 'x'.repeat(320) };
   const prepared = prepareDraft({ actor: 'session:bench', type: 'TaskUpdated', data }, { position: 0, size: 0 });

@@ -15,12 +15,12 @@ import type { Ledger } from '../src/ledger/writer/ledger.ts';
 import { openLedger } from '../src/ledger/writer/open.ts';
 import { atLeast, atMost, type Benchmark, type Measure, median } from './measure.ts';
 
-/** How many entries the long ledger has; `BATON_BENCH_ENTRIES` makes it shorter for a quick look. */
+/** The number of entries in the long ledger; `BATON_BENCH_ENTRIES` reduces it for a quick run. */
 const ENTRIES = Number(process.env.BATON_BENCH_ENTRIES ?? 1_000_000);
 const { privateKey } = generateKeyPairSync('ed25519');
 const signer = signerOf(privateKey);
 
-/** The ledger on SQLite, each figure beside the bare limit, taken in turns in the same run. */
+/** The ledger on SQLite. Each figure is compared with the bare limit, in turns in the same run. */
 export const ledger: Benchmark = {
   name: 'ledger',
   async run() {
@@ -42,11 +42,11 @@ export const ledger: Benchmark = {
 };
 
 /**
- * Durable appends by `callers` callers together, against a bare insert of the same bytes (entries, hashes, and a note a
- * commit): same pragmas, the same SHA-256 once an entry, one signature, no chain, no tree, no outside copy. They take turns commit by commit, and in who
- * comes first, since the first finds its data in the processor's cache. What is to be written lies ready on both
- * sides: drafts here, bytes there. The first commits, for which the WAL grows, do not count: they cost both about twice as
- * much, and a ledger lives longer than that.
+ * Compares durable appends by `callers` callers with a bare insert of the same bytes (entries, hashes, and one note per
+ * commit): same pragmas, one SHA-256 per entry, one signature, but no chain, tree or outside copy. Both take turns
+ * commit by commit, and in who comes first, because the first finds its data in the processor's cache. The input of
+ * both is prepared in advance: drafts here, bytes there. The first commits, for which the WAL grows, do not count: they
+ * cost both about twice as much, and a ledger lives longer than that.
  */
 async function append(path: string, callers: number, commits: number, goal: number): Promise<Measure> {
   const bare = new BareTable(`${path}.bare.db`);
@@ -73,11 +73,11 @@ async function append(path: string, callers: number, commits: number, goal: numb
   });
 }
 
-/** Sizes of a SQLite page, and of an entry with its hash. */
+/** The sizes of a SQLite page, and of an entry with its hash. */
 const PAGE_BYTES = 4096;
 const ENTRY_BYTES = 640;
 
-/** Verifying everything, against reading the same rows and hashing their bytes; and the memory that it takes. */
+/** Compares verifying everything with reading the same rows and hashing their bytes; also measures the memory. */
 async function verifying(path: string): Promise<Measure[]> {
   const store = openStore(path, 'read');
   const rounds = [1, 2, 3];
@@ -141,10 +141,10 @@ async function readAndHash(store: SqliteStore): Promise<void> {
 
 async function fill(path: string, entries: number): Promise<void> {
   const opened = await open(path);
-  // One entry is there already: the key.
+  // Starts at 1, because the entry of the key exists already.
   for (let done = 1; done < entries;) {
     const count = Math.min(1_000, entries - done);
-    // 100 a commit: neither the best nor the worst case for checkpoints.
+    // 100 entries per commit, neither the best nor the worst case for checkpoints.
     const calls = Array.from({ length: Math.ceil(count / 100) }, (_, i) =>
       opened.append(
         Array.from({ length: Math.min(100, count - i * 100) }, (_unused, j) => makeDraft(done + i * 100 + j)),
@@ -186,7 +186,7 @@ function bytesOf(draft: Draft, size: number): Uint8Array {
   return linked.stored.bytes;
 }
 
-/** What a session's end looks like: an entry of about 600 bytes. */
+/** An entry of about 600 bytes, like that of a session's end. */
 function makeDraft(number: number): Draft {
   return {
     actor: 'session:s-0190abcd',
@@ -208,7 +208,7 @@ function makeDraft(number: number): Draft {
   };
 }
 
-/** As long as the notes that we write with each commit. */
+/** As long as the note of each commit. */
 const NOTE = signCheckpoint(nodeSha256, 'demo', { size: 100_000, root: GENESIS.hash }, 99_999, signer);
 
 /** The limit: a bare insert of the same bytes, without chain and tree. */

@@ -1,9 +1,9 @@
-/** One figure beside the limit or the peer it is compared with, taken in the same run on the same machine. */
+/** One figure with the limit or the peer it is compared with, measured in the same run on the same machine. */
 export interface Measure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is compared with. */
+  /** The name of the limit or peer. */
   readonly against: string;
   readonly limit: number;
   readonly ratio: number;

@@ -14,13 +14,14 @@ import { openBareProject } from '../src/daemon/project/project.cases.ts';
 const SIZES = [100, 10_000, 100_000] as const;
 const WARM_UP = 100;
 const ASKS = 400;
-/** With a hundred tasks ten can be claimed: they must last for both ways of asking. */
+/** With a hundred tasks ten can be claimed, which must last for both kinds of queries. */
 const CHANGE_EVERY = 125;
 const LIMIT_MS = 1;
 
 /**
- * The ready tasks, among few tasks and among very many. A task is claimed from time to time, so that the order changes.
- * Measured through the command loop, as handlers call it, and through the daemon as a whole HTTP request.
+ * Measures queries for ready tasks, among few tasks and among very many. A task is claimed at intervals, so that the
+ * order changes. Queries go through the command loop, as handlers call it, and through the daemon as a whole HTTP
+ * request.
  */
 export const nextActions: Benchmark = {
   name: 'next-actions',
@@ -61,7 +62,7 @@ interface Place {
   readonly projectId: string;
 }
 
-/** A state folder in which a daemon has opened an empty repository, so that it finds what is recorded there. */
+/** A state folder in which a daemon has opened an empty repository, so that it finds the later entries there. */
 async function prepare(): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
   const [stateDir, repository] = [join(folder, 'state'), join(folder, 'repository')];
@@ -92,7 +93,7 @@ async function askDaemon(place: Place): Promise<number> {
   );
 }
 
-/** The time of each call, without the changes between calls. */
+/** The median time of a call, without the changes between calls. */
 async function medianMs(ask: () => Promise<void>, change: (n: number) => Promise<void>): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < WARM_UP + ASKS; n++) {
@@ -128,7 +129,7 @@ async function call(client: Client, operation: string, input: object): Promise<v
 
 const OPERATOR = { kind: 'operator', name: 'bench' } as const;
 
-/** Chains of ten, so that one task in ten can be worked on; many chains at once, so that they share commits. */
+/** Creates chains of ten, so that one task in ten can be claimed; many chains at once, so that they share commits. */
 async function createTasks({ commandLoop: keeper }: Project, size: number): Promise<void> {
   const create = async (n: number): Promise<void> => {
     const command = { id: `T${n}`, title: `Task ${n}`, priority: n % 7, after: n % 10 === 0 ? [] : [`T${n - 1}`] };

@@ -13,8 +13,8 @@ const FIRST_CONTENT_MS = 1000;
 const MEMORY_MB = 200;
 
 /**
- * The page in a real browser: with ten thousand tasks and a hundred thousand entries, and while a hundred entries arrive every second. The
- * empty page, measured in the same run, shows what the machine itself can do.
+ * The page in a real browser, with ten thousand tasks and a hundred thousand entries, and with a hundred new entries
+ * every second. The empty page, measured in the same run, shows the machine's own limit.
  */
 export const page: Benchmark = {
   name: 'page',
@@ -29,7 +29,7 @@ export const page: Benchmark = {
   },
 };
 
-/** Frames and long tasks of the main thread from now on. */
+/** Records frames and long tasks of the main thread from now on. */
 const RECORD = `globalThis.frames = []; globalThis.longest = 0;
 new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) longest = Math.max(longest, duration); }).observe({ type: 'longtask' });
 (function next(last) { requestAnimationFrame((now) => { frames.push(now - last); next(now); }); })(performance.now());`;
@@ -49,12 +49,12 @@ async function frameP95(of: Page): Promise<number> {
   return frames[Math.floor(frames.length * 0.95)] ?? Number.NaN;
 }
 
-/** A person clicks through the tasks, with one field in focus between clicks, while the ledger grows. */
+/** Clicks through the tasks while the ledger grows, with one field in focus between clicks. */
 async function measureLively(browser: Browser, idleP95: number): Promise<Measure[]> {
   await using world = await PageWorld.open();
   await createTasks(world, 200);
   const { page: opened } = await world.visit(browser);
-  // In this order rows stay where they are while their states change: what has just moved takes no click on purpose.
+  // In this order rows do not move when their states change; a row that has just moved ignores clicks.
   await world.go(opened, '/tasks?order=oldest');
   await opened.locator('[data-task]').first().waitFor();
   const writing = new AbortController();
@@ -97,7 +97,7 @@ async function measureLively(browser: Browser, idleP95: number): Promise<Measure
   ];
 }
 
-/** After the click the row has the focus; it still has it after the next updates. */
+/** The row has the focus after the click, and must keep it after the next updates. */
 const FOCUS_STAYS = `new Promise((resolve) => {
   const focused = document.activeElement;
   setTimeout(() => resolve(focused !== document.body && focused === document.activeElement && focused.isConnected), 300);
@@ -111,7 +111,7 @@ async function measureLarge(browser: Browser): Promise<Measure[]> {
   await world.go(opened, '/tasks');
   await opened.locator('[data-task]').first().waitFor();
   await opened.evaluate(RECORD);
-  // A second tab: the hub has the data, and the first content is drawn from it.
+  // A second tab draws its first content from the hub's data.
   const second = await context.newPage();
   await second.addInitScript(`new MutationObserver((_, self) => {
     if (document.querySelector('[data-task]') === null) return;
@@ -151,7 +151,7 @@ async function measureLarge(browser: Browser): Promise<Measure[]> {
   ];
 }
 
-/** The heaps of all pages and workers of the browser. */
+/** The heap size of all pages and workers of the browser. */
 async function measureMemory(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { targetInfos } = await session.send('Target.getTargets');
@@ -201,7 +201,7 @@ function name(n: number): string {
   return `T${String(n).padStart(5, '0')}`;
 }
 
-/** Entries of real commands, as many at once as the daemon takes. */
+/** Adds entries of real commands, as many at once as the daemon accepts. */
 async function grow({ world }: PageWorld, entries: number): Promise<void> {
   const client = world.client();
   const head = async (): Promise<number> => {

@@ -6,7 +6,7 @@ import { atMost, median } from './measure.ts';
 
 const BATCH = 20_000;
 
-/** A typical exit signal, read and checked. */
+/** Parses and checks a typical exit signal. */
 export const parse: Benchmark = {
   name: 'parse',
   async run() {

@@ -11,7 +11,7 @@ import { parse } from './parse.ts';
 import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
 
-/** `npm run bench [NAME …] [-- --json] [-- --minutes N]`: one line a measure, each with the limit or peer beside it. */
+/** `npm run bench [NAME …] [-- --json] [-- --minutes N]`: prints one line per measure, each with its limit or peer. */
 const BENCHMARKS: readonly Benchmark[] = [
   start,
   parse,

@@ -8,7 +8,7 @@ const STARTS = 15;
 let runs = 0;
 const CALLS = 300;
 
-/** Notes when it runs, then calls its supervisor as hooks and MCP do, and reports the medians. */
+/** Records when it starts, then calls its supervisor as hooks and MCP do, and reports the medians. */
 const AGENT = `
 import { Agent, request } from 'node:http';
 import { writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ interface Measured {
   readonly mcp: number;
 }
 
-/** What the sandbox costs: the start of a session in a new worktree, and each call of a hook or a tool. */
+/** The cost of the sandbox: the start of a session in a new worktree, and each call of a hook or a tool. */
 export const sandbox: Benchmark = {
   name: 'sandbox',
   async run() {
@@ -88,7 +88,7 @@ function limit(times: number, name: string, value: number, without: number): Mea
   return atMost(times, { name, value, unit: 'ms', against: 'without', limit: without });
 }
 
-/** From the claim to the first line of the agent's program: worktree, mission, supervisor, sandbox. */
+/** Measures from the claim to the first line of the agent's program: worktree, mission, supervisor, sandbox. */
 async function start(world: RunWorld, name: string): Promise<number> {
   const id = `${name}-${(runs += 1)}`;
   const { began } = await finish(world, id);

@@ -8,14 +8,14 @@ import { atMost, median } from './measure.ts';
 const root = join(import.meta.dirname, '..');
 const RUNS = 40;
 
-/** The start of the built command until its answer, against a Node process that does nothing. */
+/** Compares the built command, from start to answer, with a Node process that does nothing. */
 export const start: Benchmark = {
   name: 'start',
   async run() {
     execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
     const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
     try {
-      // Outside the clone, where there is no src/, the bin runs the bundle as an installed package would.
+      // Outside the clone there is no src/, so the bin runs the bundle like an installed package.
       for (const part of ['bin', 'dist', 'package.json'])
         cpSync(join(root, part), join(folder, part), { recursive: true });
       const signal = join(root, 'test/fixtures/exit/schema.json');

@@ -1,18 +1,19 @@
 #!/usr/bin/env node
 'use strict';
-// Written in old JavaScript on purpose: this file must load on any Node, so that an old one gets a sentence instead of
-// a syntax error. Everything else is loaded after the check.
+// Written in old JavaScript on purpose: this file must load on any Node, so that an old Node prints a sentence instead
+// of a syntax error. All other code is loaded after the check.
 var found = process.versions.node.split('.').map(Number);
 if (found[0] < 24 || (found[0] === 24 && found[1] < 11)) runOnNewerNode();
 else runHere();
 
-/** A clone has a Node of its own: with an older Node, from any folder, the command runs on that one. */
+/** Runs the command with the clone's own Node, from any folder, if this Node is too old. */
 function runOnNewerNode() {
   var fs = require('node:fs');
   var own = __dirname + '/../node_modules/.bin/node';
   if (fs.existsSync(own) && fs.realpathSync(own) !== fs.realpathSync(process.execPath)) {
     var args = [__filename].concat(process.argv.slice(2));
-    // The handlers come first: a signal may arrive while the child starts. Ctrl-C reaches both processes by itself.
+    // The handlers are installed first, because a signal may arrive while the child starts. Ctrl-C reaches both
+    // processes by itself.
     var child;
     process.on('SIGINT', function () {});
     process.on('SIGTERM', function () {
@@ -20,7 +21,7 @@ function runOnNewerNode() {
       else process.exit(143);
     });
     child = require('node:child_process').spawn(own, args, { stdio: 'inherit' });
-    // The exit code of a shell: scripts must tell an interrupted run from a failed one.
+    // Exits with the exit code of a shell, so that scripts can distinguish an interrupted run from a failed one.
     child.on('exit', function (code, signal) {
       process.exit(code === null ? 128 + (require('node:os').constants.signals[signal] || 0) : code);
     });
@@ -36,16 +37,16 @@ function runOnNewerNode() {
 }
 
 function runHere() {
-  // Scripts and shell prompts ask for it often, and loading the command takes as long as starting Node.
+  // Scripts and shell prompts request the version often, and loading the command takes as long as starting Node.
   if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
     require('node:fs').writeSync(1, require('../package.json').version + '\n');
     return;
   }
-  // In a clone the working tree runs as it stands; a released package holds only the bundles.
+  // A clone runs its working tree; a released package contains only the bundles.
   var inClone = require('node:fs').existsSync(__dirname + '/../src/cli/main.ts');
-  // Clients wait for this one at every stop: it is a program of its own, and nothing else is loaded for it.
+  // Clients wait for the stop hook at every stop, so it is a separate program, and no other code is loaded for it.
   var isHook = process.argv.length === 6 && process.argv.slice(2, 5).join(' ') === 'agent hook stop';
-  // And this one is what the clients of people run at the hooks of `baton hooks install`.
+  // The program that clients run at the hooks of `baton hooks install`.
   var isOwnHook = process.argv.slice(2, 4).join(' ') === 'hooks run' && process.argv.indexOf('--help') < 0;
   if (isHook && process.argv[5].charAt(0) !== '-') {
     void (inClone ? import('../src/supervisor/stop-hook/main.ts') : require('../dist/hook-stop.cjs'));

@@ -5,7 +5,10 @@ import { build } from 'esbuild';
 import { bundleCommand, bundlePrograms, ownFolders, shared } from './bundle-programs.ts';
 import { writeNotices } from './write-notices.ts';
 
-/** The release: a bundle for the command and each program beside it, one for each library that others import, and their types. */
+/**
+ * Builds the release: a bundle for the command and each program beside it, one for each library that others import, and
+ * their types.
+ */
 const root = join(import.meta.dirname, '..');
 const outdir = 'dist';
 

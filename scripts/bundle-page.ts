@@ -21,7 +21,10 @@ const shared: BuildOptions = {
 
 export type PageFiles = ReadonlyMap<string, Uint8Array>;
 
-/** The scripts of the page, by name. The worker's name changes with its content, so that an old worker never serves a new page. */
+/**
+ * Bundles the page's scripts by name. The worker's name changes with its content, so that an old worker never serves a
+ * new page.
+ */
 export async function bundlePage(): Promise<PageFiles> {
   const hub = await build({
     ...shared,

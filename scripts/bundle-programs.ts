@@ -7,7 +7,7 @@ import { writePage } from './bundle-page.ts';
 /** Settings of all programs: one CommonJS file each, which Node loads twice as fast as a dozen ES modules. */
 const root = join(import.meta.dirname, '..');
 
-/** A bundle is one file, so code that asks for its own folder gets the folder that it has in `dist`. */
+/** A bundle is one file, so code that asks for its own folder gets the folder that it would have in `dist`. */
 export const ownFolders = (bundleFolder: string): Plugin => ({
   name: 'own-folders',
   setup: (bundle) => {
@@ -22,7 +22,10 @@ export const ownFolders = (bundleFolder: string): Plugin => ({
   },
 });
 
-/** The stop hook's fallback without a supervisor is a separate file, because loading it costs a millisecond at every stop. */
+/**
+ * The stop hook's fallback without a supervisor is a separate file, because loading it costs a millisecond at every
+ * stop.
+ */
 const apart: Plugin = {
   name: 'apart',
   setup: (bundle) => {
@@ -30,7 +33,10 @@ const apart: Plugin = {
   },
 };
 
-/** `baton up --foreground` runs the daemon's own bundle: a second copy would double the size of the command, and its start. */
+/**
+ * `baton up --foreground` runs the daemon's own bundle: a second copy would double the size of the command, and its
+ * start.
+ */
 const daemonApart: Plugin = {
   name: 'daemon-apart',
   setup: (bundle) => {
@@ -54,7 +60,8 @@ export const program: BuildOptions = {
   format: 'cjs',
   platform: 'node',
   outExtension: { '.js': '.cjs' },
-  // pg tries to load it and works without; nothing else is left to load, so an installed Baton has no dependencies.
+  // pg tries to load it and works without it. No other package is left to load, so an installed Baton has no
+  // dependencies.
   external: ['pg-native'],
   plugins: [ownFolders('__dirname')],
 };
@@ -96,5 +103,5 @@ export async function bundlePrograms(outdir: string): Promise<void> {
   });
 }
 
-// In a clone, a daemon runs this file to build the programs it needs.
+// In a clone, a daemon runs this file to build its programs.
 if (process.argv[1] === import.meta.filename && process.argv[2] !== undefined) await bundlePrograms(process.argv[2]);

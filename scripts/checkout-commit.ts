@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 
 /**
- * The files of a commit in a folder of their own, with the installed packages of this checkout, so that two versions can be compared in
- * one run on one machine. `git archive` leaves no trace in the repository, as a worktree would.
+ * Checks a commit out into a separate folder, with the installed packages of this checkout, so that one run can compare
+ * two versions on one machine. Unlike a worktree, `git archive` leaves no trace in the repository.
  */
 export function checkOutCommit(commit: string): { readonly path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), `baton-at-${commit.replaceAll(/\W/g, '-')}-`));

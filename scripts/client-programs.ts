@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** Writes a folder for the PATH of a test that holds the clients and nothing else. */
+/** Writes a folder for a test's PATH that contains only the clients. */
 export function writeShims(bin: string, modules: string): void {
   mkdirSync(bin, { recursive: true });
   for (const [name, command] of Object.entries(programsIn(modules))) {
@@ -13,8 +13,8 @@ export function writeShims(bin: string, modules: string): void {
 }
 
 /**
- * How each client starts without its install script. Some packages have a start script that looks for the program of this
- * platform; it is started directly, because a start script would be one more process to kill.
+ * The commands that start each client without its install script. Some packages have a start script that searches for
+ * this platform's program; the program is started directly, because a start script would be one more process to kill.
  */
 function programsIn(modules: string): Readonly<Record<string, readonly string[]>> {
   const platform = `${process.platform}-${process.arch}`;
@@ -33,7 +33,7 @@ function programsIn(modules: string): Readonly<Record<string, readonly string[]>
   };
 }
 
-/** Grok comes compressed. Its start script would unpack 150 MB into the home of every test. */
+/** Unpacks Grok, which is compressed. Its start script would unpack 150 MB into the home of every test. */
 function unpacked(path: string): string {
   const packed = `${path}.br`;
   if (!existsSync(path) && existsSync(packed)) {

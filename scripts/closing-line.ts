@@ -2,9 +2,9 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 
 /**
- * Ends every test run with the one plain line that a CI can read: `N passed, N failed`. If `BATON_TEST_COUNTS` names a file, the runs
- * of one `npm test` add up in it, and the last line has the total. A test that passed only at its second attempt is listed, because it is flaky; so is every skipped
- * one, because this machine lacks something (`npm run test:setup`).
+ * Ends every test run with one plain line for a CI: `N passed, N failed`. If `BATON_TEST_COUNTS` names a file, the runs
+ * of one `npm test` add up in it, and the last line has the total. A test that passed only at its second attempt is
+ * listed, because it is flaky. So is every skipped test, because this machine lacks something (`npm run test:setup`).
  */
 class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
@@ -31,12 +31,12 @@ function nameFlaky(test: TestCase): void {
   console.log(`PASSED AT THE SECOND TRY: ${test.module.relativeModuleId} > ${test.fullName}`);
   for (const error of test.result().errors ?? []) {
     console.log(error.message);
-    // A property that fails has the reason in its cause.
+    // A failed property test has its reason in the cause.
     if (error.cause !== undefined) console.log(`Caused by: ${error.cause.message}`);
   }
 }
 
-/** A process that a test left behind keeps its output open, and so this run; a time limit ends that. */
+/** A process that a test left behind would keep this run's output open, so the run ends after a time limit. */
 function endSoon(reason: TestRunEndReason): void {
   const end = (): never => process.exit(reason === 'passed' ? 0 : 1);
   setTimeout(end, LEFT_BEHIND_MS).unref();

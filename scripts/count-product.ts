@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `node scripts/count-product.ts [--base COMMIT] [--check] [--root DIR]`: product files and lines of `src`, without tests, cases, READMEs
- * and images. With a base, the ratios to that commit. With `--check`, exit code 1 if a limit is exceeded.
+ * `node scripts/count-product.ts [--base COMMIT] [--check] [--root DIR]`: counts product files and lines of `src`,
+ * without tests, cases, READMEs and images. With a base, also prints the ratios to that commit. With `--check`, the
+ * exit code is 1 if a limit is exceeded.
  */
 const MAX_LINES = 300;
 const MAX_FILES_PER_FOLDER = 25;
@@ -65,7 +66,10 @@ function listLongFiles(): void {
   }
 }
 
-/** A reason names the limit, so that it cannot be there by accident: "Over 300 lines because …". */
+/**
+ * Reports whether the text gives a reason for its length. It must name the limit, "Over 300 lines because …", so that
+ * it is deliberate.
+ */
 function givesReason(text: string): boolean {
   const first = /\/\*[\s\S]*?\*\/|<!--[\s\S]*?-->|^(?:[ \t]*(?:\/\/|--).*\n)+/m.exec(text)?.[0] ?? '';
   return /\bover\s+(?:\W*\s)?300\s+(?:\W*\s)?lines\b/i.test(first);
@@ -75,7 +79,7 @@ function isProduct(path: string): boolean {
   return /^src\/.*\.(?:ts|js|sql|css|html)$/.test(path) && !/\.(?:test|cases)\.ts$/.test(path);
 }
 
-/** Tracked files only: what a build leaves in the folder does not count. */
+/** Reads only tracked files, so that build output in the folder does not count. */
 function readWorkingTree(): Lines {
   const paths = git(['ls-files', '-z', 'src']).split('\0').filter(isProduct);
   return new Map(

@@ -11,8 +11,9 @@ import { textOf } from '../test/processes/ledger.ts';
 import { until } from '../test/processes/until.ts';
 
 /**
- * `npm run demo:fleet`: three hosts on this machine, each with a daemon, a state folder and a clone, share one PostgreSQL and one git remote.
- * One workflow runs with scripted agents; the host that runs them is killed midway, and the others finish the work. It leaves the record.
+ * `npm run demo:fleet`: three hosts on this machine, each with a daemon, a state folder and a clone, share one
+ * PostgreSQL and one git remote. One workflow runs with scripted agents; the host that runs them is killed midway, and
+ * the others finish the work. The folder with the record stays.
  */
 const TITLE = 'Read durations back';
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-fleet-')));
@@ -27,10 +28,10 @@ const fleet = await Fleet.open({
   hosts: 3,
   direct: true,
   sample: join(import.meta.dirname, '../examples/sample'),
-  // Seconds in place of minutes: nobody wants to wait for a dead host in a demo.
+  // Seconds instead of minutes, to shorten the wait for a dead host.
   env: { BATON_CLAIM_EXPIRY_MS: '8000', BATON_RENEWAL_MS: '1000', BATON_TICK_MS: '500' },
 });
-// Everything below this line ends with the demo, however it ends.
+// Everything started below ends with the demo, however the demo ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void leave(130));
 
 try {
@@ -69,7 +70,10 @@ async function run(): Promise<void> {
   );
 }
 
-/** Prints what happens, as the second host sees it, until the workflow is over. The first host dies in the middle of its work. */
+/**
+ * Prints events, as the second host sees them, until the workflow is closed. Kills the first host in the middle of its
+ * work.
+ */
 async function follow(task: string, watcher: FleetHost, victim: FleetHost): Promise<void> {
   let seen = 0;
   let isKilled = false;
@@ -90,7 +94,7 @@ async function follow(task: string, watcher: FleetHost, victim: FleetHost): Prom
         kill(victim);
         out(`            ${victim.name} loses power: its daemon and its agents are gone\n`);
       }
-      // Entries of another host arrive within a moment.
+      // Entries of another host arrive with a short delay.
       await watcher.hasSeen(seen);
       const { phase, role } = await watcher.order<{ phase: string; role: string | null }>('workflow_get', {
         task_id: task,
@@ -124,13 +128,13 @@ function describe({ type, data }: Entry, task: string): string | undefined {
   return undefined;
 }
 
-/** Without a chance to clean up, as when a machine loses power. */
+/** Kills without a chance to clean up, as when a machine loses power. */
 function kill({ world }: FleetHost): void {
   for (const pid of [world.daemonPid, ...findProcesses(world.stateDir)]) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has just ended.
+      // The process has just exited.
     }
   }
 }

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { FAULT_RUNS } from '../test/faults/runs.ts';
 
 /**
- * `npm run faults [NAME …]`: the long run; NAME is `fleet`, or part of a name below. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon after every entry, queues are
- * drained, agents misbehave, clocks are changed, workflows meet all faults at once, and every byte of a ledger is changed in turn.
- * It takes half an hour; `npm test` runs a small part of each. `npm run faults fleet -- ROW …` runs single faults of a fleet.
+ * `npm run faults [NAME …]`: the long run; NAME is `fleet`, or part of a name below. Kills a writer 1,000 times, a
+ * PostgreSQL server 50 times and a daemon after every entry, drains queues, runs misbehaving agents, changes clocks,
+ * runs workflows with all faults at once, and changes every byte of a ledger in turn. It takes half an hour; `npm test`
+ * runs a small part of each. `npm run faults fleet -- ROW …` runs single faults of a fleet.
  */
 const [wanted, ...rows] = process.argv.slice(2);
 const chosen = wanted === undefined ? FAULT_RUNS : FAULT_RUNS.filter(([name]) => name.includes(wanted));

@@ -3,8 +3,8 @@ import { DIALECTS } from '../test/fuzz/dialects.ts';
 import { fuzzDialect } from '../test/fuzz/fuzz-dialect.ts';
 
 /**
- * `npm run fuzz`: mutated messages of every kind against its parser. The same seed gives the same messages, so a failure
- * can be repeated: `npm run fuzz -- --seed 7 --only mission`.
+ * `npm run fuzz`: feeds mutated messages of every kind to their parsers. The same seed gives the same messages, so a
+ * failure can be repeated: `npm run fuzz -- --seed 7 --only mission`.
  */
 const { values } = parseArgs({
   options: {

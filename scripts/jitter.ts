@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 /**
- * `npm run jitter -- [FILES]`: the process tests, in a copy of this tree whose programs have random delays (`test/processes/jitter.ts`).
- * Code that depends on timing fails here, not once in a hundred runs on a busy machine.
+ * `npm run jitter -- [FILES]`: runs the process tests in a copy of this tree whose programs have random delays
+ * (`test/processes/jitter.ts`). Code that depends on timing fails here reliably instead of rarely on a busy machine.
  */
 const ROOT = join(import.meta.dirname, '..');
 const PROGRAMS = ['daemon', 'supervisor', 'cli', 'agents/scripted', 'agents/builtin'];

@@ -5,9 +5,10 @@ import { recordLedger } from '../test/recorded/record-ledger.ts';
 import { differences, makeRecording, PARTS, readPart, writePart, type Part } from '../test/recorded/recording.ts';
 
 /**
- * `node scripts/record-bytes.ts --check` compares ledgers, exports and transcripts with those under `test/fixtures/recorded`.
- * `--update-words` rewrites what people read, `--update-states` the folded states, and neither if anything else differs.
- * `--record` rewrites everything for the recorded ledger, `--record-ledger` for the ledger of a new workflow: only for a new base.
+ * `node scripts/record-bytes.ts --check` compares ledgers, exports and transcripts with those under
+ * `test/fixtures/recorded`. `--update-words` rewrites the text for people, `--update-states` the folded states, and
+ * neither if anything else differs. `--record` rewrites everything for the recorded ledger, `--record-ledger` for the
+ * ledger of a new workflow; both are only for a new base.
  */
 const { values: options } = parseArgs({
   options: {

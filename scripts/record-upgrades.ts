@@ -20,7 +20,9 @@ steps = [{ name = "look", run = { agent = "looker" } }]
 run = "echo I have looked at it"
 `;
 
-/** `node scripts/record-upgrades.ts [NAME…]`: lets earlier versions write the ledgers of `test/fixtures/upgrades`. */
+/**
+ * `node scripts/record-upgrades.ts [NAME…]`: runs earlier versions to write the ledgers of `test/fixtures/upgrades`.
+ */
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(VERSIONS);
 for (const name of names) {
   using _place = await takePlace();
@@ -58,7 +60,7 @@ async function recordWith(version: string) {
     return { entries, tasks, sha256: hashEntries(exported, entries) };
   } finally {
     baton([0, 1], 'down');
-    // Records name commits of branches that are gone: they must stay.
+    // Keeps commits of deleted branches, because records name them.
     git('repack', '-a', '-d', '-k', '--quiet');
   }
 }

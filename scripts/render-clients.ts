@@ -22,7 +22,7 @@ interface Section {
   readonly extra: readonly Column[];
 }
 
-/** One table of all questions would be too wide to read. */
+/** Several tables, because one of all questions would be too wide. */
 const SECTIONS: readonly Section[] = [
   {
     title: 'Control',
@@ -64,7 +64,7 @@ function tableOf(questions: readonly Question[], extra: readonly Column[]): stri
   ]);
 }
 
-/** The answers that a client has, with their meaning. */
+/** The answers that some client has, with their meaning. */
 function legendOf(questions: readonly Question[]): string {
   const rows = questions.flatMap((question) => {
     const given = new Set<string>(listClients().map(({ capabilities }) => capabilities[question]));

@@ -40,7 +40,7 @@ function tableOf(title: string, shape: ObjectShape, place: string, seen: Map<obj
   return rows.length === 0 ? [] : [`| ${title} | | |`, '|---|---|---|', ...rows, ''];
 }
 
-/** One row a field; an object that an earlier operation returned is named, not repeated. */
+/** Renders one row per field. An object that an earlier operation returned is named, not repeated. */
 function rowsOf(shape: ObjectShape, path: string, place: string, seen: Map<object, string>): string[] {
   const known = seen.get(shape.fields);
   if (known !== undefined && known !== place)

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { renderModes } from '../src/sandbox/modes.ts';
 import { HOME_TABLE } from '../src/sandbox/plan/home-table.ts';
 
-/** Fills in the tables of docs/security.md that come from the code; `node scripts/render-sandbox-modes.ts` writes them. */
+/**
+ * Fills in the tables of docs/security.md that come from the code; `node scripts/render-sandbox-modes.ts` writes them.
+ */
 export function renderSandboxTables(page: string): string {
   return fill(fill(page, 'sandbox-modes', renderModes()), 'sandbox-home', renderHome());
 }

@@ -6,12 +6,13 @@ import { seed } from '../test/web/seed.ts';
 import { recordScenes } from './terminal/record-scenes.ts';
 
 /**
- * `npm run pictures`: pictures of the page with a lively project, light and dark, wide and narrow, and recordings of the command line.
+ * `npm run pictures`: takes pictures of the page with an active project, light and dark, wide and narrow, and
+ * recordings of the command line.
  *
- * `npm run pictures FOLDER [ADDRESS…]`: only the page. An address is what follows the project, as in `/tasks/T001`; `TASK`, `AGENT`, `DECISION`
- * and `PIPELINE` stand for one that exists.
+ * `npm run pictures FOLDER [ADDRESS…]`: only the page. An address is the part after the project, such as `/tasks/T001`;
+ * `TASK`, `AGENT`, `DECISION` and `PIPELINE` are replaced by an existing id.
  *
- * `npm run pictures terminal [NAME…]`: only the recordings of the command line, or those named.
+ * `npm run pictures terminal [NAME…]`: only the recordings of the command line, or the named ones.
  */
 const FOLDER = 'docs/pictures';
 const ALL: Readonly<Record<string, string>> = {

@@ -5,9 +5,9 @@ import { type Fields, fieldsInJson, fieldsOf, textOf } from '../src/protocol/sha
 import { writeShims } from './client-programs.ts';
 
 /**
- * `npm run test:clients`: the agents' own programs, at pinned versions, against scripted models on loopback. They are
- * installed once into a cache folder; their install scripts do not run. `--newest` installs the newest releases into a
- * folder of its own, each time. Extra arguments go to vitest.
+ * `npm run test:clients`: tests the agents' own programs, at pinned versions, with scripted models on loopback. The
+ * programs are installed once into a cache folder, without running install scripts. `--newest` installs the newest
+ * releases into a separate folder each time. Other arguments are passed to vitest.
  */
 const root = join(import.meta.dirname, '..');
 const pinned = join(root, 'test/clients/pinned');
@@ -34,7 +34,7 @@ function installPinned(): void {
   cpSync(lock(), join(cache, 'installed-lock.json'));
 }
 
-/** Packages that have not changed since the last time are not downloaded again. */
+/** Unchanged packages are not downloaded again. */
 function installNewest(): void {
   for (const old of ['bin', 'package-lock.json']) rmSync(join(cache, old), { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });

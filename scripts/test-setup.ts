@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** `npm run test:setup`: what some tests take from Debian. Without it they are skipped, and `npm test` names them. */
+/**
+ * `npm run test:setup`: installs the Debian packages that some tests use. Without them those tests are skipped, and
+ * `npm test` lists them.
+ */
 const PACKAGES = [
   'bubblewrap',
   'podman',

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * `npm test`: the static checks, every rule, and each rule's wiring once. `npm run test:all` adds the long lane: kills, crowds, every variant, all
- * attacks, the agents' own programs, and once more on PostgreSQL all that a store can change. Other arguments go to vitest (`npm test -- exit-signal`), which then runs the matching files of every
- * lane. `BATON_TEST_STORE=postgres npm test` is the part on PostgreSQL alone; with names (`… npm test -- test/e2e`), those files.
+ * `npm test`: the static checks, every rule, and each rule's wiring once. `npm run test:all` adds the long lane: kills,
+ * crowds, every variant, all attacks, the agents' own programs, and a second run on PostgreSQL of everything that a
+ * store can affect. Other arguments are passed to vitest (`npm test -- exit-signal`), which then runs the matching
+ * files of every lane. `BATON_TEST_STORE=postgres npm test` runs only the part on PostgreSQL, or with names (`… npm
+ * test -- test/e2e`) those files.
  */
 const args = process.argv.slice(2);
-/** Names of files, or other arguments for vitest: only what they choose runs, with `--all` too. */
+/** File names or other arguments for vitest: only the selected tests run, even with `--all`. */
 const chosen = args[0] === '--all' ? args.slice(1) : args;
 const isAll = args[0] === '--all' && chosen.length === 0;
 /** Everything above the store: command loop, engine, effects, workflows, the command, its API. */
@@ -32,18 +34,21 @@ const env = {
   ...(isAll ? { BATON_TEST_SAMPLES: 'all' } : {}),
 };
 const running = new Set<ChildProcess>();
-/** The checkers are Go programs. Collecting less garbage, and on one processor, they take half of the CPU time; the tests have the others. */
+/**
+ * The checkers are Go programs. With less garbage collection and on one processor, they take half of the CPU time, and
+ * the tests use the other processors.
+ */
 const THRIFTY = { GOGC: '400', GOMAXPROCS: '1' };
 
 if (chosen.length === 0 && process.env['BATON_TEST_STORE'] === 'postgres') await runOnPostgres();
 else if (chosen.length === 0) {
-  // Tests wait for other processes now and then: the static checks have the processor meanwhile.
+  // Tests often wait for other processes; the static checks use the processor meanwhile.
   await Promise.all([check(), run('vitest', ['run', ...(isAll ? [] : ['--project', 'pure', '--project', 'int'])])]);
 } else await run('vitest', ['run', ...chosen]);
 if (isAll) await runOnPostgres();
 if (isAll) for (const lane of ['test:attacks', 'test:clients']) await run('npm', ['run', '--silent', lane]);
 
-/** What it prints comes at its end, so that it does not mix with what the tests print. */
+/** Runs the static checks. Their output is printed at the end, so that it does not mix with the tests' output. */
 async function check(): Promise<void> {
   const child = start('npm', ['run', '--silent', 'check'], 'pipe', THRIFTY);
   const [out, err] = [child.stdout, child.stderr].map((stream) => stream?.setEncoding('utf8').toArray() ?? []);
@@ -69,7 +74,7 @@ function start(command: string, commandArgs: string[], output: 'inherit' | 'pipe
   return child;
 }
 
-/** Whatever fails ends the others. */
+/** Ends a child, because a failure ends all other checks. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   if (child.exitCode === 0) return;

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 
 /**
- * Loaded into the daemon's process before its program (`--import`) by `trace-flow.ts`. Counts the calls of every function, and for each
- * message writes the counts since the message before into the file that the message names.
+ * `trace-flow.ts` loads this into the daemon's process before its program (`--import`). Counts the calls of every
+ * function, and for each message writes the counts since the previous message to the file that the message names.
  */
 const session = new Session();
 session.connect();

@@ -7,16 +7,20 @@ import { until } from '../test/processes/until.ts';
 import { checkOutCommit } from './checkout-commit.ts';
 
 /**
- * `node scripts/trace-flow.ts [--base COMMIT] [--root DIR] [--flow stop|exit|issue] [--files] [--json]`: the product files of the daemon
- * that run between the two ends of a flow, counted with the inspector's precise coverage in a real daemon that runs from source. A file
- * counts if one of its functions was called; to load a module is not enough. With a base, the same flows on that commit, and the ratios.
+ * `node scripts/trace-flow.ts [--base COMMIT] [--root DIR] [--flow stop|exit|issue] [--files] [--json]`: lists the
+ * daemon's product files that run between the two ends of a flow, counted with the inspector's precise coverage in a
+ * real daemon that runs from source. A file counts if one of its functions was called; loading a module is not enough.
+ * With a base, also traces the flows on that commit, and prints the ratios.
  */
 const MAX_RATIO = 0.5;
-/** The daemon's timer does not fire within a short flow. */
+/** Longer than a flow, so that the daemon's timer does not fire within it. */
 const NEVER = '1000000000';
 const PROBE = join(import.meta.dirname, 'trace-flow-probe.ts');
 
-/** As much of `test/processes/world.ts` as is needed. It is imported from the traced checkout, so that this script names no file of src. */
+/**
+ * The part of `test/processes/world.ts` that is used here. The script imports it from the traced checkout, so that it
+ * names no file of src.
+ */
 interface World extends AsyncDisposable {
   readonly folder: string;
   readonly repository: string;
@@ -47,7 +51,7 @@ interface Trace {
   readonly calls: number;
 }
 
-/** Does what comes before the flow; the flow itself runs between the two ends of `measure`. */
+/** Prepares a flow, and runs it inside `measure`. */
 type Flow = (checkout: Checkout) => Promise<Trace>;
 
 const FLOWS: Readonly<Record<string, Flow>> = { stop: traceStop, exit: traceExit, issue: traceIssue };
@@ -121,7 +125,7 @@ async function importHelpers(root: string): Promise<Checkout> {
   return { root, open: (settings) => new World(settings), readLedger };
 }
 
-/** From the client's request to the answer of the supervisor, and everything that the daemon does because of it. */
+/** Traces from the client's request to the supervisor's answer, including the daemon's work for it. */
 async function traceStop(checkout: Checkout): Promise<Trace> {
   await using world = checkout.open({ BATON_TICK_MS: NEVER });
   const runbook = '[agents.resting]\nrun = "exec cat"\non_stop = "escalate"\n';
@@ -152,7 +156,7 @@ async function traceStop(checkout: Checkout): Promise<Trace> {
   return trace;
 }
 
-/** From the caller's request to its answer. */
+/** Traces from the caller's request to its answer. */
 async function traceExit(checkout: Checkout): Promise<Trace> {
   await using world = checkout.open({ BATON_TICK_MS: NEVER, AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
   await world.startDaemon({ imports: [PROBE] });
@@ -175,7 +179,7 @@ async function traceExit(checkout: Checkout): Promise<Trace> {
   });
 }
 
-/** The workflow that `npm start` shows, from the request until the ledger is sealed over its end. */
+/** Traces the workflow of `npm start`, from the request until its end is sealed. */
 async function traceIssue(checkout: Checkout): Promise<Trace> {
   await using world = checkout.open({});
   cpSync(join(checkout.root, 'examples', 'sample'), world.repository, { recursive: true });
@@ -242,7 +246,10 @@ async function untilRecorded(checkout: Checkout, world: World, type: string, dea
   await until(`${type} is recorded`, isThere, deadlineMs);
 }
 
-/** No entry marks the last effect of a flow, so half a second without an entry does. The ledger is read from its file: the daemon runs no code for it. */
+/**
+ * Waits until there was no entry for half a second, because no entry marks the last effect of a flow. Reads the
+ * ledger's file, so that the daemon runs no code for it.
+ */
 async function untilStill(checkout: Checkout, world: World): Promise<number> {
   let size = 0;
   let since = performance.now();
@@ -258,7 +265,7 @@ function readFields(path: string): Readonly<Record<string, unknown>> | undefined
   return readJson(path) as Readonly<Record<string, unknown>> | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** Undefined also if the file is still being written. */
+/** Returns undefined if the file is missing or incomplete. */
 function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -5,7 +5,7 @@ import { program } from './bundle-programs.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Writes the licences of all packages whose code is in the bundles: each of them asks that its notice goes with its code. */
+/** Writes the licences of all packages in the bundles: each requires that its notice is distributed with its code. */
 export async function writeNotices(file: string): Promise<void> {
   const parts = (await findBundledPackages()).map((folder) => {
     const { name, version, license }: PackageFile = JSON.parse(
@@ -13,7 +13,7 @@ export async function writeNotices(file: string): Promise<void> {
     );
     const [text] = globSync('{LICEN[CS]E,licen[cs]e}*', { cwd: join(root, folder) });
     if (license === undefined) throw new Error(`${name} names no licence`);
-    // Packages of one repository may leave the text at its top.
+    // Packages of one repository may have their licence at its top.
     const terms = text === undefined ? '' : `\n${readFileSync(join(root, folder, text), 'utf8').trim()}\n`;
     return `${name} ${version} (${license})\n${terms}`;
   });
@@ -29,7 +29,7 @@ interface PackageFile {
   readonly license?: string;
 }
 
-/** Folders below the root, by name. */
+/** The package folders in the bundles, relative to the root, sorted by name. */
 async function findBundledPackages(): Promise<string[]> {
   const entryPoints = ['src/cli/main.ts', 'src/daemon/main.ts', 'src/web/app/main.tsx', 'src/web/hub/main.ts'];
   const { metafile } = await build({ ...program, entryPoints, outdir: 'dist', write: false, metafile: true });

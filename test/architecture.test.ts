@@ -2,10 +2,13 @@ import { existsSync, readFileSync, globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The rooms of `src/` and what each may import besides itself, read from the table in ARCHITECTURE.md. */
+/** The rooms of `src/` and their allowed imports, read from the table in ARCHITECTURE.md. */
 const MAY_IMPORT = readTable(readFileSync(join(root(), 'ARCHITECTURE.md'), 'utf8'));
 
-/** Folders without a clock, chance, environment, file, network or process: those arrive as arguments. Read from ARCHITECTURE.md. */
+/**
+ * Folders without a clock, chance, environment, file, network or process, which they get as arguments. Read from
+ * ARCHITECTURE.md.
+ */
 const PURE_FOLDERS = readPureFolders(readFileSync(join(root(), 'ARCHITECTURE.md'), 'utf8'));
 
 const MAX_FILES_PER_FOLDER = 25;
@@ -142,7 +145,7 @@ function mayImport(cell: string, room: string, rooms: readonly string[], index: 
   return offered.filter((other) => !named.includes(other));
 }
 
-/** Packages that compute and nothing else. */
+/** Packages that only compute. */
 const PURE_PACKAGES = new Set(['yaml', 'smol-toml', '@rgrove/parse-xml', 'canonicalize']);
 
 const IMPURE_GLOBALS = [
@@ -162,7 +165,7 @@ const IMPURE_GLOBALS = [
   'Temporal.Now',
 ];
 
-/** The clocks, files and other outside means that a source uses. Comments and texts do not count. */
+/** The clocks, files and other impure globals that a source uses. Comments and texts do not count. */
 function impuritiesIn(source: string): string[] {
   const modules = specifiersOf(source)
     .filter((specifier) => !specifier.startsWith('.') && !PURE_PACKAGES.has(specifier))
@@ -174,7 +177,10 @@ function impuritiesIn(source: string): string[] {
   return [...modules, ...used, ...now];
 }
 
-/** A use is a call, a member or a value: not a property, a key, a parameter or a name that the file itself declares. */
+/**
+ * Reports whether the code uses a global as a call, a member or a value; not as a property, a key, a parameter or a
+ * name that the file itself declares.
+ */
 function usesGlobal(code: string, name: string): boolean {
   const [word = ''] = name.split('.');
   if (new RegExp(`\\b(?:const|let|function|class) (?:${word}\\b|\\{[^}]*\\b${word}\\b[^}]*\\})`).test(code))

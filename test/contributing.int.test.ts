@@ -7,8 +7,8 @@ import { OPERATION_HANDLERS } from '../src/daemon/dispatch.ts';
 import { inLongLane } from './lanes.ts';
 
 /**
- * The worked examples of CONTRIBUTING.md: each is applied by itself to a copy of the tree and run once. The types are checked with all four
- * applied, because that takes as long as for one.
+ * The worked examples of CONTRIBUTING.md: each is applied to a separate copy of the tree and run once. The types are
+ * checked with all four applied, because that takes as long as with one.
  */
 const root = join(import.meta.dirname, '..');
 const examples = readExamples(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'));
@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(tree, { recursive: true }));
 
-/** What each example makes possible, as a module that runs in the copy and prints JSON, and what it prints. */
+/** A module for each example that runs in the copy and prints JSON, and its expected output. */
 const PROBES: Readonly<Record<string, readonly [string, unknown]>> = {
   'A new entry type': [
     `import { renderEntriesPage } from './scripts/render-entries.ts';
@@ -138,7 +138,7 @@ describe('the worked examples of CONTRIBUTING.md', () => {
     }
   });
 
-  // Ten seconds of CPU time.
+  // Takes ten seconds of CPU time.
   inLongLane(() =>
     it('compile, all four together with every test', { timeout: 120_000 }, () => {
       for (const diff of examples.values()) apply(diff);

@@ -8,17 +8,17 @@ import { parseHandoff } from '../src/protocol/handoff/index.ts';
 import type { Parsed } from '../src/protocol/shape/problem.ts';
 import { ALL_PAGES, type Block, countFences, findIndentedBlocks, PAGES, readBlocks, ROOT } from './docs/blocks.ts';
 
-/** Each fenced block of the documentation runs, is checked as a file, or says why it does neither. */
+/** Each fenced block of the documentation runs, is checked as a file, or gives a reason for neither. */
 const blocks = ALL_PAGES.flatMap((page) => readBlocks(page));
 
-/** Returns what is wrong with a block of the language. A block of any other language needs a reason. */
+/** Returns the fault of a block in this language. A block in any other language needs a reason. */
 const CHECKS: Readonly<Record<string, (block: Block) => string | undefined>> = {
   console: isRun,
   sh: isRun,
   ts: isRun,
-  // Applied by contributing.int.test.ts.
+  // `contributing.int.test.ts` applies these.
   diff: ({ page }) => (page === 'CONTRIBUTING.md' ? undefined : 'nothing applies it'),
-  // Run by outside/outside.int.test.ts.
+  // `outside/outside.int.test.ts` runs these.
   python: ({ page }) => (page === 'docs/ledger.md' ? undefined : 'nothing runs it'),
   json: ({ text }) => (JSON.parse(text) === undefined ? 'no JSON' : undefined),
   yaml: checkFile,
@@ -26,12 +26,12 @@ const CHECKS: Readonly<Record<string, (block: Block) => string | undefined>> = {
   xml: ({ text }) => problemIn(parseHandoff(text)),
 };
 
-/** By docs.test.ts. */
+/** Reports whether `docs.test.ts` runs the block. */
 function isRun({ page }: Block): string | undefined {
   return PAGES.includes(page) ? undefined : 'no test runs the blocks of this page';
 }
 
-/** A runbook, or the script of an agent. */
+/** Checks a runbook, or an agent's script. */
 function checkFile({ language, text }: Block): string | undefined {
   const isScript = text.startsWith('# agents/');
   return problemIn(isScript ? parseScript(text) : parseRunbook(text, `baton.${language}`));
@@ -55,8 +55,8 @@ describe('the blocks of the documentation', () => {
     expect(ALL_PAGES.filter((page) => readBlocks(page).length * 2 !== countFences(page))).toEqual([]);
   });
 
-  it('are fenced, so that each says what it is', () => {
-    // The generated page has the usage of each command: a test compares it with the code.
+  it('are fenced, so that each has a language', () => {
+    // Excludes the generated page, which has the usage of each command; another test compares it with the code.
     const written = PAGES.filter((page) => page !== 'docs/reference/cli.md');
     expect(written.flatMap((page) => findIndentedBlocks(page).map((line) => `${page}: ${line}`))).toEqual([]);
   });

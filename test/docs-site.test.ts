@@ -11,7 +11,7 @@ const anchors = new Map(
 );
 
 describe('the static site', () => {
-  it.each(pages)('%s leads only to what exists', (path) => {
+  it.each(pages)('%s links only to existing targets', (path) => {
     const targets = [...textOf(path).matchAll(/(?:href|src)="([^"]+)"/g)].map(([, target = '']) => target);
     const broken = targets.filter((target) => !/^https?:/.test(target) && !isThere(path, target));
     expect(broken).toEqual([]);

@@ -12,10 +12,11 @@ import { BATON, COMPILE_CACHE } from './package/where.ts';
 import { withoutSandbox } from './sandbox-words.ts';
 
 /**
- * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that text.
- * The other blocks of a page are one session in a new repository. In a `console` block lines with `$ ` are commands, and the lines below are
- * their output, errors included; an `sh` block is a script that must succeed. Ids and ages differ from run to run: an id in the
- * documentation stands for the actual id in its place, also in later commands.
+ * Runs every example in the documentation. A `ts` block is a module whose `console.log(…); // → text` lines must print
+ * that text. The other blocks of a page are one session in a new repository. In a `console` block, lines with `$ ` are
+ * commands, and the lines below are their output, including errors; an `sh` block is a script that must succeed. Ids
+ * and ages differ from run to run: an id in the documentation is replaced by the actual id at its place, also in later
+ * commands.
  */
 const SOURCE_EXPORTS = join(ROOT, 'test/package/source-exports.ts');
 const blocks = PAGES.flatMap((page) => readBlocks(page));
@@ -24,10 +25,13 @@ const sessions = PAGES.map((page) => ({
   page,
   steps: blocks.filter((block) => block.page === page).flatMap(stepsOf),
 })).filter(({ steps }) => steps.some((step) => !('file' in step)));
-/** What a new user follows. The other pages run in the long lane, and whenever this file is named: `npm test -- docs`. */
+/**
+ * The pages that a new user follows. The others run in the long lane, and whenever this file is named: `npm test --
+ * docs`.
+ */
 const FIRST_PAGES = new Set(['README.md', 'docs/tutorial.md', 'docs/tasks.md', 'docs/workflow.md']);
 
-/** A repository with one commit, which has the examples; each page gets a copy. */
+/** A repository with one commit and the examples; each page gets a copy. */
 let withExamples: string;
 beforeAll(() => {
   withExamples = mkdtempSync(join(tmpdir(), 'baton-docs-'));
@@ -72,7 +76,7 @@ describe('the documentation', () => {
           continue;
         }
         const { command, output } = step;
-        // On a busy machine the first command waits for the daemon and prints a line about it.
+        // On a busy machine the first command waits for the daemon and prints a line about it, which is removed.
         const said = (await shell(withIds(command))).replace(/^Waiting for the daemon.*\n/m, '');
         const found = said.match(IDS) ?? [];
         for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
@@ -92,7 +96,7 @@ describe('the documentation', () => {
   });
 });
 
-/** The first part of a random id, as commands show it. */
+/** The prefix of a random id, as commands show it. */
 const IDS = /(?<![\w-])[0-9a-f]{8}(?![\w-])/g;
 
 function portable(text: string): string {
@@ -101,11 +105,11 @@ function portable(text: string): string {
 }
 
 function ageless(text: string): string {
-  // A longer age widens its column.
+  // Ages are replaced, because a longer age widens its column.
   return text.replaceAll(/\b\d{1,2}[smhd]\b( ?) */g, '0s$1');
 }
 
-/** The headings of a list are as wide as its cells, which differ from machine to machine. */
+/** Normalizes the headings of a list, which are as wide as its cells and so depend on the machine. */
 function withNarrowHeadings(text: string): string {
   return text.replaceAll(/^[A-Z]{2,}(?: {2,}[A-Z→ ]+)+$/gm, (line) => line.replaceAll(/ {2,}/g, '  '));
 }
@@ -116,7 +120,7 @@ interface Repository {
   readonly remove: () => Promise<void>;
 }
 
-/** A repository with one commit and the examples, a Baton of its own, and a shell in it. */
+/** A repository with one commit and the examples, a separate state folder, and a shell. */
 function newRepository(): Repository {
   const folder = mkdtempSync(join(tmpdir(), 'baton-docs-'));
   cpSync(withExamples, join(folder, 'repository'), { recursive: true });

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** Codes in the source: a `code` field, the first argument of a function that makes a problem, or a text that begins with a room's name. */
+/**
+ * Codes in the source: a `code` field, the first argument of a function that makes a problem, or a text that begins
+ * with a room's name.
+ */
 const CODE =
   /(?:code: |(?:[pP]roblem|[fF]inding|refusal)\(\s*)'([a-z][a-z0-9/-]+)'|['`]((?:xml|handoff|ledger|git|github|runbook)\/[a-z0-9-]+)/g;
 
@@ -19,7 +22,7 @@ const documented = new Set(
     cell.split(', ').map((code) => code.replaceAll('`', '')),
   ),
 );
-/** Some codes are composed: `handoff/invalid-` and the name of a format. */
+/** Prefixes of composed codes: `handoff/invalid-` is followed by the name of a format. */
 const stems = [...given].filter((code) => code.endsWith('-'));
 
 it('docs/errors.md has every code', () => {

@@ -2,10 +2,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** Checks the pages that people read: terms have one word and exist in the code, paths and links lead to files and headings, lines wrap. */
+/**
+ * Checks the pages for users: terms have one word and exist in the code, paths and links lead to files and headings,
+ * lines wrap.
+ */
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['*.md', 'docs/**/*.md', 'runbooks/**/*.md'], { cwd: root });
-/** Rendered from the declarations in `src`. */
+/** Pages that are rendered from the declarations in `src`. */
 const GENERATED = ['docs/operations.md', 'docs/entries.md', ...globSync('docs/reference/*.md', { cwd: root })];
 const MAX_COLUMNS = 120;
 
@@ -19,7 +22,7 @@ const terms: readonly Term[] = [
   ...read('docs/glossary.md').matchAll(/^\| ([a-z][^|]*) \| [^|]+ \| `(\w+)` \| ([^|]+) \|$/gm),
 ].map(([, term = '', name = '', avoid = '']) => ({ term, name, avoid: avoid === '–' ? [] : avoid.split(', ') }));
 
-/** Words that are never used. */
+/** Words that are never used in the docs. */
 const NEVER = ['whoever', 'somebody', 'how-manieth', 'anew', 'called off', 'calls off'];
 
 describe('docs/glossary.md', () => {
@@ -83,7 +86,7 @@ describe('the pages', () => {
     '%s wraps at 120 characters',
     (page) => {
       const lines = withoutCode(read(page)).split('\n');
-      // A table row is one line, and so is the list of pure folders, which a test reads.
+      // A table row must be one line, and so must the list of pure folders, which a test reads.
       expect(
         lines.filter((line) => line.length > MAX_COLUMNS && !/^(?:\s*[|<]| {4}|Pure folders: )/.test(line)),
       ).toEqual([]);
@@ -98,7 +101,7 @@ function findWords(text: string): string[] {
     .toSorted();
 }
 
-/** The page without fenced blocks and code spans: those quote programs. */
+/** The page without fenced blocks and code spans, because those quote programs. */
 function withoutCode(page: string): string {
   return page.replaceAll(/^\s*```.*?^\s*```$/gms, '').replaceAll(/`[^`\n]*`/g, (span) => 'x'.repeat(span.length));
 }

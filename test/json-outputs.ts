@@ -6,7 +6,7 @@ import { compileMisfitFinder } from '../src/protocol/shape/find-misfit.ts';
 import { isObject } from '../src/protocol/shape/read-unknown.ts';
 import type { Shape } from '../src/protocol/shape/shape.ts';
 
-/** Throws if a command printed JSON that its declaration does not allow. Every helper of the tests that runs commands calls it. */
+/** Throws if a command's JSON output does not match its declaration. Every test helper that runs commands calls it. */
 export async function requireDeclaredJson(argv: readonly string[], out: string): Promise<void> {
   const listed = findJsonCommand(argv);
   if (listed === undefined || out === '') return;
@@ -14,7 +14,7 @@ export async function requireDeclaredJson(argv: readonly string[], out: string):
   if (problem !== undefined) throw new Error(`baton ${argv.join(' ')}: ${problem}`);
 }
 
-/** The command that these words call with `--json`; undefined for help, and for all others. */
+/** The command that these words call with `--json`; undefined for help and for other commands. */
 function findJsonCommand(argv: readonly string[]): ListedCommand | undefined {
   const end = argv.indexOf('--');
   const options = new Set(argv.slice(0, end === -1 ? argv.length : end));
@@ -24,7 +24,7 @@ function findJsonCommand(argv: readonly string[]): ListedCommand | undefined {
     .at(-1);
 }
 
-/** Why the output is not one of the documents that the command declares. */
+/** Why the output matches none of the command's declared documents; undefined if it does. */
 export async function findJsonProblem({ name, load }: ListedCommand, out: string): Promise<string | undefined> {
   const { json: declared = [] } = await load();
   if (declared.length === 0) return `${name} declares no JSON`;
@@ -58,7 +58,7 @@ function findStrictMisfit(shape: Shape, value: unknown): string | undefined {
   return findUnknownField(shape, value, '');
 }
 
-/** The first field of a fitting value that its shape does not name. */
+/** The first field of a valid value that its shape does not declare. */
 export function findUnknownField(shape: Shape, value: unknown, path: string): string | undefined {
   if (shape.kind === 'list' && Array.isArray(value)) {
     for (const [i, item] of value.entries()) {

@@ -1,20 +1,23 @@
 /**
- * A file of the int lane proves each rule's wiring once. Its variants are in the long lane: `NAME.long.test.ts` imports `NAME.int.test.ts`, and
- * there the tables have all their rows and `inLongLane` defines its tests.
+ * A file of the int lane tests each rule's wiring once. Its variants are in the long lane: `NAME.long.test.ts` imports
+ * `NAME.int.test.ts`, in which the tables then have all their rows and `inLongLane` defines its tests.
  */
 export const isLongLane: boolean = process.env['BATON_TEST_LANE'] === 'long';
 
-/** The rows with these indexes stand for the others; the long lane has all. */
+/** Returns the rows with these indexes, which represent the others; in the long lane, all rows. */
 export function someOf<Row>(rows: readonly Row[], ...standing: readonly number[]): Row[] {
   return isLongLane ? [...rows] : rows.filter((_, i) => standing.includes(i));
 }
 
-/** Tests whose rules the other tests of the file, or tests of the pure lane, prove as well. */
+/** Defines tests only in the long lane. Other tests of the file, or of the pure lane, cover their rules. */
 export function inLongLane(define: () => void): void {
   if (isLongLane) define();
 }
 
-/** How many examples a property gets: a quarter in `npm test`, all in `npm run test:all`. Seeds differ from run to run, so that every run adds some. */
+/**
+ * The number of examples of a property: a quarter in `npm test`, all in `npm run test:all`. Seeds differ from run to
+ * run, so that every run adds some.
+ */
 export function samples(all: number): number {
   return process.env['BATON_TEST_SAMPLES'] === 'all' ? all : Math.ceil(all / 4);
 }

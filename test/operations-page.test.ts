@@ -38,7 +38,7 @@ it('docs/doctor.md has every finding', () => {
   expect(page, 'run: node scripts/render-doctor.ts').toBe(renderDoctorFindings(page));
 });
 
-/** The beginnings of the lines that differ: a line of the OpenAPI document is long. */
+/** The beginnings of the lines that differ, because a line of the OpenAPI document is long. */
 function changedLines(page: string, rendered: string): string[] {
   const [found, expected] = [page.split('\n'), rendered.split('\n')];
   const length = Math.max(found.length, expected.length);

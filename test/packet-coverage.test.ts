@@ -16,12 +16,13 @@ import { WorkflowPlay } from '../src/engine/workflow.cases.ts';
 import { elementFields, fillElements, fillShape, type Marked, shapeFields } from './packet/marks.ts';
 
 /**
- * Every field that an agent or a person can write reaches the next reader of the task, or is listed in docs/context.md with the reason why
- * not. The fields are enumerated from the declarations, so a new field fails here until it is either shown or listed.
+ * Every field that an agent or a person can write is shown to the next reader of the task, or is listed in
+ * docs/context.md with the reason why not. The fields are enumerated from the declarations, so a new field fails here
+ * until it is either shown or listed.
  */
 const EXEMPT = readExemptions(readFileSync(join(import.meta.dirname, '..', 'docs', 'context.md'), 'utf8'));
 
-/** The messages, each with its fields. Only supervisors and Baton send the others. */
+/** The messages with their fields. All other messages are sent only by supervisors and Baton. */
 const WRITTEN: ReadonlyMap<string, readonly string[]> = new Map([
   ...[...OPERATIONS.values()]
     .filter(({ kind, access }) => kind === 'write' && access.some((who) => who !== 'supervisor'))
@@ -48,7 +49,7 @@ describe('every field that an agent or a person can write', () => {
   });
 });
 
-/** Each message, played with a mark in every field; the state afterwards, and the marks. */
+/** Sends each message with a mark in every field; returns the state afterwards, and the marks. */
 const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; readonly marks: Marked }[]>> = {
   task_create: () => {
     const { value, marks } = fillOf('task_create', { task_id: 'A', phase: 'IMPLEMENTATION', 'after[]': 'B22' });
@@ -212,13 +213,13 @@ function claimed(): Play {
   return task().say(say.claim('A', 's1', { holder: 'ada', role: 'implementer' }), say.worker);
 }
 
-/** A worker's agent on the task. */
+/** A worker's agent that works on the task. */
 function started(): Play {
   const plan = { kind: 'agent', agent: runs.agentPlan({ on_stop: { action: 'signal' } }) } as const;
   return task().say(runs.configure([{ name: 'w', concurrency: 1, plan }]));
 }
 
-/** A worker's pipeline on the task; its id is that of the session. */
+/** A worker's pipeline for the task; its id is the session's id. */
 function piped(): Play {
   return task().say(runs.configure([{ name: 'w', concurrency: 1, plan: runs.pipelinePlan([runs.agentStep('code')]) }]));
 }
@@ -274,7 +275,7 @@ function deliver(edge: HandoffEdge): { readonly state: State; readonly marks: Ma
   return { state, marks };
 }
 
-/** The CI gate is part of Baton; what it hands on are failed checks. */
+/** Includes the CI gate, which is part of Baton and hands on failed checks. */
 function edges(): readonly HandoffEdge[] {
   return [...HANDOFF_EDGES.filter(({ from }) => from !== 'ci-gate'), WORKFLOW_COMPLETE];
 }
@@ -291,7 +292,7 @@ function isExempt(field: string): boolean {
   return [...EXEMPT.keys()].some((pattern) => matches(pattern, field));
 }
 
-/** `*` stands for the name of a message, or of an edge. */
+/** Matches a field; `*` is any name of a message or edge. */
 function matches(pattern: string, field: string): boolean {
   if (!pattern.includes('*')) return pattern === field;
   const [before = '', after = ''] = pattern.split('*');

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DIALECTS } from './fuzz/dialects.ts';
 
-/** The exported functions that read and write each message kind. */
+/** The exported functions that parse and render each message kind. */
 const FUNCTIONS: Readonly<Record<string, readonly [parse: string, render: string]>> = {
   exit: ['parseExitSignal', 'renderExitSignal'],
   mission: ['parseMission', 'renderMission'],
@@ -78,7 +78,7 @@ describe('protocol/ in a browser', () => {
   }
 });
 
-/** The bundle, and what it would still load at run time. */
+/** Returns the bundle, and the modules that it would still load at run time. */
 async function bundleForBrowser(entry: string): Promise<{ source: string; imports: string[] }> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
@@ -95,7 +95,7 @@ async function bundleForBrowser(entry: string): Promise<{ source: string; import
   return { source: outputFiles[0]?.text ?? '', imports };
 }
 
-/** The language itself, and the few web platform APIs that protocol/ may use. */
+/** A context with JavaScript itself and the few web APIs that protocol/ may use. */
 function createBrowser(): object {
   return createContext({ TextEncoder, TextDecoder, Uint8Array, URL });
 }

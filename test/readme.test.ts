@@ -16,7 +16,7 @@ const rows = proof
   .map(([, what = '', figure = '', command = '']) => ({ what, figure, command: command.replaceAll('`', '') }));
 const figures = new Map(rows.map(({ command, figure }) => [command, figure]));
 
-/** Whether a command of the table runs something, by its script. */
+/** Checks by script whether a command of the table runs anything. */
 const RUNS: Readonly<Record<string, (rest: string) => boolean>> = {
   test: (name) => globSync('{src,test,scripts}/**/*.test.ts', { cwd: ROOT }).some((path) => path.includes(name)),
   faults: (name) => FAULT_RUNS.some(([run]) => run.includes(name)),

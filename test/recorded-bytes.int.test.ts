@@ -2,15 +2,15 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { differences, makeRecording, readPart, type Recording } from './recorded/recording.ts';
 
 /**
- * Ledgers, exports and transcripts of commands, recorded before the files of `src` were moved. If only the wording for people has changed:
- * `node scripts/record-bytes.ts --update-words`.
+ * Ledgers, exports and transcripts of commands, recorded before the files of `src` were moved. If only the wording for
+ * people has changed: `node scripts/record-bytes.ts --update-words`.
  */
 let now: Recording;
 beforeAll(async () => {
   now = await makeRecording();
 }, 120_000);
 
-describe('what was recorded', () => {
+describe('the recordings', () => {
   it.each(['machine', 'states', 'words'] as const)('is the same today: %s', (part) => {
     expect(differences(readPart(part), now[part])).toEqual([]);
   });

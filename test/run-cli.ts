@@ -9,15 +9,15 @@ export interface Ran {
 }
 
 export interface StartedCli {
-  /** What it has printed so far. */
+  /** The output so far. */
   readonly said: { readonly out: string; readonly err: string };
-  /** Its exit code, after its JSON was compared with what the command declares. */
+  /** The exit code, available after the JSON output was compared with the command's declaration. */
   readonly code: Promise<number>;
 }
 
 type Place = Partial<Pick<Io, 'env' | 'cwd' | 'isTerminal'>>;
 
-/** Runs `baton` in this process, with an Io that keeps what it is given. */
+/** Runs `baton` in this process, and collects its output. */
 export async function runCli(
   argv: readonly string[],
   input: string | Uint8Array = '',
@@ -27,7 +27,7 @@ export async function runCli(
   return { code: await code, ...said };
 }
 
-/** The same without waiting for its end. */
+/** Starts `baton` without waiting for its end. */
 export function startCli(
   argv: readonly string[],
   input: string | Uint8Array = '',

@@ -1,6 +1,7 @@
 /**
- * Which sandbox a session has, and what it lacks, depends on the machine: `started (bubblewrap, network full)`, `(claude; no sandbox)`,
- * `baton: sandbox: …` at the start of a log. A test that compares bytes or positions of a log sets `sandbox = "none"` instead.
+ * Removes the sandbox from a text. A session's sandbox, and what it lacks, depend on the machine: `started (bubblewrap,
+ * network full)`, `(claude; no sandbox)`, `baton: sandbox: …` at the start of a log. A test that compares bytes or
+ * positions of a log sets `sandbox = "none"` instead.
  */
 export function withoutSandbox(text: string): string {
   return text
@@ -12,7 +13,7 @@ export function withoutSandbox(text: string): string {
 
 const SANDBOX = '(?:no sandbox|(?:bubblewrap|container|user|sandbox-exec)(?:, network [^);\\n]*)?)';
 
-/** The same for the answer of `run_plan`. */
+/** Removes the sandboxes from the answer of `run_plan`. */
 export function withoutPlannedSandboxes(json: string): string {
   return json.replaceAll(/"sandboxes":\[(?:\{[^{}]*\},?)*\],/g, '');
 }

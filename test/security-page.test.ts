@@ -2,7 +2,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The page on attacks is complete: each has a section, a test that runs with `npm test`, and a note on what a sandbox adds. */
+/**
+ * Checks that the page on attacks is complete: each attack has a section, a test that runs with `npm test`, and a note
+ * on what a sandbox adds.
+ */
 const root = join(import.meta.dirname, '..');
 const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
 const sections = page.split(/^## /m).flatMap((text) => {

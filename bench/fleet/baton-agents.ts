@@ -5,7 +5,7 @@ import { PHASES, RECORD } from '../handoff/baton.ts';
 import { type CrowdPlan, workTimeOf } from './crowd.ts';
 import type { CrowdRecord } from './crowd-worker.ts';
 
-/** A host's daemon, as its agents reach it. */
+/** The address of a host's daemon, for its agents. */
 export interface BatonPlace {
   readonly name: string;
   readonly stateDir: string;
@@ -13,7 +13,10 @@ export interface BatonPlace {
   readonly commit: string;
 }
 
-/** The agents of one host: each waits for work, claims it, works, renews its claim and hands on with an exit signal. */
+/**
+ * Runs the agents of one host: each waits for work, claims it, works, renews its claim and hands on with an exit
+ * signal.
+ */
 export async function runBatonAgents(place: string, plan: CrowdPlan, record: CrowdRecord): Promise<void> {
   const host = JSON.parse(place) as BatonPlace; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const operator = clientOf(host);
@@ -46,7 +49,7 @@ async function runAgent(
   }
 }
 
-/** As its supervisor would: the claim is renewed every 30 seconds. */
+/** Works and renews the claim every 30 seconds, as a supervisor would. */
 async function work(client: Client, task_id: string, token: string, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= RENEWAL_MS) {
     await delay(Math.min(left, RENEWAL_MS));

@@ -5,7 +5,7 @@ import { PHASES } from '../handoff/baton.ts';
 import { clientOf, type BatonPlace } from './baton-agents.ts';
 import { runCrowd, type Crowd, type CrowdPlan } from './crowd.ts';
 
-/** `behindMs`: how long the host that was furthest behind took to see an entry. */
+/** `behindMs`: how long the slowest host took to see an entry. */
 export type BatonCrowd = Crowd & { readonly behindMs: number };
 
 export async function runBatonCrowd(server: PostgresServer, plan: CrowdPlan): Promise<BatonCrowd> {
@@ -33,11 +33,11 @@ export async function runBatonCrowd(server: PostgresServer, plan: CrowdPlan): Pr
   return { ...crowd, behindMs: await watched };
 }
 
-/** Chains of tasks, each after the one before: as many as work goes round, long enough for the time. */
+/** Creates chains of tasks, each after the one before: one chain per baton, long enough for the run. */
 async function createChains([first]: readonly BatonPlace[], { batons, ms, workMs }: CrowdPlan): Promise<void> {
   if (first === undefined) return;
   const client = clientOf(first);
-  // The chain of an agent that is often quick is longer than that of the average one.
+  // Longer than average, because some agents are often quick.
   const tasks = Math.ceil((3 * ms) / workMs / PHASES.length) + 2;
   for (let n = 0; n < tasks; n += 1)
     await Promise.all(
@@ -51,7 +51,7 @@ async function createChains([first]: readonly BatonPlace[], { batons, ms, workMs
   client.close();
 }
 
-/** Reads the head of the ledger, and how long each host takes until it has seen as much. */
+/** Reads the ledger's head, and measures how long each host takes to reach it. */
 async function watchLag(url: string, hosts: readonly BatonPlace[], signal: AbortSignal): Promise<number> {
   const database = new Database({ connectionString: url });
   await database.connect();

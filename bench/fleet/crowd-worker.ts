@@ -3,10 +3,10 @@ import { runBatonAgents } from './baton-agents.ts';
 import { type CrowdOrder, nowMs } from './crowd.ts';
 import { runGraphileAgents } from './graphile-agents.ts';
 
-/** The moments of this process; agents report to it. */
+/** The times measured in this process; agents report to it. */
 export interface CrowdRecord {
   take(name: string): void;
-  /** False if the time is over, and nothing is handed on. */
+  /** Returns false if the time is over and nothing is handed on. */
   give(name: string): boolean;
 }
 
@@ -32,5 +32,5 @@ async function run({ system, plan, places }: CrowdOrder): Promise<void> {
   process.send?.({ given, taken });
 }
 
-/** What was given in the last moment may still be taken. */
+/** Handoffs of the last moment may still be taken within this time. */
 const GRACE_MS = 3000;

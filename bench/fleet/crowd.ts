@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 export interface CrowdPlan {
   readonly hosts: number;
-  /** On each host. */
+  /** The number of agents on each host. */
   readonly agents: number;
-  /** How much work goes round. The agents that have none wait for it. */
+  /** The number of chains of work in progress. Agents without work wait. */
   readonly batons: number;
   /** How long the work on a job takes on average. */
   readonly workMs: number;
@@ -19,28 +19,28 @@ export interface Crowd {
   readonly perSecond: number;
   readonly medianMs: number;
   readonly p99Ms: number;
-  /** The share of the processors that nobody used. */
+  /** The share of unused processor time. */
   readonly idle: number;
 }
 
-/** The work of one process, which plays the agents of some hosts. */
+/** The order for one process, which simulates the agents of some hosts. */
 export type CrowdOrder = {
   readonly system: 'baton' | 'graphile';
   readonly plan: CrowdPlan;
   readonly places: readonly string[];
 };
 
-/** Handoffs by their names: given and taken are measured in different processes, on the clock that they share. */
+/** The times of handoffs by name: different processes measure giving and taking, on a common clock. */
 interface CrowdTimes {
   readonly given: readonly (readonly [name: string, ms: number])[];
   readonly taken: readonly (readonly [name: string, ms: number])[];
 }
 
 const PROCESSES = 4;
-/** Everybody starts at once, and hosts fill up: what counts is what comes after that. */
+/** The share of the run that does not count: all agents start at once, and hosts fill up. */
 const WARM_UP = 0.2;
 
-/** Agents in a few processes, for the time of the plan; `places` are those of the hosts. */
+/** Runs agents in a few processes for the time of the plan; `places` are the hosts' addresses. */
 export async function runCrowd(
   system: CrowdOrder['system'],
   plan: CrowdPlan,
@@ -74,7 +74,7 @@ export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Exponentially distributed, as if each agent ended at any moment. */
+/** A working time, exponentially distributed, as if each agent could end at any moment. */
 export function workTimeOf({ workMs }: CrowdPlan): number {
   return -Math.log(1 - Math.random()) * workMs;
 }

@@ -3,7 +3,7 @@ import { importPeer } from '../handoff/peers.ts';
 import { type CrowdPlan, workTimeOf } from './crowd.ts';
 import type { CrowdRecord } from './crowd-worker.ts';
 
-/** The agents of one host: jobs of one worker, each of which adds the next job when its work is done. */
+/** Runs the agents of one host: jobs of one worker, each of which adds the next job when its work is done. */
 export async function runGraphileAgents(place: string, plan: CrowdPlan, record: CrowdRecord): Promise<void> {
   const { run, Logger } = await importPeer<GraphileWorker>('graphile-worker');
   const hand: Task = async ({ chain, n }, { addJob }) => {
@@ -31,7 +31,7 @@ type Task = (
   helpers: { addJob: (name: string, payload: unknown) => Promise<unknown> },
 ) => Promise<void>;
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface GraphileWorker {
   Logger: new (factory: () => () => void) => unknown;
   run: (options: unknown) => Promise<{ stop(): Promise<void> }>;

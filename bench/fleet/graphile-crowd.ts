@@ -18,7 +18,7 @@ export async function runGraphileCrowd(server: PostgresServer, plan: CrowdPlan):
   );
 }
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface GraphileUtils {
   makeWorkerUtils: (options: unknown) => Promise<{
     migrate(): Promise<void>;

@@ -4,10 +4,10 @@ import { makeBaton, renderAddress } from './baton.ts';
 import type { Contender, Venue } from './contender.ts';
 import { openPostgres } from './postgres-venue.ts';
 
-/** Both workers at one daemon, as with SQLite; its ledger is in PostgreSQL. */
+/** Both workers use one daemon, as with SQLite; its ledger is in PostgreSQL. */
 export const batonPostgres: Contender = makeBaton('baton-postgres', 'Baton (PostgreSQL)', async () => openFleet(1));
 
-/** The workers are on two hosts: whatever is finished on one is taken on the other. */
+/** The workers are on two hosts: each takes the work that the other has finished. */
 export const batonTwoHosts: Contender = makeBaton('baton-hosts', 'Baton (two hosts)', async () => openFleet(2));
 
 async function openFleet(hosts: number): Promise<Venue> {

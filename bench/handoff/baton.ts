@@ -8,9 +8,9 @@ import { startDaemon } from '../../src/api/client/start-daemon.ts';
 import type { Contender, Leave, Seat, Venue } from './contender.ts';
 
 /**
- * A baton is a chain of tasks, each after the one before. A task passes through all its phases: five sessions, each of which
- * claims, and ends with an exit signal that wakes the next; the last one makes the thought record first, without which there
- * is no done. Every worker waits in `task_claim`.
+ * A baton is a chain of tasks, each after the one before. A task passes through all its phases: five sessions, each of
+ * which claims the task and ends with an exit signal that wakes the next; the last session first sends the thought
+ * record that completion requires. Every worker waits in `task_claim`.
  */
 export function makeBaton(key: string, name: string, open: () => Promise<Venue>): Contender {
   return { key, name, findMissing: () => [], open, fill, join: joinRace };
@@ -33,7 +33,7 @@ async function fill(seat: Seat): Promise<void> {
 }
 
 async function joinRace(seat: Seat): Promise<Leave> {
-  // Who worked on a task cannot review it, so the two workers must be two principals.
+  // The worker that implemented a task cannot review it, so the two workers are two principals.
   const operator = clientOf(seat);
   const { token } = require(await operator.issueWorkerToken(seat.mine));
   operator.close();
@@ -47,7 +47,7 @@ async function joinRace(seat: Seat): Promise<Leave> {
   };
 }
 
-/** Where the exit signal of a task's nth session finds it. A claim moves READY_FOR_REVIEW to REVIEW. */
+/** The phase in which a task's nth exit signal finds it. A claim moves READY_FOR_REVIEW to REVIEW. */
 export const PHASES = ['DRAFT', 'IMPLEMENTATION', 'CI_PENDING', 'REVIEW', 'READY_FOR_MERGE'] as const;
 const WAIT_MS = 60_000;
 
@@ -110,7 +110,7 @@ function clientOf({ address, mine }: Pick<Seat, 'address' | 'mine'>, given?: str
   return new Client({ stateDir, env: process.env, token, projectPath, autostart: false, reachMs: 5000 });
 }
 
-/** The daemon of each seat, which may be the same, and a commit of the repository. */
+/** The daemon of each seat, which may be the same one, and a commit of the repository. */
 export interface BatonAddress {
   readonly a: { readonly stateDir: string; readonly repository: string };
   readonly b: { readonly stateDir: string; readonly repository: string };

@@ -8,8 +8,8 @@ import type { Contender, Seat, Venue } from './contender.ts';
 import { hasProgram, importPeer, missingPeers } from './peers.ts';
 
 /**
- * A queue a seat; the processor adds the next job to the other queue and returns. Redis syncs every write before it answers.
- * Finished jobs are removed; a worker takes as many jobs at once as there are batons.
+ * One queue per seat; the processor adds the next job to the other queue and returns. Redis syncs every write before it
+ * answers. Finished jobs are removed; a worker takes as many jobs at once as there are batons.
  */
 export const bullmq: Contender = {
   key: 'bullmq',
@@ -73,7 +73,7 @@ interface Job {
   data: { n: number };
 }
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface BullMq {
   Queue: new (
     name: string,

@@ -1,27 +1,27 @@
-/** One system that passes work from one worker to another. */
+/** A system that passes work from one worker to another. */
 export interface Contender {
   readonly key: string;
-  /** As it is named in the results. */
+  /** The name in the results. */
   readonly name: string;
-  /** What is not installed; empty if it can take part. */
+  /** Returns what is not installed; empty if the system can take part. */
   readonly findMissing: () => readonly string[];
-  /** Starts its servers, in processes of their own. */
+  /** Starts the system's servers in separate processes. */
   readonly open: () => Promise<Venue>;
-  /** Before the race, in the process of seat a: puts the batons where seat a will take them up. */
+  /** Called before the race in seat a's process: adds the batons for seat a. */
   readonly fill: (seat: Seat) => Promise<void>;
-  /** In a worker's process: takes up jobs and hands them on until `leave`. */
+  /** Called in a worker's process: takes jobs and hands them on until `leave` is called. */
   readonly join: (seat: Seat) => Promise<Leave>;
 }
 
 export interface Venue {
-  /** All that a worker needs to know, as text. */
+  /** Everything that a worker needs to connect, as text. */
   readonly address: string;
   readonly close: () => Promise<void>;
 }
 
 export type Leave = () => Promise<void>;
 
-/** A race: how many batons go round, and when it is over, whichever comes first. */
+/** A race: the number of batons, and its two limits, of which the first one reached ends it. */
 export interface Race {
   readonly batons: number;
   /** How long the work on a job takes. */
@@ -30,13 +30,18 @@ export interface Race {
   readonly limitMs: number;
 }
 
-/** A worker's place in a race. Jobs are numbered: what is handed on after round n is round n + 1. */
+/** A worker's place in a race. Jobs are numbered: after round n, round n + 1 is handed on. */
 export interface Seat extends Race {
   readonly address: string;
   readonly mine: 'a' | 'b';
   readonly theirs: 'a' | 'b';
-  /** A job has arrived: records the time and does the work, which takes a moment if there is only one baton. */
+  /**
+   * Called when a job has arrived: records the time and does the work, which takes a moment if there is only one baton.
+   */
   readonly work: (round: number) => Promise<void>;
-  /** The work is done, and the clock of the handoff runs. False if the race is over and nothing is handed on. */
+  /**
+   * Called when the work is done: starts the time of the handoff. Returns false if the race is over and nothing is
+   * handed on.
+   */
   readonly handOn: (round: number) => boolean;
 }

@@ -10,5 +10,5 @@ import { restate } from './restate.ts';
 /** Baton first; the others are its peers. */
 export const CONTENDERS: readonly Contender[] = [baton, bullmq, graphileWorker, pgBoss, dbos, restate];
 
-/** On one PostgreSQL: one daemon, two hosts, and the peers that use the same database. */
+/** The systems on one PostgreSQL: one daemon, two hosts, and the peers that use the same database. */
 export const ON_POSTGRES: readonly Contender[] = [batonPostgres, batonTwoHosts, graphileWorker, pgBoss, dbos];

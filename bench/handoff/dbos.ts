@@ -3,8 +3,8 @@ import { importPeer, missingPeers } from './peers.ts';
 import { openPostgres } from './postgres-venue.ts';
 
 /**
- * A durable queue a seat; the workflow enqueues the next one for the other and returns. DBOS asks PostgreSQL for work at an
- * interval: it is set as short as it takes, and each process listens to its own queue only.
+ * One durable queue per seat; the workflow enqueues the next one for the other seat and returns. DBOS polls PostgreSQL
+ * at an interval, which is set to the minimum, and each process listens only to its own queue.
  */
 export const dbos: Contender = {
   key: 'dbos',
@@ -26,7 +26,7 @@ export const dbos: Contender = {
   },
 };
 
-/** Once in the life of a process. */
+/** Set once per process. */
 let registered: Work | undefined;
 
 async function launch(seat: Seat, listenQueues: readonly string[]): Promise<DbosModule> {
@@ -57,7 +57,7 @@ async function launch(seat: Seat, listenQueues: readonly string[]): Promise<Dbos
 
 type Work = (n: number) => Promise<void>;
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface DbosModule {
   DBOS: {
     setConfig(config: unknown): void;

@@ -7,7 +7,7 @@ export interface Latency {
   readonly count: number;
 }
 
-/** One baton: from one worker to the other, without the warm-up rounds. */
+/** The latency with one baton, from one worker to the other, without the warm-up rounds. */
 export function latencyOf({ a, b }: Raced, warmUp: number): Latency {
   const waits = [...waitsBetween(a, b), ...waitsBetween(b, a)];
   const warm = waits.filter(({ round }) => round > warmUp).map(({ ms }) => ms);
@@ -25,7 +25,7 @@ function waitsBetween({ given }: Times, { taken }: Times): { round: number; ms: 
   });
 }
 
-/** Many batons: jobs started per second in the second half of the time, after the warm-up. */
+/** The throughput with many batons: jobs started per second in the second half of the time, after the warm-up. */
 export function throughputOf({ a, b }: Raced): number {
   const taken = [...a.taken, ...b.taken].map(({ ms }) => ms).toSorted((one, other) => one - other);
   const [first, last] = [taken[0], taken.at(-1)];

@@ -3,8 +3,9 @@ import { importPeer, missingPeers } from './peers.ts';
 import { openPostgres } from './postgres-venue.ts';
 
 /**
- * A task name a seat; the task adds the other's job with the worker's own connection and returns. NOTIFY wakes the other worker.
- * With many batons it is set up as its page on performance says: jobs are fetched and completed in batches.
+ * One task name per seat; the task adds the other seat's job with the worker's own connection and returns. NOTIFY wakes
+ * the other worker. With many batons it is configured as its documentation on performance recommends: jobs are fetched
+ * and completed in batches.
  */
 export const graphileWorker: Contender = {
   key: 'graphile-worker',
@@ -38,7 +39,7 @@ async function preset({ address, batons }: Seat) {
       concurrentJobs: batons,
       maxPoolSize: batons + 2,
       crontabFile: '/dev/null',
-      // Otherwise it logs every job.
+      // The default logger would log every job.
       logger: new Logger(() => () => {}),
       ...(batons > 1 ? batches : {}),
     },
@@ -50,7 +51,7 @@ type Task = (
   helpers: { addJob: (name: string, payload: unknown) => Promise<unknown> },
 ) => Promise<void>;
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface GraphileWorker {
   Logger: new (factory: () => () => void) => unknown;
   makeWorkerUtils: (options: unknown) => Promise<{

@@ -3,11 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasProgram, PEERS_FOLDER, PEER_VERSIONS } from './peers.ts';
 
-/** `node bench/handoff/install-peers.ts`: everything that the handoff benchmark compares Baton with. It can be repeated. */
+/**
+ * `node bench/handoff/install-peers.ts`: installs everything that the handoff benchmark compares with Baton. Can be
+ * repeated.
+ */
 mkdirSync(PEERS_FOLDER, { recursive: true });
 const dependencies = { ...PEER_VERSIONS };
 writeFileSync(join(PEERS_FOLDER, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
-// None of them needs its install script (one reports home).
+// None of them needs its install script, and one reports to its vendor.
 execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], {
   cwd: PEERS_FOLDER,
   stdio: 'inherit',
@@ -16,7 +19,7 @@ execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], 
 if (!hasProgram('redis-server')) {
   if (process.getuid?.() === 0 && hasProgram('apt-get')) {
     execFileSync('apt-get', ['update'], { stdio: 'inherit' });
-    // Only the program: the service is not ours, and in runlevel 1 the package does not start it.
+    // Installs only the program: in runlevel 1 the package does not start its service.
     const env = { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' };
     execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'inherit', env });
   } else {

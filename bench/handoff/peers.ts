@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Outside of node_modules and git: the packages are big, and only this benchmark needs them. */
+/** Outside node_modules and git, because the packages are large, and only this benchmark needs them. */
 export const PEERS_FOLDER = join(import.meta.dirname, '../../.cache/bench-peers');
 
 export const PEER_VERSIONS = {
@@ -18,14 +18,14 @@ export const PEER_VERSIONS = {
 
 export type Peer = keyof typeof PEER_VERSIONS;
 
-/** Those of these packages that are not there in the version we compare with. */
+/** Returns the packages that are not installed in the compared version. */
 export function missingPeers(...peers: readonly Peer[]): string[] {
   return peers
     .filter((peer) => installedVersion(peer) !== PEER_VERSIONS[peer])
     .map((peer) => `${peer} ${PEER_VERSIONS[peer]}`);
 }
 
-/** A peer's module. Its types stay outside as well: each contender declares the small part that it uses. */
+/** Imports a peer's module. Its types are not installed either: each contender declares the small part that it uses. */
 export async function importPeer<T>(peer: Peer): Promise<T> {
   const path = createRequire(join(PEERS_FOLDER, 'package.json')).resolve(peer);
   return (await import(pathToFileURL(path).href)) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion

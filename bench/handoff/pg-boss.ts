@@ -2,7 +2,10 @@ import type { Contender, Seat } from './contender.ts';
 import { importPeer, missingPeers } from './peers.ts';
 import { openPostgres } from './postgres-venue.ts';
 
-/** A queue a seat, with LISTEN/NOTIFY for delivery at once; the handler sends the next job to the other queue and returns. */
+/**
+ * One queue per seat, with LISTEN/NOTIFY for immediate delivery; the handler sends the next job to the other queue and
+ * returns.
+ */
 export const pgBoss: Contender = {
   key: 'pg-boss',
   name: 'pg-boss 12.35.0 (PostgreSQL)',
@@ -26,7 +29,7 @@ export const pgBoss: Contender = {
       if (seat.handOn(n)) await boss.send(seat.theirs, { n: n + 1 });
     });
     return async () => {
-      // Running jobs fail now; those errors are ignored.
+      // Running jobs fail at the end; their errors are ignored.
       boss.removeAllListeners('error');
       boss.on('error', () => {});
       await boss.stop({ graceful: false });
@@ -63,7 +66,7 @@ interface Boss {
   work(name: string, options: object, handle: (jobs: readonly Job[]) => Promise<void>): Promise<unknown>;
 }
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface PgBossModule {
   PgBoss: new (options: unknown) => Boss;
 }

@@ -1,7 +1,10 @@
 import { startPostgres, type PostgresServer } from '../../test/postgres/server.ts';
 import type { Venue } from './contender.ts';
 
-/** A PostgreSQL of its own for one race, or a database of the server that all races share: every commit waits for the disk. */
+/**
+ * Opens a separate PostgreSQL for one race, or a database on the server that all races share. Every commit is synced to
+ * disk.
+ */
 export async function openPostgres(): Promise<Venue> {
   if (shared !== undefined) return { address: await shared.createDatabase(), close: async () => {} };
   const server = await startDurable();
@@ -10,7 +13,7 @@ export async function openPostgres(): Promise<Venue> {
 
 let shared: PostgresServer | undefined;
 
-/** One server for every contender from now on, until what comes back is called. */
+/** Starts one server for all later contenders, until the returned function is called. */
 export async function shareServer(): Promise<{ readonly server: PostgresServer; readonly stop: () => Promise<void> }> {
   const server = await startDurable();
   shared = server;

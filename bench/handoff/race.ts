@@ -14,7 +14,7 @@ export interface Raced {
   readonly b: Times;
 }
 
-/** Two workers, each in a process of its own, and the servers in theirs; all of them are gone afterwards. */
+/** Runs two workers and the servers in separate processes, and ends all of them afterwards. */
 export async function race(contender: Contender, plan: Race, workerArgs: readonly string[] = []): Promise<Raced> {
   const venue = await contender.open();
   const workers = [startWorker(workerArgs), startWorker(workerArgs)] as const;

@@ -8,13 +8,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Contender, Venue } from './contender.ts';
 import { importPeer, missingPeers, PEERS_FOLDER } from './peers.ts';
 
-/** A service a seat, served by that seat's process over HTTP/2; the handler sends to the other service and returns. */
+/**
+ * One service per seat, served by that seat's process over HTTP/2; the handler sends to the other service and returns.
+ */
 export const restate: Contender = {
   key: 'restate',
   name: 'Restate 1.7.12',
   findMissing: () => missingPeers('@restatedev/restate-server', '@restatedev/restate-sdk'),
   open: openRestate,
-  // Restate pushes: nothing can be sent before a service is registered.
+  // Restate pushes jobs, so none can be sent before a service is registered.
   fill: async () => {},
   async join(seat) {
     const { service, serve } = await importPeer<Restate>('@restatedev/restate-sdk');
@@ -26,7 +28,7 @@ export const restate: Contender = {
     await serve({ services: [service({ name: seat.mine, handlers: { work } })], port });
     const { admin, ingress } = parseAddress(seat.address);
     await post(`${admin}/deployments`, { uri: `http://127.0.0.1:${port}` });
-    // Seat b has joined when seat a does.
+    // Seat b joins before seat a.
     if (seat.mine === 'a') {
       await waitFor(async () => (await fetch(`${admin}/services/b`)).ok);
       await Promise.all(Array.from({ length: seat.batons }, async () => post(`${ingress}/a/work/send`, 0)));
@@ -111,7 +113,7 @@ interface Context {
   serviceSendClient(service: { name: string }): { work(n: number): void };
 }
 
-/** What we use of it. */
+/** The part of the module that is used here. */
 interface Restate {
   service: (definition: { name: string; handlers: object }) => unknown;
   serve: (options: { services: readonly unknown[]; port: number }) => Promise<unknown>;

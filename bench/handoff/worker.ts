@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CONTENDERS, ON_POSTGRES } from './contenders.ts';
 import type { Leave, Race, Seat } from './contender.ts';
 
-/** Messages from the measuring process to a worker, one after the other; each is answered. */
+/** Messages from the measuring process to a worker, one at a time; each is answered. */
 export type Order =
   | {
       readonly kind: 'sit';
@@ -40,7 +40,7 @@ process.on('message', (order: Order) => {
     report({ ok: false, error: String(error instanceof Error ? error.stack : error) }),
   );
 });
-// The parent process has ended.
+// The parent process has exited.
 process.on('disconnect', () => process.exit(1));
 
 async function obey(order: Order): Promise<Report> {

@@ -21,7 +21,7 @@ function renderRow({ name, summary }: ListedCommand): readonly string[] {
   return [`[\`baton ${name}\`](#baton-${anchorOf(name)})`, summary];
 }
 
-/** As GitHub makes it of the heading. */
+/** The anchor that GitHub generates for the heading. */
 function anchorOf(name: string): string {
   return name.replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-');
 }

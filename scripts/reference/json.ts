@@ -61,7 +61,7 @@ function renderDocument(document: JsonDocument): string {
   return joinSections([head, about, 'shape' in document ? renderFields(document.shape) : '']).trimEnd();
 }
 
-/** A table of the fields; of variants, one for each. */
+/** Renders a table of the fields; one for each variant. */
 function renderFields(shape: Shape): string {
   if (shape.kind === 'either') return shape.options.map((option) => renderFields(option)).join('\n\n');
   return renderTable(['field', 'type', 'meaning'], rowsOf(shape, ''));
@@ -79,7 +79,7 @@ function rowsOf(shape: Shape, path: string): string[][] {
   });
 }
 
-/** The operation that returns exactly this object. */
+/** Finds the operation that returns exactly this object. */
 function operationWith(shape: Shape): string | undefined {
   if (shape.kind !== 'object' || Object.keys(shape.fields).length < 3) return undefined;
   const found = [...OPERATIONS.values()].find(({ result }) => result.fields === shape.fields);

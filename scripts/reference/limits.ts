@@ -39,7 +39,7 @@ function rowsOf(limits: Readonly<Record<string, number>>, file: string): (readon
   });
 }
 
-/** `headersTimeoutMs` → `headers timeout`. The unit is with the value. */
+/** Converts `headersTimeoutMs` to `headers timeout`. The unit is shown with the value. */
 function wordsOf(name: string): string {
   return name.replace(/(?:Ms|Bytes|Characters)$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

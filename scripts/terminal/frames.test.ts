@@ -13,7 +13,7 @@ function gaps(...chunks: Chunk[]): number[] {
 }
 
 describe('takeFrames', () => {
-  it('shows a synchronized update at once, also if it comes in parts', () => {
+  it('shows a synchronized update at once, even if it arrives in parts', () => {
     const film = takeFrames(
       [
         { atMs: 0, text: '\u001B[?2026ha\r\n' },
@@ -24,12 +24,12 @@ describe('takeFrames', () => {
     expect(shownIn(film)).toEqual(['a|b']);
   });
 
-  it('separates updates that come together', () => {
+  it('separates updates that arrive together', () => {
     const update = (text: string): string => `\u001B[?2026h\r\u001B[K${text}\u001B[?2026l`;
     expect(shownIn(takeFrames([{ atMs: 0, text: update('a') + update('b') }], SIZE))).toEqual(['a', 'b']);
   });
 
-  it('gives time to read a command before its output', () => {
+  it('shows a command long enough to read it before its output', () => {
     const [, , output = 0] = gaps({ atMs: 0, text: 'before\r\n\r\n$ baton demo\r\nafter\r\n' });
     expect(output).toBeGreaterThanOrEqual(500);
   });
@@ -40,7 +40,7 @@ describe('takeFrames', () => {
     expect(film.frames.at(-1)?.view.top).toBe(21);
   });
 
-  it('cuts waiting short, and a repainted region more so', () => {
+  it('shortens waits, and repainted regions even more', () => {
     const [, wait = 0] = gaps({ atMs: 0, text: 'a' }, { atMs: 60_000, text: 'b' });
     const [, repaint = 0] = gaps({ atMs: 0, text: 'a' }, { atMs: 60_000, text: '\u001B[?2026hb\u001B[?2026l' });
     expect(wait).toBeLessThan(2000);

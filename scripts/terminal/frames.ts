@@ -1,6 +1,6 @@
 import { Screen, type View } from './screen.ts';
 
-/** A part of the output, and when it came. */
+/** A part of the output, and its time. */
 export interface Chunk {
   readonly atMs: number;
   readonly text: string;
@@ -11,7 +11,7 @@ interface Frame {
   readonly view: View;
 }
 
-/** Frames, and the time at which the last one has been shown for long enough. */
+/** The frames, and the time at which the last one has been shown long enough. */
 export interface Film {
   readonly frames: readonly Frame[];
   readonly durationMs: number;
@@ -23,7 +23,8 @@ export interface Size {
 }
 
 /**
- * What the screen shows, paced for a reader: waiting is cut short, printed lines get time to be read, and a long text scrolls by in parts.
+ * The screen's frames, paced for a reader: waits are shortened, printed lines are shown long enough to be read, and a
+ * long text scrolls in parts.
  */
 export function takeFrames(chunks: readonly Chunk[], size: Size): Film {
   const screen = new Screen(size);
@@ -45,13 +46,13 @@ export function takeFrames(chunks: readonly Chunk[], size: Size): Film {
 }
 
 const MAX_IDLE_MS = 1200;
-/** A region that is repainted shows that time passes. */
+/** The maximum for a repainted region, which only shows that time passes. */
 const MAX_REPAINT_MS = 250;
 const MIN_FRAME_MS = 40;
 const LAST_FRAME_MS = 5000;
 const COMMAND_MS = 800;
 const LINE_MS = 80;
-/** Lines that appear together. */
+/** The number of lines that appear together. */
 const LINES_PER_PART = 6;
 
 function splitText(text: string): string[] {
@@ -62,7 +63,7 @@ function splitText(text: string): string[] {
 
 const PARTS = new RegExp(`(?:[^\\n]*\\n){${LINES_PER_PART}}|(?:[^\\n]*\\n)+[^\\n]*|[^\\n]+`, 'g');
 
-/** A repainted region is not read anew: only its changes are. */
+/** The reading time of a part. Of a repainted region only the changes are read. */
 function readingTime(part: string): number {
   if (isRepaint(part)) return 0;
   if (/^(?:\r\n)?\$ [^\n]*\n$/.test(part)) return COMMAND_MS;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Replaces what differs between two recordings of the same commands: ids, hashes, keys, dates and the names of temporary folders. Each
- * replacement is as long as the original, so that lines keep their layout and the parts of the output their offsets.
+ * Replaces what differs between two recordings of the same commands: ids, hashes, keys, dates and the names of
+ * temporary folders. Each replacement is as long as the original, which preserves the layout of lines and the offsets
+ * of parts.
  */
 export function normalize(output: string): string {
   const [first = ''] = (output.match(DATE) ?? []).toSorted();
@@ -17,10 +18,10 @@ const EPOCH = Date.parse('2026-01-02T10:00:00.000Z');
 const DATE = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const KEYS = /(?<=\+)[A-Za-z0-9+/]{43,}=*/g;
 const FOLDERS = /(\/baton-[a-z]+-)\w{6}(?!\w)/g;
-/** Ids of agents, decisions, projects and commits: whole, or the beginning that a list shows. */
+/** Ids of agents, decisions, projects and commits: the whole id, or the prefix that a list shows. */
 const IDS = /(?<!\w)(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{7,64})(?!\w)/g;
 
-/** The n-th id becomes the same digits in every recording, wherever it or its beginning occurs. */
+/** Replaces the n-th id by the same digits in every recording, wherever it or its prefix occurs. */
 function replaceIds(output: string): string {
   const bare = (output.match(IDS) ?? []).map(withoutDashes);
   const wholeOf = (id: string): string =>
@@ -31,7 +32,7 @@ function replaceIds(output: string): string {
   const wholes = [...new Set(bare.map(wholeOf))];
   return output.replaceAll(IDS, (id) => {
     const whole = wholeOf(withoutDashes(id));
-    // Digits alone are a number, and letters alone a word, unless a longer id begins with them.
+    // Digits alone are a number, and letters alone a word, unless a longer id starts with them.
     if (whole === id && !(/\d/.test(id) && /[a-f]/.test(id))) return id;
     const digits = digest(`id ${wholes.indexOf(whole)}`, 'hex');
     let next = 0;

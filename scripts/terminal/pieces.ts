@@ -1,21 +1,21 @@
 import type { Film } from './frames.ts';
 import type { Cell, Style } from './screen.ts';
 
-/** Text that stands at one place for some time. */
+/** Text that stays at one position for some time. */
 export interface Piece {
   readonly line: number;
   readonly column: number;
   readonly text: string;
   readonly style: Style;
   readonly fromMs: number;
-  /** Undefined if it stays to the end. */
+  /** The time at which it disappears; undefined if it stays to the end. */
   readonly toMs: number | undefined;
 }
 
 type OpenPiece = Omit<Piece, 'toMs'>;
 type Run = Pick<Piece, 'column' | 'text' | 'style'>;
 
-/** Only what changes from frame to frame takes space in the picture. */
+/** Cuts the film into pieces, so that only changes between frames take space in the picture. */
 export function cutPieces({ frames }: Film): Piece[] {
   const pieces: Piece[] = [];
   const open: Map<number, OpenPiece>[] = [];
@@ -32,7 +32,10 @@ export function cutPieces({ frames }: Film): Piece[] {
   return [...pieces, ...staying].toSorted((a, b) => a.fromMs - b.fromMs || a.line - b.line || a.column - b.column);
 }
 
-/** Runs of one style without spaces at their ends; two spaces separate columns, which change on their own. */
+/**
+ * Splits cells into runs of one style without spaces at their ends. Two spaces separate columns, which change
+ * independently.
+ */
 function runsOf(cells: readonly Cell[]): Run[] {
   const runs: { column: number; text: string; style: Style }[] = [];
   for (const [column, { char, style }] of cells.entries()) {
@@ -43,7 +46,7 @@ function runsOf(cells: readonly Cell[]): Run[] {
   return runs.map(trimmed).filter(({ text }) => text !== '');
 }
 
-/** A line that grows keeps what it had: typed text is its letters, not all of its states. */
+/** Reuses the pieces of a line that grows: typed text is stored as its letters, not as all of its states. */
 function alongOld(run: Run, before: ReadonlyMap<number, OpenPiece>): Run[] {
   const old = before.get(run.column);
   if (old === undefined || old.style !== run.style || !run.text.startsWith(old.text)) return [run];

@@ -5,7 +5,7 @@ import { record } from './record.ts';
 import { renderSvg } from './render-svg.ts';
 import { SCENES } from './scenes.ts';
 
-/** Records scenes as `terminal-NAME.svg`; without names, all of them. */
+/** Records scenes as `terminal-NAME.svg`: the named ones, or all. */
 export async function recordScenes(folder: string, names: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const name of names.length === 0 ? Object.keys(SCENES) : names) {

@@ -9,13 +9,13 @@ import { until } from '../../test/processes/until.ts';
 import type { Chunk, Size } from './frames.ts';
 import { normalize } from './normalize.ts';
 
-/** A line that somebody types, and the text at the end of the output that they wait for; without it, the next prompt. */
+/** A typed line, and the text at the end of the output to wait for; by default the next prompt. */
 type Typed = readonly [line: string, waitsFor?: RegExp];
 
 export interface Scene extends Size {
-  /** Files of the repository, by their path in this one. Without it, the scene has no repository. */
+  /** The repository's files, by their path in this one. If absent, the scene has no repository. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Commands before the recording begins. */
+  /** Commands to run before the recording begins. */
   readonly before?: readonly string[];
   readonly typed: readonly Typed[];
 }
@@ -42,7 +42,7 @@ const PROMPT = /(?:^|\n)\$ $/;
 const END_OF_INPUT = '\u0004';
 const PATIENCE_MS = 60_000;
 
-/** How somebody types. */
+/** The speed of typing. */
 export interface Typist {
   readonly keyMs: number;
   readonly thinkMs: number;
@@ -50,7 +50,10 @@ export interface Typist {
 
 const PERSON: Typist = { keyMs: 45, thinkMs: 1200 };
 
-/** Plays a scene with the real product in a real pseudo-terminal, in a folder of its own and with an environment built from nothing. */
+/**
+ * Plays a scene with the real product in a real pseudo-terminal, in a separate folder and with an environment built
+ * from nothing.
+ */
 export async function record(scene: Scene, { keyMs, thinkMs }: Typist = PERSON): Promise<Chunk[]> {
   const { files, before = [], typed, columns, rows } = scene;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-scene-')));
@@ -125,7 +128,7 @@ async function waitFor(terminal: Terminal, what: RegExp): Promise<void> {
   }
 }
 
-/** Over the whole output, because an id may come in two parts. */
+/** Normalizes the whole output at once, because an id may be split over two chunks. */
 function normalizeAll(chunks: readonly Chunk[]): Chunk[] {
   const whole = normalize(chunks.map(({ text }) => text).join(''));
   let offset = 0;

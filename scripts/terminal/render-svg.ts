@@ -4,13 +4,13 @@ import { cutPieces, type Piece } from './pieces.ts';
 export interface Picture extends Size {
   readonly film: Film;
   readonly title: string;
-  /** For readers who do not see it. */
+  /** A description for screen readers. */
   readonly description: string;
 }
 
 /**
- * An animated SVG. Without animation, and for readers who want less motion, it shows the last frame. It has no script, because an SVG inside
- * `<img>` runs none.
+ * Renders an animated SVG. Without animation, and for readers who prefer less motion, it shows the last frame. It
+ * contains no script, because an SVG inside `<img>` runs none.
  */
 export function renderSvg({ film, title, description, columns, rows }: Picture): string {
   const width = PAD * 2 + columns * CHAR;
@@ -91,7 +91,7 @@ function renderGroup(pieces: readonly Piece[], name: string): string {
   return `<g class="a ${name}${hides}">${pieces.map(renderPiece).join('')}</g>`;
 }
 
-/** The length is given, because fonts differ in the width of a character. */
+/** Renders a piece with its length, because the width of a character depends on the font. */
 function renderPiece({ line, column, text, style }: Piece): string {
   const painted = style === '' ? '' : ` class="${CLASSES[style]}"`;
   const length = text.length === 1 ? '' : ` textLength="${round(text.length * CHAR)}"`;
@@ -106,11 +106,11 @@ function showBetween(name: string, piece: Piece | undefined, at: (ms: number) =>
 
 function showCursor(cursor: { readonly line: number; readonly column: number } | undefined): string {
   if (cursor === undefined) return 'visibility:hidden';
-  // Each step names both properties: one that a step leaves out keeps its value.
+  // Each step names both properties, because an omitted property would keep its value.
   return `visibility:visible;transform:translate(${round(cursor.column * CHAR)}px,${cursor.line * LINE}px)`;
 }
 
-/** What a view leads to, at each time at which that differs from before. */
+/** The output of `show` for the views, at each time at which it changes. */
 function changes(film: Film, show: (view: Film['frames'][number]['view']) => string): [ms: number, css: string][] {
   const all = film.frames.map(({ atMs, view }, i): [number, string] => [i === 0 ? 0 : atMs, show(view)]);
   return all.filter(([, css], i) => css !== all[i - 1]?.[1]);

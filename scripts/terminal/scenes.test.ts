@@ -20,7 +20,7 @@ describe('the recordings in docs/pictures', () => {
     const file = join(PICTURES, `terminal-${name}.svg`);
     expect(statSync(file).size).toBeLessThan(MAX_BYTES);
     const svg = readFileSync(file, 'utf8');
-    // Pieces stand in the order in which they appear: a typed line is letter by letter, without its spaces.
+    // Pieces are in the order in which they appear: a typed line letter by letter, without its spaces.
     const text = (parseXml(svg).root?.text ?? '').replaceAll(/\s/g, '');
     expect(text).toContain(title.replaceAll(' ', ''));
     for (const [line] of typed) expect(text).toContain(line.replaceAll(' ', ''));

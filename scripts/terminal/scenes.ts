@@ -1,6 +1,6 @@
 import type { Scene } from './record.ts';
 
-/** A scene, and what it shows. */
+/** A scene, and what it demonstrates. */
 export interface NamedScene extends Scene {
   readonly title: string;
   readonly description: string;
@@ -13,7 +13,7 @@ const LIBRARY = {
   test: 'examples/sample/test',
 };
 
-/** The recordings, by the name of their file. */
+/** The recordings, by file name. */
 export const SCENES: Readonly<Record<string, NamedScene>> = {
   demo: {
     title: 'baton demo',

@@ -24,7 +24,7 @@ describe('the screen of a recording', () => {
     expect(shown(text, { columns: 4, rows: 5 }).map((line) => line.trimEnd())).toEqual(lines.map((l) => l.trimEnd()));
   });
 
-  it('goes on with a sequence that came in parts', () => {
+  it('continues a sequence that arrived in parts', () => {
     const screen = new Screen({ columns: 10, rows: 2 });
     for (const part of ['\u001B', '[3', '2m', '✓', '\u001B[0m!']) screen.write(part);
     expect(screen.view.lines[0]).toEqual([
@@ -41,7 +41,7 @@ describe('the screen of a recording', () => {
     expect(screen.view.cursor).toEqual({ line: 1, column: 1 });
   });
 
-  it('knows when a terminal shows nothing yet, and when it has no cursor', () => {
+  it('detects a synchronized update in progress, and a hidden cursor', () => {
     const screen = new Screen({ columns: 10, rows: 2 });
     screen.write('\u001B[?25l\u001B[?2026ha');
     expect(screen.isUpdating).toBe(true);

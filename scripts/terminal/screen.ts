@@ -1,6 +1,6 @@
 import { widthOf } from '../../src/cli/table.ts';
 
-/** How a character is painted: the parameters of SGR, as in `1;33`; empty if plain. */
+/** The style of a character: SGR parameters such as `1;33`; empty if plain. */
 export type Style = '' | '1' | '2' | '31' | '32' | '33' | '36' | '1;33';
 
 export interface Cell {
@@ -8,18 +8,18 @@ export interface Cell {
   readonly style: Style;
 }
 
-/** What a viewer sees at one moment. Lines that scrolled off the top are kept: the picture scrolls over them. */
+/** The screen at one moment. Lines that scrolled off the top are kept, because the picture scrolls over them. */
 export interface View {
   readonly lines: readonly (readonly Cell[])[];
-  /** The first line on the screen. */
+  /** The index of the first line on the screen. */
   readonly top: number;
-  /** Undefined while it is hidden. */
+  /** Undefined while the cursor is hidden. */
   readonly cursor: { readonly line: number; readonly column: number } | undefined;
 }
 
 /**
- * A terminal that knows only the control sequences that Baton prints. Any other is an error: the recording would show something that a real
- * terminal does not.
+ * A terminal that supports only the control sequences that Baton prints. Any other is an error, because the recording
+ * would differ from a real terminal.
  */
 export class Screen {
   readonly #columns: number;
@@ -39,7 +39,7 @@ export class Screen {
     this.#rows = rows;
   }
 
-  /** Between the marks of a synchronized update: a terminal shows nothing of it yet. */
+  /** Whether a synchronized update is in progress, of which a terminal shows nothing yet. */
   get isUpdating(): boolean {
     return this.#isUpdating;
   }
@@ -126,7 +126,7 @@ const MODES: Readonly<Record<string, readonly ['cursor' | 'wrap' | 'update', boo
 
 /** A sequence that begins with `ESC [`, a printable character, or another control character. */
 const TOKENS = /\u001B\[([^@-~]*[@-~])|([^\p{Cc}])|[^]/gu; // oxlint-disable-line no-control-regex
-/** A sequence of which a later write brings the end. */
+/** An incomplete sequence, whose end is in a later write. */
 const UNFINISHED = /\u001B(?:\[[^@-~]*)?$/; // oxlint-disable-line no-control-regex
 
 function unknown(what: string): Error {

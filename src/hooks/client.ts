@@ -7,7 +7,7 @@ export type Scope = { readonly kind: 'user' } | { readonly kind: 'project'; read
 export interface HookOptions {
   readonly onStop: 'signal' | 'allow';
   readonly claim: boolean;
-  /** Responsible for the sessions' calls; by default the principal that unnamed workers share. */
+  /** The principal that is responsible for the sessions' calls; by default the one that unnamed workers share. */
   readonly principal?: string;
 }
 
@@ -15,7 +15,7 @@ export interface HookMachine {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly stateDir: string;
-  /** Set if sessions would not find the state folder by default. */
+  /** Whether the hooks name the state folder, because sessions would not find it by default. */
   readonly namesStateDir: boolean;
   readonly node: string;
   readonly baton: string;

@@ -61,7 +61,8 @@ export const geminiHooks: HookedClient = {
         path: join(folder, '.gemini', 'settings.json'),
         hooks: {
           SessionStart: hook('start', 20_000),
-          // Gemini drops the flag of a blocked stop after each tool call: a second hook reports when the person writes.
+          // Gemini drops the flag of a blocked stop after each tool call, so a second hook reports each message of the
+          // user.
           ...(options.onStop === 'allow'
             ? {}
             : { BeforeAgent: hook('prompt', 5000), AfterAgent: hook('stop', 20_000) }),

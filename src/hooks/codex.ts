@@ -10,7 +10,7 @@ import { jsonFile } from './edit/json-file.ts';
 import { scanJson, valueOf } from './edit/scan-json.ts';
 import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable } from './edit/edit-toml.ts';
 
-/** Codex runs a hook only if the user's own `config.toml` trusts it, by position and hash; Baton adds that trust. */
+/** Codex runs a hook only if the user's `config.toml` trusts it, by position and hash; Baton adds that trust. */
 export const codexHooks: HookedClient = {
   name: 'codex',
   title: CODEX_PROFILE.title,
@@ -21,7 +21,7 @@ export const codexHooks: HookedClient = {
     const mark = markFor(scope);
     const folder = scope.kind === 'user' ? home : join(scope.root, '.codex');
     const config = join(folder, 'config.toml');
-    // Codex accepts the hooks of a folder in one of its two files only.
+    // Codex accepts hooks from only one of a folder's two files.
     const hooksJson = join(folder, 'hooks.json');
     const isJson = existsSync(hooksJson);
     const vouch = (): TomlTable[] =>
@@ -40,7 +40,7 @@ export const codexHooks: HookedClient = {
   },
 };
 
-/** Codex resolves links for a folder named by the variable, and for no other. */
+/** Codex resolves symbolic links only for a folder that CODEX_HOME names. */
 function homeOf({ env, home }: HookMachine): string {
   const { CODEX_HOME: named } = env;
   if (!named) return join(home, '.codex');
@@ -61,7 +61,7 @@ function readJson(path: string): Config | undefined {
   return scanned.ok && scanned.root !== undefined ? { ...Object(valueOf(scanned.root)) } : undefined;
 }
 
-/** What else the file contains; Baton's tables follow it. */
+/** The rest of the file, without Baton's tables, which follow it. */
 function readWithoutOurs(path: string, mark: string): Config | undefined {
   const read = readFileText(path);
   const text = read.ok ? read.file.text : null;
@@ -91,7 +91,8 @@ function serverTables({ machine, options }: InstallRequest, before: Config): Tom
     `command = ${renderTomlString(command)}`,
     `args = [${args.map(renderTomlString).join(', ')}]`,
     `env = { ${pairs.join(', ')} }`,
-    // Baton's agents have this server too, and it must act for them. Codex passes on only the variables named here.
+    // Agents that Baton started use this server too, and it must act for them. Codex passes on only the variables
+    // listed here.
     `env_vars = [${['BATON_AGENT_ID', 'BATON_TOKEN', 'BATON_URL'].map(renderTomlString).join(', ')}]`,
   ];
   return [{ header: '[mcp_servers.baton]', lines }];

@@ -20,7 +20,7 @@ export function hookCommand(
   return [...state, ...words].join(' ');
 }
 
-/** Whether a command is such a hook command, of any version and install path. */
+/** Reports whether a command is a hook command of Baton, of any version and install path. */
 export function isHookCommand(command: unknown): command is string {
   return typeof command === 'string' && HOOK_COMMAND.test(command);
 }
@@ -33,7 +33,10 @@ export interface McpServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `baton mcp` as an entry of a client's settings. The variable marks it: people may add such servers themselves. */
+/**
+ * `baton mcp` as an entry of a client's settings. The variable marks Baton's entry: users may add such servers
+ * themselves.
+ */
 export function mcpServer(client: ClientName, { principal }: HookOptions, machine: HookMachine): McpServer {
   const { node, baton, stateDir, namesStateDir } = machine;
   const env = { [MCP_MARK]: client, ...(namesStateDir ? { BATON_STATE_DIR: stateDir } : {}) };
@@ -51,7 +54,8 @@ const MCP_MARK = 'BATON_HOOKS';
 export function findMachine(env: HookMachine['env']): HookMachine {
   const home = env['HOME'] || homedir();
   const stateDir = findStateDir(env);
-  // Clients filter their servers' environment, and people use other shells: a non-default state folder must be named.
+  // Clients filter their servers' environment and users run several shells, so a non-default state folder must be
+  // named.
   const namesStateDir = stateDir !== findStateDir({ HOME: home });
   return { env, home, stateDir, namesStateDir, node: process.execPath, baton: BATON };
 }

@@ -73,7 +73,7 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('edits of the files of $na
     );
   });
 
-  it('are removed after the person has changed other settings, which stay', () => {
+  it('are removed after the user has changed other settings, which stay', () => {
     fc.assert(
       fc.property(cases, ({ file, text }) => {
         const { after, installed } = install(file, text);
@@ -111,7 +111,7 @@ function read(file: ClientFile, text: string): unknown {
   return json.root === undefined ? {} : valueOf(json.root);
 }
 
-/** Lists may have grown at their end; everything else must be unchanged. */
+/** The value without its lists, which may have grown at their end. */
 function withoutLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).filter(

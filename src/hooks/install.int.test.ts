@@ -27,7 +27,7 @@ import { findMachine } from './command-line.ts';
 import { isUnfinished } from './files/journal.ts';
 import { installHooks, restoreUnfinished, uninstallHooks } from './install.ts';
 
-/** A person with settings of every kind, whose home goes with the test. */
+/** A user with settings of every kind. Disposing removes the home folder. */
 class Person implements Disposable {
   readonly home = mkdtempSync(join(tmpdir(), 'baton-hooks-'));
 
@@ -49,7 +49,7 @@ class Person implements Disposable {
     return { scope: { kind: 'user' }, options: { onStop: 'signal', claim: false, ...options }, machine };
   }
 
-  /** Everything but Baton's own folder. */
+  /** The content of every file except those in Baton's own folder. */
   all(): Readonly<Record<string, string>> {
     const paths = globSync(['**/*', '**/.*', '.*/**/*', '.*/**/.*'], { cwd: this.home, exclude: ['state/**'] });
     const files = paths.filter((path) => !path.startsWith('state') && statSync(join(this.home, path)).isFile());
@@ -71,7 +71,7 @@ const FILES = {
 const CLIENTS = [claudeHooks, codexHooks, geminiHooks];
 
 describe.each(CLIENTS)('the files of $name', (client) => {
-  it('are what they were after an uninstall, and the same after a second install', () => {
+  it('are restored by an uninstall, and unchanged by a second install', () => {
     using person = new Person();
     const before = person.all();
     expect(installHooks(client, person.wanted())).toMatchObject({ ok: true, notes: [] });
@@ -86,7 +86,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(uninstallHooks(client, person.wanted())).toMatchObject({ ok: true, changed: [] });
   });
 
-  it('are gone where there were none, with their folders', () => {
+  it('are removed if they did not exist before, with their folders', () => {
     using person = new Person({});
     installHooks(client, person.wanted());
     expect(Object.keys(person.all())).not.toEqual([]);
@@ -94,7 +94,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(globSync('.*', { cwd: person.home })).toEqual([]);
   });
 
-  it('come out clean without the record of the install', () => {
+  it('are restored without the record of the install', () => {
     using person = new Person();
     const before = person.all();
     installHooks(client, person.wanted());
@@ -124,7 +124,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(person.all()).toEqual(before);
   });
 
-  it('are all left alone where one of them is read-only, and the sentence says which', () => {
+  it('are all unchanged if one of them is read-only, and the message names it', () => {
     using person = new Person();
     const [last] = client.files(person.wanted()).slice(-1);
     chmodSync(last?.path ?? '', 0o444);
@@ -134,7 +134,7 @@ describe.each(CLIENTS)('the files of $name', (client) => {
     expect(person.all()).toEqual(before);
   });
 
-  it('are left alone where they cannot be read as what they are', () => {
+  it('are unchanged if they cannot be parsed', () => {
     using person = new Person();
     const [first] = client.files(person.wanted());
     writeFileSync(first?.path ?? '', '{ "hooks": [\n = oops');
@@ -147,8 +147,8 @@ describe.each(CLIENTS)('the files of $name', (client) => {
   });
 });
 
-describe('an MCP server of the name baton that is not ours', () => {
-  it('stays, and is spoken of', () => {
+describe('an MCP server named baton that is not ours', () => {
+  it('stays, and is reported', () => {
     using person = new Person({
       '.claude.json': '{"mcpServers": {"baton": {"command": "npx", "args": ["baton", "mcp"]}}}',
       '.codex/config.toml': '[mcp_servers.baton]\ncommand = "npx"\n',
@@ -166,10 +166,10 @@ describe('an MCP server of the name baton that is not ours', () => {
 });
 
 const AT_ONCE = 4;
-/** Of the changes before which it is killed; the long lane takes each. */
+/** The step between the changes at which the install is killed; the long lane tries every change. */
 const EVERY = isLongLane ? 1 : 3;
 
-/** What came of an install that was killed before its `n`-th change. */
+/** Kills an install before its `n`-th change, and returns the resulting state of the files. */
 async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'between'> {
   using person = new Person();
   const before = person.all();
@@ -190,7 +190,7 @@ async function dieAt(n: number): Promise<'installed' | 'in the middle' | 'betwee
   return isMidway ? 'in the middle' : 'between';
 }
 
-/** What a process says that installs for all clients and gets a signal before its `n`-th change. */
+/** Installs for all clients in a child process, sends it a signal before its `n`-th change, and returns its output. */
 async function installIn(person: Person, n: number, signal: NodeJS.Signals): Promise<string> {
   const program = `
     import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
@@ -199,7 +199,7 @@ async function installIn(person: Person, n: number, signal: NodeJS.Signals): Pro
     env: { ...process.env, ...COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Its output ends a moment before it does.
+  // Standard output ends shortly before the process exits.
   const [pieces] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')]);
   return pieces.join('');
 }
@@ -207,17 +207,17 @@ async function installIn(person: Person, n: number, signal: NodeJS.Signals): Pro
 const QUIET = '--disable-warning=ExperimentalWarning';
 
 describe('an install that is killed', () => {
-  it('before any change of the disk leaves each file whole, and the next run puts all of them back', async () => {
+  it('before any change of the disk leaves each file whole, and the next run restores all of them', async () => {
     const ends: string[] = [];
     for (let first = 1; !ends.includes('installed'); first += AT_ONCE * EVERY) {
       const numbers = Array.from({ length: AT_ONCE }, (_, i) => first + i * EVERY);
       ends.push(...(await Promise.all(numbers.map(dieAt))));
     }
-    // It died in the middle of each client's files, and not only where nothing had begun.
+    // Enough installs died in the middle of a client's files, not only before the first change.
     expect(ends.filter((end) => end === 'in the middle').length).toBeGreaterThanOrEqual((3 * CLIENTS.length) / EVERY);
   }, 240_000);
 
-  it('is not in the middle where a person presses Ctrl-C or closes the terminal: it comes to its end first', async () => {
+  it('completes its changes if a user presses Ctrl-C or closes the terminal', async () => {
     using person = new Person();
     const before = person.all();
     // The 5th and 8th change are between the files of Claude Code.
@@ -232,13 +232,13 @@ describe('an install that is killed', () => {
     }
   });
 
-  it.each(CLIENTS)('is undone by the next run, also one for $name, where somebody has changed a file since', (next) => {
+  it.each(CLIENTS)('is undone by the next run, even one for $name after a file was edited', (next) => {
     using person = new Person();
     const before = person.all();
     const state = join(person.home, 'state');
     installHooks(claudeHooks, person.wanted());
     const written = person.read('.claude/settings.json');
-    // As if it had been killed behind the first of two files.
+    // The state after a kill between the first and the second file.
     const path = join(person.home, '.claude/settings.json');
     const journal = {
       v: 1,
@@ -256,9 +256,9 @@ describe('an install that is killed', () => {
   });
 });
 
-describe('a repository that has gone', () => {
+describe('a repository that was deleted', () => {
   it.each(CLIENTS)(
-    'keeps nobody from installing for $name elsewhere, and leaves nothing in the home',
+    'does not prevent an install for $name elsewhere, and leaves nothing in the home',
     async (client) => {
       using person = new Person();
       const before = person.all();
@@ -280,7 +280,7 @@ describe('a repository that has gone', () => {
 });
 
 describe('the command', () => {
-  it('says what it does not know', async () => {
+  it('reports unknown arguments', async () => {
     expect(await runCli(['hooks', 'install', 'emacs'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('claude, codex, gemini'),

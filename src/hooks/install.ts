@@ -92,7 +92,7 @@ function change(
   return { ok: true, changed: changes.filter(({ before, after }) => before !== after).map(({ path }) => path), notes };
 }
 
-/** The unfinished run may have been for another client or another scope. */
+/** The recovery function for an unfinished run, which may have been for another client or scope. */
 function salvageFor(wanted: InstallRequest) {
   return (path: string, text: string): string => {
     const scopes: readonly Scope[] = [wanted.scope, { kind: 'user' }];
@@ -111,7 +111,10 @@ function refused(path: string, what: string): InstallResult {
   return { ok: false, what: `${path}: ${what}`, hint: 'Nothing was changed. Correct it and run the command again.' };
 }
 
-/** A text unchanged since the installation is restored byte for byte; from others only Baton's entries are removed. */
+/**
+ * Restores a text that is unchanged since the installation byte for byte; from an edited text, removes only Baton's
+ * entries.
+ */
 export function textWithoutBaton(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
   const exact = installed?.hash === hashOf(text) ? removeInsertions(text, installed.insertions) : undefined;
   if (exact !== undefined) return exact;
@@ -127,7 +130,7 @@ function isEmptySettings(text: string): boolean {
   return /^\s*(?:\{\s*\})?\s*$/.test(text);
 }
 
-/** Restores a missing line end at the end of the file, if Baton's entry is still the last one. */
+/** Restores the missing line end at the end of the file, if Baton's entry is still the last one. */
 function reopened(text: string, without: string, installed: InstalledFile | undefined): string {
   const lineEnd = lineEndOf(text);
   const wasOpen = installed?.insertions[0]?.text.startsWith(`${lineEnd}${lineEnd}`) === true && !installed.created;
@@ -135,7 +138,10 @@ function reopened(text: string, without: string, installed: InstalledFile | unde
   return wasOpen && wasLast ? without.slice(0, -lineEnd.length) : without;
 }
 
-/** Removes the entries for deleted repositories from the files in the home folder. Returns these repositories. */
+/**
+ * Removes the entries for deleted repositories from the files in the home folder. Returns the paths of these
+ * repositories.
+ */
 export function uninstallDeletedProjects(
   client: HookedClient,
   machine: HookMachine,

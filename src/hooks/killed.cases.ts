@@ -7,8 +7,8 @@ import { findMachine } from './command-line.ts';
 import { installHooks } from './install.ts';
 
 /**
- * Installs for all clients and receives a signal before its `n`-th change of the disk. Reports if it finished
- * nevertheless.
+ * Installs for all clients and sends itself a signal before the `n`-th change of the disk. Reports an install that
+ * finished nevertheless.
  */
 export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   dieBefore(n, signal);
@@ -18,7 +18,7 @@ export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 
   process.stdout.write('installed');
 }
 
-/** Every call that changes a file, a link or a folder. */
+/** Every `node:fs` function that changes a file, a link or a folder. */
 const CHANGES = ['linkSync', 'mkdirSync', 'renameSync', 'rmdirSync', 'rmSync', 'writeFileSync', 'writeSync'] as const;
 
 function dieBefore(n: number, signal: NodeJS.Signals): void {

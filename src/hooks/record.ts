@@ -7,7 +7,7 @@ import type { Insertion } from './edit/insertions.ts';
 /** What was inserted into one file, so that it can be removed byte for byte. */
 export interface InstalledFile {
   readonly path: string;
-  /** Hash of the text that was written: the positions are valid in that text only. */
+  /** Hash of the written text: the positions are valid in that text only. */
   readonly hash: string;
   readonly insertions: readonly Insertion[];
   readonly made: readonly (readonly string[])[];
@@ -23,7 +23,7 @@ export interface Installed {
   readonly files: readonly InstalledFile[];
 }
 
-/** `hooks/installed.json` in the state folder. Without it a removal may leave other white space than before. */
+/** `hooks/installed.json` in the state folder. Without it, a removal may not restore the original white space. */
 export class InstallRecord {
   readonly path: string;
   readonly text: string | null;

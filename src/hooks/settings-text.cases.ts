@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Generates settings as people write them: any formatting, comments, other hooks, trailing commas, both line ends, with
- * or without a last one.
+ * Generates settings as users write them: any formatting, comments, other hooks, trailing commas, both line ends, with
+ * or without a final one.
  */
 export function settingsText(): fc.Arbitrary<string> {
   return fc
@@ -14,7 +14,7 @@ export function settingsText(): fc.Arbitrary<string> {
     });
 }
 
-/** The same in TOML, for Codex. */
+/** Generates TOML settings for Codex in the same variety. */
 export function tomlText(): fc.Arbitrary<string> {
   const piece = fc.constantFrom(
     'model = "gpt-5"',

@@ -7,13 +7,13 @@ export interface FileStatus {
   readonly path: string;
   readonly parts: readonly string[];
   readonly problems: readonly string[];
-  /** Baton, as the hooks start it. */
+  /** The paths of Baton that the hooks start. */
   readonly programs: readonly string[];
-  /** What they start and does not exist: Baton, or its Node. */
+  /** The programs that the hooks start but that do not exist: Baton, or its Node. */
   readonly missing: readonly string[];
 }
 
-/** Reads what is installed from the settings files; the record may belong to another state folder. */
+/** Reads the installation from the settings files, because the record may be in another state folder. */
 export function readHooksStatus(client: HookedClient, scope: Scope, machine: HookMachine): readonly FileStatus[] {
   const files = client.files({ scope, options: { onStop: 'signal', claim: false }, machine });
   return files.map((file) => {
@@ -27,13 +27,13 @@ export function readHooksStatus(client: HookedClient, scope: Scope, machine: Hoo
   });
 }
 
-/** The programs of Baton that hooks and MCP servers name, quoted for a shell or as a JSON string. */
+/** The paths of Baton that hooks and MCP servers name, quoted for a shell or as a JSON string. */
 function programsIn(text: string): readonly string[] {
   const named = text.matchAll(/'([^'\n]*baton\.cjs)'|"([^"\n]*baton\.cjs)"|([^'"\s]*baton\.cjs)(?=['"\s])/g);
   return [...new Set([...named].map(([, quoted, json, plain]) => quoted ?? json ?? plain ?? ''))];
 }
 
-/** The Node that each hook command starts. */
+/** The path of Node in each hook command. */
 function nodesIn(text: string): readonly string[] {
   const named = text.matchAll(/(?:'([^'\n]*)'|([^'"\s]+)) (?:'[^'\n]*baton\.cjs'|[^'"\s]*baton\.cjs) hooks run /g);
   return [...new Set([...named].map(([, quoted, plain]) => quoted ?? plain ?? ''))];

@@ -13,7 +13,7 @@ describe('batonctl/ledger in a browser', () => {
 
   beforeAll(async () => {
     source = await bundle(`export * from './index.ts';`);
-    // The language itself, and the few things of the web platform that it may use.
+    // A context with JavaScript itself and only those web APIs that the module may use.
     browser = createContext({ TextEncoder, TextDecoder, atob, btoa, crypto: { subtle: crypto.subtle } });
     runInContext(source, browser);
   });
@@ -68,7 +68,7 @@ describe('batonctl/ledger in a browser', () => {
     expect(await inBrowser(script, text)).toMatchObject({ project: 'demo', size: 3 });
   });
 
-  /** What came out of the context is of another realm, so it is compared as JSON. */
+  /** Values of another context belong to another realm, so they are compared as JSON. */
   async function inBrowser(expression: string, text: string): Promise<unknown> {
     const script = `((text) => ${expression}.then(JSON.stringify))(${JSON.stringify(text)})`;
     return JSON.parse(String(await runInContext(script, browser)));

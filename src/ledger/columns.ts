@@ -3,7 +3,9 @@ import type { Head, Snapshot, StoredCheckpoint, StoredEntry } from './store.ts';
 
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** Each reads a column of the declared type. Another type means a damaged file, or a mistake in a statement. */
+/**
+ * Each reads a column of the declared type, and throws for another type: the file is damaged or a statement is wrong.
+ */
 export function requireNumber(row: StoredRow | undefined, column: string): number {
   const value = row?.[column];
   if (typeof value === 'number') return value;

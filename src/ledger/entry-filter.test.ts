@@ -28,7 +28,7 @@ const accepted = (query: EntryQuery, known: readonly string[] = [], entries = LE
   return entries.flatMap((each) => (filter.accepts(each, () => JSON.stringify(each)) ? LEDGER.indexOf(each) + 1 : []));
 };
 
-describe('the entries that a reader asks for', () => {
+describe("the entries that match a reader's filter", () => {
   it.each<[EntryQuery, number[]]>([
     [{}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
     [{ types: ['AgentStarted', 'TimerSet'] }, [5, 6, 7]],
@@ -43,7 +43,7 @@ describe('the entries that a reader asks for', () => {
     expect(accepted(query)).toEqual(expected);
   });
 
-  it('has those of a run, of what runs inside it and of its decisions, but not of what encloses it', () => {
+  it('include those of a run, of runs inside it and of its decisions, but not of an enclosing run', () => {
     const ledger = [
       entry('PipelineStarted', { pipeline_id: 'p1', parent: null }),
       entry('PipelineStarted', { pipeline_id: 'p2', parent: { pipeline_id: 'p1', step: 'x' } }),
@@ -65,7 +65,7 @@ describe('the entries that a reader asks for', () => {
     expect(of('a2')).toEqual([4, 8, 9]);
   });
 
-  it('has those of agents that began earlier, if their ids are known', () => {
+  it('include those of agents that began earlier, if their ids are known', () => {
     const newest = LEDGER.slice(4);
     expect(accepted({ task_id: 'A' }, [], newest)).toEqual([]);
     expect(accepted({ task_id: 'A' }, ['a1'], newest)).toEqual([5, 7, 8, 9]);

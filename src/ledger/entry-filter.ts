@@ -1,21 +1,22 @@
 import type { Json, JsonObject } from './format/canonical-json.ts';
 import type { Entry } from './format/entry.ts';
 
-/** What a reader of the ledger asks for; all that is given must hold. */
+/** The filter of a reader of the ledger; an entry must match every field that is set. */
 export interface EntryQuery {
   readonly types?: readonly string[];
   readonly task_id?: string;
-  /** An agent or a pipeline. */
+  /** The id of an agent or a pipeline. */
   readonly run_id?: string;
   /** An actor, or a kind of actor: `operator`, `session`, `system`. */
   readonly actor?: string;
-  /** Anywhere in the entry, in upper or lower case. */
+  /** A text anywhere in the entry, ignoring case. */
   readonly text?: string;
 }
 
 /**
- * Entries of a run are those that name it, what runs inside it, or a decision about one of them. Entries of a task are those that name it, and those of its agents, pipelines and decisions, whose ids it learns from the entries that pass.
- * `known` has the ids of those that began before the first entry that passes.
+ * Selects entries of a run: those that name the run, what runs inside it, or a decision about one of them. Selects
+ * entries of a task: those that name the task, and those of its agents, pipelines and decisions, whose ids the filter
+ * learns from accepted entries. `known` has the ids of those that began before the first accepted entry.
  */
 export class EntryFilter {
   readonly #types: ReadonlySet<string> | undefined;
@@ -34,7 +35,7 @@ export class EntryFilter {
 
   /** `text` is the canonical text of the entry. */
   accepts({ type, actor, data }: Pick<Entry, 'type' | 'actor' | 'data'>, text: () => string): boolean {
-    // First, because they learn from every entry.
+    // These checks come first, because they learn from every entry.
     if (!this.#isOfTask(data) || !this.#isOfRun(data)) return false;
     if (this.#types?.has(type) === false) return false;
     if (this.#actor !== undefined && actor !== this.#actor && !actor.startsWith(`${this.#actor}:`)) return false;
@@ -59,7 +60,7 @@ export class EntryFilter {
       (name) => isJsonObject(data[name]) && refsIn(data[name]).some((ref) => related.has(ref)),
     );
     if (!isInside && !refsIn(data).some((ref) => related.has(ref))) return false;
-    // What encloses the run is not learned: it has other agents.
+    // The ids of an enclosing run are not learned, because it has other agents too.
     const learned = isInside ? refsIn(data) : [data['decision_id']].filter((ref) => typeof ref === 'string');
     for (const ref of learned) related.add(ref);
     return true;
@@ -70,7 +71,7 @@ function refsIn(part: JsonObject): readonly string[] {
   return REFS.map((name) => part[name]).filter((ref) => typeof ref === 'string');
 }
 
-/** Fields with the id of something that belongs to a task, and the objects in which they may be. */
+/** Fields with the id of an agent, pipeline, decision or command; `NESTED` lists the objects in which they may be. */
 const REFS = ['agent_id', 'pipeline_id', 'decision_id', 'command_id'] as const;
 const NESTED = ['task', 'owner', 'parent', 'subject', 'purpose'] as const;
 

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the key file', () => {
-  it('is made at the first start, for its owner alone, and stays the same', () => {
+  it('is created at the first start, readable only by its owner, and stays the same', () => {
     const path = join(folder, 'keys', 'ledger.pem');
     expect(readKeyFile(path)).toBeUndefined();
     const [first, second] = [openKeyFile(path), openKeyFile(path)];
@@ -26,7 +26,7 @@ describe('the key file', () => {
     expect(nodeVerifier.verifyEd25519(second.value.publicKey, message, signature.subarray(1))).toBe(false);
   });
 
-  it('is refused if others can read it, or if it is no key', () => {
+  it('is refused if others can read it, or if it is not a key', () => {
     const path = join(folder, 'ledger.pem');
     openKeyFile(path);
     chmodSync(path, 0o644);

@@ -9,7 +9,7 @@ function full(bytes: number): HealthLog {
   return log;
 }
 
-it('stays unwritable if a smaller write fits than the one that failed', () => {
+it('stays unwritable if only a smaller write fits than the failed one', () => {
   const log = full(20_000);
   log.succeeded(() => 4096);
   expect(log.health).toMatchObject({ writable: false, reason: FULL.message });
@@ -20,7 +20,7 @@ it('stays unwritable if a smaller write fits than the one that failed', () => {
   expect(log.health).toEqual({ writable: true });
 });
 
-it('forgets the size once the store was writable, and asks for no room after another failure', () => {
+it('forgets the size once the store was writable, and requires no room after another failure', () => {
   const log = full(20_000);
   log.succeeded();
   log.failed({ message: 'ledger.db is locked', hint: 'Find the process' });

@@ -160,7 +160,7 @@ describe('a snapshot that is signed', () => {
   });
 });
 
-/** The form before snapshots were signed, which anyone who can write to the database can make. */
+/** The format before snapshots were signed, which anyone who can write to the database can forge. */
 function unsigned(name: string, { size, hash }: Head, state: Uint8Array): Snapshot {
   const digest = nodeSha256(Buffer.concat([Buffer.from(`${JSON.stringify(name)} ${size}\n`), hash, nodeSha256(state)]));
   return { size, hash, bytes: Buffer.concat([digest, state]) };

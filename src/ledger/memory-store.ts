@@ -5,7 +5,7 @@ import { LEDGER_LIMITS } from './format/limits.ts';
 import type { Appended, Commit, Head, Range, Snapshot, Store, StoredBlob, StoredCheckpoint } from './store.ts';
 import { type NewerEntries, newerThan, type StoredEntry, type Tile } from './store.ts';
 
-/** A store without persistence: for tests and the simulator, and as the shortest example of a store. */
+/** A store without persistence, for tests and the simulator. It is also the shortest example of a store. */
 export class MemoryStore implements Store {
   readonly kind = 'memory';
   readonly #entries: StoredEntry[];

@@ -4,7 +4,7 @@ import { anyEmbedding, anyToken } from '../protocol/own-tokens.cases.ts';
 import { secretForms, secretPartOf } from '../protocol/redact-tokens.ts';
 import { prepareDraft } from './format/draft.ts';
 
-/** What the ledger would keep of it. */
+/** The data as the ledger would record it. */
 function stored(data: Record<string, string | readonly string[]>, secrets: readonly string[] = []): string {
   const draft = prepareDraft({ actor: 'session:s1', type: 'TaskProgressed', data }, { position: 0, size: 0, secrets });
   if (!draft.ok) throw new Error(draft.problems[0].message);

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from './format/canonical-json.ts';
 import { CREDENTIAL_PATTERNS, mayHoldCredential, redactJson, redactText } from './redact.ts';
 
-/** One made-up credential for each pattern. They are put together here, so that no scanner takes this file for a leak. */
+/**
+ * One invented credential for each pattern. They are assembled here, so that no scanner reports this file as a leak.
+ */
 const SAMPLES: readonly (readonly [name: string, credential: string])[] = [
   [
     'private-key',
@@ -144,7 +146,7 @@ describe('redaction', () => {
         const before = performance.now();
         mayHoldCredential(text);
         redactText(text);
-        // A quadratic pattern needs minutes for this; a linear one some milliseconds, however busy the machine.
+        // A quadratic pattern takes minutes for this; a linear one some milliseconds, even on a busy machine.
         expect(performance.now() - before).toBeLessThan(10_000);
       }),
       { numRuns: 50 },
@@ -156,7 +158,7 @@ function glue(...parts: string[]): string {
   return parts.join('');
 }
 
-/** The parts of a sample that must not come out again: its words of some length, without the names around them. */
+/** The parts of a sample that must be redacted: its longer words, without the names around them. */
 function secretPart(credential: string): string[] {
   return credential
     .split(/[\s"]/)

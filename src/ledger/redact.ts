@@ -1,14 +1,14 @@
 import { BATON_TOKEN } from '../protocol/redact-tokens.ts';
 import type { Json, JsonObject } from './format/canonical-json.ts';
 
-/** Whether text needs the slow redaction: a million harmless entries must not run twenty patterns each. */
+/** Reports whether text needs the slow redaction: a million harmless entries must not run twenty patterns each. */
 export function mayHoldCredential(text: string, secrets: readonly string[] = []): boolean {
   for (const start of MAYBE_CREDENTIAL) if (start.test(text)) return true;
   for (const form of formsInJson(secrets)) if (text.includes(form)) return true;
   return false;
 }
 
-/** Replaces credentials, and the `secrets` that the caller knows from the environment of its agents. */
+/** Replaces credentials, and the `secrets` that the caller found in the environment of its agents. */
 export function redactJson(value: JsonObject, secrets: readonly string[] = []): JsonObject {
   // `fromEntries` defines fields instead of assigning them: a field may be called __proto__.
   return Object.fromEntries(
@@ -47,7 +47,10 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
   return Array.isArray(value);
 }
 
-/** A secret that is an ordinary word is replaced only in prose; in ids, branches and paths that would change the meaning. */
+/**
+ * A secret that is an ordinary word is replaced only in prose; in ids, branches and paths that would change the
+ * meaning.
+ */
 const PROSE = /[\s="'`]/;
 /** Long mixed-case keys cannot be words or ids, so they are replaced everywhere, even inside a longer word. */
 const KEY = /^(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{40,}$/;
@@ -93,7 +96,7 @@ export function findSecretValues(env: Readonly<Record<string, string | undefined
 const SECRET_NAME =
   /(?:token|secret|passw(?:or)?d|passphrase|credentials?|(?:api|access|private|secret|signing|encryption|auth|master)_?key(?:_base)?)$/i;
 
-/** Removing a plain word or number would damage innocent text; a path or URL only names a place. */
+/** Removing a plain word or number would damage innocent text; a path or URL only names a location. */
 function isLongEnough(value: string): boolean {
   if (value.length < SHORT || /^(?:[~.]{0,2}\/|[A-Za-z]:\\|\w+:\/\/)/.test(value)) return false;
   const isPlain = /^(?:[A-Za-z]+|\d+|[a-z]+(?:[-_ ][a-z]+)*)$/.test(value);
@@ -104,9 +107,9 @@ const SHORT = 8;
 const LONG = 20;
 
 /**
- * Every pattern is linear: a fixed beginning, then one bounded character class. Few require a word boundary, because
- * terminal colours (`[1m`) may precede a credential. The first group stays in the text: it names the kind of value
- * without revealing it.
+ * Patterns of credentials. Every pattern is linear: a fixed beginning, then one bounded character class. Few require a
+ * word boundary, because terminal colours (`[1m`) may precede a credential. The first group stays in the text: it names
+ * the kind of value without revealing it.
  */
 
 export const CREDENTIAL_PATTERNS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
@@ -160,7 +163,7 @@ const SECRET_FIELD =
 /** `$NAME` or `${env.NAME}` refers to a secret without containing it. */
 const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
 
-/** Anything that could start a credential. Each pattern finds an uncommon character and looks backwards, which is fast. */
+/** The start of any credential. Each pattern finds an uncommon character and looks backwards, which is fast. */
 const MAYBE_CREDENTIAL: readonly RegExp[] = [
   /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
   /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,

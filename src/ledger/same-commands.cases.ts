@@ -9,7 +9,7 @@ import { verifyLedger } from './verify/verify-ledger.ts';
 import { nodeVerifier } from './writer/keys.ts';
 import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
 
-/** A list of commands: each records some entries, alone or together with the ones after it. */
+/** A list of commands: each records some entries, alone or in one commit with the following commands. */
 const commands = fc.array(
   fc.record({
     texts: fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
@@ -19,7 +19,7 @@ const commands = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-/** The same command list gives the same entries, hashes, checkpoints and tiles as in memory, whatever the store. */
+/** Checks that the same commands give the same entries, hashes, checkpoints and tiles in every store. */
 export function itRecordsTheSame(name: string, makePlace: () => Promise<StorePlace>, numRuns: number): void {
   it(`records the same on ${name} as in memory`, async () => {
     await fc.assert(
@@ -56,7 +56,7 @@ async function perform(store: Store, list: readonly Command[]): Promise<void> {
     waiting = [];
   }
   await Promise.all(waiting);
-  // Enough for a tile.
+  // Enough entries to complete a tile.
   await record(
     ledger,
     Array.from({ length: 256 }, (_, i) => testDraft(i)),

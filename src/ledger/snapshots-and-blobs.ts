@@ -7,7 +7,7 @@ import { LEDGER_LIMITS, refuse } from './format/limits.ts';
 import { redactText } from './redact.ts';
 import { hasHead, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
 
-/** Stores data too large for an entry and returns its name. Call it before recording the entry. */
+/** Stores data too large for an entry and returns its name. The caller stores it before it records the entry. */
 export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
   if (bytes.length > LEDGER_LIMITS.blobBytes) {
     const message = `blob too large: ${bytes.length} bytes > ${LEDGER_LIMITS.blobBytes} bytes maximum`;
@@ -54,7 +54,9 @@ export type FoundSnapshot =
   /** `homeless`: the ledger does not contain the snapshot's entry. */
   | { readonly ok: false; readonly fault: SnapshotFault | 'homeless' };
 
-/** Returns the state and its entry; undefined if there is no snapshot, and the fault if it must not be used. */
+/**
+ * Returns the state and its entry; undefined if there is no snapshot; or the fault of a snapshot that must not be used.
+ */
 export async function findSnapshot(
   store: Store,
   trust: SnapshotTrust,
@@ -92,14 +94,17 @@ export interface SnapshotTrust {
   readonly keys: readonly NoteKey[];
 }
 
-/** `unsigned`: an earlier format; `damaged`: not a snapshot; `foreign`: no key of the ledger signed exactly this. */
+/**
+ * Faults: `unsigned` is an earlier format, `damaged` is not a snapshot, `foreign` has no signature by a key of the
+ * ledger.
+ */
 export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
 
 type VerifiedSnapshot =
   | { readonly ok: true; readonly state: Uint8Array }
   | { readonly ok: false; readonly fault: SnapshotFault };
 
-/** The bytes are the length of the note, the note, and the state. A faulty snapshot is discarded and folded again. */
+/** Renders the length of the note, the note, and the state. A faulty snapshot is discarded and folded again. */
 export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
   const origin = originOf(by.project);
   const text = renderText(by.sha256, by.project, name, head, state);
@@ -131,7 +136,7 @@ const DIGEST_BYTES = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The second line differs from a checkpoint, so that a signature of one is never valid for the other. */
+/** The second line differs from that of a checkpoint, so that a signature of one is never valid for the other. */
 function renderText(sha256: Sha256, project: string, name: string, { size, hash }: Head, state: Uint8Array): string {
   const lines = [originOf(project), `snapshot ${JSON.stringify(name)}`, size, toBase64(hash), toBase64(sha256(state))];
   return `${lines.join('\n')}\n`;
@@ -144,7 +149,7 @@ function split(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: 
   return { note: bytes.subarray(LENGTH_BYTES, end), state: bytes.subarray(end) };
 }
 
-/** The earlier format: a digest of name, entry and state before the state. */
+/** Recognises the earlier format: a digest of name, entry and state before the state. */
 function isUnsigned(sha256: Sha256, name: string, { size, hash, bytes }: Snapshot): boolean {
   const place = encoder.encode(`${JSON.stringify(name)} ${size}\n`);
   const whole = new Uint8Array(place.length + 2 * DIGEST_BYTES);

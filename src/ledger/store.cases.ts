@@ -4,14 +4,14 @@ import { LEDGER_LIMITS } from './format/limits.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
 import { nodeSha256 } from './writer/keys.ts';
 
-/** One place where a store lives: opened twice it shows the same ledger, as two processes would see it. */
+/** The location of a store. Opened twice it shows the same ledger, as two processes would see it. */
 export interface StorePlace {
   open(): Promise<Store>;
-  /** Ends what `open` left, files and servers included. */
+  /** Removes everything that `open` created, files and servers included. */
   remove(): Promise<void>;
 }
 
-/** The conformance suite: what every store does, whatever it is made of. */
+/** The conformance suite that every kind of store passes. */
 export function describeStore(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`the ${name} store`, () => {
     let place: StorePlace;
@@ -46,7 +46,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(plain(await all(store.entries({ from: 1 })))).toEqual(plain([...storedOf(first), ...storedOf(second)]));
     });
 
-    it('answers a commit for another head with the head that it has, and keeps nothing of it', async () => {
+    it('refuses a commit for another head, returns its own head, and stores nothing', async () => {
       const first = commitAfter(GENESIS, 2);
       await store.append(first);
       const refusal = plain({ ok: false, conflict: headOf(first) });
@@ -91,7 +91,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(await store.newer({ size: 6, hash: hashOf('the future') })).toBeUndefined();
     });
 
-    it('reads what follows a head in batches, and says where more follow', async () => {
+    it('reads what follows a head in batches, and reports whether more follow', async () => {
       const commit = commitAfter(GENESIS, LEDGER_LIMITS.entriesPerBatch + 1);
       await store.append(commit);
       const news = await store.newer(GENESIS);
@@ -217,10 +217,10 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
   });
 }
 
-/** The further cases of stores that outlive the process: what one opening wrote, another one sees. */
+/** Further cases for stores that outlive the process: a second opening sees what the first one wrote. */
 export function describeDurableStore(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`the ${name} store, opened again`, () => {
-    it('still has everything', async () => {
+    it('still has everything after reopening', async () => {
       const place = await makePlace();
       const writer = await place.open();
       const commit = commitAfter(GENESIS, 300);
@@ -242,7 +242,7 @@ export function describeDurableStore(name: string, makePlace: () => Promise<Stor
   });
 }
 
-/** A commit that a store accepts. It checks heads, not meaning, so the entries here mean nothing. */
+/** A commit that a store accepts. Stores check heads, not meaning, so these entries are meaningless. */
 export function commitAfter(after: Head, count: number, text = 'entry'): Commit {
   const entries = Array.from({ length: count }, (_, i) => makeEntry(after.size + 1 + i, text));
   const [first, ...rest] = entries;
@@ -256,7 +256,7 @@ export function headOf(commit: Commit): Head {
   return last ? { size: last.seq, hash: last.hash } : commit.after;
 }
 
-/** What a store gives out of a commit: its entries, and the checkpoint with the last one. */
+/** The entries that a store returns for a commit: the last one has the checkpoint. */
 function storedOf({ entries, checkpoint: { size, note } }: Commit): StoredEntry[] {
   return entries.map((entry) => (entry.seq === size ? { ...entry, note } : entry));
 }
@@ -267,7 +267,7 @@ export async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]>
   return items;
 }
 
-/** Waits for a condition, with a deadline: what a test may do instead of sleeping. */
+/** Waits for a condition until a deadline, so that tests need no sleeps. */
 export async function waitUntil(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!condition()) {
@@ -283,7 +283,7 @@ function makeEntry(seq: number, text: string): StoredEntry {
   return { seq, hash: nodeSha256(bytes), bytes };
 }
 
-/** Bytes as hex: one store gives Buffers, another one arrays, and both are right. */
+/** Bytes as hex, because some stores return Buffers and others plain arrays. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return hex(value);
   if (Array.isArray(value)) return value.map(plain);

@@ -2,7 +2,7 @@ import { healthAfter, type StoreHealth, WRITABLE } from '../protocol/resource-fa
 import type { Problem } from '../protocol/shape/problem.ts';
 import { sameBytes } from './format/bytes.ts';
 
-/** The storage port of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
+/** The storage interface of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
   readonly kind: 'memory' | 'sqlite' | 'postgres';
   /** Both halves, if this is a shared store with a replica on this machine. */
@@ -12,15 +12,20 @@ export interface Store {
   head(): Promise<Head>;
   /**
    * Writes the whole commit durably, or nothing. Compares the expected head with the stored one in the same
-   * transaction: a commit of another writer in between is a value (`conflict`), never an error. A store that cannot
-   * write returns `problem` (disk full, connection lost); the commit may then be recorded or not, and the caller reads
-   * the head to find out.
+   * transaction: another writer's commit in between is a value (`conflict`), never an error. A store that cannot write
+   * returns `problem` (disk full, connection lost); the commit may then be recorded or not, and the caller reads the
+   * head to find out.
    */
   append(commit: Commit): Promise<Appended>;
-  /** What follows `head`, at most a batch of it, in one round trip; undefined if the store does not contain `head`. */
+  /**
+   * Returns up to a batch of entries after `head` in one round trip; undefined if the store does not contain `head`.
+   */
   newer(head: Head): Promise<NewerEntries | undefined>;
 
-  /** Inclusive, in batches. Returns every stored row of the range, even numbered below 1 or after a gap, so that readers find them. */
+  /**
+   * Yields batches of the range, both ends included. Returns every stored row of the range, even numbered below 1 or
+   * after a gap, so that readers find them.
+   */
   entries(range: Range): AsyncIterable<readonly StoredEntry[]>;
   hashes(range: Range): AsyncIterable<readonly Uint8Array[]>;
   /** Roots of complete subtrees at a tile level, in order of index. The range counts tiles from 0. */
@@ -31,15 +36,18 @@ export interface Store {
   putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void>;
   findBlob(hash: Uint8Array): Promise<Uint8Array | undefined>;
   blobs(): AsyncIterable<readonly StoredBlob[]>;
-  /** Derived data: a folded state and its entry. The newest per name is kept. */
+  /** Saves a folded state and its entry, which are derived data. The newest per name is kept. */
   saveSnapshot(name: string, snapshot: Snapshot): Promise<void>;
   findSnapshot(name: string): Promise<Snapshot | undefined>;
   snapshotNames(): Promise<readonly string[]>;
   dropSnapshot(name: string): Promise<void>;
-  /** Faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged pages. */
+  /**
+   * Returns faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged
+   * pages.
+   */
   inspect(): Promise<readonly string[]>;
   watch(listener: (head: Head) => void): () => void;
-  /** Processes that watch learn of the newest commit at once, because one of them may be able to act on it. */
+  /** Notifies watching processes of the newest commit at once, because one of them may be able to act on it. */
   wakeOthers?(): void;
   health(): StoreHealth;
   /** Tests a write without leaving a trace, unless a write has succeeded within `freshMs`. */
@@ -139,7 +147,10 @@ export async function hasHead(store: Pick<Store, 'hashes'>, { size, hash }: Head
   return stored !== undefined && sameBytes(stored, hash);
 }
 
-/** `rows` start with the entry of `head`, which proves that the store contains it; an empty ledger needs no proof. */
+/**
+ * Checks that `rows` start with the entry of `head`, which proves that the store contains it; an empty ledger needs no
+ * proof.
+ */
 export function newerThan(head: Head, rows: readonly StoredEntry[], isAll: boolean): NewerEntries | undefined {
   if (head.size === 0) return { entries: rows, isAll };
   const [first] = rows;
@@ -147,7 +158,7 @@ export function newerThan(head: Head, rows: readonly StoredEntry[], isAll: boole
   return { entries: rows.slice(1), isAll };
 }
 
-/** The store does not answer now, which proves nothing about its content. */
+/** Reports whether the store does not answer now, which proves nothing about its content. */
 export function isStoreUnavailable(error: unknown): error is StoreProblem {
   return error instanceof StoreProblem && AWAY.has(error.problem.code);
 }

@@ -17,7 +17,7 @@ import { splitToken } from './tool-schema.ts';
 export interface ToolContext {
   readonly backend: Backend;
   readonly connection: McpConnection;
-  /** Tools accept a claim's token as an argument; for transports without lasting connections. */
+  /** Whether tools accept a claim's token as an argument. Set for transports without lasting connections. */
   readonly takesToken: boolean;
   /** How often a client that asked for progress is notified during a wait. */
   readonly progressMs: number;
@@ -46,24 +46,32 @@ export async function callTool(
   return answer;
 }
 
-/** Whether the call may have begun or ended a claim, or found one ended. */
+/**
+ * Reports whether the call may have begun or ended a claim, or found one ended, so that the list of tools may change.
+ */
 export function mayChangeTools({ name }: Operation, input: unknown, answer: Answer): boolean {
   if (!answer.ok) return isClaimOver(answer);
   return name === 'task_claim' || mayEndClaim(name, input);
 }
 
-/** An answer to `task_claim` has the claim that it declares. */
+/** Reports whether an answer to `task_claim` grants a claim. */
 function isClaim(answer: Answer): answer is { readonly ok: true; readonly result: Claim } {
   return answer.ok;
 }
 
-/** Codex serves many conversations from one process, and names the conversation in each call. */
+/**
+ * The conversation of the call. Codex serves many conversations from one process and names the conversation in each
+ * call.
+ */
 function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: string } {
   const named: unknown = mcpReq._meta?.['threadId'];
   return typeof named === 'string' ? { conversation: named } : {};
 }
 
-/** If a cancelled claim was granted just then, nobody would work on it. A repeat with the same key shows that. */
+/**
+ * Releases the claim of a cancelled request, which nobody would work on. A repeat with the same key shows whether it
+ * was granted.
+ */
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
   const withoutWait = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
   const answer = await backend.call('task_claim', withoutWait, call);
@@ -72,7 +80,10 @@ async function releaseClaim(backend: Backend, input: unknown, call: BackendCall)
   await backend.call('task_release', { task_id, reason: CANCELLED_REASON }, { token, key: `${call.key}:release` });
 }
 
-/** The SDK ignores a cancellation after the answer. The client would not know of its claim: released, unless used. */
+/**
+ * Releases an unused claim if the cancellation arrives after the answer. The SDK ignores such a cancellation, so the
+ * client would not know of its claim.
+ */
 export function releaseOnLateCancel(server: McpServer, { backend, connection }: ToolContext): void {
   const giveBack = (requestId: string | number): void => {
     const granted = connection.takeFreshClaim(requestId);
@@ -115,7 +126,7 @@ function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: numbe
       ...(typeof total === 'number' ? { total } : {}),
       message: 'still waiting',
     };
-    // The client has gone; the call itself will notice.
+    // The client has disconnected; the call itself is cancelled separately.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   const timer = setInterval(tell, everyMs);

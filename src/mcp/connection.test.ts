@@ -102,7 +102,7 @@ describe('after the end of a claim', () => {
     expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: { epoch: 1 } } });
   });
 
-  it('the holder may reinstate like anybody else, and Baton decides whether the work is undone', async () => {
+  it('the holder may reinstate like any other caller, and Baton decides whether the work is undone', async () => {
     const client = await connect(backend);
     await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
     const record = { task_id: 'T1', branch: 'b', commit_sha: COMMIT, tests_run: [], summary: 'Done.' };
@@ -114,7 +114,7 @@ describe('after the end of a claim', () => {
     await client.close();
   });
 
-  it('a refusal tells a connection whose claim ended elsewhere what to do', async () => {
+  it('a refusal states what to do if the claim ended elsewhere', async () => {
     const client = await connect(backend);
     await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
     await say(client, 'task_claim', { task_id: 'T2', as: 'a' });

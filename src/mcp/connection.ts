@@ -5,16 +5,19 @@ import type { InputOf, OperationName, ResultOf } from '../api/operations/registr
 import type { Claim } from '../api/operations/tasks.ts';
 import { fieldOf, fieldsOf, findText } from '../protocol/shape/read-unknown.ts';
 
-/** Its own token, and one per claim. Models never handle them: a call acts for its task, or the newest live claim. */
+/**
+ * The tokens of one connection: its own, and one per claim. Models never handle them: a call acts for its task, or the
+ * newest live claim.
+ */
 export class McpConnection {
   readonly id = randomUUID();
   readonly token: string | undefined;
-  /** By task, newest last. Ended claims stay, so that the daemon can report how they ended. */
+  /** Claims by task id, newest last. Ended claims stay, so that the daemon can report how they ended. */
   readonly #claims = new Map<string, HeldClaim>();
-  /** Claims not used yet, by the request that made them. */
+  /** Claims not used yet, by the id of the request that made them. */
   readonly #fresh = new Map<string | number, GrantedClaim>();
 
-  /** Whether the backend's own token, which is used without another, is certainly a worker's. */
+  /** Whether the backend's default token is certainly a worker's. */
   readonly isWorker: boolean;
 
   constructor(token?: string, { isWorker = false }: { readonly isWorker?: boolean } = {}) {
@@ -22,7 +25,7 @@ export class McpConnection {
     this.isWorker = isWorker;
   }
 
-  /** Of the newest live claim that was made over this connection. */
+  /** The token of the newest live claim that was made over this connection. */
   get claimToken(): string | undefined {
     return this.#newestLive()?.token;
   }
@@ -35,7 +38,7 @@ export class McpConnection {
     return { token };
   }
 
-  /** From now on this connection acts for the task. */
+  /** Records a claim: from now on this connection acts for its task. */
   noteClaim(requestId: string | number, { task_id: taskId, token }: Pick<Claim, 'task_id' | 'token'>): void {
     this.#claims.delete(taskId);
     this.#claims.set(taskId, { taskId, token });
@@ -56,7 +59,7 @@ export class McpConnection {
     return this.#newestLive()?.taskId;
   }
 
-  /** The claim of a cancelled request, unless it was used since. Forgets it. */
+  /** Removes and returns the claim of a cancelled request. The claim is undefined if it was used since. */
   takeFreshClaim(requestId: string | number): GrantedClaim | undefined {
     const fresh = this.#fresh.get(requestId);
     this.#fresh.delete(requestId);
@@ -64,7 +67,10 @@ export class McpConnection {
     return fresh;
   }
 
-  /** Equal for a repeat. Has the arguments: clients reuse ids, and a wrong answer is worse than a repeated write. */
+  /**
+   * The idempotency key; equal for a repeat. It covers the arguments, because clients reuse ids and a wrong answer is
+   * worse than a repeated write.
+   */
   keyFor(requestId: string | number, operation: string, input: unknown): string {
     const request = JSON.stringify([requestId, operation, input]);
     return `mcp:${this.id}:${createHash('sha256').update(request).digest('base64url')}`;
@@ -75,9 +81,10 @@ export class McpConnection {
     const key = this.keyFor(requestId, name, input);
     if (taskId !== undefined) {
       const held = this.#claims.get(taskId);
-      // The former holder may reinstate the task later, like every other caller.
+      // A former holder reinstates the task like any other caller.
       if (held?.endedBy !== undefined && held.endedBy !== key && reinstates(name, input)) return undefined;
-      // Another task: an operation that needs no claim is called without one, any other under the newest live claim.
+      // For a task without a claim here: an operation open to workers is called without a claim, any other under the
+      // newest live claim.
       return held ?? (access.includes('worker') ? undefined : this.#newestLive());
     }
     // A repeat of the request that ended a claim belongs to that claim.
@@ -98,7 +105,7 @@ export interface GrantedClaim {
 }
 
 interface HeldClaim extends GrantedClaim {
-  /** Key of the request that ended the claim, or found it ended. */
+  /** Key of the request that ended the claim or reported that it had ended. */
   endedBy?: string;
 }
 
@@ -142,12 +149,15 @@ export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): 
 
 export const CANCELLED_REASON = 'the caller disconnected before the claim was granted';
 
-/** Runs operations: the daemon itself, or a client of it. Never throws for a caller's mistake. */
+/** Runs operations: the daemon, or a client of it. Never throws for a caller's mistake. */
 export interface Backend {
   readonly call: (operation: string, input: unknown, options: BackendCall) => Promise<Answer>;
 }
 
-/** A call of an operation that MCP itself knows. A backend is the daemon, or a client of its version: the result is as declared. */
+/**
+ * Calls an operation that the MCP server needs itself. The backend is the daemon or a client of the same version, so
+ * the result has the declared type.
+ */
 export async function callOperation<N extends OperationName>(
   backend: Backend,
   operation: N,
@@ -158,10 +168,10 @@ export async function callOperation<N extends OperationName>(
 }
 
 export interface BackendCall {
-  /** The caller's token; by default the backend's own worker. */
+  /** The caller's token; by default the worker token of the backend. */
   readonly token?: string;
   readonly key?: string;
-  /** The client's own name of the conversation, if it sends one. */
+  /** The client's name for the conversation, if it sends one. */
   readonly conversation?: string;
   readonly signal?: AbortSignal;
 }

@@ -77,7 +77,7 @@ describe('form_get', () => {
     await other.close();
   });
 
-  it('names the latest record as the one before', async () => {
+  it('names the latest record as the previous one', async () => {
     const record = { task_id: 'T1', branch: 'b', commit_sha: COMMIT, tests_run: [], summary: 'Done.' };
     const lists = { blockers: [], files_changed: [], related_thought_records: [] };
     const { result } = await say(client, 'thought_record', { ...record, ...lists });

@@ -21,7 +21,7 @@ interface GuardedRequest {
   /** The parsed body; absent for GET and DELETE. */
   readonly body?: unknown;
   readonly token: string;
-  /** A folder in the repository that a worker acts on; a session's token names its project. */
+  /** A folder in the repository that a worker acts on. A session does not need it: its token names the project. */
   readonly projectPath: string | undefined;
 }
 
@@ -30,13 +30,17 @@ export interface McpHttp {
   readonly close: () => Promise<void>;
 }
 
-/** 2025 revisions open a session, which owns the claims. 2026-07-28 has none: the claim's token is an argument. */
+/**
+ * Serves MCP over HTTP. Revisions of 2025 open a session, which owns the claims. Revision 2026-07-28 has no session:
+ * the claim's token is an argument.
+ */
 export function createMcpHttp(serve: ServeConnection, { maxSessions }: { readonly maxSessions: number }): McpHttp {
-  // Most recently used last. The opener's token: no other caller may use the session, even with its id.
+  // The most recently used session is last. Stores the opener's token, because no other caller may use the session even
+  // with its id.
   const sessions = new Map<string, { transport: WebStandardStreamableHTTPServerTransport; token: string }>();
   const modern = createMcpHandler(
     ({ authInfo }) => serve(new McpConnection(authInfo?.token), findText(authInfo?.extra?.['projectPath'])),
-    // Streams, because clients give up if a long wait sends not even a header.
+    // Responds with a stream, because clients give up if a long wait sends not even a header.
     { legacy: 'reject', responseMode: 'sse' },
   );
 
@@ -89,7 +93,7 @@ async function serveSession(
   };
   request.signal.addEventListener('abort', callOff, { once: true });
   const response = await transport.handleRequest(request, { parsedBody: body });
-  // The client may have disconnected before the listener was added, or before there was anything to cancel.
+  // The client may have disconnected before the listener was added, or before the call could be cancelled.
   if (request.signal.aborted) callOff();
   return response;
 }

@@ -34,7 +34,7 @@ const STATES: Readonly<Record<string, CallerView>> = {
 
 const ALL = [...OPERATIONS.values()].filter(({ tool }) => tool).map(({ name }) => name);
 
-/** A client of a daemon that gives this answer about every caller. */
+/** A client of a daemon that returns this view of every caller. */
 async function clientOf(view: CallerView | undefined, takesToken = false): Promise<Client> {
   const error = { code: 'no-answer', message: 'no daemon', hint: 'baton up' };
   const answer = view === undefined ? ({ ok: false, error } as const) : ({ ok: true, result: view } as const);
@@ -79,7 +79,7 @@ describe('the tools that a caller can use', () => {
 });
 
 describe('the size of the list', () => {
-  /** Bytes of `tools` in the answer to `tools/list`: names, descriptions, schemas and annotations. */
+  /** Byte limits of `tools` in the answer to `tools/list`: names, descriptions, schemas and annotations. */
   const LIMITS: Readonly<Record<string, number>> = {
     worker: 15_250,
     'an agent without a task': 4_500,
@@ -98,13 +98,13 @@ describe('the size of the list', () => {
     const { tools } = await client.listTools();
     const bytes = Buffer.byteLength(JSON.stringify(tools));
     expect(bytes).toBeLessThan(LIMITS[state] ?? 0);
-    // A limit far above the list would let it grow unseen.
+    // A limit far above the size of the list would hide its growth.
     expect(bytes).toBeGreaterThan((LIMITS[state] ?? 0) * 0.8);
     await client.close();
   });
 });
 
-it('is told the token of its claim, as a worker over HTTP', async () => {
+it('shows a worker over HTTP the token of its claim', async () => {
   const client = await clientOf(WORKER, true);
   const { tools } = await client.listTools();
   expect(tools.every(({ inputSchema }) => 'token' in (inputSchema.properties ?? {}))).toBe(true);
@@ -128,7 +128,7 @@ describe('a connection', () => {
     await client.close();
   });
 
-  it('has every tool if the daemon does not say who calls', async () => {
+  it('has every tool if the daemon does not report the caller', async () => {
     const client = await clientOf(undefined);
     expect(await listOf(client)).toEqual(ALL);
     await client.close();
@@ -139,7 +139,7 @@ describe('a connection', () => {
     const changed = vi.fn<() => void>();
     client.setNotificationHandler('notifications/tools/list_changed', changed);
     await say(client, 'task_claim', { task_id: 'T2', as: 'a' });
-    expect(changed).not.toHaveBeenCalled(); // Nothing was listed yet.
+    expect(changed).not.toHaveBeenCalled(); // The client has not read the list yet.
     await say(client, 'task_release', { task_id: 'T2' });
 
     await listOf(client);
@@ -157,7 +157,7 @@ describe('a connection', () => {
 
     await say(client, 'task_release', { task_id: 'T1' });
     expect(changed).toHaveBeenCalledTimes(2);
-    // It has read the list after a notification, so it will again after the next claim.
+    // This client has read the list after a notification, so it is known to follow changes.
     expect(new Set(await listOf(client))).toEqual(usableTools(WORKER));
     await client.close();
   });

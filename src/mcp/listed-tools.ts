@@ -12,9 +12,10 @@ export interface ListOptions {
 }
 
 /**
- * The list of tools of one connection. It follows the caller's state, and the client is notified of changes. Many clients read the list once
- * and ignore the notification; such a client must still be able to claim a task and to finish it. So a worker gets all tools until its client
- * has proved that it follows changes, by reading the list right after a notification.
+ * The list of tools of one connection. It follows the caller's state, and the client is notified of changes. Many
+ * clients read the list once and ignore the notification; such a client must still be able to claim a task and to
+ * finish it. So a worker gets all tools until its client has proved that it follows changes, by reading the list right
+ * after a notification.
  */
 export class ListedTools {
   readonly #options: ListOptions;
@@ -36,7 +37,7 @@ export class ListedTools {
     return { tools: tools.map((operation) => describeTool(operation, takesToken)) };
   }
 
-  /** After a call that may have changed what the caller can use. */
+  /** Notifies the client if a call may have changed which tools the caller can use. */
   async notifyIfChanged(): Promise<void> {
     if (this.#listed === undefined) return;
     const now = nameAll((await this.#select()).tools);
@@ -63,7 +64,7 @@ export class ListedTools {
 /** A client that follows changes reads the list at once. */
 const FOLLOWS_WITHIN_MS = 5_000;
 
-/** Undefined if the daemon does not answer: clients give up on a server that lists its tools late. */
+/** Returns undefined if the daemon does not answer in time: clients give up on a server that lists its tools late. */
 async function readCaller(
   { backend, connection }: ListOptions,
   token: string | undefined,
@@ -95,14 +96,14 @@ function describeTool(operation: Operation, takesToken: boolean): Tool {
   return { name, description: about, inputSchema: { ...own, type: 'object' }, annotations: annotationsOf(operation) };
 }
 
-/** Tools that take the same fields as one that is listed whenever they are. */
+/** Tools whose fields another tool describes that is listed whenever they are. */
 const DESCRIBED_ELSEWHERE: ReadonlySet<string> = new Set(['task_complete']);
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['task_update', 'task_worktree', 'merkle_finalize', 'merge_request']);
 /** Operations whose effect outside Baton cannot be undone. */
 const DESTRUCTIVE: ReadonlySet<string> = new Set(['merge_request']);
 
-/** A value that is left out is the default of the protocol, except that a read needs only `readOnlyHint`. */
+/** Omitted annotations have the protocol's default, except that a read needs only `readOnlyHint`. */
 function annotationsOf({ name, kind }: Operation): ToolAnnotations {
   if (kind === 'read') return { readOnlyHint: true };
   const idempotent = IDEMPOTENT.has(name) ? { idempotentHint: true } : {};

@@ -59,7 +59,7 @@ function promptResult(words: string): GetPromptResult {
   return { messages: [{ role: 'user', content: { type: 'text', text: words } }] };
 }
 
-/** Prompts have optional text arguments only. */
+/** The schema of a prompt's arguments, which are always optional text. */
 function argumentsSchema(fields: Readonly<Record<string, string>>): JsonSchema {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([name, description]) => [name, { type: 'string', description }]),

@@ -27,7 +27,7 @@ const RECORD = {
   related_thought_records: [],
 };
 
-/** Section 5 of the specification, without later additions. */
+/** The tools in section 5 of the specification, without later additions. */
 const SPECIFIED =
   'task_update thought_record task_next_actions audit_session_start audit_verify_chain merkle_finalize merkle_root ' +
   'task_create task_get task_list task_claim task_heartbeat task_release task_complete task_brief mission_get ' +

@@ -6,7 +6,7 @@ import { registerResources } from './resources.ts';
 import { withToolHints } from './tool-hints.ts';
 import { registerTools } from './tools.ts';
 
-/** The connection has the rights of a worker or a session, never of an operator. */
+/** Options of a connection, which has the rights of a worker or a session, never of an operator. */
 export type McpOptions = Pick<ToolContext, 'connection'> &
   Partial<Pick<ToolContext, 'takesToken' | 'progressMs'>> & { readonly version: string };
 

@@ -12,7 +12,7 @@ import { createMcpServer } from './server.ts';
 export interface StdioIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Whose worker token is used; by default the one that unnamed workers share. */
+  /** The principal whose worker token is used; by default the one that unnamed workers share. */
   readonly principal?: string;
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -21,9 +21,9 @@ export interface StdioIo {
 }
 
 /**
- * `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or those of
- * the session whose token is in its environment. It outlives the daemon; writes while the daemon is away go to the
- * outbox.
+ * Runs `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or
+ * those of the session whose token is in its environment. It continues if the daemon stops; the outbox then keeps its
+ * writes.
  */
 export async function runMcpStdio(io: StdioIo): Promise<number> {
   const { env, cwd, principal, stdin, stdout, err, autostart = true } = io;
@@ -43,7 +43,8 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   }
   const who = principal === undefined ? {} : { principal };
   const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
-  // Drains the outbox first. The handshake does not wait for that: clients give up on servers that start slowly.
+  // Delivers the outbox first. The handshake does not wait for that, because clients give up on servers that start
+  // slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
   const calls = new Set<Promise<unknown>>();
   const backend: Backend = {
@@ -68,7 +69,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   renewing.stop();
   await server.close();
   await delivered;
-  // A cancelled call may still have to release a claim, with a call that follows it.
+  // A cancelled call may still have to release a claim with another call.
   for (; calls.size > 0; await setImmediate()) await Promise.allSettled(calls);
   client.close();
   return 0;

@@ -52,7 +52,7 @@ describe('a hint for an MCP client', () => {
   });
 });
 
-/** Every command line in a text of the product, up to the end of its text. `${…}` stands for a value. */
+/** Every command line in the product's messages, up to the end of its text. `${…}` stands for a value. */
 function commandLines(): { readonly file: string; readonly line: string }[] {
   const root = join(import.meta.dirname, '..');
   const files = globSync('**/*.ts', { cwd: root }).filter(
@@ -82,7 +82,7 @@ describe('the hints in the source', () => {
     expect(untranslated).toEqual([]);
   });
 
-  /** Options that only operators, or only a terminal, have. */
+  /** Reports whether the command line has options that only operators or only terminals use. */
   function isForPeople(line: string): boolean {
     return /--(?:self-approve|worktree|json)\b/.test(line);
   }

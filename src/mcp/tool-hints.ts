@@ -12,7 +12,10 @@ export function withToolHints({ call }: Backend): Backend {
   };
 }
 
-/** Replaces each command line that has a tool by a call of the tool. A command that has none, such as one for people, stays. */
+/**
+ * Replaces each command line that has an equivalent tool by a call of the tool. Other command lines stay, such as those
+ * for operators.
+ */
 export function nameTools(hint: string): string {
   const parts = hint.split(COMMAND);
   const rest = parts.slice(1).map((text) => {
@@ -65,7 +68,7 @@ function readArguments({ operation: tool, args = [], options = {}, fields: own =
 const OPTION = /^ --([a-z-]+)(?: ("[^"]*"|[\w.…-]*[\w…]))?/;
 /** A value, without the punctuation of the sentence around it. */
 const WORD = /^ ([\w$][\w.:-]*\w|[\w$])/;
-/** A file or a message: `-`, `FILE`, `record.json`, `'<json>'`. */
+/** A file or a message, such as `-`, `FILE`, `record.json` or `'<json>'`. */
 const MESSAGE = /^ ('[^']*'|[\w./-]+\.(?:json|yaml|xml)\b|[A-Z][A-Z|-]*(?![\w.])|-(?![\w-]))/;
 
 function renderCall({ tool, fields }: ToolCall): string {

@@ -8,9 +8,9 @@ const TOKEN: JsonSchema = {
 };
 
 /**
- * A schema as short as a model needs it. Left out are patterns, unknown fields and empty texts, which the descriptions or the daemon's
- * refusals explain, and descriptions that repeat a format or, in the items of a list, the values. `isDescribed`: false if another tool in
- * the list describes the same fields.
+ * Shortens a schema to what a model needs. Patterns, unknown fields and empty texts are omitted, because the
+ * descriptions or the daemon's refusals explain them. So are descriptions that repeat a format or, in the items of a
+ * list, the values. `isDescribed` is false if another tool in the list describes the same fields.
  */
 export function listedSchema(schema: JsonSchema, isDescribed = true, isItem = false): JsonSchema {
   const { type, enum: values, minimum, maximum, minItems, format, description, properties, items, required } = schema;
@@ -54,7 +54,7 @@ export function splitToken(args: unknown): { readonly input: unknown; readonly t
   return typeof token === 'string' && token !== '' ? { input, token } : { input };
 }
 
-/** A schema that is published and not enforced: the daemon checks every input itself. */
+/** Wraps a schema that is published but not enforced: the daemon checks every input itself. */
 export function uncheckedSchema<T>(schema: JsonSchema): StandardSchemaWithJSON<T, T> {
   const json = (): Record<string, unknown> => ({ ...schema });
   return {

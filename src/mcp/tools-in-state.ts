@@ -3,10 +3,10 @@ import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 export type CallerView = ResultOf<'caller_get'>;
 type SessionView = NonNullable<CallerView['session']>;
 
-/** The caller of a connection that has no token of its own and no claim: the daemon need not be asked. */
+/** The caller of a connection without a token and without a claim: no request to the daemon is needed. */
 export const WORKER: CallerView = { kind: 'worker', session: null };
 
-/** The tools that the caller can use now. The list is a comfort: the daemon alone decides what is allowed. */
+/** The tools that the caller can use now. The list is a convenience: the daemon alone decides what is allowed. */
 export function usableTools({ kind, session }: CallerView): ReadonlySet<string> {
   if (session === null) return new Set<OperationName>(kind === 'agent' ? AGENT_TOOLS : WORKER_TOOLS);
   return new Set<OperationName>(session.holds_claim ? toolsUnderClaim(session) : toolsAfterClaim(session));
@@ -14,12 +14,15 @@ export function usableTools({ kind, session }: CallerView): ReadonlySet<string> 
 
 const READING: readonly OperationName[] = ['task_get', 'task_brief', 'entry_get'];
 const FINDING: readonly OperationName[] = ['task_next_actions', 'task_list'];
-/** A record by a caller without a claim reinstates a task: see `state/tasks/reinstate-undone.ts`. */
+/**
+ * Includes the thought record, because a record by a caller without a claim reinstates a task: see
+ * `state/tasks/reinstate-undone.ts`.
+ */
 const WORKER_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'task_claim', 'thought_record', 'fleet_show'];
 const AGENT_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'agent_signal', 'thought_record'];
 const SEALING: readonly OperationName[] = ['merkle_finalize', 'merkle_root'];
 
-/** The same during the whole session: most clients read the list once. */
+/** The same list during the whole session, because most clients read it only once. */
 function toolsUnderClaim({ started, exit_protocol, hands_off, phase }: SessionView): OperationName[] {
   return [
     ...READING,
@@ -41,10 +44,13 @@ function toolsUnderClaim({ started, exit_protocol, hands_off, phase }: SessionVi
 }
 
 const STARTED_TOOLS: readonly OperationName[] = ['mission_get', 'result_submit'];
-/** Baton renews the claim of a session that it started, gives it a worktree, and measures its work when it ends. */
+/**
+ * Tools for sessions that Baton did not start. For its own sessions Baton renews the claim, gives a worktree, and
+ * measures the work at the end.
+ */
 const BY_HAND_TOOLS: readonly OperationName[] = ['task_heartbeat', 'task_worktree', 'task_complete'];
 
-/** An ended session may read its own task, report on its process, and seal what it recorded. */
+/** An ended session may read its own task, report on its process, and seal its record. */
 function toolsAfterClaim({ started }: SessionView): OperationName[] {
   return ['task_get', 'task_brief', ...when(started, 'agent_signal'), ...SEALING];
 }

@@ -4,7 +4,7 @@ import { callTool, mayChangeTools, type ToolContext } from './call-tool.ts';
 import { ListedTools, toolOperations } from './listed-tools.ts';
 import { uncheckedSchema } from './tool-schema.ts';
 
-/** Every tool can be called, listed or not: the daemon's refusal explains more than an unknown tool would. */
+/** Registers every tool, listed or not: the daemon's refusal explains more than an unknown tool would. */
 export function registerTools(server: McpServer, calling: ToolContext): void {
   const listed = new ListedTools(server, calling);
   for (const operation of toolOperations()) {
@@ -19,7 +19,7 @@ export function registerTools(server: McpServer, calling: ToolContext): void {
   server.server.setRequestHandler('tools/list', async () => listed.list());
 }
 
-/** An error is a result too, so that the model reads it: the exact text first, then what to do next. */
+/** Renders errors as results too, so that the model reads them: the exact text first, then what to do next. */
 function renderToolResult(answer: Answer): CallToolResult {
   if (answer.ok)
     return { content: [textContent(renderText(answer.result))], structuredContent: toStructured(answer.result) };
@@ -30,7 +30,7 @@ function renderToolResult(answer: Answer): CallToolResult {
   return { content, structuredContent: { error: answer.error }, isError: true };
 }
 
-/** A brief is written to be read; everything else is data. */
+/** Renders a brief as prose and everything else as data. */
 function renderText(result: unknown): string {
   const { text: written } = toStructured(result);
   return typeof written === 'string' ? written : JSON.stringify(result ?? {});

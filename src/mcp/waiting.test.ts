@@ -66,7 +66,7 @@ describe('a call that waits', () => {
     expect(saidOf(await claim('T1')).result).toMatchObject({ task_id: 'T1' });
     expect(saidOf(await claim('T2')).result).toMatchObject({ task_id: 'T2' });
     await say(client, 'task_heartbeat', { task_id: 'T2' });
-    // Both were answered long ago. One of the two claims was used.
+    // Both requests were answered before. Only one of the two claims was used.
     for (const requestId of ids.slice(0, 2))
       await client.notification({ method: 'notifications/cancelled', params: { requestId } });
     await vi.waitFor(async () => expect(await claimOf('T1')).toBeNull());
@@ -102,7 +102,7 @@ async function begun(operation: string): Promise<void> {
   await backend.project.commandLoop.whenIdle();
 }
 
-/** Resolves when a cancelled claim has been asked for again, to see whether it was granted. */
+/** Resolves when the server has repeated the cancelled `task_claim` to find out whether it was granted. */
 async function settledAgain(): Promise<void> {
   const asked = (): number => backend.calls.filter(({ operation }) => operation === 'task_claim').length;
   await vi.waitFor(() => expect(asked()).toBe(2));

@@ -8,7 +8,7 @@ export interface NotificationChannel {
 }
 
 export interface Notification {
-  /** Equal for repeated deliveries. */
+  /** An id that is the same for repeated deliveries. */
   readonly id: string;
   readonly kind: 'attention' | 'warning' | 'done' | 'failed';
   readonly title: string;
@@ -18,7 +18,7 @@ export interface Notification {
 
 export type SendResult = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** Text without escape sequences, control characters and direction marks, shortened to a limit. */
+/** Removes escape sequences, control characters and direction marks, and shortens the text to a limit. */
 export function plainText(text: string, maxCharacters: number): string {
   const plain = stripVTControlCharacters(text.slice(0, 16 * maxCharacters))
     .replaceAll(/\r\n?/g, '\n')

@@ -14,7 +14,7 @@ const notification = {
   message: 'line one\nline <two> & \u001B[31mred\u0007',
 } as const;
 
-/** A folder with a program that writes down what it was called with, and nothing else on the PATH but what it needs itself. */
+/** A folder with a program that records its arguments. The PATH has only this folder and what the program needs. */
 function recorder(name: string, ending = 'exit 0') {
   const folder = mkdtempSync(join(tmpdir(), 'baton-notify-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -62,7 +62,7 @@ it('reports that there is no program', async () => {
   expect(sent).toEqual({ ok: false, reason: 'neither gdbus nor notify-send was found' });
 });
 
-/** The real thing: a message bus, and a server on it that takes notifications. */
+/** Whether a real message bus and a real notification server are installed. */
 const hasBus =
   ['gdbus', 'dbus-daemon'].every((name) => findProgram(name, process.env) !== undefined) &&
   existsSync('/usr/bin/python3') &&
@@ -91,7 +91,7 @@ describe.skipIf(!hasBus)('a D-Bus session (needs gdbus, dbus-daemon, python3-dbu
   });
 });
 
-/** A message bus that knows no services by itself. */
+/** Starts a message bus without services. */
 async function openBus(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bus-'));
   const config = join(folder, 'bus.conf');

@@ -16,7 +16,10 @@ export interface DesktopOptions {
   readonly timeoutMs?: number;
 }
 
-/** Desktop notifications. If a program fails the next is tried, unless the first may have shown it. */
+/**
+ * A channel for desktop notifications. If a program fails, the next one is tried, unless the first may have shown the
+ * notification.
+ */
 export function desktopChannel(options: DesktopOptions): NotificationChannel {
   const { env, platform = process.platform, timeoutMs = 5000 } = options;
   return {
@@ -82,14 +85,14 @@ const FREEDESKTOP: readonly DesktopProgram[] = [
 const MACOS: readonly DesktopProgram[] = [
   {
     program: 'osascript',
-    // The texts are arguments of the script, never part of it.
+    // The texts are passed as arguments of the script, never as part of it.
     args: ({ title, message }) => [...SCRIPT.flatMap((line) => ['-e', line]), '--', title, message],
   },
 ];
 
 const SCRIPT = ['on run argv', 'display notification (item 2 of argv) with title (item 1 of argv)', 'end run'];
 
-/** Notifications that need a person stay on the screen. */
+/** Urgencies. Notifications that need a person stay on the screen. */
 const URGENCY = {
   attention: { number: 2, name: 'critical' },
   warning: { number: 1, name: 'normal' },

@@ -7,7 +7,7 @@ import { webhookChannel } from './webhook.ts';
 export interface NotifySettings {
   readonly desktop?: boolean;
   readonly terminal?: boolean;
-  /** The URL to post to; none if absent or empty. */
+  /** The webhook's URL; no webhook if absent or empty. */
   readonly webhook?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface NotifyContext {
   readonly say?: (line: string) => void;
 }
 
-/** Opens the configured channels. By default terminal and desktop; a webhook must be configured. */
+/** Opens the configured channels. Terminal and desktop are on by default; a webhook must be configured. */
 export function openChannels(settings: NotifySettings, context: NotifyContext): readonly NotificationChannel[] {
   const { desktop = true, terminal = true, webhook } = settings;
   return [

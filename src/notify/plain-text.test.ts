@@ -21,7 +21,7 @@ describe('plainText', () => {
     expect(plainText('abc', 3)).toBe('abc');
   });
 
-  it('leaves no control character, whatever comes', () => {
+  it('leaves no control character for any input', () => {
     const everything = Array.from({ length: 0x3_00 }, (_, code) => String.fromCodePoint(code)).join('\u001B');
     expect(plainText(everything, 10_000)).not.toMatch(/[^\P{C}\n]/u);
   });

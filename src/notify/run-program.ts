@@ -6,7 +6,7 @@ import { plainLine, type SendResult } from './channel.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function findProgram(name: string, env: Environment): string | undefined {
-  // A relative PATH folder would mean another program in each working folder.
+  // Skips relative folders of PATH, which would mean another program in each working folder.
   const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => join(folder, name)).find(isProgram);
 }

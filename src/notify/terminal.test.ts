@@ -15,11 +15,11 @@ it('prints one line in the terminal of a foreground daemon', async () => {
   expect(lines).toEqual(['Agent needs attention: ab: first second\n']);
 });
 
-it('succeeds without a terminal: watchers see the record', async () => {
+it('succeeds without a terminal, because watchers see the record', async () => {
   expect(await terminalChannel({}).send(hostile)).toEqual({ ok: true });
 });
 
-it('rings with OSC 9 and a bell, and nothing of the text can end the sequence early', () => {
+it('rings with OSC 9 and a bell, and no text can end the sequence early', () => {
   const text = renderBell(hostile);
   expect(text.startsWith('\u001B]9;Baton: Agent needs attention')).toBe(true);
   expect(text.endsWith('\u0007\u0007')).toBe(true);

@@ -1,8 +1,8 @@
 import { type Notification, NOTIFICATION_LIMITS, type NotificationChannel, plainLine } from './channel.ts';
 
 /**
- * A daemon has no terminal: `baton status --watch` shows its notifications with a bell. This channel only prints a line
- * if the daemon runs in the foreground, and never fails.
+ * A channel that prints a line if the daemon runs in the foreground, and never fails. A background daemon has no
+ * terminal: `baton status --watch` shows its notifications with a bell.
  */
 export function terminalChannel({ say }: { readonly say?: (line: string) => void }): NotificationChannel {
   return {
@@ -22,10 +22,10 @@ export function renderNotificationLine(notification: Pick<Notification, 'title' 
 }
 
 /**
- * OSC 9 becomes a desktop notification in iTerm2, WezTerm, kitty, Ghostty and Windows Terminal; others use the bell.
- * Terminals that support neither ignore both.
+ * Renders OSC 9, which becomes a desktop notification in iTerm2, WezTerm, kitty, Ghostty and Windows Terminal, and a
+ * bell for other terminals. Terminals that support neither ignore both.
  */
 export function renderBell(notification: Pick<Notification, 'title' | 'message'>): string {
-  // Starts with "Baton", because some terminals take a leading number for another command.
+  // The text starts with "Baton", because some terminals read a leading number as another command.
   return `\u001B]9;Baton: ${renderNotificationLine(notification)}\u0007\u0007`;
 }

@@ -20,7 +20,7 @@ interface Heard {
   readonly body: string;
 }
 
-/** A receiver that answers as it is told, once for each answer, and then 200. */
+/** A receiver that sends each given answer once, and then 200. */
 async function receiver(...answers: ((response: ServerResponse) => void)[]) {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('follows no redirect: another host hears nothing', async () => {
+  it('follows no redirect, so that no other host receives anything', async () => {
     const other = await receiver();
     const { url, host } = await receiver(status(307, { location: other.url }));
     expect(await webhookChannel(url, quick).send(notification)).toEqual({
@@ -138,7 +138,7 @@ describe('a webhook', () => {
     expect(sent).toEqual({ ok: false, reason: `${host}: ECONNREFUSED` });
   });
 
-  it('sends a login that stands in the address as a header', async () => {
+  it('sends a login in the address as a header', async () => {
     const { heard, host } = await receiver();
     await webhookChannel(`http://ada:p%40ss%@${host}/hook`, quick).send(notification);
     expect(heard[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ada:p@ss%').toString('base64')}`);

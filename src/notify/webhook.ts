@@ -12,7 +12,7 @@ import {
 
 export interface WebhookTimes {
   readonly timeoutMs: number;
-  /** Before the first retry; doubled each time. */
+  /** The wait before the first retry; doubled for each further one. */
   readonly backoffMs: number;
   readonly giveUpMs: number;
 }
@@ -20,8 +20,8 @@ export interface WebhookTimes {
 const TIMES: WebhookTimes = { timeoutMs: 10_000, backoffMs: 1000, giveUpMs: 120_000 };
 
 /**
- * Posts `{"text": …}`, as Slack and Mattermost accept it. A busy or unreachable receiver is retried; the header
- * `Baton-Notification-Id` identifies repeats. Redirects are not followed: the URL is a secret, and failure reasons name
+ * Posts `{"text": …}`, the format of Slack and Mattermost. Retries if the receiver is busy or unreachable; the header
+ * `Baton-Notification-Id` identifies repeats. Redirects are not followed. The URL is a secret, so failure reasons name
  * only its host.
  */
 export function webhookChannel(address: string, times: WebhookTimes = TIMES): NotificationChannel {
@@ -50,7 +50,7 @@ function parseTarget(address: string): Target | undefined {
   return { url: url.href, host, headers: username === '' ? {} : { authorization: basicLogin(username, password) } };
 }
 
-/** `fetch` refuses URLs with credentials. */
+/** The header for credentials in the URL, because `fetch` refuses such URLs. */
 function basicLogin(username: string, password: string): string {
   const plain = [username, password].map((part) => querystring.unescape(part)).join(':');
   return `Basic ${Buffer.from(plain).toString('base64')}`;
@@ -97,7 +97,7 @@ async function post({ url, host, headers }: Target, notification: Notification, 
   }
 }
 
-/** The message of an error may contain the URL; its code does not. */
+/** Describes an error by its code, because its message may contain the URL. */
 function describeFailure(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
   const cause = error instanceof Error ? error.cause : undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAgentReport } from './agent-report.ts';
 
 describe('a report about an agent', () => {
-  it('has the fields of its kind, and keeps what is null', () => {
+  it('has the fields of its kind, and keeps nulls', () => {
     const exit = { start: 1, code: null, signal: 'SIGKILL', timed_out: true, blocks_used: false, output: null };
     const report = { kind: 'exited', ...exit };
     expect(parseAgentReport(JSON.stringify(report))).toEqual({ ok: true, value: report });

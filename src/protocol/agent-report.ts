@@ -34,7 +34,7 @@ export type Exit = FieldsOf<typeof EXIT_FIELDS>;
 const FIELDS = {
   started: { start, supervisor: text, process: text, sandbox },
   exited: EXIT_FIELDS,
-  /** A person took the process into their terminal, or left it. */
+  /** A person attached to the process from a terminal, or detached. */
   attached: { start, by: text },
   detached: { start, how: { kind: 'choice', values: ['left', 'lost', 'absent', 'ended'] }, talked: flag },
   idle: { why: { kind: 'choice', values: ['stop', 'waiting', 'quiet'] } },
@@ -46,7 +46,7 @@ const FIELDS = {
     for_ms: count,
     tool: maybeText,
   },
-  /** An agent that was reported silent printed something again. */
+  /** An agent that was reported silent produced output again. */
   heard: { start },
   prompted: { prompt: text },
   /** Totals over all processes of the agent. */
@@ -96,6 +96,6 @@ const BY_KIND: ReadonlyMap<string, Message<unknown>> = new Map(
 export function parseAgentReport(input: unknown): Parsed<AgentReport> {
   const tagged = TAG.parse(input);
   if (!tagged.ok) return tagged;
-  // The shape of the kind has checked every field: here that becomes a type.
+  // The shape of the kind has checked every field; the assertion only adds the type.
   return BY_KIND.get(tagged.value.kind)?.parse(tagged.value) as Parsed<AgentReport>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

@@ -25,7 +25,7 @@ export const agentSessionCompleted = {
 
 export type AgentSessionCompleted = FieldsOf<typeof agentSessionCompleted>;
 
-/** Facts of the event that the signal does not contain. Time and ids are arguments, so that the function stays pure. */
+/** Facts of the event that the signal does not contain. Time and ids are arguments to keep the function pure. */
 export interface CompletionFacts {
   readonly eventId: string;
   readonly at: string;
@@ -61,7 +61,10 @@ export function createAgentSessionCompleted(
 export const VIOLATION_KINDS = ['max_files', 'no_git_commit', 'no_new_deps', 'files_modified', 'timeout'] as const;
 export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 
-/** A violation. Code decides by its kind; the text is for people and may quote names that an agent chose. */
+/**
+ * A violation of the protocol. Code decides by its kind; the text is for people and may quote names that an agent
+ * chose.
+ */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly text: string;

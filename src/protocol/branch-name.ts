@@ -19,7 +19,9 @@ export interface BranchTask {
 const MAX_NAME = 240;
 const MAX_SLUG = 40;
 
-/** Renders a task's branch name. Values are lower-cased, and characters that do not belong in a branch name become `-`. */
+/**
+ * Renders a task's branch name. Values are lower-cased, and characters that do not belong in a branch name become `-`.
+ */
 export function renderBranch(template: string, task: BranchTask): Parsed<string> {
   const values: Record<(typeof BRANCH_FIELDS)[number], string> = {
     id: namePart(task.id),
@@ -30,7 +32,7 @@ export function renderBranch(template: string, task: BranchTask): Parsed<string>
   };
   const filled = renderTemplate(template, { task: values }, { quote: 'none' });
   if (!filled.ok) return filled;
-  // The slug is empty if the title has no Latin letters or digits; the dash before it must go too.
+  // The slug is empty if the title has no Latin letters or digits; the dash before the slug is then removed too.
   const value = filled.value.replaceAll(/-+(?=\/|$)/g, '').replaceAll(/-{2,}/g, '-');
   // Git accepts `refs/heads/x` as a branch name, but other tools read it as the branch `x`.
   const isName = isGitRef(value) && !value.startsWith('refs/');

@@ -1,7 +1,9 @@
 /** What a token proves about its owner; `system` is Baton itself and has no token. */
 export type CallerKind = 'operator' | 'worker' | 'session' | 'agent' | 'supervisor' | 'system';
 
-/** The only permission table: the kernel refuses by it. A session may act only on its own claim; the decision checks that. */
+/**
+ * The only permission table of the kernel. A session may act only on its own claim; the decision function checks that.
+ */
 export const commandAccess = {
   'create-task': ['operator', 'system', 'session'],
   'import-tasks': ['operator'],

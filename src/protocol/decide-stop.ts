@@ -5,7 +5,10 @@ export interface StopAttempt {
   readonly agentId: string;
   readonly onStop: StopAction;
   readonly attempts: AttemptLimit | undefined;
-  /** The agent continues because of an earlier block: the client's flag, or the supervisor's own count if that flag cannot be trusted. */
+  /**
+   * Whether the agent continues because of an earlier block: the client's flag, or the supervisor's own count if that
+   * flag is unreliable.
+   */
   readonly isHookActive: boolean;
   /** Consecutive blocks since the agent last made progress. */
   readonly blocks: number;
@@ -13,11 +16,11 @@ export interface StopAttempt {
   readonly totalBlocks: number;
   /** `limits.blocks`: after this many blocks in a run, the agent may stop. */
   readonly maxBlocks: number;
-  /** The agent has sent a signal, or its exit signal was accepted, or one of them waits in the outbox. */
+  /** Whether the agent has sent a signal, its exit signal was accepted, or one of them waits in the outbox. */
   readonly hasSignalled: boolean;
-  /** A pipeline step or a standalone run still waits for the agent. */
+  /** Whether a pipeline step or a standalone run still waits for the agent. */
   readonly isOwned: boolean;
-  /** A person was asked, and the agent may stop until the answer arrives. */
+  /** Whether a person was asked and the agent may stop until the answer arrives. */
   readonly isParked: boolean;
   readonly missing: readonly string[];
 }
@@ -28,7 +31,10 @@ export interface StopDecision {
   readonly records: 'idle' | 'stop' | null;
 }
 
-/** Every caller uses this order of checks: the supervisor, the command hook, and the daemon for agents without a supervisor. */
+/**
+ * Decides whether an agent may stop. The supervisor, the command hook and the daemon (for agents without a supervisor)
+ * all use this order of checks.
+ */
 export function decideStop(attempt: StopAttempt): StopDecision {
   if (isLoop(attempt)) return ALLOW;
   if (attempt.hasSignalled || !attempt.isOwned || attempt.isParked) return ALLOW;
@@ -49,7 +55,7 @@ function block(reason: string, records: StopDecision['records']): StopDecision {
   return { output: { decision: 'block', reason }, records };
 }
 
-/** The run's limit comes first. Then the count decides if `attempts` is set, otherwise the client's flag. */
+/** The run's limit comes first. If `attempts` is set, the count decides next, otherwise the client's flag. */
 function isLoop({ attempts, isHookActive, blocks, totalBlocks, maxBlocks }: StopAttempt): boolean {
   if (totalBlocks >= maxBlocks) return true;
   if (attempts === undefined) return isHookActive;

@@ -2,11 +2,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface AllowedEnvironment {
   readonly passed: Readonly<Record<string, string>>;
-  /** The names of the variables that do not pass, sorted; never their values. */
+  /** The names of the variables that were not passed on, sorted; never their values. */
   readonly dropped: readonly string[];
 }
 
-/** The variables that a started process gets. `pass` adds names, or prefixes with `*`. Variables of Baton never pass. */
+/**
+ * Selects the variables that a started process gets. `pass` adds names, or prefixes with `*`. Baton's own variables are
+ * never passed.
+ */
 export function allowedEnvironment(env: Environment, pass: readonly string[] = []): AllowedEnvironment {
   const isPassed = createNameMatcher([...ALWAYS_PASSED, ...pass]);
   const passed: Record<string, string> = {};
@@ -32,7 +35,7 @@ function createNameMatcher(patterns: readonly string[]): (name: string) => boole
 /** Every shell sets these itself, so they are not listed as dropped. */
 const SHELL_VARIABLES: ReadonlySet<string> = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL']);
 
-/** Variables that every program may have: the user, the locale, the network, toolchains, and the author of commits. */
+/** Variables that every program gets: the user, the locale, the network, toolchains, and the author of commits. */
 export const ALWAYS_PASSED: readonly string[] = `
 PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM TMPDIR TMP TEMP XDG_* CI
 http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY

@@ -5,7 +5,7 @@ import { parseResult } from './result.ts';
 
 const examples = DIALECTS.flatMap((dialect) => dialect.samples.map((sample) => ({ dialect, ...sample })));
 
-/** Unchanged examples from the source documents; if a document has none, examples of what it describes. */
+/** Unchanged examples from the source documents, or examples of what a document describes if it has none. */
 describe.each(examples)('example $dialect.name/$file', ({ dialect, text }) => {
   it('is accepted', () => {
     expect(dialect.parse(text)).toMatchObject({ ok: true });

@@ -1,15 +1,18 @@
-/** Many hosts on one PostgreSQL: what the rooms of one host, and the tables that hosts share, say to each other. */
+/** The messages and tables by which the hosts of one PostgreSQL database communicate. */
 
-/** A name that people choose for a machine, unique in its project. */
+/** A host's name, chosen by people and unique in its project. */
 export const HOST_NAME: RegExp = /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/;
 
-/** What a machine has, as in `gpu` or `linux-arm64`: workers select hosts by it. */
+/** A label of a host, such as `gpu` or `linux-arm64`; workers select hosts by labels. */
 export const HOST_LABEL = {
   pattern: '^[a-z0-9][a-z0-9._-]{0,62}$',
   expected: 'lower-case letters, digits, dots, dashes and underscores, at most 63',
 } as const;
 
-/** The level of entries that this version can read and write. A daemon stops deciding at an entry of a higher level. */
+/**
+ * The newest level of entries that this version can read and write. A daemon stops deciding at an entry of a higher
+ * level.
+ */
 export const LEDGER_LEVEL = 2;
 
 export interface HeldLease {
@@ -19,7 +22,7 @@ export interface HeldLease {
   readonly remainingMs: number;
 }
 
-/** A live claim as the ledger has it. The caretaker makes sure that each has a lease row. */
+/** A live claim as the ledger records it. The caretaker ensures that each has a lease row. */
 export interface KnownClaim {
   readonly taskId: string;
   readonly epoch: number;
@@ -27,31 +30,31 @@ export interface KnownClaim {
   readonly expiryMs: number;
 }
 
-/** What a host reports about itself, once a second and project, in one statement. */
+/** A host's report about itself, sent once a second per project in one statement. */
 export interface HostBeat {
   readonly host: string;
-  /** The fingerprint of its key. */
+  /** The fingerprint of the host's key. */
   readonly key: string;
   readonly version: string;
   readonly level: number;
-  /** The head of its replica; `hash` in hexadecimal. */
+  /** The head of the host's replica; `hash` in hexadecimal. */
   readonly size: number;
   readonly hash: string;
-  /** Its clock minus the database's, as last measured. */
+  /** The host's clock minus the database's clock, as last measured. */
   readonly offsetMs: number;
-  /** How many sessions wait for work there. */
+  /** The number of sessions on this host that wait for work. */
   readonly waiting: number;
-  /** Leases that were renewed since the last acknowledged beat. */
+  /** Leases that were renewed since the last acknowledged report. */
   readonly leases: readonly HeldLease[];
-  /** False while it drains, or cannot decide. */
+  /** Whether the host may become caretaker; false while it drains or cannot decide. */
   readonly mayCare: boolean;
-  /** How long the caretaker's lease lasts without a beat. */
+  /** How long the caretaker's lease lasts without a report. */
   readonly careMs: number;
-  /** How long nothing expires after a new term or generation: one renewal interval and a tick. */
+  /** How long after a new term or generation no lease expires: one renewal interval and a tick. */
   readonly graceMs: number;
-  /** The newest term of a caretaker in its ledger. A restored database may remember an older one. */
+  /** The newest caretaker's term in the host's ledger. A restored database may have an older one. */
   readonly term: number;
-  /** Every live claim of the project, if this host was the caretaker at its last beat; else null. */
+  /** Every live claim of the project if this host was the caretaker at its last report, else null. */
   readonly claims: readonly KnownClaim[] | null;
 }
 
@@ -63,35 +66,44 @@ export interface HostRow {
   readonly size: number;
   readonly offsetMs: number;
   readonly waiting: number;
-  /** Since its last beat, by the database's clock. */
+  /** Milliseconds since the host's last report, by the database's clock. */
   readonly silentMs: number;
 }
 
 export interface CaretakerLease {
   readonly host: string;
-  /** Grows with every change of the caretaker. */
+  /** The caretaker's term, which grows with every change of the caretaker. */
   readonly term: number;
 }
 
 export interface BeatAnswer {
   /** The database's clock: milliseconds since 1970. */
   readonly nowMs: number;
-  /** Another value means: another server, timeline or start of the server since the last answer. */
+  /**
+   * Identifies the server, its timeline and its start. A changed value means that one of them changed since the last
+   * answer.
+   */
   readonly generation: string;
   readonly caretaker: CaretakerLease | null;
-  /** Hosts that ever sent a beat and were not forgotten, this one included. */
+  /** Hosts that ever sent a report and were not forgotten, including this one. */
   readonly hosts: readonly HostRow[];
-  /** For the caretaker: claims whose lease has ended by the database's clock, none during the grace. Nobody can renew them. */
+  /**
+   * For the caretaker: claims whose lease has ended by the database's clock, none during the grace period. Their leases
+   * can no longer be renewed.
+   */
   readonly expired: readonly { readonly taskId: string; readonly epoch: number }[];
-  /** Leases of the beat that were not renewed: the caretaker has ended them, or has no row for them yet. Send them again. */
+  /**
+   * Reported leases that were not renewed: the caretaker has ended them, or the database has no row for them yet. The
+   * host sends them again.
+   */
   readonly refused: readonly { readonly taskId: string; readonly epoch: number }[];
-  /** How many hosts ask to join. */
+  /** The number of hosts that ask to join. */
   readonly joining: number;
-  /** Some host has reported that its replica and the chain of this server have diverged. */
+  /** Whether a host has reported that its replica and this server's chain have diverged. */
   readonly forked: boolean;
 }
 
-/** A machine that asks to join. It is in once `host admit` has recorded its key. */
+/** A host that asks to join. It is admitted once `host admit` has recorded its key. */
 export interface JoinRequest {
   readonly host: string;
   /** The public key as a line of a note (`renderKey`). */

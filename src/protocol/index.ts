@@ -1,4 +1,6 @@
-/** `batonctl/protocol`: every message that agents, people and Baton exchange. Pure, and safe in a browser. */
+/**
+ * The package `batonctl/protocol`: every message that agents, people and Baton exchange. Pure, and safe in a browser.
+ */
 export type { AgentSessionCompleted, CompletionFacts } from './agent-session-completed.ts';
 export { createAgentSessionCompleted } from './agent-session-completed.ts';
 export type { AgentSignal } from './agent-signal.ts';

@@ -10,7 +10,10 @@ const payload = fc
   .record({ p: fc.string(), s: fc.uuid(), t: fc.string({ maxLength: 64 }), e: fc.nat() })
   .map((claim) => Buffer.from(JSON.stringify(claim)).toString('base64url'));
 
-/** A token of each kind: the operator's, the workers' and the metrics' plain ones, and the signed ones of sessions, agents, supervisors and workers. */
+/**
+ * A token of each kind: the operator's, the workers' and the metrics' plain ones, and the signed ones of sessions,
+ * agents, supervisors and workers.
+ */
 export const anyToken: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(fc.constantFrom('m', 'o', 'w'), secret).map((parts) => parts.join('.')),
   fc.tuple(fc.constantFrom('s', 'a', 'v', 'w'), payload, secret).map((parts) => parts.join('.')),

@@ -23,26 +23,29 @@ const ARROWS: Partial<Record<Phase, Phase>> = {
   READY_FOR_MERGE: 'COMPLETED',
 };
 
-/** The phase of a task after a session ends; undefined if there is none (a session cannot leave COMPLETED or BLOCKED). */
+/**
+ * The next phase of a task after a session ends; undefined if there is none (a session cannot leave COMPLETED or
+ * BLOCKED).
+ */
 export function nextPhase(phase: Phase, reason: ExitReason): Phase | undefined {
   if (reason === 'completed') return ARROWS[phase];
   return phase === 'COMPLETED' ? undefined : 'BLOCKED';
 }
 
-/** What a task spends its time with. */
+/** What a task is currently doing or waiting for. */
 export const ACTIVITIES = [
-  /** Tasks that must be done before it are not. */
+  /** Some of its dependencies are not done. */
   'pending',
-  /** It can be claimed, and nobody has claimed it. */
+  /** It can be claimed, but has no claim. */
   'queued',
-  /** A session holds the claim and works. */
+  /** A session holds the claim and is working. */
   'running',
   /** Its required checks run, or its pull request is published. */
   'checks',
   'merging',
-  /** A person must answer before it goes on. */
+  /** A person must answer before the task continues. */
   'waiting',
-  /** It is BLOCKED, and nobody is asked about it. */
+  /** It is BLOCKED, and no decision about it is open. */
   'blocked',
   'done',
   'cancelled',
@@ -50,7 +53,7 @@ export const ACTIVITIES = [
 
 export type Activity = (typeof ACTIVITIES)[number];
 
-/** Nothing more happens to the task. */
+/** Reports whether the task is finished, so that nothing more happens to it. */
 export function isOver(activity: Activity): boolean {
   return activity === 'done' || activity === 'cancelled';
 }

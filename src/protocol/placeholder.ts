@@ -1,4 +1,6 @@
-/** Values that the agent must replace: a message that still contains one is refused. No real value equals them. */
+/**
+ * Values that the agent must replace: a message that still contains one is refused. They differ from every real value.
+ */
 export const PLACEHOLDERS = {
   text: 'FILL IN',
   did: 'FILL IN: what you did',
@@ -12,7 +14,7 @@ export const PLACEHOLDERS = {
   timestamp: '1970-01-01T00:00:00Z',
 } as const;
 
-/** The messages that Baton offers as a form. */
+/** The messages for which Baton offers a form. */
 export const FORM_KINDS = ['record', 'result', 'handoff'] as const;
 export type FormKind = (typeof FORM_KINDS)[number];
 

@@ -25,7 +25,9 @@ export function costOf({ input, output, cached }: TokenCounts, price: Price): nu
   return Math.ceil((input * price.input + output * price.output + cached * price.cached) / 1_000_000);
 }
 
-/** Renders `$2.50`, with up to five decimals if needed, because a single turn may cost less than a cent. */
+/**
+ * Renders dollars such as `$2.50`, with up to five decimals if needed, because a single turn may cost less than a cent.
+ */
 export function renderDollars(millicents: number): string {
   const sign = millicents < 0 ? '-' : '';
   const whole = Math.abs(millicents);
@@ -40,7 +42,10 @@ export const PRICES_AS_OF = '2026-11-17';
 /** Dollars per million tokens: input, output, cached input. */
 type Row = readonly [model: string, input: number, output: number, cached: number];
 
-/** Public list prices, not checked against a bill; `[prices]` in the runbook overrides them. A new model has no price. */
+/**
+ * Public list prices, not verified against a bill; `[prices]` in the runbook overrides them. An unknown model has no
+ * price.
+ */
 const ROWS: readonly Row[] = [
   ['claude-fable-5*', 10, 50, 1],
   ['claude-mythos-5*', 10, 50, 1],

@@ -10,7 +10,8 @@ describe.each([
   it.each(texts)('does not grow with the square of the length: $name', ({ text }) => {
     const small = timeOf(() => read(text.slice(0, text.length / 16)));
     const large = timeOf(() => read(text));
-    // For sixteen times the text a linear reader takes 16 times as long, a quadratic one 256 times. Very short times cannot be compared.
+    // For sixteen times the text, a linear reader takes 16 times as long, a quadratic one 256 times. Very short times
+    // are too noisy to compare.
     expect(large).toBeLessThan(Math.max(64 * small, 5_000));
   });
 });

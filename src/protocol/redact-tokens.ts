@@ -1,14 +1,26 @@
-/** Tokens are `m.`, `o.` or `w.` with 43 characters, or letter, payload and HMAC joined by dots; a dot may be escaped. Linear time. */
+/**
+ * A token is `m.`, `o.` or `w.` with 43 characters, or letter, payload and HMAC joined by dots; a dot may be escaped.
+ * The pattern takes linear time.
+ */
 const DOT = String.raw`(?:\.|%2[Ee]|\\u002[Ee])`;
 const WORD = '[A-Za-z0-9_-]';
-/** A payload is JSON, and `{"` is `eyJ` in base64. A payload that is cut off, or has no HMAC, matches too. */
+/**
+ * A signed token. Its payload is JSON, and `{"` is `eyJ` in base64. A payload that is cut off, or has no HMAC, matches
+ * too.
+ */
 const SIGNED = `[savw]${DOT}eyJ${WORD}{16,4096}(?:${DOT}${WORD}{0,128})?`;
-/** 43 random characters contain both cases; names of files, packages and branches of that length rarely do. */
+/**
+ * A plain token: 43 random characters contain both cases; names of files, packages and branches of that length rarely
+ * do.
+ */
 const RANDOM = `(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])${WORD}{43}(?!${WORD})`;
 const OTHER_PAYLOAD = `[savw]${DOT}${WORD}{1,4096}${DOT}${RANDOM}`;
 const PLAIN = `[mow]${DOT}${RANDOM}`;
 const CUT_OFF = `[mow]${DOT}(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])(?=[A-Za-z_-]{0,42}\\d)${WORD}{24,42}(?=…|$)`;
-/** The token's letter does not follow a word character, except the end of an escape (`\n`, `\u003d`, `%3D`) or a terminal colour. */
+/**
+ * The start of a token. Its letter does not follow a word character, except the end of an escape (`\n`, `\u003d`,
+ * `%3D`) or a terminal colour.
+ */
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\[[\d;]{0,16}m))`;
 export const BATON_TOKEN = new RegExp(`${SIGNED}|${START}(?:${OTHER_PAYLOAD}|${PLAIN}|${CUT_OFF})`, 'g');
 export const REDACTED_TOKEN = '[redacted:baton-token]';
@@ -19,7 +31,9 @@ export function redactTokens(text: string, known: readonly string[] = []): strin
   return clean;
 }
 
-/** The secret part of a token (or a secret itself), and its three possible forms inside a longer text in base64. */
+/**
+ * Returns the secret part of a token (or a secret itself), and its three possible forms inside a longer text in base64.
+ */
 export function secretForms(token: string): string[] {
   const secret = secretPartOf(token);
   return secret.length < SHORTEST ? [] : [secret, ...base64Of(secret)];
@@ -29,10 +43,12 @@ export function secretPartOf(token: string): string {
   return token.slice(token.lastIndexOf('.') + 1);
 }
 
-/** Secrets of Baton are not shorter; a shorter text may be an ordinary word. */
+/** Baton's secrets are not shorter; a shorter text may be an ordinary word. */
 const SHORTEST = 16;
 
-/** One form for each offset within a group of three bytes, without the edge characters, which depend on the neighbours. */
+/**
+ * One form for each offset within a group of three bytes, without the edge characters, which depend on the neighbours.
+ */
 function base64Of(ascii: string): string[] {
   return [0, 1, 2].map((before) => {
     const whole = Math.floor(((before + ascii.length) * 8) / 6);
@@ -40,7 +56,7 @@ function base64Of(ascii: string): string[] {
   });
 }
 
-/** A cheap test before the patterns: they are slow in a supervisor, which runs without a JIT compiler. */
+/** A cheap check before the patterns, which are slow in a supervisor: it runs without a JIT compiler. */
 function mayHold(text: string): boolean {
   return SIGNS.some((sign) => text.includes(sign)) || ['m.', 'o.', 'w.'].some((start) => hasBody(text, start));
 }

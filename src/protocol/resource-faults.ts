@@ -1,4 +1,7 @@
-/** Also shown in `status_get` (`store`), in `/v1/health` (`stores`), and wherever all is reported well. */
+/**
+ * The health of a store. Also shown in `status_get` (`store`), in `/v1/health` (`stores`), and wherever the all-clear
+ * is given.
+ */
 export type StoreHealth = Writable | NotWritable;
 
 export interface Writable {
@@ -11,15 +14,18 @@ interface NotWritable {
   readonly since: string;
   readonly reason: string;
   readonly hint: string;
-  /** `folder`: the ledger can be written, but other files of the state folder cannot. Missing: the ledger cannot. */
+  /**
+   * `folder`: the ledger can be written, but other files of the state folder cannot. Absent: the ledger cannot be
+   * written.
+   */
   readonly what?: 'folder';
-  /** Set if the database of the ledger does not answer: since when. What is shown meanwhile is from before. */
+  /** If the ledger's database does not answer: the time since when. Data shown since then may be outdated. */
   readonly away_since?: string;
 }
 
 export const WRITABLE: Writable = { writable: true };
 
-/** The health after one more write: a success clears everything, a failure keeps the time of the first one. */
+/** The health after another write: a success clears all faults, a failure keeps the time of the first one. */
 export function healthAfter(
   before: StoreHealth,
   failure: { readonly code?: string; readonly message: string; readonly hint: string } | undefined,
@@ -31,15 +37,18 @@ export function healthAfter(
   return { writable: false, since, reason: failure.message, hint: failure.hint, ...away };
 }
 
-/** Undefined while the database answers, or if the ledger has none. */
+/** Since when the database has not answered; undefined if it answers, or if the ledger has none. */
 export function awaySinceOf(health: StoreHealth): string | undefined {
   return health.writable ? undefined : health.away_since;
 }
 
-/** Problems of a database that pass by themselves. */
+/** Temporary problems of a database. */
 export const AWAY_CODES: ReadonlySet<string> = new Set(['ledger/unavailable', 'ledger/recovering']);
 
-/** A resource that becomes free again has run out. The call had no effect: a file that could not be opened may exist. */
+/**
+ * Reports whether a resource has run out that becomes free again. The failed call had no effect: a file that could not
+ * be opened may exist.
+ */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.has(codeOf(error));
 }

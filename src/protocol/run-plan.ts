@@ -1,7 +1,10 @@
 import type { Phase } from './phase.ts';
 import type { NetworkPlan, SandboxPlan } from './sandbox.ts';
 
-/** The whole plan is recorded, and the run follows it: an edited runbook changes the next run only. Templates are filled in late. */
+/**
+ * The plan of a run. It is recorded as a whole and the run follows it, so an edited runbook changes only later runs.
+ * Templates are filled in late.
+ */
 export type Plan =
   | { readonly kind: 'agent'; readonly agent: AgentPlan }
   | { readonly kind: 'shell'; readonly command: string }
@@ -13,7 +16,10 @@ export type Plan =
       readonly agents: Readonly<Record<string, AgentPlan>>;
     };
 
-/** By the name in `run`, with the format printed (`src/streams`). Each needs a first message and can be resumed. */
+/**
+ * Clients by their name in `run`, with the format of their output (`src/streams`). Each needs a first message and can
+ * be resumed.
+ */
 export const MODEL_CLIENTS = {
   claude: { stream: 'stream-json' },
   codex: { stream: 'codex' },
@@ -23,7 +29,7 @@ export const MODEL_CLIENTS = {
 export const MODEL_CLIENT_NAMES: readonly string[] = Object.keys(MODEL_CLIENTS);
 export type StreamFormat = (typeof MODEL_CLIENTS)[keyof typeof MODEL_CLIENTS]['stream'] | 'acp';
 
-/** Agents that speak the Agent Client Protocol, by their name in `run`. `acp:COMMAND` runs any other one. */
+/** Agents that support the Agent Client Protocol, by their name in `run`. `acp:COMMAND` runs any other one. */
 export const ACP_PRESET_NAMES = [
   'opencode',
   'copilot',
@@ -37,10 +43,10 @@ export const ACP_PRESET_NAMES = [
 ] as const;
 export type AcpPresetName = (typeof ACP_PRESET_NAMES)[number];
 
-/** Report no tokens, so that only their time can be limited. */
+/** Clients that report no tokens, so that only their time can be limited. */
 export const UNMETERED_CLIENTS: readonly string[] = ['cline', 'auggie'] satisfies AcpPresetName[];
 
-/** What follows `acp:`; undefined for other agents. */
+/** The command after `acp:`; undefined for other agents. */
 export function acpCommandOf(run: string): string | undefined {
   return /^acp:(.*)$/s.exec(run)?.[1]?.trim();
 }
@@ -53,14 +59,17 @@ export function isAcp(run: string): boolean {
   return findAcpPresetName(run) !== undefined || acpCommandOf(run) !== undefined;
 }
 
-/** Whether `run` starts a client with a model: it needs a first message, and has conversations. */
+/** Reports whether `run` starts a client with a model, which needs a first message and has conversations. */
 export function isModelClient(run: string): boolean {
   return MODEL_CLIENT_NAMES.includes(run) || isAcp(run);
 }
 
 export interface AgentPlan extends HandlerPlans {
   readonly name: string;
-  /** A name of `MODEL_CLIENTS` or of an ACP agent, `acp:COMMAND`, `scripted`, `builtin:ROLE`, or a command for the shell. */
+  /**
+   * A name of `MODEL_CLIENTS` or of an ACP agent, `acp:COMMAND`, `scripted`, `builtin:ROLE`, or a command for the
+   * shell.
+   */
   readonly run: string;
   readonly prompt?: string;
   readonly prompt_file?: string;
@@ -68,7 +77,7 @@ export interface AgentPlan extends HandlerPlans {
   readonly env?: Readonly<Record<string, string>>;
   /** Variables of the daemon that the agent gets besides the default list: names, or prefixes with `*`. */
   readonly env_pass?: readonly string[];
-  /** Only what the agent itself sets: the project has the rest. */
+  /** Only the agent's own settings; the project's settings apply otherwise. */
   readonly sandbox?: SandboxPlan;
   readonly network?: NetworkPlan;
   readonly cwd?: string;
@@ -82,13 +91,13 @@ export interface AgentPlan extends HandlerPlans {
 
 /** Settings of an ACP agent. */
 interface AcpPlan {
-  /** `ask`: every request for permission goes to `on_prompt`. Default: `allow` for a preset, `ask` for a command. */
+  /** `ask`: every permission request goes to `on_prompt`. Default: `allow` for a preset, `ask` for a command. */
   readonly permissions?: AcpPermissions;
   /** Whether Baton reads and writes files for the agent, inside the session's sandbox. Default: true. */
   readonly files?: boolean;
   /** Whether Baton runs commands for the agent, inside the session's sandbox. Default: true. */
   readonly terminals?: boolean;
-  /** The mode of the agent's session, by the name that the agent knows. */
+  /** The mode of the agent's session, by the agent's name for it. */
   readonly mode?: string;
 }
 
@@ -100,9 +109,10 @@ export const REQUIREMENTS = ['exit', 'result', 'handoff', 'thought_record'] as c
 export type Requirement = (typeof REQUIREMENTS)[number];
 
 /**
- * Every lifecycle handler: the actions that a runbook may choose, when it fires, the source of the decision that it opens, and whether it
- * applies while the process runs or after it has exited. The runbook's shape, plans, entries and the engine follow this table; the rule that
- * fires a handler is in `engine/agent-events.ts`. `on_error` may differ by kind of error.
+ * Every lifecycle handler: the actions that a runbook may choose, when it fires, the source of the decision that it
+ * opens, and whether it applies while the process runs or after it has exited. The runbook's shape, plans, entries and
+ * the engine follow this table; the rule that fires a handler is in `engine/agent-events.ts`. `on_error` may differ by
+ * kind of error.
  */
 export const HANDLERS = {
   on_stop: {
@@ -149,7 +159,7 @@ export const HANDLER_ACTIONS: readonly HandlerAction[] = [
 type HandlerPlans = {
   readonly [H in Exclude<HandlerName, 'on_error'>]?: HandlerPlan<ActionOf<H>>;
 } & {
-  /** By kind of error; `any` for the kinds that are not listed. */
+  /** Handlers by kind of error; `any` for the kinds that are not listed. */
   readonly on_error?: Readonly<Partial<Record<AgentError | 'any', HandlerPlan<ActionOf<'on_error'>>>>>;
 };
 
@@ -160,12 +170,12 @@ export type AgentError = (typeof AGENT_ERRORS)[number];
 export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
   readonly action: A;
   readonly message?: string;
-  /** Default: 1. For `on_stop` there is no default; the client's own flag then prevents loops. */
+  /** Default: 1. For `on_stop` there is no default; the client's own flag prevents loops. */
   readonly attempts?: AttemptLimit;
   readonly cooldown_ms?: number;
   readonly run?: string;
   readonly timeout_ms?: number;
-  /** With `resume`: the message is appended to the prompt instead of replacing it. */
+  /** With `resume`: whether the message is appended to the prompt instead of replacing it. */
   readonly append?: boolean;
 }
 
@@ -176,7 +186,7 @@ export interface BudgetPlan {
   readonly tokens?: number;
   /** Thousandths of a cent, because the ledger accepts whole numbers only. */
   readonly cost_millicents?: number;
-  /** Working time; waiting for people and for limits does not count. */
+  /** Working time, without waits for people and limits. */
   readonly time_ms?: number;
 }
 
@@ -191,14 +201,14 @@ export interface PipelinePlan {
 export interface StepPlan {
   readonly name: string;
   readonly run: StepRun;
-  /** The next step. Default: the step below, or the end. */
+  /** The next step. Default: the following step, or the end. */
   readonly on_done?: string;
   /** Default: the pipeline fails. */
   readonly on_fail?: FailPlan;
   /** Default: the pipeline is cancelled. */
   readonly on_cancel?: string;
   readonly timeout_ms?: number;
-  /** Creates a git worktree, in which this step and all later ones run. */
+  /** Creates a git worktree, in which this step and all later steps run. */
   readonly workspace?: WorkspacePlan;
   readonly notify?: boolean;
 }
@@ -208,7 +218,7 @@ export type StepRun =
   | { readonly kind: 'agent'; readonly agent: string }
   | { readonly kind: 'pipeline'; readonly pipeline: string; readonly vars: Readonly<Record<string, string>> };
 
-/** Retries the step up to `retries` times, then goes to the step `step`, or fails if there is none. */
+/** Retries the step up to `retries` times, then continues with `step`, or fails if it is not set. */
 export interface FailPlan {
   readonly step?: string;
   readonly retries?: number;
@@ -222,11 +232,14 @@ interface WorkspacePlan {
 
 export interface WorkerPlan {
   readonly name: string;
-  /** The worker takes tasks that match all of `tasks`, `phases` and `roles` that are set. `tasks` are ids with `*` as wildcard. */
+  /**
+   * The worker takes tasks that match all of `tasks`, `phases` and `roles` that are set. `tasks` are ids with `*` as a
+   * wildcard.
+   */
   readonly tasks?: readonly string[];
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
-  /** Takes only tasks of a workflow, and only if it is the turn of one of the worker's roles. */
+  /** Takes only tasks in a workflow, and only on the turn of one of the worker's roles. */
   readonly workflow?: boolean;
   /** In a fleet, only hosts with all of these labels run it. */
   readonly labels?: readonly string[];
@@ -234,18 +247,21 @@ export interface WorkerPlan {
   readonly plan: Plan | WorkflowPlan;
 }
 
-/** A person is asked never, at four places, or at every stage. */
+/** Asks a person never, at four places, or at every stage. */
 export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
 
-/** The worker makes workflows of tasks that are in none; it claims nothing itself. */
+/** Makes workflows of tasks that are in none; the worker claims nothing itself. */
 interface WorkflowPlan {
   readonly kind: 'workflow';
   readonly workflow: 'issue';
   readonly mode: WorkflowMode;
 }
 
-/** What an agent prints, by its `run`: JSON lines of a client, or plain text. The scripted agent prints those of Claude Code. */
+/**
+ * The output format of an agent, by its `run`: JSON lines of a client, or plain text. The scripted agent prints those
+ * of Claude Code.
+ */
 export function outputFormatOf(run: string): StreamFormat | 'text' {
   if (isAcp(run)) return 'acp';
   const [, client] = Object.entries(MODEL_CLIENTS).find(([name]) => name === run) ?? [];

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { someOf } from '../../test/lanes.ts';
 import { renderTemplate } from './text/render-template.ts';
 
-/** Every command runs in real shells in an empty folder: a value that is executed would create a file there, or change the output. */
+/**
+ * Every command runs in real shells in an empty folder: an executed value would create a file there, or change the
+ * output.
+ */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-shell-'));
@@ -74,7 +77,7 @@ const PLACES: readonly (readonly [name: string, command: string, printed: (value
   ['in a function', 'f() { printf "<%s>" "$@"; }; f ${var.x} b', (x) => `<${x}><b>`],
 ];
 
-/** The output of each command; one process runs them one after the other. */
+/** Returns the output of each command; one process runs them one after the other. */
 function runAll(shell: string, commands: readonly string[]): string[] {
   const scripts = mkdtempSync(join(tmpdir(), 'baton-scripts-'));
   try {

@@ -1,7 +1,10 @@
 import { count, flag, optional, whole } from './shape/build-shape.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 
-/** How the daemon sees an agent: what its stop hook has to know. The daemon pushes it on every change, and returns it when asked. */
+/**
+ * The daemon's view of an agent, as far as its stop hook needs it. The daemon pushes it on every change, and returns it
+ * on request.
+ */
 export const standingShape = {
   kind: 'object',
   fields: {

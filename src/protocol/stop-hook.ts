@@ -24,7 +24,10 @@ export const stopHookInputShape = {
 export type StopHookInput = ValueOf<typeof stopHookInputShape>;
 export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInputShape);
 
-/** Lenient, because clients cut texts inside a character and repeat fields. Only the fields that Baton reads are returned. */
+/**
+ * Parses the input of a stop hook leniently, because clients cut texts inside a character and repeat fields. Returns
+ * only the fields that Baton uses.
+ */
 export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
   const bytes = byteLengthOf(input);
   if (bytes > PROTOCOL_LIMITS.stopHookBytes) return refused(tooLarge(bytes, PROTOCOL_LIMITS.stopHookBytes));
@@ -42,7 +45,7 @@ export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookI
   return accepted(read);
 }
 
-/** Whether the client reports that it continues because of a block. False if the input cannot be read. */
+/** Reports whether the client says that it continues because of a block. False if the input cannot be parsed. */
 export function isStopHookActive(input: string | Uint8Array): boolean {
   const parsed = parseStopHookInput(input);
   return parsed.ok && parsed.value.stop_hook_active === true;

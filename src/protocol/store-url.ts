@@ -4,11 +4,11 @@ export interface StoreUrl {
   readonly url: string;
   readonly host: string;
   readonly database: string;
-  /** The operator says that a pooler stands between, and that each client keeps its server session. */
+  /** Whether the operator declared a pooler in between, which keeps one server session per client. */
   readonly hasSessionPooler: boolean;
 }
 
-/** Checks the address of a PostgreSQL store. Messages never repeat the text: it may contain a password. */
+/** Checks the address of a PostgreSQL store. Messages never quote the text, because it may contain a password. */
 export function checkStoreUrl(text: string): Parsed<StoreUrl> {
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return refused(problem('store/bad-url', BAD, FORM));
   const url = new URL(text);
@@ -26,7 +26,7 @@ export function checkStoreUrl(text: string): Parsed<StoreUrl> {
   return accepted({ url: text, host, database, hasSessionPooler: pooler === 'session' });
 }
 
-/** Undefined if it is not percent-encoded as it should be. */
+/** Returns undefined if the text is not percent-encoded correctly. */
 function decode(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
@@ -42,13 +42,13 @@ const ELSEWHERE =
   'Remove it from the URL. Give it to the daemon in PGPASSWORD, or in the file that PGPASSFILE names (~/.pgpass).';
 const POOLER = 'Remove the parameter, or write ?pooler=session for a pooler in session mode.';
 
-/** Why the text cannot be the store of a project; undefined if it can. */
+/** Returns why the text cannot be a project's store; undefined if it can. */
 export function findStoreUrlProblem(text: string): Problem | undefined {
   const checked = checkStoreUrl(text);
   return checked.ok ? undefined : checked.problems[0];
 }
 
-/** Host, port and database, which say which one it is. People are shown this. */
+/** Renders host, port and database, which identify the store without its password. */
 export function renderStoreUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null) return 'postgres://…';
@@ -57,7 +57,7 @@ export function renderStoreUrl(text: string): string {
   return `postgres://${host}${url.pathname}`;
 }
 
-/** A name that people choose for a project; every host of a fleet uses the same. */
+/** A project's name, chosen by people; every host of a fleet uses the same. */
 export const PROJECT_NAME = {
   pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
   expected: 'lower-case letters, digits and -, at most 63, the first a letter or a digit',

@@ -29,7 +29,7 @@ export const {
 
 export const renderTaskUpdate: (update: TaskUpdate) => string = renderJson;
 
-/** Requires notes for a blocked task: without them it is unclear what would unblock it. */
+/** Requires notes for a blocked task, because they explain what would unblock it. */
 export function blockedNeedsNotes({ status, notes }: TaskUpdate): readonly Finding[] {
   if (status !== 'blocked' || (notes ?? '').trim() !== '') return [];
   const hint = 'Say in `notes` what blocks the task and who could unblock it.';

@@ -13,7 +13,7 @@ const WORDS = [
   ['.inf', '-.Inf', '.nan', '.NaN', '1:30', '12:30:45', '2025-01-15', '2025-01-15T10:30:00Z', '12345678901234567890'],
 ].flat();
 
-/** Words that are null, and so absent, without quotes. */
+/** Words that YAML reads as null, and so as absent, unless they are quoted. */
 const NOTHINGS = ['null', 'Null', 'NULL', '~', ''];
 
 describe('text without quotes in YAML', () => {

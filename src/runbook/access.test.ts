@@ -50,7 +50,7 @@ describe('the network', () => {
     ['a', { policy: 'model', local: [5432] }],
     ['b', { policy: 'model', local: [80] }],
     ['c', { policy: ['example.com'], local: [5432] }],
-    // The built-in roles run commands of the project.
+    // Built-in roles that run the project's commands follow the network of those.
     ['prep', { policy: 'full', local: [5432] }],
     ['validator', { policy: ['registry.example.com'], local: [5432] }],
   ])('of the agent %s is %j', (name, expected) => {

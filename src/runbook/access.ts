@@ -3,7 +3,7 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { Runbook } from './runbook.ts';
 import type { CheckNetwork } from './shape/access-shape.ts';
 
-/** Everything is set but the image, which has no default. */
+/** The settings of a sandbox with all defaults filled in, except the image, which has none. */
 export type SandboxSettings = Required<Omit<SandboxPlan, 'image'>> & Pick<SandboxPlan, 'image'>;
 export type NetworkSettings = Required<NetworkPlan>;
 
@@ -20,7 +20,10 @@ export const DEFAULT_SANDBOX = {
   disk_bytes: 20 * GIB,
 } as const satisfies SandboxSettings;
 
-/** The sandbox of an agent; without one, that of the project's commands. An agent's field replaces the project's, and its lists add to them. */
+/**
+ * The sandbox of an agent, or of the project's commands if no agent is given. An agent's fields replace the project's,
+ * and its lists extend them.
+ */
 export function sandboxOf(
   { sandbox: project }: Pick<Runbook, 'sandbox'>,
   { sandbox: own = {} }: Pick<AgentPlan, 'sandbox'> = {},
@@ -31,7 +34,7 @@ export function sandboxOf(
   return { ...DEFAULT_SANDBOX, ...project, ...own, read: both('read'), write: both('write'), hide: both('hide') };
 }
 
-/** The built-in roles that run commands of the project have the network of those. */
+/** Built-in roles that run the project's commands use the commands' network. */
 export function findFollowedNetwork(run: string): 'install' | 'checks' | undefined {
   return run === 'builtin:prep' ? 'install' : run === 'builtin:validator' ? 'checks' : undefined;
 }
@@ -45,7 +48,7 @@ export function networkOf(
   return { policy: own.policy ?? inherited, local: own.local ?? runbook.network.local ?? [] };
 }
 
-/** A step of a pipeline has the network of the project; it is no check. */
+/** The kind of a command. A step of a pipeline has the project's network, because it is not a check. */
 export type CommandKind = 'install' | 'checks' | 'step';
 
 /** The network of a command; `own` is the policy of a check that sets one. */
@@ -65,12 +68,12 @@ function projectNetwork({ network: { policy = 'full', local = [] } }: Pick<Runbo
   return { policy, local };
 }
 
-/** The variables that no agent, check or command gets: a secret that is injected must not reach them in another way. */
+/** The variables that no agent, check or command gets: an injected secret must not reach them in another way. */
 export function secretVariables({ secrets }: Pick<Runbook, 'secrets'>): readonly string[] {
   return [...new Set([...secrets].flatMap(([name, { env }]) => [name, env]))].sort();
 }
 
-/** In the words of the runbook: `full`, `model`, `none`, or the hosts. */
+/** Renders a policy as a runbook writes it: `full`, `model`, `none`, or the hosts. */
 export function renderPolicy(policy: NetworkPolicy): string {
   return typeof policy === 'string' ? policy : policy.length === 0 ? 'none' : policy.join(', ');
 }

@@ -4,7 +4,7 @@ import { PHASES } from '../protocol/phase.ts';
 import { AGENT_ERRORS, HANDLERS } from '../protocol/run-plan.ts';
 import { OPTIONS_OF } from './check/agents.ts';
 
-/** Runbooks that are valid, as trees that somebody could have written: every name in them leads somewhere. */
+/** Valid runbooks, as trees that a user could have written: every name in them resolves. */
 const text = anyText.map((any) => any.replaceAll('${', '$').replaceAll('\0', '')).filter((any) => any !== '');
 const duration = fc
   .tuple(fc.integer({ min: 1, max: 999_999 }), fc.constantFrom('ms', 's', 'm', 'h', 'd'))
@@ -86,7 +86,7 @@ const agent = fc
     },
     { requiredKeys: ['run'], noNullPrototype: true },
   )
-  // A model client needs a prompt that says something.
+  // The agent of a model client needs a prompt that is not empty.
   .map((fields) => (fields.run.startsWith('c') && !fields.prompt?.trim() ? { ...fields, prompt: 'Work.' } : fields));
 
 const AGENTS = ['builder', 'reviewer', 'constructor'];

@@ -13,7 +13,7 @@ import { runbookSchema, runbookShape } from './shape/runbook-shape.ts';
 
 const [TOML, YAML, JSON_] = WRITTEN;
 
-/** What is left of a verdict when the places are forgotten. */
+/** The part of a verdict that does not depend on places. */
 function verdictOf(tree: object, syntax: (typeof WRITTEN)[number]): unknown {
   const checked = checkTree(tree, syntax);
   if (checked.ok) return checked.value;
@@ -22,13 +22,13 @@ function verdictOf(tree: object, syntax: (typeof WRITTEN)[number]): unknown {
     .toSorted();
 }
 
-/** Where else something is defined depends on how the file is written. */
+/** The place of another definition in a message depends on the file's syntax. */
 function withoutPlaces(message: string): string {
   return message.replaceAll(/(?:runbook|baton)\.(?:toml|yaml|json)(?::\d+){0,2}/g, 'the runbook');
 }
 
 const anyRunbook = arbitraryOf(runbookShape);
-/** TOML has no word for null, which free content may hold. */
+/** TOML has no null, but free content may contain it. */
 const writableRunbook = arbitraryOf(runbookShape, {
   roles: fc.constantFrom({}, { add: [{ name: 'prep', agent: 'x' }] }, { without: [{ from: 'a', to: 'b' }] }),
 });
@@ -130,7 +130,7 @@ describe('the JSON Schema and the checker', () => {
   });
 });
 
-/** The tree with one of its values, or one more field, replaced. */
+/** The tree with one value replaced or one field added. */
 function withOne(tree: object, where: number, value: unknown): object {
   const copy: object = structuredClone(tree);
   const spots: { holder: object; key: string }[] = [];

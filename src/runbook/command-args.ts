@@ -8,12 +8,12 @@ export interface CommandArgs {
 }
 
 export interface CommandOption {
-  /** Without dashes; also the name of the variable. */
+  /** The name without dashes, which is also the name of the variable. */
   readonly name: string;
-  /** The name of its value; null for a switch, which is `true` or empty. */
+  /** The name of the option's value; null for a switch, which is `true` or empty. */
   readonly value: string | null;
   readonly required: boolean;
-  /** Takes several values, separated by commas or in several options. */
+  /** Whether the option takes several values, separated by commas or in several options. */
   readonly isList?: boolean;
 }
 

@@ -17,7 +17,7 @@ it.each([
   expect(checksAnswerOf(runbook, true)).toBe(declined);
 });
 
-it('an empty list and none are the same gates, so that writing the answer down loosens nothing', () => {
+it('an empty list and a missing one are the same gates, so that adding the list loosens nothing', () => {
   const fields = gateFieldsOf(buildRunbook({ ci: { required: [] } }));
   expect(compareRules(gateFieldsOf(buildRunbook({})), fields)).toEqual([]);
 });

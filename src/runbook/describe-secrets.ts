@@ -4,7 +4,9 @@ import { withLibrary } from './library.ts';
 import { isShellAgent } from './plan.ts';
 import type { Runbook } from './runbook.ts';
 
-/** What is valid and may still surprise: agents that cannot use an injected secret, and secrets that no agent uses. */
+/**
+ * Describes what is valid but may surprise: agents that cannot use an injected secret, and secrets that no agent uses.
+ */
 export function describeSecrets(runbook: Runbook): readonly string[] {
   const names = [...runbook.secrets.keys()];
   if (names.length === 0) return [];

@@ -36,7 +36,7 @@ describe('docs/runbooks.md', () => {
     '$schema',
   ];
 
-  it.each([...new Set(sections)])('says what %s is', (field) => {
+  it.each([...new Set(sections)])('describes %s', (field) => {
     expect(cells).toContain(field);
   });
 

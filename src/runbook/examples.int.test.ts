@@ -11,7 +11,7 @@ const examples = globSync('examples/runbooks/*.{toml,yaml,json}', { cwd: root })
 );
 
 describe('the example runbooks', () => {
-  it('are there', () => {
+  it('exist', () => {
     expect(examples.length).toBeGreaterThan(5);
   });
 
@@ -21,7 +21,7 @@ describe('the example runbooks', () => {
     expect(checkPromptFiles(root, read).problems).toEqual([]);
   });
 
-  it('can be run by their names', () => {
+  it('can be run by name', () => {
     const { checked } = readRunbookFiles(root, ['examples/runbooks/commands.yaml']);
     const vars = (name: string, ...argv: string[]): unknown => {
       const planned = checked.ok ? planRun(checked.value, name, argv) : undefined;

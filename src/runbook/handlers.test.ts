@@ -3,14 +3,14 @@ import { AGENT_ERRORS, HANDLER_ACTIONS, HANDLER_NAMES, type HandlerName, HANDLER
 import { OPTIONS_OF } from './check/agents.ts';
 import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
 
-/** One agent with one handler, as its plan. */
+/** The plan of one handler of one agent. */
 function handlerIn(syntax: (typeof WRITTEN)[number], name: HandlerName, value: unknown): unknown {
   const checked = checkTree({ agents: { a: { run: './agent', [name]: value } } }, syntax);
   if (!checked.ok) return checked.problems[0].message;
   return checked.value.agents.get('a')?.[name];
 }
 
-/** An action with what it cannot do without. */
+/** An action with its required options. */
 function complete(action: string): object {
   return action === 'gate' ? { action, run: 'npm test' } : { action };
 }
@@ -45,7 +45,7 @@ describe.each(HANDLER_NAMES)('%s', (handler) => {
     const expected = handler === 'on_error' ? { any: complete(action) } : complete(action);
     for (const syntax of WRITTEN) {
       expect(handlerIn(syntax, handler, complete(action))).toEqual(expected);
-      // A gate cannot be said in one word: it needs its command.
+      // A gate has no short form, because it needs a command.
       expect(handlerIn(syntax, handler, action === 'gate' ? complete(action) : action)).toEqual(expected);
     }
   });
@@ -115,12 +115,12 @@ describe('on_error by kind of error', () => {
     }
   });
 
-  it.each(AGENT_ERRORS)('knows %s', (kind) => {
+  it.each(AGENT_ERRORS)('includes %s', (kind) => {
     const agent = runbookOf({ agents: { a: { run: './agent', on_error: { [kind]: 'fail' } } } }).agents.get('a');
     expect(agent?.on_error).toEqual({ [kind]: { action: 'fail' } });
   });
 
-  it('refuses a kind that there is not', () => {
+  it('refuses an unknown kind', () => {
     const checked = checkTree({ agents: { a: { run: './agent', on_error: { rate_limit: 'wait' } } } });
     expect(checked).toMatchObject({
       problems: [{ message: 'Unknown field: agents.a.on_error.rate_limit', hint: 'Did you mean `rate_limited`?' }],

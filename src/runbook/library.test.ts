@@ -24,7 +24,7 @@ describe('the library', () => {
     expect(prompts).toHaveLength(4);
   });
 
-  it('is the same in the file that people read and in the table that checking uses', () => {
+  it('is the same in the file for people and in the table for checks', () => {
     const { checked } = readRunbookFiles(LIBRARY_FOLDER, ['issue.toml']);
     const text = readFileSync(join(LIBRARY_FOLDER, 'issue.toml'), 'utf8');
     for (const agent of BUILT_IN_AGENTS) {
@@ -37,7 +37,7 @@ describe('the library', () => {
     expect(checked.ok && [...checked.value.agents.keys()]).toEqual(BUILT_IN_AGENTS.map(({ name }) => name));
   });
 
-  it('lends an agent of the same name every field that it does not set', () => {
+  it("provides every field that a project's agent of the same name does not set", () => {
     const own = (text: string, name: string) => runbookOf(text).agents.get(name);
     expect(own('[agents.reviewer]\nrun = "codex"\n', 'reviewer')).toEqual({
       name: 'reviewer',
@@ -70,7 +70,7 @@ describe('the library', () => {
     expect(joined.agents.get('fixer')?.run).toBe('claude');
   });
 
-  it('finds a prompt of its own, and any other in the project', () => {
+  it('resolves its own prompts, and others in the project', () => {
     expect(resolvePromptPath('/project', 'prompts/a.md')).toBe('/project/prompts/a.md');
     expect(resolvePromptPath('/project', 'baton:prompts/fixer.md')).toMatch(/runbooks\/prompts\/fixer\.md$/);
   });

@@ -43,7 +43,7 @@ describe('the arguments of a command', () => {
     );
   });
 
-  it('may be nothing', () => {
+  it('may be empty', () => {
     expect(parse('')).toEqual({});
     expect(parse('', 'x')).toBe('unexpected argument: x | Usage: baton run issue');
   });
@@ -58,7 +58,7 @@ describe('the arguments of a command', () => {
     expect(ids('--task', 'A', '--mode', 'semi', '--mode', 'semi')).toBe('--mode is given twice');
   });
 
-  it('may have an option that must be given', () => {
+  it('may have a required option', () => {
     expect(parse('--env <name>', '--env', 'prod')).toEqual({ env: 'prod' });
     expect(parse('--env <name>')).toBe('missing option: --env <name> | Usage: baton run issue --env <name>');
   });
@@ -99,7 +99,7 @@ describe('a definition of arguments', () => {
     expect(parseArgsDefinition(text)).toMatchObject({ what });
   });
 
-  it('is never too much', () => {
+  it('is never too long', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('<', '>', '[', ']', '-', ' ', 'a', '\n') }),

@@ -2,7 +2,10 @@ import { accepted, didYouMean, type Parsed, problem, quote, refused, type Refuse
 import { argumentNames, type CommandOption } from './command-args.ts';
 import type { CommandDefinition } from './runbook.ts';
 
-/** Every defined name gets a value: an omitted one is empty, a switch is `true` or empty. `--` ends the options. */
+/**
+ * Parses the arguments of a command. Every defined name gets a value: an omitted one is empty, a switch is `true` or
+ * empty. `--` ends the options.
+ */
 export function parseCommandArgs(
   command: Pick<CommandDefinition, 'name' | 'args'>,
   argv: readonly string[],

@@ -102,7 +102,7 @@ describe('baton run NAME', () => {
   });
 });
 
-describe('an agent by itself', () => {
+describe('a standalone agent', () => {
   it('is its plan', () => {
     expect(planAgentRun(RUNBOOK, 'janitor')).toEqual({ ok: true, value: RUNBOOK.agents.get('janitor') });
   });
@@ -118,7 +118,7 @@ describe('an agent by itself', () => {
     });
   });
 
-  it('is there', () => {
+  it('must exist', () => {
     expect(planAgentRun(RUNBOOK, 'janitr')).toMatchObject({
       problems: [{ code: 'runbook/unknown-agent', hint: 'Did you mean `janitor`?' }],
     });

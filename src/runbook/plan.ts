@@ -86,14 +86,14 @@ function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: reado
   return withinSizeLimit({ plan: planPipeline(runbook, run.pipeline), vars, name: run.pipeline });
 }
 
-/** Arguments with the name of a pipeline's variable are passed on automatically. */
+/** Arguments that have the name of a pipeline's variable, which are passed on automatically. */
 function passedOn(
   pipeline: PipelinePlan | undefined,
   { args }: CommandDefinition,
   given: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const shared = argumentNames(args).filter((name) => Object.hasOwn(pipeline?.vars ?? {}, name));
-  // An omitted argument does not hide the pipeline's default.
+  // An omitted argument does not override the pipeline's default.
   const passed = shared.filter((name) => (given[name] ?? '') !== '' || pipeline?.vars[name] === null);
   return Object.fromEntries(passed.map((name) => [name, given[name] ?? '']));
 }
@@ -113,12 +113,12 @@ export function plainPlan(runbook: Runbook, run: Runnable): Plan {
   return { kind: 'agent', agent: known(runbook.agents, run.agent) };
 }
 
-/** A worker can set a pipeline's variables from the task through a step of an outer pipeline. */
+/** The plan of a worker. A step of an outer pipeline sets the pipeline's variables from the task. */
 function planOfWorker(runbook: Runbook, name: string, run: WorkerRun): WorkerPlan['plan'] {
   if (run.kind === 'workflow') return { ...run, mode: run.mode ?? runbook.mode };
   if (run.kind !== 'pipeline' || Object.keys(run.vars).length === 0) return plainPlan(runbook, run);
   const inner = planPipeline(runbook, run.pipeline);
-  // A colon is not allowed in names of a runbook, so this name is free.
+  // Names in a runbook cannot contain a colon, so this name is unused.
   const outer = `worker:${name}`;
   const wrapper: PipelinePlan = { name: outer, vars: {}, steps: [{ name: run.pipeline, run }] };
   return { ...inner, pipeline: outer, pipelines: { ...inner.pipelines, [outer]: wrapper } };
@@ -152,7 +152,10 @@ function withinSizeLimit(planned: PlannedRun): Parsed<PlannedRun> {
   return tooLarge === undefined ? accepted(planned) : refused(tooLarge);
 }
 
-/** Compact JSON has the same length as canonical JSON; only the key order differs. */
+/**
+ * Returns a problem if the plan is too large. Compact JSON is as long as canonical JSON, since only the order of keys
+ * differs.
+ */
 export function sizeProblem(plan: Plan, vars: Readonly<Record<string, string>>, name: string): Problem | undefined {
   const bytes = utf8Length(JSON.stringify({ plan, vars, name }));
   if (bytes <= RUNBOOK_LIMITS.planBytes) return undefined;
@@ -172,11 +175,11 @@ export interface TemplateText {
   readonly text: string;
   readonly path: Path;
   readonly isShell: boolean;
-  /** The filled text is recorded in the ledger, so it must not use the environment. */
+  /** The filled text is recorded in the ledger, so it must not contain values of the environment. */
   readonly isRecorded: boolean;
 }
 
-/** `scripted FILE` names a file, not a command. */
+/** `scripted FILE` names a file, so it is not a shell command. */
 const BUILT_IN = /^(?:scripted(?:\s.*)?|builtin:.*)$/s;
 
 /** The file of `scripted FILE`, with or without an option before it; undefined for other agents. */
@@ -184,12 +187,12 @@ export function scriptOf(run: string): string | undefined {
   return /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s.exec(run)?.[1];
 }
 
-/** Whether `run` is a shell command and not a client or built-in role. */
+/** Reports whether `run` is a shell command, and not a client or built-in role. */
 export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
   return !MODEL_CLIENT_NAMES.includes(run) && findAcpPresetName(run) === undefined && !BUILT_IN.test(run);
 }
 
-/** Every text of an agent that may contain templates, with its path in the agent. */
+/** Every text of an agent that may contain templates, with its path in the agent's definition. */
 export function templateTextsOf(agent: AgentPlan): TemplateText[] {
   const { run, prompt, prompt_file, cwd, model, env = {} } = agent;
   const plain = Object.entries({ prompt, prompt_file, cwd, model }).map(([field, text]) =>

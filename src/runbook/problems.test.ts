@@ -3,7 +3,7 @@ import { textPositionAt } from '../protocol/shape/problem.ts';
 import { checkRunbook } from './check/check-runbook.ts';
 import { WRITTEN } from './render.cases.ts';
 
-/** Stands before the name or the value at which the problem is. */
+/** Marks the position of the expected problem: before a name or a value. */
 const HERE = '‸';
 
 const shell = (run: string): object => ({ pipelines: { p: { steps: [{ name: 'a', run }] } } });
@@ -734,7 +734,10 @@ describe.each(WRITTEN)('in $syntax', ({ file, render }) => {
   });
 });
 
-/** A role that is already there is a problem of the whole item, whose first name stands where the item does in YAML. */
+/**
+ * The place of a problem with an item. A role that exists already is a problem of the whole item, which in YAML starts
+ * at its first name.
+ */
 function placeOfItem(text: string, at: number, code: string): number {
   if (code !== 'handoff/bad-declaration' || !text.startsWith('name', at + (text[at] === '"' ? 1 : 0))) return at;
   if (text.includes('[[')) return text.indexOf('[[');

@@ -3,7 +3,7 @@ import { renderYaml } from '../protocol/text/yaml.ts';
 import { checkRunbook } from './check/check-runbook.ts';
 import type { CheckedRunbook } from './runbook.ts';
 
-/** The three ways in which one tree can be written down. */
+/** The three syntaxes for a tree. */
 export const WRITTEN = [
   { syntax: 'TOML', file: 'baton.toml', render: (tree: object): string => stringify(tree) },
   { syntax: 'YAML', file: 'runbook.yaml', render: renderYaml },
@@ -14,7 +14,7 @@ export function checkTree(tree: object, { file, render }: (typeof WRITTEN)[numbe
   return checkRunbook([{ path: file, text: render(tree) }]);
 }
 
-/** The runbook of a tree that has one. */
+/** The runbook of a valid tree. */
 export function runbookOf(tree: object) {
   const checked = checkTree(tree);
   if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'));

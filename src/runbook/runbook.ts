@@ -11,16 +11,16 @@ import type { CommandArgs } from './command-args.ts';
 /** A checked runbook: names are resolved, defaults filled, and plans ready to start. */
 export interface Runbook {
   readonly exitProtocol: boolean | undefined;
-  /** Undefined: the id is made from the path of the repository. */
+  /** The project's id; undefined if it is derived from the repository's path. */
   readonly project: string | undefined;
-  /** `postgres://…`; undefined means SQLite in the state folder. */
+  /** `postgres://…`, or undefined for SQLite in the state folder. */
   readonly store: string | undefined;
-  /** Variables of the daemon that all processes of the project receive, besides the default list. */
+  /** The daemon's variables that all processes of the project receive in addition to the default list. */
   readonly envPass: readonly string[];
-  /** What the project sets; `access.ts` adds the defaults and what an agent sets. */
+  /** The project's own settings; `access.ts` adds the defaults and an agent's settings. */
   readonly sandbox: SandboxPlan;
   readonly network: ProjectNetwork;
-  /** The injected secrets, by the name of the variable that the client would read. */
+  /** The injected secrets, by the name of the variable that the client would read without injection. */
   readonly secrets: ReadonlyMap<string, SecretPlan>;
   readonly agents: ReadonlyMap<string, AgentPlan>;
   readonly pipelines: ReadonlyMap<string, PipelinePlan>;
@@ -28,9 +28,9 @@ export interface Runbook {
   readonly workers: ReadonlyMap<string, WorkerDefinition>;
   readonly ci: {
     readonly required: readonly CiCheck[];
-    /** The runbook sets `required`; an empty list means that nothing is checked. */
+    /** Whether the runbook sets `required`; an empty list means that nothing is checked. */
     readonly isSet: boolean;
-    /** Patterns that extend or reduce the built-in list of protected paths. */
+    /** Patterns that extend or reduce the default list of protected paths. */
     readonly protected: readonly string[];
   };
   /** `into` is undefined for the repository's main branch. */
@@ -38,7 +38,7 @@ export interface Runbook {
   /** The git filters that an operator allowed. */
   readonly git: { readonly filters: readonly string[] };
   readonly github: {
-    /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
+    /** Undefined if pull requests are used whenever there is a GitHub remote and `gh`. */
     readonly pullRequests: boolean | undefined;
     readonly repository: string | undefined;
     readonly remote: string | undefined;
@@ -64,7 +64,7 @@ export type Runnable =
   | { readonly kind: 'agent'; readonly agent: string }
   | { readonly kind: 'pipeline'; readonly pipeline: string; readonly vars: Readonly<Record<string, string>> };
 
-/** What a worker runs on a task: it can also make a workflow of it. */
+/** What a worker runs for a task; it can also make a workflow of the task. */
 export type WorkerRun =
   | Runnable
   | { readonly kind: 'workflow'; readonly workflow: 'issue'; readonly mode?: WorkflowMode };
@@ -81,7 +81,7 @@ export interface WorkerDefinition {
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
   readonly workflow?: boolean;
-  /** All must be on the host. */
+  /** The host must have all of these labels. */
   readonly labels?: readonly string[];
   readonly concurrency: number;
   readonly run: WorkerRun;
@@ -93,7 +93,7 @@ export interface CiCheck {
   readonly run?: string;
   readonly timeoutMs?: number;
   readonly envPass?: readonly string[];
-  /** Missing: that of the project's checks. */
+  /** Absent if the network of the project's checks applies. */
   readonly network?: CheckNetwork;
 }
 
@@ -117,7 +117,7 @@ export interface WorkspaceSettings {
   readonly setupTimeoutMs: number;
 }
 
-/** Times and sizes of a project; `shape/limits-shape.ts` describes each. */
+/** Times and sizes of a project; `shape/limits-shape.ts` describes each field. */
 export type RunLimits = ReturnType<typeof buildLimits>;
 /** Limits stated in every mission and measured at the end of a session. */
 export type SessionLimits = Pick<RunLimits, 'maxFiles' | 'noGitCommit' | 'noNewDeps'>;
@@ -138,7 +138,9 @@ export interface RunbookFile {
 
 export type ChecksAnswer = 'checked' | 'none' | 'declined' | 'unanswered';
 
-/** `isDeclined`: an operator decided that nothing is checked while `ci.required` is not set. */
+/**
+ * Whether work is checked. `isDeclined`: an operator decided that nothing is checked while `ci.required` is not set.
+ */
 export function checksAnswerOf({ ci }: Pick<Runbook, 'ci'>, isDeclined: boolean): ChecksAnswer {
   if (ci.required.length > 0) return 'checked';
   if (ci.isSet) return 'none';
@@ -155,7 +157,7 @@ export function describeChecks(answer: ChecksAnswer): string {
   }[answer];
 }
 
-/** The tasks that a worker takes, in words. */
+/** Describes the tasks that a worker takes. */
 export function describeSelection({
   tasks,
   phases,

@@ -17,7 +17,7 @@ describe('auto', () => {
     expect(chooseMode('auto', { ...NOTHING, 'sandbox-exec': YES }, true)).toMatchObject({ kind: 'none' });
   });
 
-  it('says in one line why it took a weaker one, and what to install', () => {
+  it('explains in one line why it took a weaker one, and what to install', () => {
     expect(chooseMode('auto', NOTHING, true)).toEqual({
       ok: true,
       kind: 'none',

@@ -8,7 +8,10 @@ export type ChosenMode =
   | { readonly ok: true; readonly kind: SandboxKind; readonly notes: readonly string[] }
   | { readonly ok: false; readonly problem: Problem };
 
-/** `auto` takes the strongest mode that works; a container needs an image. Any other mode works or refuses. */
+/**
+ * Chooses the mode. `auto` takes the strongest mode that works; a container needs an image. Any other mode must work,
+ * or the session is refused.
+ */
 export function chooseMode(mode: SandboxMode, probe: Probe, hasImage: boolean): ChosenMode {
   if (mode === 'none') return { ok: true, kind: 'none', notes: [] };
   const answers = { ...probe, container: hasImage ? probe.container : withoutImage(probe.container) };
@@ -22,7 +25,7 @@ export function chooseMode(mode: SandboxMode, probe: Probe, hasImage: boolean): 
   return { ok: true, kind: best, notes: answers.bubblewrap.works ? [] : [explainWeaker(best, answers.bubblewrap)] };
 }
 
-/** macOS calls its sandbox-exec deprecated, and Baton cannot try it everywhere: it must be asked for. */
+/** sandbox-exec is not included: macOS calls it deprecated, and Baton cannot test it everywhere. */
 const AUTO_MODES = byStrength(['bubblewrap', 'container', 'user']);
 
 function withoutImage(container: Probe['container']): Probe['container'] {

@@ -1,4 +1,4 @@
-/** Why a mode does not work here, and what to do about it. */
+/** Why a mode does not work here, and how to fix it. */
 export interface NotUsable {
   readonly works: false;
   readonly reason: string;
@@ -6,10 +6,10 @@ export interface NotUsable {
 }
 
 export interface BubblewrapFailure {
-  /** What bubblewrap printed; undefined if it was not found. */
+  /** The output of bubblewrap; undefined if the program was not found. */
   readonly stderr: string | undefined;
   readonly platform: string;
-  /** The values of kernel settings; undefined for those that this kernel does not have. */
+  /** The values of kernel settings; undefined for settings that this kernel lacks. */
   readonly sysctl: (name: string) => string | undefined;
   readonly isContainer: boolean;
   /** The text of `/etc/os-release`. */

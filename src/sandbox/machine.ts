@@ -5,7 +5,7 @@ import type { Environment } from '../protocol/environment.ts';
 import { type Machine, type PathFact, TOOL_VARIABLES } from './plan/machine.ts';
 import { ROOT_ONLY_FOLDERS } from './plan/system-table.ts';
 
-/** Reads facts about this machine when a plan asks for them, each once. */
+/** Reads facts about this machine on demand, each once. */
 export function readMachine(env: Environment): Machine {
   const facts = new Map<string, PathFact | undefined>();
   const find = (path: string): PathFact | undefined => {
@@ -24,7 +24,7 @@ export function readMachine(env: Environment): Machine {
   };
 }
 
-/** A plan asks for thousands of paths; most are no links, and one call is enough. */
+/** A plan asks for thousands of paths; most are not links, and one call suffices for those. */
 function readFact(path: string, folder: PathFact | undefined): PathFact | undefined {
   if (path !== '/' && folder?.kind !== 'folder') return undefined;
   try {
@@ -44,7 +44,7 @@ function factOf(stats: Stats, real: string): PathFact {
 
 let recent: { readonly at: number; readonly paths: readonly string[] } | undefined;
 
-/** Files of the system change rarely, and the search takes longer than all the rest. */
+/** Caches private paths: files of the system change rarely, and the search takes longer than all other steps. */
 function recentPrivatePaths(): readonly string[] {
   const now = performance.now();
   if (recent === undefined || now - recent.at > RECENT_MS)

@@ -6,11 +6,11 @@ it('has a column for every mode but auto', () => {
   expect(Object.keys(MODE_NAMES).toSorted()).toEqual(SANDBOX_MODES.filter((mode) => mode !== 'auto').toSorted());
 });
 
-it('orders modes by what they hold', () => {
+it('orders modes by their protections', () => {
   expect(byStrength(['none', 'user', 'container', 'bubblewrap'])).toEqual(['bubblewrap', 'container', 'user', 'none']);
 });
 
-it('holds nothing without a sandbox', () => {
+it('provides no protection without a sandbox', () => {
   expect(holds('none', 'state folder')).toBe(false);
   expect(holds('user', 'dangerous system calls')).toBe(false);
   expect(missingProtections('bubblewrap')).toEqual([]);

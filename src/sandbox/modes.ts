@@ -1,6 +1,6 @@
 import type { SandboxKind } from '../protocol/sandbox.ts';
 
-/** What a mode does about one protection. The last two words refer to a note below the table. */
+/** Whether a mode provides a protection. The last two forms refer to a note below the table. */
 type Held = 'yes' | 'no' | `partly: ${NoteName}` | `yes: ${NoteName}`;
 
 const NOTES = {
@@ -22,7 +22,7 @@ const NOTES = {
 } as const;
 type NoteName = keyof typeof NOTES;
 
-/** The columns, and what each is, in a few words. */
+/** The columns, and a short description of each. */
 export const MODE_NAMES: Readonly<Record<SandboxKind, string>> = {
   bubblewrap: 'Linux namespaces',
   container: 'podman or docker',
@@ -31,7 +31,7 @@ export const MODE_NAMES: Readonly<Record<SandboxKind, string>> = {
   none: 'a process of your user',
 };
 
-/** One row for each thing that is protected. The code asks it too: see `holds`. */
+/** One row for each protection. The code reads it too: see `holds`. */
 const TABLE = {
   'operator token and key': row('yes', 'yes', 'yes', 'partly: profile', 'no'),
   'state folder': row('yes', 'yes', 'yes', 'partly: profile', 'no'),
@@ -64,19 +64,19 @@ function row(...cells: readonly [Held, Held, Held, Held, Held]): Readonly<Record
   return { bubblewrap, container, user, 'sandbox-exec': exec, none };
 }
 
-/** Whether a mode holds something, fully or in part. */
+/** Reports whether a mode provides a protection, fully or in part. */
 export function holds(kind: SandboxKind, protection: Protection): boolean {
   return TABLE[protection][kind] !== 'no';
 }
 
-/** What a mode does not hold at all, for people. */
+/** The protections that a mode does not provide at all, for people. */
 export function missingProtections(kind: SandboxKind): Protection[] {
   return PROTECTIONS.filter((protection) => !holds(kind, protection));
 }
 
 const PROTECTIONS = Object.keys(TABLE).filter((name): name is Protection => name in TABLE);
 
-/** The mode that holds most comes first. */
+/** Sorts modes; the one with most protections comes first. */
 export function byStrength<Kind extends SandboxKind>(kinds: readonly Kind[]): Kind[] {
   const weight = (cell: Held): number => (cell.startsWith('yes') ? 2 : cell === 'no' ? 0 : 1);
   const strength = (kind: Kind): number => PROTECTIONS.reduce((sum, name) => sum + weight(TABLE[name][kind]), 0);

@@ -16,11 +16,14 @@ export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end' | 'freeze'
   /** The address of `onRequest` inside; null if the process is on the host's network. */
   readonly url: string | null;
   readonly record: SandboxRecord;
-  /** What to spawn, with no descriptors but the standard ones. */
+  /** The command to spawn, with only the standard descriptors. */
   command(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv, isTerminal?: boolean): SandboxedCommand;
-  /** Calls back once, with a line for the log, if the process has written too much and must end. No leader: in a terminal. */
+  /**
+   * Calls `onOver` once, with a line for the log, if the process has exceeded its disk limit and must end. `leader` is
+   * undefined in a terminal.
+   */
   watchDisk(leader: number | undefined, onOver: (line: string) => void): void;
-  /** When the process has ended: nothing of the sandbox is left afterwards. */
+  /** Called after the process has ended: removes everything of the sandbox. */
   close(): Promise<readonly HostCount[]>;
 }
 
@@ -28,12 +31,12 @@ export type SandboxResult =
   | { readonly ok: true; readonly sandbox: OpenSandbox }
   | { readonly ok: false; readonly reason: string };
 
-/** Opens network and limits for one process, which the caller starts with `command`. */
+/** Opens the network and limits for one process, which the caller starts with `command`. */
 export async function openSandbox(request: SandboxRequest): Promise<SandboxResult> {
   const { spec, folder } = request;
   for (const path of [folder, ...spec.temporary]) mkdirSync(path, { recursive: true, mode: 0o700 });
   const hostOnly = explainHostOnly(request);
-  // The settings of a container hold, or it does not start.
+  // A container does not start if its settings cannot be enforced.
   if (hostOnly !== undefined && spec.kind === 'container' && spec.network.policy !== 'full')
     return { ok: false, reason: `${hostOnly}: only network = "full" works with it` };
   const opened = await openNetwork({ ...request, spec: spec.network, owner: ownerOf(spec), hostOnly });
@@ -71,7 +74,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   return { ok: true, sandbox };
 }
 
-/** Why the process cannot enter a network namespace of Baton; undefined if it can. */
+/** Why the process cannot enter a network namespace that Baton creates; undefined if it can. */
 function explainHostOnly({ spec, env, onRequest }: SandboxRequest): string | undefined {
   if (spec.kind === 'user')
     return isRoot() ? explainNoNamespace(env) : 'only root can give another user a network of its own';
@@ -81,13 +84,13 @@ function explainHostOnly({ spec, env, onRequest }: SandboxRequest): string | und
   return needsNone ? undefined : 'docker cannot join a network of Baton';
 }
 
-/** A rootless podman can join only what its own user namespace owns. */
+/** The owner of the network: a rootless podman can join only what its own user namespace owns. */
 function ownerOf({ container }: SandboxSpec): readonly string[] {
   const isRootlessPodman = container?.engine.name === 'podman' && container.engine.isRootless;
   return isRootlessPodman ? ['podman', 'unshare'] : [];
 }
 
-/** A client may take the address of an injected secret as a flag only. */
+/** Some clients accept the address of an injected secret only as a flag. */
 function fillInjected(word: string, { network }: SandboxSpec, env: NodeJS.ProcessEnv): string {
   const names = network.inject.flatMap((each) => Object.keys(each.env));
   return names.reduce((text, name) => text.replaceAll(`\${${name}}`, env[name] ?? ''), word);

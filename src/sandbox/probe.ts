@@ -10,7 +10,7 @@ import { explainBubblewrap, KERNEL_SETTINGS, type NotUsable } from './explain-bu
 
 export type Usable<T = unknown> = ({ readonly works: true } & T) | NotUsable;
 
-/** What works on this machine. */
+/** Which modes work on this machine. */
 export interface Probe<Container = unknown, User = unknown> {
   readonly bubblewrap: Usable<BwrapProgram>;
   readonly container: Usable<Container>;
@@ -23,7 +23,10 @@ export interface OtherProbes<Container, User> {
   readonly user: () => Promise<Usable<User>>;
 }
 
-/** Tries each mode. The answer for bubblewrap is kept for this process: it takes 10 ms and does not change. */
+/**
+ * Tries each mode. The result for bubblewrap is cached for this process: the trial takes 10 ms, and the result does not
+ * change.
+ */
 export async function probeSandboxes<Container, User>(
   others: OtherProbes<Container, User>,
   env: Environment = process.env,
@@ -100,7 +103,7 @@ async function run([program = '', ...args]: readonly string[]): Promise<Ran> {
 
 const TIMEOUT_MS = 10_000;
 
-/** The user's PATH, and the usual places: a service may have a short one. */
+/** Searches the user's PATH and the usual folders, because a service may have a short PATH. */
 function findProgram(name: string, env: Environment): string | undefined {
   const folders = [
     ...(env['PATH'] ?? '').split(':'),

@@ -5,13 +5,13 @@ import type { NotUsable } from './explain-bubblewrap.ts';
 import { type Probe, probeSandboxes } from './probe.ts';
 import { isUserModeSetUp } from './user/agent-user.ts';
 
-/** What works on this machine, with what each mode needs to start a process. */
+/** The modes that work on this machine, with what each needs to start a process. */
 export type SandboxSurvey = Probe<
   { readonly engine: ContainerEngine; readonly notes: readonly string[] },
   { readonly user: UserSpec }
 >;
 
-/** Asks the engine of containers only if one is wanted: that takes a second. */
+/** Tests the modes. Calls the container engine only if `wantsContainer`, because that takes a second. */
 export async function surveySandboxes(env: Environment, wantsContainer: boolean): Promise<SandboxSurvey> {
   return probeSandboxes(
     {

@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeF
 import { filterConfig } from './plan/filters/filters.ts';
 import type { FilteredCopy } from './plan/home-rules.ts';
 
-/** Writes the copies that a plan asks for. Returns a note for each that could not be made. */
+/** Writes the copies of a plan. Returns a note for each that could not be written. */
 export function writeCopies(copies: readonly FilteredCopy[]): string[] {
   return copies.flatMap(({ from, folder, path, filter }) => {
     try {
@@ -15,8 +15,8 @@ export function writeCopies(copies: readonly FilteredCopy[]): string[] {
 }
 
 /**
- * Writes a file in a folder that sessions can write, without following a link that one of them put there: each folder on the
- * way is opened from the one before.
+ * Writes a file in a folder that sessions can write, without following a link that a session put there: each folder on
+ * the path is opened from its parent.
  */
 function writeBelow(folder: string, path: string, text: string): void {
   const parts = path.split('/');

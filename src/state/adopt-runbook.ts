@@ -5,10 +5,10 @@ import type { Decision } from './runs/decision.ts';
 import { decisionOpenedEvent } from './runs/resolve-decision.ts';
 import type { State } from './state.ts';
 
-/** The content is stored as a blob before. */
+/** The content was stored as a blob before. */
 export type AdoptRunbook = Omit<Adoption, 'at'>;
 
-/** Puts a runbook in force, and withdraws the open questions about others. */
+/** Puts a runbook in force, and withdraws open questions about other runbooks. */
 export function decideAdoptRunbook(state: State, command: AdoptRunbook): Outcome<{ readonly adopted: boolean }> {
   if (findAdoption(state)?.sha256 === command.sha256) return decided([], { adopted: false });
   return decided([...withdrawOthers(state, null), runbookAdoptedEvent(state, command)], { adopted: true });
@@ -19,7 +19,7 @@ export function runbookAdoptedEvent(state: State, { sha256, ...rest }: AdoptRunb
   return event('RunbookAdopted', { sha256, runbook_blob: `sha256:${sha256}`, previous, ...rest });
 }
 
-/** The main branch has a runbook that loosens a gate. */
+/** A question about a runbook of the main branch that loosens a gate. */
 export interface AskAdoption {
   readonly decisionId: string;
   readonly sha256: string;
@@ -31,7 +31,7 @@ export interface AskAdoption {
 export function decideAskAdoption(state: State, command: AskAdoption): Outcome<null> {
   const { decisionId, sha256, commit, differences } = command;
   const about = [...state.decisions.values()].filter(({ adopts }) => adopts?.sha256 === sha256);
-  // A content that was adopted and replaced is asked about again; one that a person denied is not.
+  // A person is asked again about content that was adopted and replaced, but not about content that was denied.
   const isSettled = about.some(
     ({ result }) => result === null || (result.kind === 'resolved' && result.action === 'deny'),
   );
@@ -55,7 +55,7 @@ export function decideAskAdoption(state: State, command: AskAdoption): Outcome<n
   );
 }
 
-/** Withdraws the questions: the main branch has nothing left to ask about. */
+/** Withdraws the questions, because the main branch has no difference left to ask about. */
 export function decideDropAdoptionQuestions(state: State): Outcome<null> {
   return decided(withdrawOthers(state, null), null);
 }
@@ -70,7 +70,10 @@ function withdrawOthers(state: State, but: string | null): Event[] {
     );
 }
 
-/** Whether a claim is held or an agent runs: someone other than the operator may be writing to the project. */
+/**
+ * Reports whether a claim is held or an agent runs, so that someone other than the operator may be writing to the
+ * project.
+ */
 export function hasSessions({ tasks, agents }: Pick<State, 'tasks' | 'agents'>): boolean {
   return (
     [...tasks.values()].some(({ claim }) => claim !== null) ||

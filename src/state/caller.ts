@@ -1,12 +1,15 @@
 import { refusal, type Refusal } from './outcome.ts';
 import type { Claim, Task } from './tasks/task.ts';
 
-/** Who sends a command, according to the token. A caller cannot choose its own name. */
+/** The sender of a command, as its token proves. A caller cannot choose its own name. */
 export type Caller =
   | {
       readonly kind: 'operator';
       readonly name: string;
-      /** The key of the page or editor that sends the command for the operator. Only the entry's actor names it: rules know the operator alone. */
+      /**
+       * The key of the page or editor that sends the command for the operator. Only the entry's actor names it; rules
+       * see only the operator.
+       */
       readonly via?: string;
     }
   | { readonly kind: 'worker'; readonly name: string }
@@ -15,7 +18,7 @@ export type Caller =
       readonly sessionId: string;
       readonly taskId: string;
       readonly epoch: number;
-      /** When the message was put into the outbox, if it waited there. */
+      /** The time at which the message was put into the outbox, if it waited there. */
       readonly keptAt?: string;
     }
   /** A run of an agent without a claim. */
@@ -25,11 +28,11 @@ export type Caller =
   | {
       readonly kind: 'system';
       readonly name: string;
-      /** The term under which the caretaker acted; missing if the outcome is not the caretaker's. */
+      /** The term under which the caretaker acted; absent if the caretaker does not report the outcome. */
       readonly term?: number;
     };
 
-/** The caller as the ledger names it. A worker is recorded as an operator until a claim makes it a session. */
+/** The actor that the ledger records. A worker is recorded as an operator until a claim makes it a session. */
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
   if (caller.kind === 'agent') return `session:${caller.agentId}`;
@@ -38,14 +41,14 @@ export function actorOf(caller: Caller): string {
   return `${caller.kind === 'system' ? 'system' : 'operator'}:${caller.name}`;
 }
 
-/** No name of an operator contains a slash. */
+/** The slash is unambiguous, because no operator's name contains one. */
 export function joinActor(actor: string, via: string | undefined): string {
   return via === undefined ? actor : `${actor}/${via}`;
 }
 
 /**
- * Splits the actor of an entry into the operator and the key of a page or editor. The fold keeps them apart, so that no rule takes a page for
- * another person than its operator: an author must not approve their own work through the page.
+ * Splits the actor of an entry into the operator and the key of a page or editor. Rules must see only the operator: an
+ * author must not approve their own work through the page.
  */
 export function splitActor(actor: string): { readonly actor: string; readonly via?: string } {
   if (!actor.startsWith('operator:') || !actor.includes('/')) return { actor };
@@ -55,7 +58,7 @@ export function splitActor(actor: string): { readonly actor: string; readonly vi
 
 type ClaimCheck = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
 
-/** The live claim of a session, or the reason why it has none. Every write of a session is checked here. */
+/** Returns the live claim of a session, or the reason why it has none. Every write of a session passes this check. */
 export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): ClaimCheck {
   if (caller.taskId !== task.id) {
     return refusal(
@@ -83,8 +86,8 @@ export function refuseStaleClaim(epoch: number, newest: number, hint: string): R
 }
 
 /**
- * Who answers for a piece of work: `operator:NAME`, `worker:NAME` (of the worker token) or `agent:NAME` (an agent definition of the
- * runbook). The label of a claim (`--as`) does not count, because the caller chooses it.
+ * The name responsible for a piece of work: `operator:NAME`, `worker:NAME` (of the worker token) or `agent:NAME` (an
+ * agent definition of the runbook). The label of a claim (`--as`) does not count, because the caller chooses it.
  */
 export type Principal = string;
 
@@ -106,12 +109,12 @@ interface SessionLookup {
   readonly sessions: ReadonlyMap<string, { readonly principal: Principal }>;
 }
 
-/** A principal from an old entry has no kind, and stands for every principal of that name. */
+/** A principal from an old entry has no kind, and matches every principal of that name. */
 export function includesPrincipal(principals: readonly Principal[], principal: Principal): boolean {
   return principals.includes(principal) || principals.includes(principal.slice(principal.indexOf(':') + 1));
 }
 
-/** An agent definition is the same principal in every run, whichever worker starts it. */
+/** The principal of an agent definition, which is the same in every run, whichever worker starts it. */
 export function agentPrincipal(name: string): Principal {
   return `agent:${name}`;
 }

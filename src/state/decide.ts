@@ -45,8 +45,9 @@ import { decideClearPlace, decideNameBranch, decidePrepareSession } from './work
 import { decideStartWorkflow } from './workflow/start-workflow.ts';
 
 /**
- * Every command and the function that decides it: (state, command, caller, rules) → entries to record, or a refusal. Who may send a command is in
- * `protocol/command-access.ts`; both tables must name the same commands. The type of a command follows from its function.
+ * Every command with the function that decides it: (state, command, caller, rules) → entries to record, or a refusal.
+ * `protocol/command-access.ts` lists who may send a command; both tables must name the same commands. The function
+ * determines the type of its command.
  */
 const COMMANDS = {
   'create-task': decideCreateTask,
@@ -141,7 +142,10 @@ export type Command = CommandOf<CommandKind>;
 export type AnswerOf<K extends CommandKind> = AnswerIn<ReturnType<(typeof COMMANDS)[K]>>;
 type AnswerIn<O> = O extends { readonly ok: true; readonly answer: infer A } ? A : never;
 
-/** Checks that the caller may send the command, then decides it on the state. Changes nothing. `here`: the host that decides. */
+/**
+ * Checks that the caller may send the command, then decides it without changing the state. `here`: the host that
+ * decides.
+ */
 export function decide<K extends CommandKind>(
   state: State,
   order: CommandOf<K>,
@@ -162,7 +166,8 @@ export function decide<K extends CommandKind>(
     findForeignRun(state, kind, command, caller, here);
   if (unfit !== undefined) return unfit;
   const rules = rulesInForce(state, given);
-  // The table proves that each row takes its own command, but TypeScript can follow that for one kind at a time only.
+  // The table's type proves that each row takes its own command, but TypeScript can check that only for one kind at a
+  // time.
   const decideRow = COMMANDS[kind] as unknown as Decide<unknown>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const decideOn = (then: State) => decideRow(then, command, caller, rules, here) as Outcome<AnswerOf<K>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (caller.kind === 'session') {
@@ -179,7 +184,7 @@ function byRules<C, A>(decideIt: (state: State, command: C, rules: Rules) => Out
   return (state: State, command: C, _caller: Caller, rules: Rules): Outcome<A> => decideIt(state, command, rules);
 }
 
-/** The principal of a claim follows from the token; a claim by Baton itself is for an agent definition. */
+/** The principal of a claim, from the token; a claim by Baton itself is for an agent definition. */
 function principalFor(state: State, { holder }: ClaimTask, caller: Caller): string {
   return caller.kind === 'system' ? agentPrincipal(holder) : principalOf(state, caller);
 }

@@ -10,13 +10,13 @@ import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
 import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
 
 /**
- * Why a task changed its phase, as data. Rules decide by this value alone: the `reason` beside it may quote an agent and is for display.
- * Only Baton's own code chooses a cause; no message of an agent carries one.
+ * Why a task changed its phase. Rules decide only by this value: the `reason` beside it may quote an agent and is for
+ * display. Only Baton's own code chooses a cause; no agent's message contains one.
  */
 const MOVE_CAUSES = [
   'exit-signal',
   'handoff',
-  /** `task_update`: the holder or an operator reported the task blocked. */
+  /** `task_update`: the holder or an operator reported that the task is blocked. */
   'updated',
   /** `task_update`, `task_complete` or an operator: the work is done. */
   'completed',
@@ -28,7 +28,7 @@ const MOVE_CAUSES = [
   'review-ended',
   /** The agent or pipeline that held the claim ended without an exit signal. */
   'run-ended',
-  /** A message that the outbox kept while the claim lived is judged in the phase of that time. */
+  /** A message that was kept in the outbox while the claim lived is judged in the phase of that time. */
   'claim-restored',
   'cancelled',
   'unblocked',
@@ -36,7 +36,7 @@ const MOVE_CAUSES = [
   'imported',
   'workflow-started',
   'decision',
-  /** A recoverable error is tried again after its wait. */
+  /** A recoverable error is retried after its wait. */
   'retried',
   /** The CI gate: checks passed, failed, or are not required. */
   'checks',
@@ -48,9 +48,9 @@ const MOVE_CAUSES = [
   'merged',
   /** The merge conflicts, or its checks failed: the work goes to the fixer. */
   'merge-failed',
-  /** The merge cannot be tried. */
+  /** The merge cannot be attempted. */
   'merge-refused',
-  /** The entry is older than typed causes, and its text names none that can be trusted. */
+  /** The entry predates typed causes, and its text contains no cause that can be trusted. */
   'unrecorded',
 ] as const;
 
@@ -66,9 +66,9 @@ export type GithubIssueRef = ValueOf<typeof githubIssueRef>;
 const claimEnd = { ...claimRef.fields, reason: nullable(text) };
 
 /**
- * Every type of entry that this room folds, with the fields of its data. The table gives the TypeScript types, the list of what is folded,
- * the check on reading (`recorded-event.ts`) and the list in `docs/entries.md`. Fields are snake_case because they are what is written; an
- * entry that was written once keeps its meaning for ever.
+ * Every type of entry that the state folds, with the fields of its data. The table defines the TypeScript types, the
+ * list of folded types, the check on reading (`recorded-event.ts`) and the list in `docs/entries.md`. Fields are
+ * snake_case as in the ledger; the meaning of a recorded entry never changes.
  */
 export const EVENTS = {
   TaskCreated: {
@@ -83,7 +83,7 @@ export const EVENTS = {
     prompt_file: nullable(text),
     epic_id: nullable(text),
     prd_id: nullable(text),
-    /** What is to be done, in the words of its author. */
+    /** The work to do, in its author's words. */
     description: optional(text),
     /** The issue at GitHub that the task was imported from. */
     github_issue: optional(githubIssueRef),
@@ -92,17 +92,23 @@ export const EVENTS = {
   TaskClaimed: {
     ...claimRef.fields,
     holder: text,
-    /** The caller that answers for the work, by the token that made the claim (see `caller.ts`). `holder` is only a label. */
+    /**
+     * The principal responsible for the work, from the token that made the claim (see `caller.ts`). `holder` is only a
+     * label.
+     */
     principal: text,
     role: nullable(text),
-    /** What the session owes before it may complete. */
+    /** The messages that the session must send before it may complete. */
     requires: list(choice(REQUIREMENTS)),
-    /** The process whose end ends the session, if one is known: see `api/processes.ts`. */
+    /** The process whose exit ends the session, if known: see `api/processes.ts`. */
     process: optional(text),
-    /** Where the session works; missing on SQLite, and in entries from before the fleet was founded. */
+    /** The host on which the session works; absent on SQLite, and in entries from before the fleet was founded. */
     host: optional(text),
   },
-  /** Rules decide by `cause`; `reason` is for people and may quote an agent. Entries without a cause are read by `upcast`. */
+  /**
+   * Rules decide by `cause`; `reason` is for people and may quote an agent. `upcast` adds the cause to entries without
+   * one.
+   */
   PhaseMoved: {
     task_id: text,
     from: choice(PHASES),
@@ -117,21 +123,24 @@ export const EVENTS = {
   ClaimReleased: claimEnd,
   ClaimExpired: claimEnd,
   ClaimRevoked: claimEnd,
-  /** A message that the outbox kept while the claim lived arrived after the claim had lapsed, and ends it as it would have then. */
+  /**
+   * A message that was kept in the outbox while the claim lived arrived after the claim had lapsed, and ends the claim
+   * as it would have before.
+   */
   ClaimRestored: claimRef.fields,
   TaskProgressed: { task_id: text, epoch: nullable(whole), progress: nullable(whole), notes: nullable(text) },
-  /** `epoch`: the claim that the record was made under, or for; null if there was none. */
+  /** `epoch`: the claim under which, or for which, the record was made; null if there was none. */
   ThoughtRecorded: { record_id: text, task_id: text, epoch: nullable(whole), record: thoughtRecordShape },
-  /** The work is to be done again: earlier records no longer count as writeback. */
+  /** The work must be done again: earlier records no longer count as writeback. */
   TaskReinstated: {
     task_id: text,
     reason: text,
-    /** The finding that allowed it, and the principal, if neither an operator nor the holder of a claim did it. */
+    /** The finding that allowed it, and the principal; absent if an operator or the holder of a claim did it. */
     decision_id: optional(text),
     by: optional(text),
   },
   WritebackWaived: { task_id: text, reason: text },
-  /** An operator approves a change of their own, at this commit. */
+  /** An operator approves their own change, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
   /** A person's note for the agent that works on the task, or for the next session. */
   NoteAdded: {
@@ -143,7 +152,10 @@ export const EVENTS = {
     head: optional(text),
   },
   AgentSessionCompleted: agentSessionCompleted,
-  /** What the session can show for the phase, in its own words. Long texts and lists are cut; the bundle itself is the blob. */
+  /**
+   * The session's evidence for the phase, in its own words. Long texts and lists are cut; the blob has the whole
+   * bundle.
+   */
   EvidenceRecorded: {
     ...claimRef.fields,
     /** The file in the session's workspace. */
@@ -154,32 +166,32 @@ export const EVENTS = {
     decisions: list(text),
     failed_approaches: list(text),
     next_step: nullable(text),
-    /** How many items of the lists are only in the blob. */
+    /** The number of list items that are only in the blob. */
     left_out: optional(whole),
   },
   ResultSubmitted: { ...claimRef.fields, result: resultShape },
-  /** Sent under a claim; it is delivered when the session ends. */
+  /** Sent under a claim, and delivered when the session ends. */
   HandoffHeld: handoffRef.fields,
   HandoffDelivered: handoffRef.fields,
   HandoffDropped: { ...handoffRef.fields, reason: text },
   AuditSessionStarted: { audit_id: text, task_id: nullable(text) },
-  /** Written by the ledger itself; it settles the request for a seal. */
+  /** Written by the ledger itself; settles the request for a seal. */
   LedgerSealed: { size: whole, root: text, checkpoint: text },
   AuditChainVerified: { audit_id: text, size: whole, root: text },
   /** The runbook that gates, merges and workers follow from now on. */
   RunbookAdopted: {
-    /** Of the canonical content, which is kept as a blob. */
+    /** The hash of the canonical content, which is stored as a blob. */
     sha256: text,
     runbook_blob: text,
-    /** The one in force before; null for the first. */
+    /** The runbook in force before; null for the first. */
     previous: nullable(text),
-    /** The commit of the main branch that has this content; null for a working file. */
+    /** The commit of the main branch with this content; null for a working file. */
     commit: nullable(text),
     /** The content that the main branch had at the time; null if it had none. */
     committed: nullable(text),
     by: text,
   },
-  /** An operator accepted that nothing is checked before a merge, as long as the runbook does not set `ci.required`. */
+  /** An operator accepted that nothing is checked before a merge, while the runbook does not set `ci.required`. */
   ChecksDeclined: { by: text },
   /** The page with this key may act for the operator. `public_key`: the 32 bytes of the Ed25519 key in base64url. */
   PageKeyAdded: { key_id: text, name: text, public_key: text, origin: text },
@@ -202,18 +214,18 @@ export interface EventOf<T extends EventType> {
   readonly data: Events[T];
 }
 
-/** A recorded entry, with the part of its envelope that the fold needs. */
+/** A recorded entry, with the part of its envelope that folding needs. */
 export type RecordedEvent = Event & {
   readonly seq: number;
   readonly at: string;
-  /** Without the page, if one sent the command: see `splitActor`. */
+  /** The actor without a page: see `splitActor`. */
   readonly actor: string;
   readonly via?: string;
-  /** The keyed command that this entry, and those recorded with it, settled. */
+  /** The keyed command that this entry and the others of its commit settle. */
   readonly settles?: SettledRequest;
 };
 
-/** The answer to a keyed command: a client that received no response sends the command again with the same key. */
+/** The answer to a keyed command: a client that received no response repeats the command with the same key. */
 export interface SettledRequest {
   readonly key: string;
   readonly answer: unknown;

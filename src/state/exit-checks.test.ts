@@ -18,7 +18,7 @@ describe('check 9: a repeat', () => {
     expect(answer).toEqual({ next_phase: 'CI_PENDING', exit_reason: 'completed' });
   });
 
-  it('even when somebody else has the task, and of a signal that was judged otherwise', () => {
+  it('even if another session holds the task, and for a signal that was changed to an error', () => {
     const judged = exit('IMPLEMENTATION', 'completed', { violations: ['max_files: 9 > 3'] });
     const first: Step[] = [
       ...held,
@@ -32,7 +32,7 @@ describe('check 9: a repeat', () => {
     });
   });
 
-  it('is not one where anything differs', () => {
+  it('differs from the first in no field', () => {
     const done: Step[] = [...held, [exit(), session()]];
     for (const other of [
       exit('IMPLEMENTATION', 'blocked'),
@@ -46,7 +46,7 @@ describe('check 9: a repeat', () => {
 describe('check 10: a live claim', () => {
   const NONE = 'session has no active work phase';
 
-  it('late: the claim is gone', () => {
+  it('refuses a signal whose claim is gone', () => {
     given([...held, [expire(), system]])
       .when(exit(), session())
       .thenRefused(NONE);
@@ -55,7 +55,7 @@ describe('check 10: a live claim', () => {
       .thenRefused(NONE);
   });
 
-  it('comes before the phase, and before what is missing', () => {
+  it('comes before the phase, and before missing messages', () => {
     given([...at('IMPLEMENTATION', { requires: ['result'] }), [expire(), system]])
       .when(exit('REVIEW'), session())
       .thenRefused(NONE);
@@ -74,20 +74,20 @@ describe('check 10: a live claim', () => {
 });
 
 describe('check 11: the phase', () => {
-  it('is the one the task is in', () => {
+  it('must be the phase of the task', () => {
     given(held)
       .when(exit('REVIEW'), session())
       .thenRefused("phase mismatch: exit signal claims 'REVIEW' but session is in 'IMPLEMENTATION'");
   });
 
-  it('comes before what is missing', () => {
+  it('comes before missing messages', () => {
     given(at('IMPLEMENTATION', { requires: ['result'] }))
       .when(exit('BLOCKED'), session())
       .thenRefused('phase-mismatch');
   });
 });
 
-describe('check 12: what is owed', () => {
+describe('check 12: owed messages', () => {
   const owing = at('IMPLEMENTATION', {
     requires: ['exit', 'result', 'handoff', 'thought_record'],
     role: 'implementer',
@@ -100,7 +100,7 @@ describe('check 12: what is owed', () => {
       .thenRefused('cannot complete: missing handoff, thought_record');
   });
 
-  it('is there: result, record under this claim, handoff', () => {
+  it('accepts a result, a record under this claim and a handoff', () => {
     given([...owing, [result(), session()], [record(), session()], [say.handoff(), session()]])
       .when(exit(), session())
       .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimCompleted', 'PhaseMoved']);
@@ -109,7 +109,7 @@ describe('check 12: what is owed', () => {
       .thenRefused('cannot complete: missing thought_record');
   });
 
-  it('is a record, too, where the session committed anything', () => {
+  it('requires a record if the session committed anything', () => {
     const committed = exit('IMPLEMENTATION', 'completed', { committed: true });
     given(held).when(committed, session()).thenRefused('cannot complete: missing thought_record');
     given([...held, [record(), session()]])
@@ -117,7 +117,7 @@ describe('check 12: what is owed', () => {
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('is not asked for where nothing was completed', () => {
+  it('requires nothing if nothing was completed', () => {
     given(owing)
       .when(exit('IMPLEMENTATION', 'blocked'), session())
       .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);

@@ -60,7 +60,7 @@ describe('delivered with the exit signal', () => {
     expect(task('A')).toMatchObject({ phase: to, nextRole: next });
   });
 
-  it('one that is pending moves nothing', () => {
+  it('a pending handoff moves nothing', () => {
     const { task, answer } = given([
       ...playing('reviewer', 'REVIEW'),
       [handoff({ senderRole: 'reviewer', phase: null, nextRole: null }), session()],
@@ -71,7 +71,7 @@ describe('delivered with the exit signal', () => {
     expect(task('A')).toMatchObject({ phase: 'REVIEW', nextRole: 'reviewer' });
   });
 
-  it('opens no way around the writeback or a gate', () => {
+  it('does not bypass the writeback or a gate', () => {
     const straight = handoff({ phase: 'COMPLETED', nextRole: 'closer' });
     given([...implementing, [straight, session()]])
       .when(exit(), session())
@@ -127,13 +127,13 @@ describe('an error handoff', () => {
     });
   });
 
-  it('is delivered if the result says that the work failed', () => {
+  it('is delivered if the result reports that the work failed', () => {
     given([...implementing, [say.result('failed'), session()], [failed('implementer'), session()]])
       .when(exit(), session())
       .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimFailed', 'PhaseMoved']);
   });
 
-  it('gives its reason to the claim, unless the signal has notes of its own', () => {
+  it('gives its reason to the claim, unless the signal has its own notes', () => {
     const steps: Step[] = [...implementing, [failed('implementer'), session()]];
     const reasonOf = (notes?: string) =>
       given([...steps, [exit('IMPLEMENTATION', 'error', notes === undefined ? {} : { notes }), session()]]).task('A')
@@ -157,7 +157,7 @@ describe('an error handoff', () => {
     expect(task('A')).toMatchObject({ phase: 'BLOCKED', nextRole: role, blocked: { from: working, reason: REASON } });
   });
 
-  it('replaces the one before it, and is replaced by work that is handed on', () => {
+  it('replaces the previous one, and is replaced by work that is handed on', () => {
     const first: Step[] = [...implementing, [failed('implementer', { handoffId: 'h1' }), session()]];
     given(first)
       .when(failed('implementer', { handoffId: 'h2' }), session())
@@ -189,7 +189,7 @@ describe('an error handoff', () => {
     expect(task('A').blocked?.reason).toBe(REASON);
   });
 
-  it('is delivered by `agent:signal complete` where the exit protocol is off', () => {
+  it('is delivered by `agent:signal complete` if the exit protocol is off', () => {
     const complete: Parameters<ReturnType<typeof given>['when']>[0] = {
       kind: 'signal-agent',
       command: { signal: 'complete', exitProtocol: false, eventId: 'e1', at: '2026-01-01T00:00:00.000Z' },
@@ -207,7 +207,7 @@ describe('an error handoff', () => {
     expect(task('A').blocked?.reason).toBe(REASON);
   });
 
-  it('leaves the input of the role as it was: the next session needs it again', () => {
+  it("keeps the role's input, which the next session needs again", () => {
     const input = say.heldHandoff({ from: 'prep-agent', to: 'implementer-agent', next_role: 'implementer' });
     const steps: Step[] = [...implementing, event('HandoffDelivered', input), [failed('implementer'), session()]];
     const { task } = given([...steps, [exit('IMPLEMENTATION', 'error'), session()]]);
@@ -230,7 +230,7 @@ describe('an error handoff', () => {
       expect(retries(...round(1, true), ...round(2, false), ...round(3, true))).toBe(2);
     });
 
-    it('from the start after a success, with a handoff or without', () => {
+    it('from the start after a success, with or without a handoff', () => {
       const next: Step = [claim('A', 's2', { role: 'implementer' }), worker];
       const done: Step = [exit('IMPLEMENTATION', 'completed', { eventId: 'e2' }), session('s2', 'A', 2)];
       const sent: Step = [handoff({ handoffId: 'h2' }), session('s2', 'A', 2)];
@@ -249,21 +249,21 @@ describe('the closer', () => {
   ];
   const closed = handoff({ from: 'closer-agent', to: null, senderRole: 'closer', phase: 'COMPLETED', nextRole: null });
 
-  it('ends the workflow: the task stays completed, and it is nobody’s turn', () => {
+  it('ends the workflow: the task stays completed, and no role is next', () => {
     const { task } = given([...closing, [closed, session()]])
       .when(exit('COMPLETED'), session())
       .thenTypes(ALL_WELL);
     expect(task('A')).toMatchObject({ phase: 'COMPLETED', nextRole: null, claim: null });
   });
 
-  it('that ends without a word has closed it, too', () => {
+  it('also closes the task if its session ends without a signal', () => {
     const { task } = given(closing)
       .when(exit('COMPLETED'), session())
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
     expect(task('A').nextRole).toBeNull();
   });
 
-  it('that fails undoes nothing: the task stays completed, and to be closed', () => {
+  it('undoes nothing if it fails: the task stays completed, but not closed', () => {
     const { task } = given(closing)
       .when(exit('COMPLETED', 'error', { notes: 'no net' }), session())
       .thenTypes(['AgentSessionCompleted', 'ClaimFailed']);
@@ -283,7 +283,7 @@ describe('the closer', () => {
       .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimFailed']);
   });
 
-  it('cannot send the task anywhere else', () => {
+  it('cannot hand the task to another role', () => {
     given(closing)
       .when(handoff({ senderRole: 'closer', phase: 'IMPLEMENTATION', nextRole: 'fixer' }), session())
       .thenRefused('task A is completed');

@@ -8,12 +8,12 @@ import { emptyState, evolve, type State } from './state.ts';
 import { emptyTask } from './say.cases.ts';
 import type { Task } from './tasks/task.ts';
 
-/** What happened before: an event as it was recorded, or a command and who sent it, which must succeed. */
+/** An earlier step: an event as it was recorded, or a command and its sender, which must succeed. */
 export type Step = Event | readonly [Command, Caller];
 
 export const OPEN: Rules = { ciGate: false, mergeGate: false };
 
-/** `given([…]).when(command, caller).then([…])`: the kernel in the words of its specification. */
+/** `given([…]).when(command, caller).then([…])`: tests the kernel in the form of its specification. */
 export function given(steps: readonly Step[], rules: Rules = OPEN): Given {
   const story = createStory(rules);
   for (const step of steps) {
@@ -34,11 +34,11 @@ export interface Given {
 }
 
 interface When {
-  /** Exactly these events, in this order. */
+  /** Expects exactly these events, in this order. */
   then(events: readonly Event[]): Then;
-  /** Events of these types, in this order. */
+  /** Expects events of these types, in this order. */
   thenTypes(types: readonly Event['type'][]): Then;
-  /** Refused with this code, or with exactly this message. */
+  /** Expects a refusal with this code, or with exactly this message. */
   thenRefused(codeOrMessage: string): void;
 }
 
@@ -82,14 +82,14 @@ function recorded(story: Story, outcome: Outcome<unknown>, caller: Caller): Then
   };
 }
 
-/** A state together with the entries that led to it. */
+/** A state, and the entries that led to it. */
 export interface Story {
   readonly state: State;
   readonly rules: Rules;
   readonly entries: readonly RecordedEvent[];
   say(command: Command, caller: Caller): void;
   record(events: readonly Event[], actor: string): void;
-  /** The entries, as the ledger gives them back, lead to the same state. */
+  /** Checks that folding the entries, as the ledger returns them, gives the same state. */
   checkReplay(): void;
 }
 

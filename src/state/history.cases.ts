@@ -2,8 +2,8 @@ import type { Phase } from '../protocol/phase.ts';
 import { CLAIM_ENDS, type Event, type RecordedEvent } from './event.ts';
 
 /**
- * Reads the ledger as an outsider would, without the fold, and names everything that must never be there. Entries of one command
- * come together.
+ * Checks a ledger without using the fold, and returns the first violation of an invariant. Entries of one command come
+ * together.
  */
 export function findFault(commands: readonly (readonly RecordedEvent[])[]): string | undefined {
   const tasks = new Map<string, History>();
@@ -36,11 +36,11 @@ interface History {
   live: number | null;
   held: string | null;
   records: (number | null)[];
-  /** Of the newest claim. */
+  /** The principal of the newest claim. */
   principal: string;
-  /** Of the claims in IMPLEMENTATION. */
+  /** The principals of claims in IMPLEMENTATION. */
   readonly authors: Set<string>;
-  /** The principal whose session moved it to READY_FOR_MERGE, while it is there. */
+  /** The principal whose session moved the task to READY_FOR_MERGE, while it is in that phase. */
   approvedBy: string | null;
   readonly sessions: Set<string>;
 }
@@ -61,7 +61,7 @@ function follow(task: History, entry: RecordedEvent, together: readonly Recorded
     task.principal = data.principal;
     if (task.phase === 'IMPLEMENTATION') task.authors.add(data.principal);
   } else if (type === 'MergeRequested') {
-    // The merge keeps it, and delivers or drops it in the end.
+    // The merge holds the handoff, and delivers or drops it in the end.
     if (data.handoff?.handoff_id === task.held) task.held = null;
   } else if (ENDS.has(type) && 'epoch' in data) {
     if (task.live !== data.epoch) return 'the claim has ended before';
@@ -77,7 +77,7 @@ function follow(task: History, entry: RecordedEvent, together: readonly Recorded
     task.phase = data.to;
     const isVerdict = data.to === 'READY_FOR_MERGE' || (data.to === 'COMPLETED' && JUDGED.has(data.from));
     const isBySession = entry.actor.startsWith('session:') && data.from !== data.to;
-    // A person may complete what another principal has approved.
+    // A person may complete a task that another principal has approved.
     const isAgreed =
       task.approvedBy !== null && !task.authors.has(task.approvedBy) && task.principal.startsWith('operator:');
     const isOwn = isVerdict && isBySession && task.authors.has(task.principal);
@@ -89,7 +89,10 @@ function follow(task: History, entry: RecordedEvent, together: readonly Recorded
   return undefined;
 }
 
-/** Done needs a record under the claim that ends with it, or an operator's word for any since it began, or a waiver. */
+/**
+ * A completed task needs a record under the claim that ends with it, or an operator's record since the work began, or a
+ * waiver.
+ */
 function findUnaccounted(
   { records, live }: History,
   { actor }: RecordedEvent,

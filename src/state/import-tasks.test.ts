@@ -46,7 +46,7 @@ describe('an import', () => {
     expect(answer).toEqual({ added: 5, existing: 0 });
   });
 
-  it('keeps the words of the other tool, and the issue at GitHub', () => {
+  it("keeps the other tool's text, and the issue at GitHub", () => {
     const githubIssue = { repository: 'owner/name', number: 12 };
     const { task } = given([])
       .when(importing({ id: '12', title: 'a', description: 'All of it.', githubIssue }), operator)
@@ -54,7 +54,7 @@ describe('an import', () => {
     expect(task('12')).toMatchObject({ description: 'All of it.', githubIssue });
   });
 
-  it('counts a task that exists and leaves it as it is', () => {
+  it('counts an existing task and leaves it unchanged', () => {
     const { task, answer } = given([[create('A'), operator]])
       .when(importing({ id: 'A', title: 'other', status: 'done' }, { id: 'B', title: 'b', after: ['A'] }), operator)
       .thenTypes(['TaskCreated']);

@@ -10,25 +10,28 @@ import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideUpdateTask } from './tasks/update-task.ts';
 
 export interface ImportTasks {
-  /** The tool or file that the tasks come from; it is quoted in reasons. */
+  /** The tool or file from which the tasks come; reasons quote it. */
   readonly source: string;
   readonly tasks: readonly ImportedTask[];
 }
 
 interface ImportedTask extends CreateTask {
-  /** The status in the other tool; `todo` if left out. */
+  /** The status in the other tool; default: `todo`. */
   readonly status?: (typeof SHOWN_STATUSES)[number];
   /** Why the task is blocked or cancelled. */
   readonly reason?: string;
 }
 
-/** All or none, each decided on a copy of the state with those before it. Existing ids are counted and stay as is. */
+/**
+ * Imports all tasks or none. Each is decided on a copy of the state with those before it. Existing ids are counted and
+ * stay unchanged.
+ */
 export function decideImportTasks(
   state: State,
   { source, tasks }: ImportTasks,
   caller: Caller,
   rules: Rules,
-  // Only counts: the answer is recorded in an entry, and entries are small.
+  // The answer has only counts, because an entry records it and entries are small.
 ): Outcome<{ readonly added: number; readonly existing: number }> {
   const copy = copyState(state);
   const events: Event[] = [];
@@ -49,7 +52,8 @@ export function decideImportTasks(
 }
 
 function createOne(state: State, task: ImportedTask, _source: string, caller: Caller): Outcome<unknown> {
-  // Work in progress is created in DRAFT and then moved to IMPLEMENTATION: it has begun, nobody holds it, and the next claim continues it.
+  // Work in progress is created in DRAFT and moved to IMPLEMENTATION: it has begun but is unclaimed, and the next claim
+  // continues it.
   return decideCreateTask(state, task.status === 'in_progress' ? { ...task, phase: 'DRAFT' } : task, caller);
 }
 
@@ -80,7 +84,7 @@ function settleOne(
   }
 }
 
-/** Adds the id of the task that was refused, if the message does not name it. */
+/** Adds the id of the refused task, if the message does not name it. */
 function named({ refusal }: Extract<Outcome<never>, { ok: false }>, { id }: ImportedTask): Outcome<never> {
   const message = refusal.message.includes(id) ? refusal.message : `${id}: ${refusal.message}`;
   return { ok: false, refusal: { ...refusal, message } };

@@ -1,6 +1,6 @@
 import { emptyState, type State } from './state.ts';
 
-/** A state as JSON: each map is a list of pairs. */
+/** A state as JSON, with each map as a list of pairs. */
 export type StateJson = Readonly<Record<string, unknown>>;
 
 export function toStateJson(state: State): StateJson {
@@ -11,7 +11,7 @@ export function toStateJson(state: State): StateJson {
   return Object.fromEntries(parts) as StateJson; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** The inverse. Missing maps stay empty. Throws a TypeError if the value is no state. */
+/** The inverse of the above. Missing maps stay empty. Throws a TypeError if the value is not a state. */
 export function restoreState(json: unknown, newMap?: <V>() => Map<string, V>): State {
   if (typeof json !== 'object' || json === null) throw new TypeError('not a state');
   const state = emptyState(newMap);

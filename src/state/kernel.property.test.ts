@@ -14,7 +14,7 @@ import { BEGINNING, GATES, SPEECHES, type Speech } from './speech.cases.ts';
 import { emptyState, evolve } from './state.ts';
 import { taskStatus } from './tasks/task.ts';
 
-/** More of the same: `BATON_KERNEL_RUNS=20000 vitest run src/state/kernel`. */
+/** For more runs: `BATON_KERNEL_RUNS=20000 vitest run src/state/kernel`. */
 const numRuns = Number(process.env['BATON_KERNEL_RUNS'] ?? 300);
 
 interface Real {
@@ -69,7 +69,7 @@ function assertEqual(real: unknown, model: unknown): void {
   must(isDeepStrictEqual(real, model), `real: ${JSON.stringify(real)}\nmodel: ${JSON.stringify(model)}`);
 }
 
-/** The tasks as people see them. */
+/** The tasks as users see them. */
 function seen({ state, rules }: Story): unknown {
   return [...state.tasks.values()].map((task) => ({
     id: task.id,
@@ -102,7 +102,7 @@ function expected(model: Model): unknown {
 }
 
 it(
-  'does what the model does, whatever is said and by whomever',
+  'agrees with the model for any commands of any callers',
   () => {
     const commands = fc.commands(
       SPEECHES.map((speech) => speech.map((said) => new Said(said))),
@@ -119,9 +119,9 @@ it(
       }),
       { numRuns },
     );
-    // It takes five things in a row, which only long runs come upon.
+    // It takes five commands in a row, which only long runs reach.
     types.delete('MergeRequested');
-    // A property that gets nowhere proves nothing: every kind of entry was seen, and often.
+    // Checks that the runs produced every kind of entry, since a property without cases proves nothing.
     expect(types.size).toBe(19);
     expect([...types].filter(([, count]) => count < numRuns / 10)).toEqual([]);
   },

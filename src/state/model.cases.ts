@@ -4,15 +4,15 @@ import type { Command } from './decide.ts';
 import type { Rules } from './rules.ts';
 
 /**
- * The rules of the specification once more, as plainly as they can be said and without a line of the kernel: what a command may
- * do, and where it leaves the tasks. The kernel is compared with it, command by command.
+ * A second implementation of the specification's rules, as simple as possible and without code of the kernel: what a
+ * command may do, and the tasks' states after it. The kernel is compared with it after every command.
  */
 export interface Model {
   readonly rules: Rules;
-  /** How many commands there were, accepted or not. */
+  /** The number of commands so far, accepted or not. */
   said: number;
   readonly tasks: Map<string, ModelTask>;
-  /** Every session there ever was, and the exit signal that ended it. */
+  /** Every session so far, and the exit signal that ended it. */
   readonly sessions: Map<string, { readonly task: string; readonly epoch: number; exit: string | null }>;
 }
 
@@ -25,16 +25,16 @@ export interface ModelTask {
   role: string | null;
   epoch: number;
   live: Live | null;
-  /** The epochs of the records that count; null for an operator's own. */
+  /** The epochs of the records that count; null for an operator's own record. */
   records: (number | null)[];
   readonly after: string[];
-  /** Somebody has validated it, and Baton merges it. */
+  /** Whether the task was validated and Baton merges it. */
   merging: boolean;
-  /** Who worked on it. */
+  /** The principals that worked on the task. */
   readonly authors: Set<string>;
-  /** Whether its commit is known. There is one commit in this world. */
+  /** Whether the task's commit is known. The model has only one commit. */
   head: boolean;
-  /** Who approved it, and whether the commit was known then. */
+  /** The approver, and whether the commit was known at the approval. */
   approval: { readonly by: string; readonly head: boolean } | null;
 }
 
@@ -54,7 +54,7 @@ export function createModel(rules: Rules): Model {
   return { rules, said: 0, tasks: new Map(), sessions: new Map() };
 }
 
-/** Whether the command is accepted; where it is, the model has followed it. */
+/** Returns whether the command is accepted; if so, the model has applied it. */
 export function accepts(model: Model, { kind, command }: Command, caller: Caller): boolean {
   model.said += 1;
   switch (kind) {
@@ -90,7 +90,7 @@ export function accepts(model: Model, { kind, command }: Command, caller: Caller
   }
 }
 
-/** The task is there, and a session holds it: every write of a session passes here. */
+/** Requires that the task exists, and that the calling session holds it: every write of a session passes this check. */
 function withTask(model: Model, id: string, caller: Caller, then: (task: ModelTask) => boolean): boolean {
   const task = model.tasks.get(id);
   if (task === undefined) return false;
@@ -143,7 +143,7 @@ export function isClaimable({ tasks, rules }: Model, task: ModelTask): boolean {
   );
 }
 
-/** By the token: what a claim calls itself is a label. */
+/** The principal, by token; the claim's own name is only a label. */
 function principalOf(caller: Caller, live: Live | null): string {
   if (caller.kind === 'session') return live?.principal ?? '';
   return 'name' in caller ? `${caller.kind}:${caller.name}` : '';
@@ -151,7 +151,7 @@ function principalOf(caller: Caller, live: Live | null): string {
 
 const JUDGED: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
 
-/** An author does not judge; but a person may merge what another has approved. */
+/** An author must not judge, except that a person may merge what another principal has approved. */
 function mayJudge(task: ModelTask, principal: string): boolean {
   if (!task.authors.has(principal)) return true;
   const { approval, phase, head } = task;
@@ -159,7 +159,7 @@ function mayJudge(task: ModelTask, principal: string): boolean {
   return principal.startsWith('operator:') && phase === 'READY_FOR_MERGE' && isApproved;
 }
 
-/** Whether the claim has the role that the task waits for. */
+/** Reports whether the claim has the role that the task waits for. */
 function isTurn({ role, live }: ModelTask): boolean {
   return role === null || live?.role === role;
 }
@@ -203,7 +203,7 @@ function move(task: ModelTask, to: Phase, role: string | null): void {
   task.live = null;
 }
 
-/** Whether a way to this phase is open: the writeback, then the gates. */
+/** Reports whether a path to this phase is open: checks writeback first, then the gates. */
 function isOpen(model: Model, task: ModelTask, to: Phase, epoch: number | null): boolean {
   const completes = to === 'COMPLETED' && task.phase !== 'COMPLETED';
   if (completes && (epoch === null ? task.records.length === 0 : !task.records.includes(epoch))) return false;
@@ -249,7 +249,7 @@ function record(task: ModelTask, { record, epoch }: Of<'record-thought'>, caller
   return true;
 }
 
-/** Whoever names the commit first is an author, while it is worked on. */
+/** While a task is worked on, the first principal that names the commit is an author. */
 function nameCommit(task: ModelTask, principal: string): void {
   if (task.head || task.phase === 'COMPLETED' || JUDGED.has(task.phase)) return;
   task.authors.add(principal);
@@ -325,7 +325,7 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
     return false;
   const handsOn = succeeds && live.handoff !== null && to?.phase === 'COMPLETED';
   if (handsOn && task.phase === 'READY_FOR_MERGE' && model.rules.mergeGate) {
-    // A commit that was first recorded after the review was reviewed by no one.
+    // A commit that was first recorded after the review has not been reviewed.
     if (task.records.length === 0 || !task.head) return false;
     session.exit = said;
     task.live = null;
@@ -340,7 +340,7 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
   return true;
 }
 
-/** Where an exit leads; null where the task stays as it is. */
+/** The phase that an exit leads to; null if the task stays unchanged. */
 function whereTo(
   task: ModelTask,
   handoff: Live['handoff'],

@@ -6,13 +6,13 @@ import { toRecordedEvent } from './recorded-event.ts';
 import { emptyState, evolve } from './state.ts';
 
 /**
- * Ledgers of the version before causes, principals and adopted runbooks, with the whole state to which the code of that version folded them: one
- * of the demo, and random ones that have every other type of entry.
+ * Ledgers of the version before causes, principals and adopted runbooks, with the state to which that version folded
+ * them: one of the demo, and random ones with every other type of entry.
  */
 interface OldLedger {
   readonly name: string;
   readonly entries: readonly Pick<Entry, 'seq' | 'at' | 'actor' | 'type' | 'data'>[];
-  /** Maps are lists of pairs. */
+  /** The state, with maps as lists of pairs. */
   readonly state: { readonly [part: string]: unknown; readonly effects: readonly (readonly [string, OldEffect])[] };
 }
 
@@ -50,8 +50,9 @@ describe('a ledger of an earlier version', () => {
 });
 
 /**
- * Fields that are new may be there. Authors may be more: whoever claimed a task in IMPLEMENTATION is one today. So may budgets: a budget is
- * kept as long as its run, because it is checked again after the last process has gone.
+ * Adapts an old state. New fields may exist. Authors may be more, because a claim in IMPLEMENTATION now makes an
+ * author. Budgets may be more, because a budget is now kept as long as its run, to be checked again after the last
+ * process has exited.
  */
 function expected({ effects, ...state }: OldLedger['state']): Record<string, unknown> {
   const same: Record<string, unknown> = JSON.parse(JSON.stringify(state), (name, value: unknown) =>
@@ -60,7 +61,7 @@ function expected({ effects, ...state }: OldLedger['state']): Record<string, unk
   return { ...same, effects: effects.map(([key, effect]) => [key, effectOfToday(effect)]) };
 }
 
-/** Effects had names of their own for the fields of their entries. The number of a process is part of the key of its start. */
+/** Old effects had their own field names. The process number is now part of the key of a start. */
 function effectOfToday(old: OldEffect) {
   const { key, kind: _, start: __, seq, wakes, about, names, place, checks, ...rest } = old;
   const data = Object.fromEntries(Object.entries(rest).map(([name, value]) => [snakeCase(name), value]));

@@ -1,6 +1,6 @@
 import type { Event, EventType } from './event.ts';
 
-/** The result of a command: entries to record and an answer, or a refusal that changes nothing. */
+/** The result of a command: entries to record and an answer, or a refusal, which changes nothing. */
 export type Outcome<A> =
   | { readonly ok: true; readonly events: readonly Event[]; readonly answer: A }
   | { readonly ok: false; readonly refusal: Refusal };
@@ -24,9 +24,9 @@ export function refusal(
 }
 
 /**
- * Whether these entries judge a session by missing messages: its process ended or was silent without a signal, its claim was not renewed, a
- * timer fired. A message in the outbox could change each of these judgements, so the command loop records all kept messages of the project
- * first.
+ * Reports whether these entries judge a session by missing messages: its process exited or was silent without a signal,
+ * its claim was not renewed, a timer fired. A message in the outbox could change each of these judgements, so the
+ * command loop records all kept messages of the project first.
  */
 export function judgesBySilence(events: readonly Event[]): boolean {
   return events.some(({ type }) => JUDGEMENTS.has(type));

@@ -25,7 +25,7 @@ describe('the key of a page', () => {
       .thenRefused('bad-page-key');
   });
 
-  it('writes nothing more after it was revoked, also by a command that was on its way', () => {
+  it('writes nothing more after it was revoked, not even by a command in flight', () => {
     const named: Step[] = [[addPageKey, operator]];
     given(named).when(say.create(), ofPage).thenTypes(['TaskCreated']);
     given([...named, revoked])
@@ -64,7 +64,7 @@ describe('an operator who acts through a page', () => {
     senderRole: 'reviewer',
     phase: 'READY_FOR_MERGE',
   });
-  /** The operator writes by hand, and the task is up for review. */
+  /** The operator implements by hand and hands the task to review. */
   const written = (author: typeof operator): Step[] => [
     [say.create(), operator],
     [say.record({ commit_sha: OTHER }), author],

@@ -2,11 +2,11 @@ import type { Caller } from './caller.ts';
 import { event, type EventOf, type Events } from './event.ts';
 import { decided, type Outcome, refusal } from './outcome.ts';
 
-/** The key of a page, as this ledger names it. */
+/** A page's key, as this ledger names it. */
 export interface PageKeyRecord {
   readonly name: string;
   readonly origin: string;
-  /** Why it was revoked; null while it counts. */
+  /** Why the key was revoked; null while it is valid. */
   readonly revoked: string | null;
 }
 
@@ -14,7 +14,7 @@ interface PageKeyState {
   readonly pageKeys: Map<string, PageKeyRecord>;
 }
 
-/** Names the key of a page before its first write in this project. */
+/** Records a page's key before its first write in this project. */
 export function decideAddPageKey({ pageKeys }: PageKeyState, command: Events['PageKeyAdded']): Outcome<null> {
   const known = pageKeys.get(command.key_id);
   if (known === undefined) return decided([event('PageKeyAdded', command)], null);
@@ -22,13 +22,13 @@ export function decideAddPageKey({ pageKeys }: PageKeyState, command: Events['Pa
   return refuseRevoked(command.key_id, known.revoked);
 }
 
-/** A key that this ledger does not name has done nothing here. */
+/** Revokes a key. A key that this ledger does not name has written nothing here. */
 export function decideRevokePageKey({ pageKeys }: PageKeyState, command: Events['PageKeyRevoked']): Outcome<null> {
   const isNamed = pageKeys.get(command.key_id)?.revoked === null;
   return decided(isNamed ? [event('PageKeyRevoked', command)] : [], null);
 }
 
-/** A command may wait while the key of its page is revoked. */
+/** Refuses a command whose page's key was revoked while the command waited. */
 export function findRevokedPage({ pageKeys }: PageKeyState, caller: Caller): ReturnType<typeof refusal> | undefined {
   const via = caller.kind === 'operator' ? caller.via : undefined;
   if (via === undefined) return undefined;

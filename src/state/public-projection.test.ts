@@ -76,7 +76,7 @@ describe('a state as JSON', () => {
   });
 });
 
-/** A page that receives a projection at `cut` and folds the other entries itself. */
+/** The state of a page that receives a projection at `cut` and folds the later entries itself. */
 function seenByPage(entries: readonly RecordedEvent[], cut: number): State {
   const received = reread(publicProjection(fold(entries.slice(0, cut))));
   return viewOf(fold(entries.slice(cut), restoreState(received)));
@@ -90,7 +90,7 @@ function reread<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** What the page sees: all of a projection, restored. */
+/** The page's view: a whole projection, restored. */
 function viewOf(state: State): State {
   return restoreState(reread(publicProjection(state)));
 }

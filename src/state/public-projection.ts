@@ -11,8 +11,9 @@ import type { CheckRun, Flow } from './workflow/flow.ts';
 import type { HandoffRef } from './workflow/workflow-event.ts';
 
 /**
- * The state for the page: `restoreState` reads it, and `foldEntry` continues from it. Prompts, missions, messages and long texts are left out,
- * because the page reads them on demand; what `evolve` reads is kept. Answers to keyed commands, statements and lessons are for the daemon.
+ * The state for the page: `restoreState` reads it, and `foldEntry` continues from it. Prompts, missions, messages and
+ * long texts are omitted, because the page reads them on demand; fields that `evolve` reads are kept. Answers to keyed
+ * commands, statements and lessons are only for the daemon.
  */
 export function publicProjection(state: State): StateJson {
   return toStateJson({
@@ -36,7 +37,7 @@ function mapValues<V>(map: ReadonlyMap<string, V>, change: (value: V) => V): Map
   return changed;
 }
 
-/** Sessions of ended claims are read on demand. */
+/** The sessions of live claims; other sessions are read on demand. */
 function liveSessions({ tasks, sessions }: State): Map<string, Session> {
   const live = new Map<string, Session>();
   for (const { claim, lapsed } of tasks.values()) {
@@ -95,7 +96,7 @@ function publicChecks(checks: CheckRun): CheckRun {
   return { ...checks, failures: Object.fromEntries(ends) };
 }
 
-/** Enough for a row of a list. */
+/** The last line, which is enough for a row of a list. */
 function lastWords(output: string | null): string | null {
   return output === null ? null : excerptEnd(output, SHOWN_CHARACTERS);
 }
@@ -135,7 +136,7 @@ function publicPipeline(run: PipelineRun): PipelineRun {
   return { ...rest, plan: publicPipelinePlan(plan), history: Object.fromEntries(records) };
 }
 
-/** The steps, for the step graph. */
+/** The plan's steps, for the step graph. */
 function publicPipelinePlan<P extends Extract<Plan, { kind: 'pipeline' }>>(plan: P): P {
   return { ...plan, agents: {} };
 }
@@ -152,7 +153,7 @@ function publicDecision(decision: Decision): Decision {
     : { ...decision, context: excerptStart(decision.context, SHOWN_CHARACTERS) };
 }
 
-/** Which effects are owed, and what settles them; not what they say. */
+/** The effect's key and what settles it, without its content. */
 function publicEffect(effect: Effect): Effect {
   switch (effect.type) {
     case 'AgentRequested': {

@@ -5,7 +5,7 @@ import { mayReadEntry } from './read-access.ts';
 import * as runs from './runs/say.cases.ts';
 import * as say from './say.cases.ts';
 
-/** Two tasks; the agent that works on A was asked about. */
+/** Two tasks, and a decision about the agent that works on A. */
 function asked(): Play {
   const plan = { kind: 'agent', agent: runs.agentPlan() } as const;
   const play = new Play().order(say.create()).say(runs.configure([{ name: 'w', concurrency: 1, plan }]));
@@ -20,7 +20,7 @@ function readableBy(play: Play, caller: Caller): ReadonlySet<string> {
 
 const QUESTIONS = ['DecisionOpened', 'DecisionResolved', 'NotificationRequested'];
 
-it('what people were asked about a task is read by them, and by the sessions of that task', () => {
+it('decisions about a task can be read by people, and by the sessions of that task', () => {
   const play = asked();
   for (const caller of [say.operator, say.session('x1', 'A', 1), { kind: 'agent', agentId: 'x1' } as const])
     expect([...readableBy(play, caller)]).toEqual(expect.arrayContaining(QUESTIONS));

@@ -3,7 +3,9 @@ import type { EventType, RecordedEvent } from './event.ts';
 import { findTaskId } from './packet/statements-of.ts';
 import type { State } from './state.ts';
 
-/** Whether a caller reads what people were asked about a task: operators do, and sessions and agents for their own task. */
+/**
+ * Reports whether a caller may read a task's decisions: operators may, and sessions and agents may for their own task.
+ */
 export function mayReadDecisions(state: State, caller: Caller, taskId: string | null | undefined): boolean {
   if (caller.kind === 'operator') return true;
   const own = caller.kind === 'agent' ? state.agents.get(caller.agentId)?.task?.task_id : taskOf(caller);
@@ -14,7 +16,7 @@ function taskOf(caller: Caller): string | undefined {
   return caller.kind === 'session' ? caller.taskId : undefined;
 }
 
-/** Entries are read by everybody, except what people were asked. */
+/** Reports whether a caller may read an entry. Every caller may read every entry, except decisions. */
 export function mayReadEntry(state: State, caller: Caller, recorded: RecordedEvent): boolean {
   return !FOR_PEOPLE.has(recorded.type) || mayReadDecisions(state, caller, findTaskId(state, recorded));
 }

@@ -45,7 +45,7 @@ describe('an entry that is read', () => {
     expect([raised(LEDGER_LEVEL), raised(LEDGER_LEVEL + 1)]).toEqual([undefined, `LevelRaised to ${LEDGER_LEVEL + 1}`]);
   });
 
-  it('is not folded if its type belongs to the ledger, or is a name that every object has', () => {
+  it('is not folded if its type belongs to the ledger, or is a name that every object inherits', () => {
     expect([read('OutsideCheckpointMissing', {}), read('constructor', {})]).toEqual([undefined, undefined]);
   });
 });

@@ -14,7 +14,7 @@ import {
   type SettledRequest,
 } from './event.ts';
 
-/** An entry whose data does not have the fields of its type: it was not written by this program, or by a later version. */
+/** Thrown if an entry's data does not have the fields of its type: another program or a later version wrote it. */
 export class UnreadableEntry extends Error {
   readonly seq: number;
 
@@ -24,7 +24,7 @@ export class UnreadableEntry extends Error {
   }
 }
 
-/** Compiled on first use: a command that never opens a ledger does not pay for it. */
+/** Compiled on first use, because commands that open no ledger do not need them. */
 const finders = new Map<string, MisfitFinder>();
 
 function findMisfit(type: EventType, data: unknown): Misfit | undefined {
@@ -40,34 +40,40 @@ function isFolded(type: string): type is EventType {
   return Object.hasOwn(EVENTS, type);
 }
 
-/** The entries that only the ledger reads. All other types are in `EVENTS`. */
+/** The types of entries that only the ledger reads. All other types are in `EVENTS`. */
 const LEDGER_TYPES: ReadonlySet<string> = new Set(['OutsideCheckpointMissing']);
 
 /** Every type that an entry of this version can have. */
 export const ENTRY_TYPES: readonly string[] = [...Object.keys(EVENTS), ...LEDGER_TYPES];
 
-/** The type of an entry that a later version wrote: a daemon that meets one must not decide, because it would decide on half a state. */
+/**
+ * Returns the type of an entry that a later version wrote. A daemon that finds one must not decide, because its state
+ * would be incomplete.
+ */
 export function findUnknownType({ type, data }: Pick<Entry, 'type' | 'data'>): string | undefined {
   const level = type === 'LevelRaised' ? Number(data['level']) : 0;
   if (level > LEDGER_LEVEL) return `LevelRaised to ${level}`;
   return isFolded(type) || LEDGER_TYPES.has(type) ? undefined : type;
 }
 
-/** An entry to fold; undefined for types of the ledger, and for unknown ones (`findUnknownType`). Throws `UnreadableEntry` if the data does not fit its type. */
+/**
+ * Converts an entry to fold; undefined for types of the ledger, and for unknown ones (`findUnknownType`). Throws
+ * `UnreadableEntry` if the data does not fit its type.
+ */
 export function toRecordedEvent(entry: Entry): RecordedEvent | undefined {
   const { type, seq, at } = entry;
   if (!isFolded(type)) return undefined;
   const written = upcast(entry);
   const misfit = findMisfit(type, written);
   if (misfit !== undefined) throw new UnreadableEntry(entry, misfit);
-  // Few entries settle a command; the data of the others is not copied, which takes longer than the check.
+  // Few entries settle a command, so the others' data is not copied, which would take longer than the check.
   if (written['settles'] === undefined)
     return { type, data: written, seq, at, ...splitActor(entry.actor) } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const { settles, ...data } = written;
   return { type, data, seq, at, ...splitActor(entry.actor), settles } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** An event as it is written. The command that it settles is part of its data, so that the hash covers it. */
+/** Converts an event to a draft. The settled command is part of its data, so that the hash covers it. */
 export function toLedgerDraft(
   event: Event,
   actor: string,
@@ -80,8 +86,8 @@ export function toLedgerDraft(
 }
 
 /**
- * Reads the cause of entries that were written before causes were typed. This table is the only place that derives meaning from text. It
- * checks the actor, because sessions chose the text of their own entries.
+ * Patterns for the cause of entries from before causes were typed. This table is the only place that derives meaning
+ * from text. It checks the actor, because sessions chose the text of their own entries.
  */
 const CAUSE_PATTERNS: readonly { readonly actor: string; readonly reason: string; readonly cause: MoveCause }[] = [
   { actor: 'operator:', reason: 'cancelled: ', cause: 'cancelled' },
@@ -95,13 +101,13 @@ const CAUSE_PATTERNS: readonly { readonly actor: string; readonly reason: string
   { actor: 'system:', reason: 'no pull request: ', cause: 'publish-failed' },
 ];
 
-/** The data of an entry, with the typed fields that entries of its type have today. */
+/** Adds to an entry's data the typed fields that its type has today. */
 export function upcast({ type, actor, data }: Pick<Entry, 'type' | 'actor' | 'data'>): JsonObject {
   if (type === 'PhaseMoved' && data['cause'] === undefined)
     return { ...data, cause: deriveCause(actor, data['reason']) };
   if (type === 'SessionMeasured' && data['broken'] === undefined)
     return { ...data, broken: deriveViolations(data['violations']) };
-  // Older entries have no principal: their claims are told apart by the holder's name.
+  // Older entries have no principal, so their claims are distinguished by the holder's name.
   if (type === 'TaskClaimed' && data['principal'] === undefined) return { ...data, principal: data['holder'] ?? '' };
   return data;
 }
@@ -112,7 +118,7 @@ function deriveCause(actor: string, reason: unknown): MoveCause {
   return known?.cause ?? 'unrecorded';
 }
 
-/** Baton measured the violations, and wrote the kind of each before its text. */
+/** Derives the kinds of violations, which Baton wrote before each text. */
 function deriveViolations(violations: unknown): ViolationKind[] {
   const texts = Array.isArray(violations) ? violations.map(String) : [];
   return VIOLATION_KINDS.filter((kind) => texts.some((text) => text.startsWith(`${kind}: `)));

@@ -11,20 +11,20 @@ export interface Rules {
   readonly ciGate: boolean;
   /** The project merges through Baton: only the merge completes READY_FOR_MERGE. */
   readonly mergeGate: boolean;
-  /** Missing: no limit. */
+  /** Absent if there is no limit. */
   readonly maxAgents?: number;
   /** How long an agent may take to exit after its run has ended. */
   readonly leaveMs?: number;
-  /** `limits.blocks`: how many stops of one run are blocked before the agent is let go. Missing: `MAX_BLOCKS`. */
+  /** `limits.blocks`: how many stops of one run are blocked before the agent may stop. Default: `MAX_BLOCKS`. */
   readonly maxBlocks?: number;
   /** `limits.resumes`: how often handlers resume one run before a person is asked. */
   readonly maxResumes?: number;
   readonly checks?: readonly CheckPlan[];
-  /** Null: into the main branch. */
+  /** Null to merge into the main branch. */
   readonly merge?: { readonly method: MergeMethod; readonly into: string | null };
-  /** Missing: branches are merged locally. */
+  /** Absent if branches are merged locally. */
   readonly pulls?: PullRepository & { readonly draft: boolean };
-  /** How often work may go back to the fixer before a person is asked. Missing: 3. */
+  /** How often work may return to the fixer before a person is asked. Default: 3. */
   readonly reviewRounds?: number;
   /** The agent that implemented may also approve, in another session. */
   readonly sameAgentMayReview?: boolean;
@@ -32,28 +32,28 @@ export interface Rules {
   readonly prices?: readonly Price[];
   /** How long a task may stay in a phase before people are notified. */
   readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;
-  /** Why workers start no workflow: the runbook leaves open what is checked, and no operator has accepted that. */
+  /** Why workers start no workflow: the runbook does not set what is checked, and no operator has accepted that. */
   readonly unchecked?: Refusal;
   /** Why workers start no workflow: only authors could review. */
   readonly unreviewable?: Refusal;
-  /** Missing: the workers that were last configured. */
+  /** Default: the workers that were last configured. */
   readonly workers?: readonly WorkerPlan[];
   /** The rules of each adopted runbook, by its sha256. */
   readonly adopted?: ReadonlyMap<string, Rules>;
 }
 
-/** Before the first adoption, the rules that are passed in. */
+/** Returns the rules in force; before the first adoption, the rules that are passed in. */
 export function rulesInForce(state: AdoptionState, rules: Rules): Rules {
   const adoption = findAdoption(state);
   return adoption === undefined ? rules : requirePinnedRules(rules, adoption.sha256);
 }
 
-/** The rules that a task's workflow was started with, else those in force, which are passed in. */
+/** Returns the rules with which a task's workflow was started, else those in force, which are passed in. */
 export function rulesFor({ flow: { runbook } }: { readonly flow: Pick<Flow, 'runbook'> }, inForce: Rules): Rules {
   return runbook === null ? inForce : requirePinnedRules(inForce, runbook);
 }
 
-/** Throws rather than fall back: a missing gate would be open. */
+/** Throws instead of falling back, because a missing gate would be open. */
 function requirePinnedRules({ adopted }: Rules, sha256: string): Rules {
   const found = adopted?.get(sha256);
   if (found === undefined) throw new Error(`the rules of the runbook ${sha256} are not loaded`);
@@ -70,7 +70,7 @@ export interface AdoptionState {
 
 const IN_FORCE = 'in-force';
 
-/** Undefined before the first adoption. */
+/** Returns undefined before the first adoption. */
 export function findAdoption({ adopted }: AdoptionState): Adoption | undefined {
   return adopted.get(IN_FORCE);
 }
@@ -83,11 +83,11 @@ export function evolveAdoption(
   adopted.set(IN_FORCE, { sha256, commit, committed, by, at });
 }
 
-/** The runbook in force, and those that open workflows were started with. */
+/** Returns the runbook in force, and those of open workflows. */
 export function runbooksInUse(
   state: AdoptionState & { readonly tasks: ReadonlyMap<string, { readonly flow: Pick<Flow, 'runbook'> }> },
 ): ReadonlySet<string> {
-  // A completed task can be reinstated, and then follows the same rules.
+  // Completed tasks are included, because they can be reinstated and then follow the same rules.
   const pinned = [...state.tasks.values()].map(({ flow }) => flow.runbook);
   return new Set([findAdoption(state)?.sha256, ...pinned].filter((sha256) => typeof sha256 === 'string'));
 }

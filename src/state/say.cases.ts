@@ -13,7 +13,7 @@ import type { OperateTask } from './tasks/operate-task.ts';
 import type { SendHandoff } from './tasks/send-handoff.ts';
 import type { HeldHandoff, Task } from './tasks/task.ts';
 
-/** Commands and callers, said as briefly as tests can be read. */
+/** Short forms of commands and callers for tests. */
 export const operator: Caller = { kind: 'operator', name: 'ann' };
 export const PAGE_KEY = 'page-3-0a1b2c3d';
 /** The same person, through a page. */
@@ -24,7 +24,7 @@ export const addPageKey: Command = {
 };
 export const worker: Caller = { kind: 'worker', name: 'bob' };
 export const system: Caller = { kind: 'system', name: 'clock' };
-/** `s1` is the session of the first claim on A, unless told otherwise. */
+/** A session; by default `s1`, that of the first claim on A. */
 export function session(sessionId = 's1', taskId = 'A', epoch = 1): Caller & { kind: 'session' } {
   return { kind: 'session', sessionId, taskId, epoch };
 }
@@ -124,7 +124,7 @@ export function handoff(more: Partial<SendHandoff> = {}): Command {
   return { kind: 'send-handoff', command };
 }
 
-/** The handoff as entries hold it. */
+/** A handoff in the form that entries contain. */
 export function heldHandoff(more: Partial<HeldHandoff> = {}): HeldHandoff {
   return {
     handoff_id: 'h1',
@@ -164,7 +164,7 @@ export function ended(type: ClaimEnd, reason: string | null = null, epoch = 1): 
   return event(type, { task_id: 'A', epoch, session_id: `s${epoch}`, reason });
 }
 
-/** Stands for a task that is not there, so that a test fails with a difference and not with an exception. */
+/** Used if a task is missing, so that a test fails with a difference instead of an exception. */
 export const emptyTask: Task = createTask({
   type: 'TaskCreated',
   seq: 0,

@@ -7,7 +7,7 @@ import { isClaimable, type Model } from './model.cases.ts';
 import type { Rules } from './rules.ts';
 import * as say from './say.cases.ts';
 
-/** What somebody says, as soon as it is known who is there to say it. */
+/** A generated command, built once the model's tasks and sessions are known. */
 export type Speech = (model: Model) => readonly [Command, Caller];
 
 const speech = (said: Speech): Speech => said;
@@ -16,11 +16,11 @@ const IDS = ['A', 'B', 'C'];
 const id = fc.constantFrom('A', 'A', 'B', 'B', 'C');
 const role = fc.constantFrom('implementer', 'reviewer', 'closer');
 const phase = fc.constantFrom(...PHASES);
-/** Any number; whoever picks with it takes the rest of a division, so that it fits whatever is there. */
+/** Any number; its users take a remainder, so that it fits any list. */
 const pick = fc.nat(1_000);
 const epoch = fc.constantFrom(0, 0, 0, -1, 1);
 
-/** Mostly the session that holds a claim now; sometimes one whose claim is over. */
+/** Mostly the session that holds a claim, sometimes one whose claim has ended. */
 function someSession(model: Model, n: number, task?: string): Caller & { kind: 'session' } {
   const all = [...model.sessions].map(([sessionId, { task: taskId, epoch }]) => ({ sessionId, taskId, epoch }));
   const live = all.filter(({ sessionId, taskId }) => model.tasks.get(taskId)?.live?.session === sessionId);
@@ -37,10 +37,10 @@ function current(model: Model, task: string, more: number): number {
   return (model.tasks.get(task)?.epoch ?? 0) + more;
 }
 
-/** Separate principals: without them nothing that was worked on would ever be reviewed. */
+/** Different principals, because without them no work would ever be reviewed. */
 const CLAIMANTS: readonly Caller[] = [say.worker, { kind: 'worker', name: 'cleo' }, say.operator];
 
-/** A name that nobody had before. */
+/** A name that was not used before. */
 const fresh = (model: Model, prefix: string): string => `${prefix}${model.said}`;
 
 const create = fc
@@ -99,7 +99,7 @@ const record = fc
     }),
   );
 
-/** Mostly what helps the task on. */
+/** Mostly the actions with which the task progresses. */
 const operate = fc.tuple(id, fc.constantFrom('unblock', 'reinstate', 'cancel', 'waive'), pick).map(([some, any, n]) =>
   speech((model) => {
     const stuck = [...model.tasks].filter(([, { phase }]) => phase === 'BLOCKED' || phase === 'COMPLETED');
@@ -146,7 +146,7 @@ const handoff = fc.tuple(id, fc.option(phase), fc.option(role), role, pick).map(
   }),
 );
 
-/** Everything that anybody may say, what matters most the most often. */
+/** Every command that any caller may send, the important ones most often. */
 export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   create,
   depend,
@@ -171,7 +171,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   exit,
 ];
 
-/** Two tasks to begin with, somewhere on their way. */
+/** Two initial tasks in random phases. */
 export const BEGINNING: fc.Arbitrary<readonly CreateTask[]> = fc.tuple(startOf('A'), startOf('B'));
 
 function startOf(id: string): fc.Arbitrary<CreateTask> {
@@ -180,7 +180,7 @@ function startOf(id: string): fc.Arbitrary<CreateTask> {
   return fc.record(options, { requiredKeys: ['id', 'title', 'phase'] });
 }
 
-/** Mostly none: where a gate is closed, little else happens. */
+/** Mostly no gates, because few commands succeed behind a closed gate. */
 export const GATES: fc.Arbitrary<Rules> = fc.constantFrom(
   { ciGate: false, mergeGate: false },
   { ciGate: false, mergeGate: false },

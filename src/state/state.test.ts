@@ -9,7 +9,7 @@ const entry = (event: object, seq = 9): RecordedEvent =>
   ({ seq, at: '2026-01-01T00:00:00.000Z', actor: 'system:x', ...event }) as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 describe('the fold', () => {
-  it('lets entries of other rooms pass, whatever they are about', () => {
+  it('accepts entries of other rooms', () => {
     const { state } = given([[create(), operator]]);
     const before = structuredClone(state);
     evolve(state, entry({ type: 'WorktreeMade', data: { task_id: 'A', path: 'x' } }));
@@ -17,7 +17,7 @@ describe('the fold', () => {
     expect(state).toEqual({ ...before, seq: 10 });
   });
 
-  it('does not argue with what was recorded about tasks it does not know', () => {
+  it('accepts entries about unknown tasks', () => {
     const lost = {
       type: 'ClaimExpired',
       data: { task_id: 'X', epoch: 1, session_id: 's', reason: null },
@@ -34,7 +34,7 @@ describe('the fold', () => {
     expect(state.settled).toEqual(new Map([['k', 1]]));
   });
 
-  it('forgets the result of a claim by hand when the claim ends', () => {
+  it('drops the result of a claim by hand when the claim ends', () => {
     const { state } = given([
       [create(), operator],
       [claim(), worker],
@@ -47,7 +47,7 @@ describe('the fold', () => {
     expect(state.sessions.get('s1')).not.toHaveProperty('result');
   });
 
-  it('can be taken back, with maps that can', () => {
+  it('can be rolled back, with maps that support it', () => {
     const maps: TrackedMap<string, unknown>[] = [];
     const state = emptyState(<V>() => {
       const map = new TrackedMap<string, V>();

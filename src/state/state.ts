@@ -22,26 +22,28 @@ import type { WorkflowEvents } from './workflow/workflow-event.ts';
 /** A project, as the fold of its ledger. The values are immutable; only the maps change. */
 export interface State extends Runs, Timelines, FleetState {
   readonly tasks: Map<string, Task>;
-  /** The reverse edges of `after`. */
+  /** The reverse of `after`: the tasks that wait for each task. */
   readonly dependants: Map<string, Dependants>;
   readonly sessions: Map<string, Session>;
   /** Audit sessions that owe a thought record; a seal waits for it. */
   readonly openAudits: Map<string, Audit>;
   /** The runbook in force, under a single key. */
   readonly adopted: Map<string, Adoption>;
-  /** Answers of operators about the project: see `workflow/decline-checks.ts`. */
+  /** Operators' answers about the project: see `workflow/decline-checks.ts`. */
   readonly answers: Map<string, ProjectAnswer>;
-  /** The keys of pages that act for an operator here, by id. */
+  /** The keys of pages that act for an operator in this project, by id. */
   readonly pageKeys: Map<string, PageKeyRecord>;
   readonly main: MainBranches;
-  /** What agents, people and gates reported about each task, for the next reader: see `packet/`. */
+  /** The reports of agents, people and gates about each task, for the next reader: see `packet/`. */
   readonly statements: Statements;
   readonly memory: Memory;
-  /** The open workflows that workers started: task → worker. A worker starts as many as its `concurrency` says. */
+  /** The open workflows that workers started: task → worker. A worker's `concurrency` limits their number. */
   readonly workersWorkflows: Map<string, string>;
-  /** The newest answers to keyed commands: a retry gets the same answer, and nothing happens twice. */
+  /** The newest answers to keyed commands: a repeated command gets the same answer without a second effect. */
   readonly settled: Map<string, unknown>;
-  /** The types of entries that this version does not know, with the seq of the first of each: see `findUnknownEntry`. */
+  /**
+   * The types of entries that this version does not know, with the seq of the first of each: see `findUnknownEntry`.
+   */
   readonly unknown: Map<string, number>;
   seq: number;
 }
@@ -50,11 +52,11 @@ export interface Session {
   readonly id: string;
   readonly taskId: string;
   readonly epoch: number;
-  /** Who answers for it: see `caller.ts`. */
+  /** The principal responsible for it: see `caller.ts`. */
   readonly principal: string;
   /** The entry of its exit signal: a repeated signal gets the same answer. */
   readonly exit: AgentSessionCompleted | null;
-  /** The workspace and mission; missing for a claim that was taken by hand. */
+  /** The workspace and mission; absent for a claim by hand. */
   readonly prepared?: SessionPreparation;
   readonly result?: Result;
   readonly measured?: boolean;
@@ -68,7 +70,7 @@ interface Audit {
   readonly taskId: string | null;
 }
 
-/** `newMap` makes maps that can be rolled back. */
+/** Creates an empty state. `newMap` makes maps that can be rolled back. */
 export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): State {
   return {
     tasks: newMap(),
@@ -92,7 +94,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
   };
 }
 
-/** A copy that can be changed without changing the original. Tasks, runs and sessions are values and are shared. */
+/** Copies the state, so that the copy can be changed separately. Tasks, runs and sessions are immutable and shared. */
 export function copyState(state: State): State {
   const parts = Object.entries(state).map(([name, part]: [string, unknown]) => [
     name,
@@ -101,7 +103,7 @@ export function copyState(state: State): State {
   return Object.fromEntries(parts) as State; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** Folds an entry into the state, in place: a hundred thousand tasks are not copied for each entry. */
+/** Folds an entry into the state in place, so that a hundred thousand tasks are not copied for each entry. */
 export function evolve(state: State, recorded: RecordedEvent): State {
   keepStatements(state, recorded);
   switch (recorded.type) {
@@ -138,7 +140,7 @@ export function evolve(state: State, recorded: RecordedEvent): State {
   return state;
 }
 
-/** Folds an entry of the ledger, whatever its type. Returns it if this version knows the type. */
+/** Folds an entry of any type. Returns it if this version knows the type. */
 export function foldEntry(state: State, entry: Entry): RecordedEvent | undefined {
   const recorded = toRecordedEvent(entry);
   if (recorded !== undefined) evolve(state, recorded);
@@ -148,7 +150,10 @@ export function foldEntry(state: State, entry: Entry): RecordedEvent | undefined
   return recorded;
 }
 
-/** The first entry that this version could not fold. As long as there is one, nothing may be decided on this state. */
+/**
+ * Returns the first entry that this version could not fold. While there is one, no command may be decided on this
+ * state.
+ */
 export function findUnknownEntry({ unknown }: Pick<State, 'unknown'>): UnknownEntry | undefined {
   let first: UnknownEntry | undefined;
   for (const [type, seq] of unknown) if (first === undefined || seq < first.seq) first = { type, seq };
@@ -160,7 +165,7 @@ interface UnknownEntry {
   readonly seq: number;
 }
 
-/** Before the entry is folded: the entry that ends a claim is about the claim that it ends. */
+/** Called before the entry is folded, because an entry that ends a claim is about that claim. */
 function keepStatements(state: State, recorded: RecordedEvent): void {
   const found = statementsOf(state, recorded);
   if (found !== undefined)
@@ -168,7 +173,7 @@ function keepStatements(state: State, recorded: RecordedEvent): void {
   evolveMemory(state.memory, state.tasks, recorded);
 }
 
-/** Longer than any client retries. */
+/** Larger than the number of answers during any client's retries. */
 const KEPT_ANSWERS = 100_000;
 
 function keepAnswer(state: State, { key, answer }: SettledRequest): void {
@@ -202,7 +207,10 @@ function evolveWithTask(state: State, recorded: RecordedEvent): void {
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
 }
 
-/** Without a next role no worker continues it, for example after it was reinstated: it must not keep its starter from the next task. */
+/**
+ * Without a next role no worker continues a workflow, for example after it was reinstated, so it does not count against
+ * its worker's limit.
+ */
 function trackWorkflow({ workersWorkflows }: State, task: Task, worker: string): void {
   const isOver = isCancelled(task) || task.nextRole === null;
   if (isOver) workersWorkflows.delete(task.id);
@@ -224,7 +232,7 @@ function updateSession(state: State, id: string, what: Partial<Session>): void {
   if (session !== undefined) state.sessions.set(id, { ...session, ...what });
 }
 
-/** The result has been compared with the measurement and is no longer needed. */
+/** Removes a result that has been compared with the measurement. */
 function measureSession(state: State, id: string): void {
   const session = state.sessions.get(id);
   if (session === undefined) return;
@@ -232,7 +240,10 @@ function measureSession(state: State, id: string): void {
   state.sessions.set(id, { ...rest, measured: true });
 }
 
-/** A claim by hand is never measured: without this, a caller that claims and reports again and again would fill the memory. */
+/**
+ * Removes the results of a claim by hand, which is never measured: otherwise, a caller that repeatedly claims and
+ * reports would fill the memory.
+ */
 function forgetUnmeasured(state: State, id: string): void {
   const session = state.sessions.get(id);
   if (session?.result === undefined || session.prepared !== undefined) return;
@@ -240,7 +251,7 @@ function forgetUnmeasured(state: State, id: string): void {
   state.sessions.set(id, rest);
 }
 
-/** An audit of a task is settled by a record of that task; one without a task, by any record of its actor. */
+/** Settles audits: one of a task by a record of that task, one without a task by any record of its actor. */
 function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'ThoughtRecorded' }>): void {
   for (const { id, actor, taskId } of state.openAudits.values()) {
     const concerns = taskId === null ? actor === recorded.actor : taskId === recorded.data.task_id;
@@ -248,7 +259,7 @@ function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'Th
   }
 }
 
-/** The tasks that wait for a task, in chunks: thousands may wait for one, and only the last chunk is copied when one is added. */
+/** The tasks that wait for a task, in chunks: thousands may wait for one, and adding one copies only the last chunk. */
 type Dependants = readonly (readonly string[])[];
 const CHUNK = 256;
 
@@ -263,7 +274,7 @@ function addDependant({ dependants }: DependencyMap, before: string, taskId: str
   dependants.set(before, more);
 }
 
-/** Oldest edge first. */
+/** Yields dependent tasks, oldest edge first. */
 export function* dependantsOf({ dependants }: DependencyMap, id: string): Generator<string> {
   for (const chunk of dependants.get(id) ?? []) yield* chunk;
 }

@@ -52,7 +52,7 @@ describe('the status is derived', () => {
     expect(taskStatus(given(steps).task('A'))).toBe(status);
   });
 
-  it('todo: a review that ended before anything came of it', () => {
+  it('todo: a review that ended without a verdict', () => {
     const review: Step[] = [
       [create('A', { phase: 'READY_FOR_REVIEW' }), operator],
       [claim(), worker],
@@ -73,7 +73,7 @@ describe('a task is claimable', () => {
     expect(isClaimable(state, task('A'), OPEN)).toBe(withGate || phase === 'CI_PENDING');
   });
 
-  it('while nobody has claimed it', () => {
+  it('while it has no claim', () => {
     const { state, task } = given([
       [create(), operator],
       [claim(), worker],
@@ -81,7 +81,7 @@ describe('a task is claimable', () => {
     expect(isClaimable(state, task('A'), OPEN)).toBe(false);
   });
 
-  it('when everything it waits for is done', () => {
+  it('when all its dependencies are done', () => {
     const waits: Step[] = [
       [create('A'), operator],
       [create('B'), operator],
@@ -111,7 +111,7 @@ describe('a task is claimable', () => {
 });
 
 describe('missions name a task', () => {
-  it('by its own id where that has the form, else by its serial number', () => {
+  it('by its own id if that has the form, else by its serial number', () => {
     const { task } = given([
       [create('T0420', { epicId: 'E005', prdId: 'PRD-001' }), operator],
       [create('P0.1.1'), operator],

@@ -1,8 +1,11 @@
-/** Can be undone: the state runs ahead of the ledger; if a commit fails, it goes back without a new fold. */
+/**
+ * A map whose changes can be undone: the state is ahead of the ledger, and if a commit fails, it is rolled back without
+ * a new fold.
+ */
 export class TrackedMap<K, V> extends Map<K, V> {
   #changes: { readonly key: K; readonly before: { readonly value: V } | undefined }[] | undefined;
 
-  /** Changes from here on can be undone; earlier ones are final. */
+  /** Starts recording changes, which can be undone; earlier changes are final. */
   begin(): void {
     this.#changes = [];
   }

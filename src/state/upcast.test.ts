@@ -7,9 +7,9 @@ import { emptyState, evolve } from './state.ts';
 
 interface Scene {
   readonly name: string;
-  /** As recorded before causes were typed: moves have a reason and no cause. */
+  /** Entries from before causes were typed: moves have a reason but no cause. */
   readonly entries: readonly Pick<Entry, 'seq' | 'at' | 'actor' | 'type' | 'data'>[];
-  /** What the code of that time folded them to. */
+  /** The tasks to which the code of that time folded them. */
   readonly tasks: Readonly<Record<string, object>>;
 }
 
@@ -31,7 +31,7 @@ describe('a ledger from before typed causes', () => {
       expect(state.tasks.get(id)?.blocked).toEqual('blocked' in task ? task.blocked : null);
   });
 
-  it('has moves without a cause, so that the table is what reads them', () => {
+  it('has moves without a cause, which are read by the table', () => {
     const moves = scenes.flatMap(({ entries }) => entries.filter(({ type }) => type === 'PhaseMoved'));
     expect(moves.length).toBeGreaterThan(20);
     expect(moves.filter(({ data }) => 'cause' in data)).toEqual([]);
@@ -60,7 +60,7 @@ describe('the cause of an old move', () => {
     },
   );
 
-  it('is not read from text where the entry has one', () => {
+  it('is not read from text if the entry has one', () => {
     const data = { reason: 'cancelled: x', cause: 'updated' };
     expect(upcast({ type: 'PhaseMoved', actor: 'operator:ann', data })).toBe(data);
   });

@@ -79,7 +79,7 @@ describe('the log of an ACP agent', () => {
     ]);
   });
 
-  it('shows a call with its title, and again when the agent names what it works on', () => {
+  it('shows a call with its title, and again when the agent names its file or command', () => {
     expect(
       readable(
         call({ title: 'Shell', kind: 'execute', rawInput: {} }),
@@ -89,7 +89,7 @@ describe('the log of an ACP agent', () => {
     ).toEqual(['▸ Bash  Shell', '▸ Bash  npm test', '  ✗ 1 failed']);
   });
 
-  it('shows who asked for what, and errors', () => {
+  it('shows the sender of each request, and errors', () => {
     expect(
       readable(
         { type: 'permission', tool: 'Bash', what: '{"command":"rm x"}', outcome: 'asked' },

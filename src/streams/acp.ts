@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, numberOf, textOf } from '../protocol/shape/read-
 import { type ClientStream, preToolDenial } from './client-stream.ts';
 import { parseJsonFields, type StreamEvent, type TokenUsage, type UsageEvent } from './stream-event.ts';
 
-/** A line that the driver of an ACP agent prints. `update` is the agent's own, with pieces of one text joined. */
+/** A line that the driver of an ACP agent prints. `update` is the agent's own, with the pieces of a text joined. */
 export type AcpLine =
   | {
       readonly type: 'session';
@@ -11,7 +11,7 @@ export type AcpLine =
       readonly agent: string;
       readonly version: string;
       readonly model: string | null;
-      /** The agent can load the session in a later process. */
+      /** Whether the agent can load the session in a later process. */
       readonly resumable: boolean;
     }
   | { readonly type: 'prompt'; readonly text: string }
@@ -32,12 +32,12 @@ export type AcpLine =
       readonly is_retrying: boolean;
     }
   | { readonly type: 'note'; readonly text: string }
-  /** The agent reported something that is not printed. */
+  /** The agent sent a report that is not printed. */
   | { readonly type: 'activity' }
-  /** The turn has ended, and the process exits. Turns that continue with another prompt have no line. */
+  /** The turn has ended and the process exits. Turns that continue with another prompt have no such line. */
   | { readonly type: 'end'; readonly failed: boolean };
 
-/** The lines of the driver. The agents keep records of their own, which Baton does not read. */
+/** The stream of the driver. The agents keep their own records, which Baton does not read. */
 export const acpStream: ClientStream = {
   recordsIn: () => NOWHERE,
   readLine: parseAcpLine,

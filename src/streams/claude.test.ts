@@ -58,7 +58,7 @@ describe('events of Claude Code', () => {
     });
   });
 
-  it('hears that it was refused a tool', () => {
+  it('reports a refused tool', () => {
     expect(read('permission')).toContainEqual(expect.objectContaining({ kind: 'permission', tool: 'Write' }));
   });
 
@@ -72,7 +72,7 @@ describe('events of Claude Code', () => {
     expect(parseClaudeLine(JSON.stringify(subagent), AT)).toEqual([]);
   });
 
-  it('stumbles over nothing', () => {
+  it('ignores unknown lines', () => {
     expect(STRANGE_LINES.flatMap((line) => parseClaudeLine(line, AT))).toEqual([]);
     const types = fc.constantFrom('system', 'assistant', 'user', 'result', 'control_request', 'rate_limit_event');
     const lines = fc.record({

@@ -36,24 +36,25 @@ export const claudeStream: ClientStream = {
     ),
   record: {
     filesOf: ({ path }) => [path, ...filesBelow(path.replace(/\.jsonl$/, ''))],
-    // The stream reports each message first. A message it has not reported belongs to a finished turn.
+    // The stream reports each message before the record does. A message that the stream has not reported belongs to a
+    // finished turn.
     readLine: (line) => usageOfRecordedMessage(line).map((event) => ({ ...event, isUpdate: true })),
-    // The stream names the model, and counts each request.
+    // The record need not name the model, because the stream names it for each request.
     modelIn: () => '',
     isUncounted: () => false,
   },
-  // `continue` alone would still let Claude Code run the tool.
+  // With `continue` alone, Claude Code would still run the tool.
   denyTool: (reason) => ({
     answer: { continue: false, stopReason: reason, hookSpecificOutput: preToolDenial(reason) },
     endsProcess: false,
   }),
 };
 
-/** Reads a line of `claude -p --output-format stream-json --verbose`. */
+/** Parses a line of `claude -p --output-format stream-json --verbose`. */
 export function parseClaudeLine(line: string, at: number): readonly StreamEvent[] {
   const event = parseJsonFields(line);
   if (event === null) return [];
-  // A subagent's words are a tool result for the agent; its usage counts.
+  // For the agent, a subagent's text is a tool result; its usage counts.
   if (typeof event['parent_tool_use_id'] === 'string')
     return event['type'] === 'assistant' ? usageOfMessage(event) : [];
   switch (event['type']) {
@@ -96,7 +97,7 @@ function readAssistant(event: Fields): StreamEvent[] {
   return [...objectsOf(fieldsOf(event['message'])['content']).flatMap(readBlock), ...usageOfMessage(event)];
 }
 
-/** A message spans several lines, each with the usage at its start. */
+/** A message has several lines, each with the usage at the message's start. */
 function usageOfMessage(event: Fields): UsageEvent[] {
   const { id, usage } = fieldsOf(event['message']);
   const counted = fieldsOf(usage);
@@ -142,14 +143,14 @@ export const CLAUDE_ERRORS: ReadonlyMap<string, AgentError> = new Map([
   ['rate_limit', 'rate_limited'],
 ]);
 
-/** The usage of this turn over all models; older versions count only the conversation's model. */
+/** The usage of this turn over all models; older versions report only the conversation's model. */
 function createUsageEvent(event: Fields): UsageEvent {
   const models = Object.values(fieldsOf(event['model_usage_since_last_result'])).map(fieldsOf);
   if (models.length > 0) return { kind: 'usage', of: 'turn', usage: models.map(usageOfModel).reduce(addUsage) };
   return { kind: 'usage', of: 'turn', usage: parseClaudeUsage(fieldsOf(event['usage'])) };
 }
 
-/** Parses the API's field names, used in the stream and in the client's record. */
+/** Parses the API's field names, which occur in the stream and in the client's record. */
 function parseClaudeUsage(usage: Fields): TokenUsage {
   return {
     input: numberOf(usage['input_tokens']),

@@ -40,7 +40,7 @@ describe('the record of Codex', () => {
     const next = record.read(hint(path, 'c1', 't2'));
     const request = { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null };
     expect(next).toMatchObject({ isUncounted: true, events: [{ of: 'conversation', id: 'c1', request }] });
-    // A version that counts first leaves nothing out.
+    // A version that counts before the tool call has no uncounted request.
     add('rollout-c1.jsonl', call('t3'), count(200));
     expect(record.read(hint(path, 'c1', 't3'))).toMatchObject({ isUncounted: false });
     expect(record.read(hint(path, 'c1')).events).toEqual([]);
@@ -65,7 +65,7 @@ describe('the record of Gemini CLI', () => {
     expect(events).toEqual(['m1', 'm2'].map((id) => ({ kind: 'usage', of: 'message', id, usage })));
   });
 
-  it('is searched in two levels of folders: a hook may name any path, and a walk takes long', () => {
+  it('is searched in two levels of folders, because a hook may name any path and a walk takes long', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('chats/c1/a/m2.jsonl', line('m2', LATER));
     add('chats/c1/a/b/m3.jsonl', line('m3', LATER));
@@ -75,7 +75,7 @@ describe('the record of Gemini CLI', () => {
     expect(performance.now() - startMs).toBeLessThan(2000);
   });
 
-  it('of another conversation is not reached through its name', () => {
+  it('of another conversation cannot be reached through its name', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('other/x.jsonl', line('m2', LATER));
     expect(new ClientRecord('gemini', SINCE).read(hint(path, '../other')).events).toHaveLength(1);

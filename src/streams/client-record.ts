@@ -7,13 +7,16 @@ import { parseJsonFields, type UsageEvent } from './stream-event.ts';
 
 export interface RecordedUsage {
   readonly events: readonly UsageEvent[];
-  /** The request of this tool call is not in the record yet. */
+  /** Whether the record lacks the request of this tool call. */
   readonly isUncounted: boolean;
   /** The last model in the record; null if the record names none. */
   readonly model: string | null;
 }
 
-/** Before a tool call the stream lacks the usage (Codex, Gemini) or the output (Claude). Each line is read once. */
+/**
+ * Follows a client's record of a conversation. Before a tool call the stream lacks the usage (Codex, Gemini) or the
+ * output (Claude). Each line is read once.
+ */
 export class ClientRecord {
   readonly #layout: ClientStream['record'];
   readonly #since: string;

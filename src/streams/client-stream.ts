@@ -8,17 +8,22 @@ import { addUsage, NOTHING_USED } from './tally.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One format of output: how Baton reads the stream and the records of its client, and refuses a tool. */
+/** One output format: how Baton parses the stream and the records of its client, and refuses a tool. */
 export interface ClientStream {
-  /** The folder with the client's records. In a sandbox it lies elsewhere outside. */
+  /** The folder with the client's records. In a sandbox it is at another path outside. */
   readonly recordsIn: (env: Environment) => string;
-  /** Reads a line of output received at `at` (milliseconds). */
+  /** Parses a line of output received at `at` (milliseconds). */
   readonly readLine: (line: string, at: number) => readonly StreamEvent[];
-  /** Reads what is known only after the process has ended. Of two errors, the one with a kind counts. */
+  /** Returns events that are known only after the process has exited. Of two errors, the one with a kind counts. */
   readonly readEnd: (end: ProcessEnd) => readonly StreamEvent[];
-  /** The usage of a client in a person's terminal, which has no stream, from its record. Undefined if it has none. */
+  /**
+   * Reads the usage of a client in a user's terminal, which has no stream, from its record; undefined if there is none.
+   */
   readonly readTranscript: (excerpt: TranscriptExcerpt) => UsageEvent | undefined;
-  /** In a person's terminal: a client stopped in a turn never runs the hook that names it. Null: none or several. */
+  /**
+   * Finds the conversation of a client in a user's terminal, because a client that is stopped in a turn never runs the
+   * hook that names it. Null if there are none or several.
+   */
   readonly findConversation: (start: ConversationStart) => string | null;
   readonly record: RecordLayout;
   /** Refuses a tool and ends the turn. */
@@ -37,44 +42,44 @@ interface ProcessEnd {
 
 export interface TranscriptExcerpt {
   readonly conversation: string;
-  /** RFC 3339: only lines from then on. */
+  /** RFC 3339: only lines since then count. */
   readonly since: string;
   /** The folder of `recordsIn`. */
   readonly folder: string;
 }
 
 export interface ConversationStart {
-  /** Milliseconds: the record was written since then. */
+  /** Milliseconds: only records written since then count. */
   readonly since: number;
   readonly cwd: string;
   /** The folder of `recordsIn`. */
   readonly folder: string;
 }
 
-/** The location of the client's record of a conversation, from a hook. */
+/** The location of the client's record of a conversation, as a hook reports it. */
 export interface RecordHint {
-  /** `transcript_path`. */
+  /** The hook's `transcript_path`. */
   readonly path: string;
-  /** `session_id`. */
+  /** The hook's `session_id`. */
   readonly conversation: string;
-  /** `tool_use_id`; Gemini CLI sends none. */
+  /** The hook's `tool_use_id`; Gemini CLI sends none. */
   readonly toolUse: string | undefined;
 }
 
 /** The client's record of a conversation, as lines of JSON. */
 interface RecordLayout {
-  /** The files of the conversation and its subagents. */
+  /** The files of the conversation and of its subagents. */
   readonly filesOf: (hint: RecordHint) => readonly string[];
   readonly readLine: (line: Fields, hint: RecordHint, since: string) => readonly UsageEvent[];
   /** The model that a line names, or an empty text. */
   readonly modelIn: (line: Fields) => string;
-  /** Whether the request of this tool call is not in these lines yet. */
+  /** Reports whether these lines lack the request of this tool call. */
   readonly isUncounted: (lines: readonly Fields[], hint: RecordHint) => boolean;
 }
 
 export interface ToolDenial {
   readonly answer: object;
-  /** No response ends the turn of this client, so its process is ended first. */
+  /** Whether the process must be ended, because no response ends a turn of this client. */
   readonly endsProcess: boolean;
 }
 
@@ -92,7 +97,7 @@ export function findRecords(folder: string, pattern: string | string[]): readonl
   return globSync(pattern, { cwd: folder }).map((file) => join(folder, file));
 }
 
-/** A message may have several lines; the last one counts. */
+/** Adds up messages. A message may have several lines; the last one counts. */
 export function sumMessages(
   { since }: TranscriptExcerpt,
   files: readonly string[],

@@ -24,7 +24,7 @@ describe('events of Codex', () => {
     expect(readEnd('blocked')).toEqual([{ kind: 'model', model: 'gpt-5.5-codex' }]);
   });
 
-  it('counts on over a resume', () => {
+  it('continues the count over a resume', () => {
     expect(read('resumed').find(({ kind }) => kind === 'usage')).toMatchObject({ usage: { input: 160, output: 14 } });
   });
 
@@ -69,7 +69,7 @@ describe('events of Codex', () => {
     expect(parseCodexRollout(mended).filter(({ kind }) => kind === 'error')).toEqual([]);
   });
 
-  it('stumbles over nothing', () => {
+  it('ignores unknown lines', () => {
     expect(STRANGE_LINES.flatMap((line) => parseCodexLine(line))).toEqual([]);
     expect(parseCodexRollout(STRANGE_LINES)).toEqual([]);
     const types = fc.constantFrom(

@@ -32,7 +32,7 @@ export const codexStream: ClientStream = {
       return cwd === start.cwd ? textOf(id) : '';
     }),
   record: {
-    // A subagent has its own conversation, which its hooks name.
+    // Subagents are excluded: each has its own conversation, which its hooks name.
     filesOf: ({ path }) => [path],
     readLine: (line, { conversation: id }) => {
       const { total_token_usage: total, last_token_usage: last } = fieldsOf(fieldsOf(line['payload'])['info']);
@@ -42,11 +42,12 @@ export const codexStream: ClientStream = {
     modelIn: ({ type, payload }) => (type === 'turn_context' ? textOf(fieldsOf(payload)['model']) : ''),
     isUncounted,
   },
-  // Codex treats a response with `continue` as a broken hook and runs the tool; without it, the model is asked again.
+  // Codex treats a response with `continue` as a broken hook and runs the tool; without `continue`, it asks the model
+  // again.
   denyTool: (reason) => ({ answer: { hookSpecificOutput: preToolDenial(reason) }, endsProcess: true }),
 };
 
-/** The end of the rollout of a conversation; undefined if there is none. */
+/** The end of a conversation's rollout; undefined if there is none. */
 function readRollout(conversation: string, folder: string): readonly string[] | undefined {
   const [file] = findRecords(folder, codexRolloutPattern(conversation));
   return file === undefined ? undefined : readLastLines(file);
@@ -63,7 +64,7 @@ function isUncounted(lines: readonly Fields[], { toolUse }: RecordHint): boolean
   return requested < 0 || lines.findLastIndex(isCount) < requested;
 }
 
-/** Reads a line of `codex exec --json`. It reports failures as prose; the kind of an error is in the rollout. */
+/** Parses a line of `codex exec --json`. It reports failures as prose; the kind of an error is in the rollout. */
 export function parseCodexLine(line: string): readonly StreamEvent[] {
   const event = parseJsonFields(line);
   switch (event?.['type']) {
@@ -101,7 +102,7 @@ function toolOf({ type, server, tool }: Fields): string | null {
   return type === 'command_execution' || type === 'file_change' || type === 'web_search' ? type : null;
 }
 
-/** The count covers the whole conversation, including resumes. */
+/** Parses the usage of the whole conversation, including resumes. */
 function parseUsage(usage: Fields): UsageEvent {
   const cacheRead = numberOf(usage['cached_input_tokens']);
   const cacheWrite = numberOf(usage['cache_write_input_tokens']);
@@ -114,12 +115,12 @@ function createErrorEvent({ message }: Fields): StreamEvent {
   return { kind: 'error', error: null, message: textOf(message), resetAt: null, isRetrying: false };
 }
 
-/** The path of a conversation's record below `CODEX_HOME` or `~/.codex`. */
+/** The glob pattern of a conversation's record below `CODEX_HOME` or `~/.codex`. */
 export function codexRolloutPattern(conversation: string): string {
   return `sessions/*/*/*/rollout-*-${conversation}.jsonl`;
 }
 
-/** Reads the end of the record: the model, and why the last turn failed. */
+/** Parses the end of the record: the model, and why the last turn failed. */
 export function parseCodexRollout(lines: readonly string[]): readonly StreamEvent[] {
   let model: StreamEvent[] = [];
   let limits: Fields | null = null;
@@ -136,7 +137,7 @@ export function parseCodexRollout(lines: readonly string[]): readonly StreamEven
   return [...model, ...failure];
 }
 
-/** The usage of the whole conversation so far. */
+/** Finds the usage of the whole conversation so far. */
 function findTotal(lines: readonly string[]): UsageEvent | undefined {
   const counts = lines
     .map((line) => fieldsOf(parseJsonFields(line)?.['payload']))
@@ -153,7 +154,7 @@ function readFailure({ message, codex_error_info: info }: Fields, limits: Fields
   return [{ kind: 'error', error, message: textOf(message), resetAt, isRetrying: false }];
 }
 
-/** An exhausted plan comes with its limits, an exhausted balance without. */
+/** The kind of an error: an exhausted plan is reported with its limits, an exhausted balance without. */
 function kindOf(info: unknown, limits: Fields | null): AgentError | null {
   if (info === 'usage_limit_exceeded') return limits === null ? 'out_of_credits' : 'rate_limited';
   if (typeof info === 'string') return KINDS[info] ?? null;
@@ -167,10 +168,10 @@ const KINDS: Readonly<Record<string, AgentError>> = {
   internal_server_error: 'no_internet',
 };
 
-/** Codex reports a failed or broken connection as `other` with this text. */
+/** The text with which Codex reports a failed or broken connection, as `other`. */
 const DISCONNECTED = 'stream disconnected before completion: ';
 
-/** The end of the exhausted limit; of two, the later. */
+/** The time at which the exhausted limit ends; of two limits, the later time. */
 function endOf(windows: readonly Fields[]): string | null {
   const reached = windows.filter(({ used_percent }) => numberOf(used_percent) >= 100);
   const ends = reached.map(({ resets_at }) => numberOf(resets_at));

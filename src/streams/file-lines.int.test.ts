@@ -18,7 +18,7 @@ it('reads whole lines from either end of a file', () => {
   expect(readFirstLines(join(folder, 'missing'))).toEqual([]);
 });
 
-it('does not wait for a pipe that an agent put in the place of a record', () => {
+it('does not wait for a pipe that an agent put in place of a record', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-lines-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   execFileSync('mkfifo', [join(folder, 'x')]);

@@ -11,7 +11,7 @@ export function readFirstLines(path: string, maxBytes = MAX_BYTES): readonly str
 /** The complete lines in the last part of a file; empty if it cannot be read. */
 export function readLastLines(path: string, maxBytes = MAX_BYTES): readonly string[] {
   const { text, start } = readPart(path, (size) => Math.max(0, size - maxBytes), maxBytes);
-  // The first line may be cut, the last incomplete.
+  // The first line may be cut, and the last one incomplete.
   return text.split('\n').slice(start > 0 ? 1 : 0, -1);
 }
 
@@ -26,7 +26,10 @@ function readPart(path: string, startOf: (size: number) => number, maxBytes: num
   return read ?? { text: '', start: 0 };
 }
 
-/** Undefined if it cannot be read. An agent can name or make the file: a pipe must not block the supervisor. */
+/**
+ * Reads a regular file; undefined if that fails. An agent can choose or create the path, and a pipe must not block the
+ * supervisor.
+ */
 export function readRegular<T>(path: string, read: (file: number, size: number) => T): T | undefined {
   let file: number | undefined;
   try {
@@ -40,7 +43,7 @@ export function readRegular<T>(path: string, read: (file: number, size: number) 
   }
 }
 
-/** Follows a growing file. Reads at most `maxBytes` of what was added; older lines are skipped. */
+/** Follows a growing file. Reads at most `maxBytes` of the added text; older lines are skipped. */
 export class FollowedFile {
   readonly #path: string;
   readonly #maxBytes: number;
@@ -76,7 +79,10 @@ export class FollowedFile {
 
 const NO_LINES = { bytes: Buffer.alloc(0), start: 0 } as const;
 
-/** The JSON lines files below a folder. Limited, because the path comes from a hook that an agent can call, with any folder. */
+/**
+ * The JSON lines files below a folder. The number is limited, because the path comes from a hook that an agent can call
+ * with any folder.
+ */
 export function filesBelow(folder: string, levels = LEVELS): readonly string[] {
   if (levels === 0) return [];
   try {
@@ -90,7 +96,10 @@ export function filesBelow(folder: string, levels = LEVELS): readonly string[] {
   }
 }
 
-/** Claude Code has `CONVERSATION/subagents/ID.jsonl`, Gemini CLI `CONVERSATION/ID.jsonl`. */
+/**
+ * The depth of subagents' files: `CONVERSATION/subagents/ID.jsonl` for Claude Code, `CONVERSATION/ID.jsonl` for Gemini
+ * CLI.
+ */
 const LEVELS = 2;
 const MOST_FILES = 500;
 

@@ -56,7 +56,7 @@ describe('events of Gemini CLI', () => {
     expect(read('words-about-errors').filter(({ kind }) => kind === 'error')).toEqual([]);
   });
 
-  it('stumbles over nothing', () => {
+  it('ignores unknown lines', () => {
     expect(STRANGE_LINES.flatMap((line) => parseGeminiLine(line))).toEqual([]);
     const types = fc.constantFrom('init', 'message', 'tool_use', 'tool_result', 'result', 'error');
     const lines = fc.record({ type: types, error: fc.jsonValue(), stats: fc.jsonValue(), content: fc.jsonValue() });

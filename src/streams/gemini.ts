@@ -23,7 +23,7 @@ export const geminiStream: ClientStream = {
     const files = `tmp/*/chats/*${excerpt.conversation.slice(0, 8)}*.jsonl`;
     return sumMessages(excerpt, findRecords(excerpt.folder, files), usageOfRecordedMessage);
   },
-  // Each agent has its own home, so the folder need not be compared.
+  // Each agent has its own home, so the folders need no comparison.
   findConversation: (start) =>
     findOnlyConversation(start, findRecords(start.folder, 'tmp/*/chats/*.jsonl'), ([first]) =>
       textOf(first?.['sessionId']),
@@ -41,7 +41,7 @@ export const geminiStream: ClientStream = {
   }),
 };
 
-/** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
+/** Parses a line of `gemini --output-format stream-json`. A process has one turn. */
 export function parseGeminiLine(line: string): readonly StreamEvent[] {
   const event = parseJsonFields(line);
   switch (event?.['type']) {
@@ -59,7 +59,7 @@ export function parseGeminiLine(line: string): readonly StreamEvent[] {
     case 'result':
       return readResult(event);
     default:
-      // Lines of type `error` are warnings, for example that Baton's hook blocked.
+      // Lines of type `error` are warnings, for example that Baton's hook has blocked.
       return [];
   }
 }
@@ -88,7 +88,7 @@ function readResult(event: Fields): StreamEvent[] {
   return [createUsageEvent(fieldsOf(event['stats'])), ...error, { kind: 'turn-ended', failed }];
 }
 
-/** The client wraps most API errors unchanged in its own sentence. */
+/** Finds the kind of an API error, which the client usually wraps unchanged in its own sentence. */
 function kindOf(message: string): AgentError | null {
   if (message === CUT_OFF) return 'no_internet';
   const error = fieldsOf(parseJsonFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
@@ -105,7 +105,7 @@ function createUsageEvent(stats: Fields): UsageEvent {
   return { kind: 'usage', of: 'turn', usage: { input, output, cacheRead, cacheWrite: 0, costMillicents: null } };
 }
 
-/** The usage of a message in the client's record of a conversation. Thoughts are billed as output. */
+/** The usage of a message in the client's record. Thoughts are billed as output. */
 function usageOfRecordedMessage({ id, type, tokens }: Fields): UsageEvent[] {
   if (type !== 'gemini' || tokens === undefined) return [];
   const counts = fieldsOf(tokens);

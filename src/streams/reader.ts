@@ -5,7 +5,7 @@ import type { ClientStream } from './client-stream.ts';
 import { codexStream } from './codex.ts';
 import { geminiStream } from './gemini.ts';
 
-/** By the `output` of a launch. */
+/** The stream by the `output` of a launch. */
 export const STREAMS: Readonly<Record<StreamFormat, ClientStream>> = {
   'stream-json': claudeStream,
   codex: codexStream,

@@ -1,7 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { type Fields, fieldsOf } from '../protocol/shape/read-unknown.ts';
 
-/** An event of a client's output, equal for all clients. */
+/** An event of a client's output, in the same form for all clients. */
 export type StreamEvent =
   /** The client's id of the conversation, for resuming. */
   | { readonly kind: 'conversation'; readonly id: string }
@@ -19,13 +19,16 @@ export type StreamEvent =
 export interface UsageEvent {
   readonly kind: 'usage';
   readonly usage: TokenUsage;
-  /** `turn`: added. `conversation`: replaces earlier totals. `message`: once per id until its turn is reported. */
+  /**
+   * `turn`: is added to the total. `conversation`: replaces earlier totals. `message`: counts once per id until its
+   * turn is reported.
+   */
   readonly of: 'turn' | 'conversation' | 'message';
   /** The id of the message, or of a subagent's conversation. */
   readonly id?: string;
-  /** Counts only for a known message. */
+  /** Set if the event counts only for a known message. */
   readonly isUpdate?: true;
-  /** For a conversation: the usage of its last request. */
+  /** The usage of a conversation's last request. */
   readonly request?: TokenUsage;
 }
 
@@ -36,7 +39,7 @@ export interface AgentErrorEvent {
   readonly message: string;
   /** RFC 3339; null if unknown. */
   readonly resetAt: string | null;
-  /** The client waits and retries by itself. */
+  /** Whether the client waits and retries by itself. */
   readonly isRetrying: boolean;
 }
 
@@ -50,7 +53,7 @@ export interface TokenUsage {
   readonly costMillicents: number | null;
 }
 
-/** Maps an HTTP status of a model API; overload counts as a limit. Null if waiting does not help. */
+/** Maps an HTTP status of a model API to an error; overload counts as a limit. Null if waiting does not help. */
 export function errorOfHttpStatus(status: number): AgentError | null {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 402) return 'out_of_credits';

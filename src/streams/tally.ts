@@ -8,7 +8,7 @@ export interface UsageTally {
   readonly others: Readonly<Record<string, TokenUsage>>;
   /** Messages of the running turn by id. */
   readonly open: Readonly<Record<string, TokenUsage>>;
-  /** Turns without a price: interrupted turns, or turns in a person's terminal. */
+  /** The usage of turns without a price: interrupted turns, or turns in a user's terminal. */
   readonly unpriced: TokenUsage;
 }
 
@@ -25,10 +25,11 @@ export const EMPTY_TALLY: UsageTally = {
 export function addToTally(before: UsageTally, { usage, of, id = '', isUpdate }: UsageEvent): UsageTally {
   switch (of) {
     case 'turn':
-      // A message is reported at its start, its turn at the end: the turn is more exact, unless it omits something.
+      // A message is reported at its start, the turn at its end: the turn's usage is more exact, unless it omits
+      // something.
       return addTurn(before, most(usage, openTurnUsage(before)));
     case 'conversation':
-      // A total never decreases: it comes from the stream and from a file that the agent could write.
+      // A total never decreases, although it comes from both the stream and a file that the agent could write.
       if (id === '') return { ...before, conversation: most(usage, before.conversation) };
       return { ...before, others: { ...before.others, [id]: most(usage, before.others[id] ?? NOTHING_USED) } };
     case 'message':
@@ -37,7 +38,7 @@ export function addToTally(before: UsageTally, { usage, of, id = '', isUpdate }:
   }
 }
 
-/** Ends a turn that the client will not report: the messages are all that is known. */
+/** Ends a turn that the client will not report; only its messages are counted. */
 export function closeTurn(before: UsageTally): UsageTally {
   return addTurn(before, openTurnUsage(before));
 }
@@ -59,7 +60,7 @@ export function countTokens({ input, output, cacheRead, cacheWrite }: TokenUsage
   return input + output + cacheRead + cacheWrite;
 }
 
-/** The sum has a price if one part has. */
+/** Adds two usages. The sum has a price if one of them has. */
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   const isPriced = a.costMillicents !== null || b.costMillicents !== null;
   return {
@@ -71,7 +72,7 @@ export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   };
 }
 
-/** The price is that of the first, which includes the other. */
+/** The maximum of two usages, with the price of the first, which includes the other. */
 function most(a: TokenUsage, b: TokenUsage): TokenUsage {
   return {
     input: Math.max(a.input, b.input),

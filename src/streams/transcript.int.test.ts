@@ -55,7 +55,7 @@ describe('the usage in a terminal', () => {
     expect(said).toEqual({ kind: 'usage', of: 'conversation', usage: used });
   });
 
-  it('is in the messages of Gemini CLI since then; the last word about each counts', () => {
+  it('is in the messages of Gemini CLI since then; the last report of each counts', () => {
     const line = (id: string, timestamp: string, tokens?: object) => ({ id, type: 'gemini', timestamp, tokens });
     write('.gemini/tmp/p/chats/session-2026-01-01T12-00-12345678.jsonl', [
       { sessionId: '12345678-aaaa', kind: 'main' },

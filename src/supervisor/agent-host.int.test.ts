@@ -15,8 +15,8 @@ const EXIT =
 const SAYS = (text: string): string =>
   JSON.stringify({ type: 'assistant', message: { role: 'assistant', content: [{ type: 'text', text }] } });
 
-describe('the door of a supervisor', () => {
-  it('lets in nobody without the right token, from elsewhere, or from a page', async () => {
+describe('the hook server of a supervisor', () => {
+  it('refuses requests without the right token, from another host, or from a page', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(WAITS);
@@ -31,7 +31,7 @@ describe('the door of a supervisor', () => {
     expect(await rawStatus(run, 'localhost')).toBe(200);
   });
 
-  it('passes calls on as they are, and streams as they come', async () => {
+  it('forwards calls unchanged, and streams as they arrive', async () => {
     await using scene = new Scene({ task_show: () => ({ ok: true, result: { id: 'T1' } }) });
     await scene.daemon.start();
     const run = await scene.start(WAITS);
@@ -42,7 +42,7 @@ describe('the door of a supervisor', () => {
     expect(await streamed.text()).toBe('data: first {"jsonrpc":"2.0"}\n\ndata: last\n\n');
   });
 
-  it('passes on what has another token, for the daemon to judge, and keeps nothing of it', async () => {
+  it('forwards requests with another token, for the daemon to judge, and keeps none of them', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(WAITS);
@@ -54,13 +54,13 @@ describe('the door of a supervisor', () => {
     expect((await run.post('/v1/agent_signal', { kind: 'complete' }, other)).status).toBe(401);
   });
 
-  it('is where the client of an agent goes by itself', async () => {
+  it("is used by an agent's client by default", async () => {
     await using scene = new Scene();
     const run = await scene.start(WAITS);
     const { port } = await run.running();
     const env = { BATON_STATE_DIR: scene.stateDir, BATON_TOKEN: TOKEN, BATON_URL: `http://127.0.0.1:${port}` };
     const client = createClient({ env, autostart: false });
-    // The daemon is away: nobody but the supervisor can have answered this.
+    // The daemon is away, so only the supervisor can have answered.
     expect(await client.call('agent_signal', { kind: 'complete' })).toMatchObject({
       ok: false,
       error: { code: 'kept' },
@@ -71,7 +71,7 @@ describe('the door of a supervisor', () => {
 });
 
 describe('the answer to a stop that is on record', () => {
-  it('says how the agent stands now: orphaned by it, it may stop at once', async () => {
+  it("contains the agent's standing: if it lost its owner, it may stop at once", async () => {
     const standing = { has_signalled: false, is_owned: false, is_parked: false, missing: [] };
     await using scene = new Scene({ agent_report: () => ({ ok: true, result: { standing } }) });
     await scene.daemon.start();
@@ -83,7 +83,7 @@ describe('the answer to a stop that is on record', () => {
 });
 
 describe('an agent that is leaving', () => {
-  it('is said not to have heard a message when its end is on record, not before', async () => {
+  it('is reported not to have received a message when its exit is recorded, not before', async () => {
     const standing = { has_signalled: false, is_owned: true, is_parked: true, missing: [] };
     await using scene = new Scene({ agent_standing: () => ({ ok: true, result: standing }) });
     await scene.daemon.start();
@@ -118,7 +118,7 @@ describe('while the daemon is away', () => {
     expect(scene.daemon.reports('exited')).toHaveLength(1);
   });
 
-  it('its end does not overtake a signal that was kept before it', async () => {
+  it('its exit does not overtake a signal that was kept before it', async () => {
     await using scene = new Scene();
     const run = await scene.start(WAITS);
     expect(await run.call('agent_signal', { kind: 'complete' })).toMatchObject({ ok: false, error: { code: 'kept' } });
@@ -134,7 +134,7 @@ describe('while the daemon is away', () => {
     expect(told.filter((word) => word === 'complete' || word === 'exited')).toEqual(['complete', 'exited']);
   });
 
-  it('its end waits in the outbox', async () => {
+  it('its exit waits in the outbox', async () => {
     await using scene = new Scene();
     const run = await scene.start({ argv: ['/bin/sh', '-c', 'exit 4'] });
     await run.exit();
@@ -144,14 +144,14 @@ describe('while the daemon is away', () => {
     expect(listKept(stateFiles(scene.stateDir).outbox)).toEqual([]);
   });
 
-  it('what needs its answer is refused, and nothing is kept', async () => {
+  it('a call that needs an answer is refused, and not kept', async () => {
     await using scene = new Scene();
     const run = await scene.start(WAITS);
     const answer = await run.post('/v1/task_claim', {});
     expect([answer.status, await answer.json()]).toMatchObject([503, { error: { code: 'daemon-away' } }]);
   });
 
-  it('one that hears and does not answer counts as away', async () => {
+  it('a daemon that accepts calls and does not answer counts as away', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(WAITS, { on_stop: 'escalate' });
@@ -165,7 +165,7 @@ describe('while the daemon is away', () => {
 });
 
 describe('the count of blocks', () => {
-  it('begins anew with every tool call', async () => {
+  it('is reset by every tool call', async () => {
     await using scene = new Scene();
     const run = await scene.start(WAITS, { on_stop: 'signal', attempts: 1 });
     expect(await run.stop()).toContain(TEXTS.signal);
@@ -174,7 +174,7 @@ describe('the count of blocks', () => {
     expect(await run.stop()).toBeNull();
   });
 
-  it('begins anew with a commit, also in a worktree and when references are packed', async () => {
+  it('is reset by a commit, even in a worktree and with packed references', async () => {
     await using scene = new Scene();
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', '-C', scene.cwd, ...args], {
@@ -197,7 +197,7 @@ describe('the count of blocks', () => {
     expect(await run.stop()).toBeNull();
   });
 
-  it('that is used up is told with the end', async () => {
+  it('is reported with the exit if it is used up', async () => {
     await using scene = new Scene();
     const run = await scene.start({ argv: ['/bin/sh', '-c', 'read x; exit 0'] }, { on_stop: 'signal', attempts: 1 });
     await run.stop();
@@ -207,8 +207,8 @@ describe('the count of blocks', () => {
   });
 });
 
-describe('what the daemon says about an agent', () => {
-  it('counts at once', async () => {
+describe('the standing that the daemon sends', () => {
+  it('applies at once', async () => {
     await using scene = new Scene();
     const run = await scene.start(WAITS);
     const standing = { has_signalled: false, is_owned: true, is_parked: false, missing: ['a result'] };
@@ -220,7 +220,7 @@ describe('what the daemon says about an agent', () => {
     expect(await run.stop()).toContain(TEXTS.signal);
   });
 
-  it('is asked for where the agent may have signalled unseen, over MCP', async () => {
+  it('is requested if the agent may have signalled over MCP', async () => {
     let has_signalled = false;
     await using scene = new Scene({
       agent_standing: () => ({ ok: true, result: { has_signalled, is_owned: true, is_parked: false, missing: [] } }),
@@ -235,7 +235,7 @@ describe('what the daemon says about an agent', () => {
 });
 
 describe('hooks other than Stop', () => {
-  it('tell of prompts, waiting and errors', async () => {
+  it('report prompts, waiting and errors', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(WAITS);
@@ -261,8 +261,8 @@ describe('hooks other than Stop', () => {
   });
 });
 
-describe('words about errors', () => {
-  it('are no errors, whoever says them', async () => {
+describe('text about errors', () => {
+  it('is not an error, whoever wrote it', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const printed = [{ type: 'tool_result', tool_use_id: 't1', is_error: true, content: 'HTTP 429 rate_limit_error' }];
@@ -294,7 +294,7 @@ describe('exit signals that an agent prints', () => {
     expect(scene.daemon.of('exit_signal')).toMatchObject([{ token: TOKEN, input: JSON.parse(EXIT) }]);
   });
 
-  it('are the last words that the hook brings, also before the pipe has', async () => {
+  it("are found in the hook's last message, even before the pipe has it", async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(talks([]));
@@ -303,7 +303,7 @@ describe('exit signals that an agent prints', () => {
     expect(scene.daemon.of('exit_signal')).toHaveLength(1);
   });
 
-  it('do not count in what a tool or a subagent has printed', async () => {
+  it('do not count in the output of a tool or a subagent', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const tool = JSON.stringify({
@@ -318,7 +318,7 @@ describe('exit signals that an agent prints', () => {
     expect(scene.daemon.of('exit_signal')).toEqual([]);
   });
 
-  it('that are refused are no signals, and the agent hears why', async () => {
+  it('do not count if they are refused, and the agent gets the reason', async () => {
     const error = { code: 'x', message: 'cannot complete: missing result', hint: '' };
     await using scene = new Scene({ exit_signal: () => ({ ok: false, error }) });
     await scene.daemon.start();
@@ -329,7 +329,7 @@ describe('exit signals that an agent prints', () => {
     );
   });
 
-  it('count in plain output when the process ends, before its end is told', async () => {
+  it('count in plain output when the process exits, before the exit is reported', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ argv: ['/bin/sh', '-c', `echo 'all done'; echo '${EXIT}'`] });
@@ -342,7 +342,7 @@ describe('exit signals that an agent prints', () => {
 });
 
 describe('a client that takes messages', () => {
-  it('is let go when its turn has ended and it may stop', async () => {
+  it('may exit when its turn has ended and it may stop', async () => {
     await using scene = new Scene();
     const turn = `read -r message; printf '%s' "$message" > heard; until [ -e go ]; do sleep 0.02; done; echo '{"type":"result"}'`;
     const run = await scene.start(talks([], `${turn}; cat > /dev/null; exit 7`));
@@ -350,13 +350,13 @@ describe('a client that takes messages', () => {
     await run.call('agent_signal', { kind: 'complete' });
     expect(await run.stop()).toBeNull();
     writeFileSync(join(scene.cwd, 'go'), '');
-    // Its standard input is closed: it leaves by itself.
+    // The agent's standard input is closed, so it exits by itself.
     expect(await run.exit()).toMatchObject({ code: 7, blocks_used: false });
     const heard: unknown = JSON.parse(readFileSync(join(scene.cwd, 'heard'), 'utf8'));
     expect(heard).toEqual({ type: 'user', message: { role: 'user', content: 'Say "hi"\nplease' } });
   });
 
-  it('whose turn ends without a stop is idle, and its conversation is known', async () => {
+  it('is idle if its turn ends without a stop, and its conversation is known', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(
@@ -368,13 +368,13 @@ describe('a client that takes messages', () => {
   });
 });
 
-/** An agent that prints JSON lines, and then waits or does what the script says. */
+/** An agent that prints JSON lines, and then waits or runs the given script. */
 function talks(lines: readonly string[], then = 'exec cat > /dev/null') {
   const said = lines.map((line) => `printf '%s\\n' '${line.replaceAll("'", String.raw`'\''`)}'`);
   return { argv: ['/bin/sh', '-c', [...said, then].join('\n')], output: 'stream-json', input: 'stream-json' } as const;
 }
 
-/** `fetch` does not let anybody lie about the host. */
+/** Sends a request with a chosen Host header, which `fetch` does not allow. */
 async function rawStatus(run: Supervised, host: string): Promise<number> {
   const { port } = await run.running();
   const head = `POST /hook/none HTTP/1.1\\r\\nhost: ${host}\\r\\nauthorization: Bearer ${TOKEN}\\r\\nconnection: close\\r\\ncontent-length: 0\\r\\n\\r\\n`;

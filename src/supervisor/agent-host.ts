@@ -39,17 +39,17 @@ export class AgentHost implements HookRoutes {
   readonly pending = new PendingWork();
   #timers: AgentTimers | undefined;
   #lease: LeaseGuard | undefined;
-  /** Ends the process; set when the process has been started. */
+  /** The function that ends the process; resolves when the process has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
   #keys = 0;
-  /** Commits of a sandboxed session reach the repository before anything that the agent reports about them is judged. */
+  /** Brings a sandboxed session's commits into the repository before the agent's report about them is judged. */
   beforeJudging: () => Promise<void> = async () => {};
-  /** A message may be about a main branch that has moved. */
+  /** Updates the session's branches before a message, which may be about a main branch that has moved. */
   beforeMessage: () => Promise<void> = async () => {};
 
-  /** Set when the process has been started. */
+  /** Set when the process has been started; see `Freezer`. */
   freezer: Freezer | undefined;
   /** Writes a line to the log of the run. */
   print: (line: string) => void = () => {};
@@ -66,7 +66,7 @@ export class AgentHost implements HookRoutes {
       launch,
       files,
       tail,
-      // The answer carries the agent's standing after the report: a budget may be used up.
+      // The answer contains the agent's standing after the report, since a budget may be used up.
       report: async (report) => this.#reportUsage(report),
       onProgress: () => this.guard.onProgress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
@@ -86,7 +86,7 @@ export class AgentHost implements HookRoutes {
     this.budgetHold = new BudgetHold(this.guard, launch.hold_ms);
   }
 
-  /** The process runs, or is awaited in a person's terminal: the timers start. */
+  /** Starts the timers: the process runs, or is expected in a user's terminal. */
   begin(child: Child | undefined, running: Running): void {
     const { prompt, kind } = this.launch;
     const { supervisor, process: own, start, sandbox } = running;
@@ -123,12 +123,14 @@ export class AgentHost implements HookRoutes {
     this.#lease.begin();
   }
 
-  /** The claim cannot be renewed, so that nothing of the process may go on. */
+  /** Whether the claim could not be renewed, so that no process of the run may continue. */
   get isFrozen(): boolean {
     return this.#lease?.isFrozen === true;
   }
 
-  /** Between SIGTERM and SIGKILL. A frozen process could not obey, and must not go on to do so. */
+  /**
+   * The time between SIGTERM and SIGKILL. 0 for a frozen process, which could not react and must not continue to do so.
+   */
   get killAfterMs(): number {
     return this.isFrozen ? 0 : this.launch.kill_after_ms;
   }
@@ -137,22 +139,24 @@ export class AgentHost implements HookRoutes {
     this.#end.resolve(end);
   }
 
-  /** Also ends a process that is about to start. */
+  /** Ends the process, even if it is only about to start. */
   async end(): Promise<void> {
     this.#ending ??= this.#end.promise.then(async (end) => end());
     await this.#ending;
   }
 
-  /** A piece of output. `isWords`: it is the agent's own standard output. */
+  /** Receives a piece of output. `isWords`: the piece is from the agent's standard output. */
   onOutput(chunk: Buffer, isWords: boolean): void {
     this.#timers?.onActivity();
     this.silence.onActivity();
-    // Of a stream of JSON only the text in it is kept, not the lines that carry it.
+    // Of a stream of JSON only its text is kept, not the lines that contain it.
     if (this.launch.output === 'text' || !isWords) this.#tail.push(chunk);
     if (isWords && this.launch.kind === 'agent') this.stream.scanner.push(chunk);
   }
 
-  /** Resolves when no kill is in progress or can begin: the next process has the same mark and would be killed too. */
+  /**
+   * Resolves when no kill is in progress or can begin: the next process has the same mark and would be killed as well.
+   */
   async onProcessGone(): Promise<void> {
     this.messages.onProcessGone();
     this.budgetHold.cancel();
@@ -163,7 +167,9 @@ export class AgentHost implements HookRoutes {
     await this.#ending;
   }
 
-  /** Reads the last output as the end of a turn, and the reason of a failure, which may be known only now. */
+  /**
+   * Reads the last output as the end of a turn, and the reason of a failure, which may be known only after the exit.
+   */
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     this.silence.turnEnded();
     await this.silence.untilReported();
@@ -199,7 +205,10 @@ export class AgentHost implements HookRoutes {
     return forwardRequest(this, request, response, isOwn);
   }
 
-  /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
+  /**
+   * Called before the response. `signal`: the agent has signalled; `unseen`: it made a call that is not inspected;
+   * `anything`: it made any call.
+   */
   onForwarded(what: 'signal' | 'unseen' | 'anything'): void {
     this.#timers?.onActivity();
     this.silence.onActivity();
@@ -228,7 +237,7 @@ export class AgentHost implements HookRoutes {
     return settled.kind === 'refused' ? settled.message : undefined;
   }
 
-  /** Closes the input if the client may leave, else reports idleness, unless an error ended the turn. */
+  /** Closes the input if the client may exit, else reports idleness, unless an error ended the turn. */
   async #onTurnEnd(isError: boolean): Promise<void> {
     this.messages.turnEnded();
     this.budgetHold.turnEnds();
@@ -246,7 +255,7 @@ export class AgentHost implements HookRoutes {
     if (!this.guard.isParked && !this.guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
   }
 
-  /** The answer tells whether the agent is parked now. */
+  /** Reports a silence. The answer tells whether the agent is parked now. */
   async reportSilence(report: AgentReport): Promise<void> {
     const answer = await this.guard.report(report);
     if (report.kind === 'heard' && !answer.ok) this.guard.unpark();

@@ -10,10 +10,10 @@ const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_park
 const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
 const WAKE: Control = { kind: 'send', message_id: 'm1', text: 'Go on where you were.', wakes: true };
 
-/** As the daemon stands when it is asked: everything else is said later. */
+/** The standing that the daemon returns at first; the test pushes later ones. */
 const asked = (standing: Standing) => ({ agent_standing: () => ({ ok: true as const, result: standing }) });
 
-/** What it was told it prints. */
+/** An agent that prints each message that it receives. */
 const ECHO = { argv: ['/bin/sh', '-c', 'cat'], prompt: 'Work.' } as const;
 
 let seq = 1;
@@ -32,7 +32,7 @@ async function callTool(run: Supervised): Promise<unknown> {
 }
 
 describe('a tool call that is held for a budget', () => {
-  it('goes on when it may, and whoever wakes it says nothing to it', async () => {
+  it('continues when it may, without a message', async () => {
     await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const run = await scene.start(ECHO);
@@ -47,14 +47,14 @@ describe('a tool call that is held for a budget', () => {
     expect(heard(run)).not.toContain(WAKE.text);
   });
 
-  it('and whose turn was ended there does not go on by itself: whoever wakes it has to say so', async () => {
+  it('does not continue by itself if its turn was ended, but needs a message', async () => {
     await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const run = await scene.start(ECHO);
     await until('it has begun', () => heard(run).includes('Work.'));
     await stand(run, HELD);
     const answer = callTool(run);
-    // As when it was held for too long.
+    // The daemon's answer after the call was held for too long.
     await stand(run, { ...HELD, is_owned: false });
     expect(await answer).toEqual(denyTool('stream-json').answer);
     await stand(run, AT_WORK);
@@ -62,7 +62,7 @@ describe('a tool call that is held for a budget', () => {
     await until('it was told', () => heard(run).includes(WAKE.text));
   });
 
-  it('for too long is denied before the client would give up', async () => {
+  it("is denied before the client's timeout", async () => {
     await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const run = await scene.start({ ...ECHO, hold_ms: 100 });
@@ -71,7 +71,7 @@ describe('a tool call that is held for a budget', () => {
     expect(existsSync(run.files.exit(1))).toBe(false);
   });
 
-  it('for too long ends the process of Codex before it is answered, since no answer ends its turn', async () => {
+  it('ends the process of Codex before the answer, since no answer ends its turn', async () => {
     await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const run = await scene.start({ argv: ['/bin/sleep', '60'], output: 'codex', input: 'none', hold_ms: 100 });
@@ -80,7 +80,7 @@ describe('a tool call that is held for a budget', () => {
     await until('its end is on record', () => existsSync(run.files.exit(1)));
   });
 
-  it('that runs already is denied at once, and a message that raises the budget starts the next process', async () => {
+  it('is denied at once if the tool is already running, and a message that raises the budget starts the next process', async () => {
     await using scene = new Scene(asked(HELD));
     await scene.daemon.start();
     const argv = ['/bin/sleep', '60'] as const;
@@ -99,7 +99,7 @@ describe('a tool call that is held for a budget', () => {
     await using scene = new Scene(asked(HELD));
     const run = await scene.start(ECHO);
     expect(await callTool(run)).toEqual({});
-    // Which comes back a moment later: it says by itself what there is to say.
+    // The daemon returns a moment later and pushes the standing itself.
     await scene.daemon.start();
     expect(await callTool(run)).toEqual({});
   });

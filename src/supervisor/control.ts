@@ -16,7 +16,7 @@ interface ControlledAgent {
 
 /** Carries out the daemon's control messages. A repeated message id gets the first result. */
 export function createControlHandler(agent: ControlledAgent) {
-  // The prompt contains these messages.
+  // The prompt contains the messages with these ids.
   const deliveredIds = agent.launch.held ?? [];
   const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));
   const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> => {

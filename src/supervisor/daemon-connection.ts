@@ -22,15 +22,18 @@ export interface DaemonCall {
   readonly headers?: IncomingHttpHeaders;
 }
 
-/** A daemon that does not answer within this time counts as away: hooks of agents have no more time. */
+/** A daemon that does not answer within this time counts as away, because agents' hooks wait no longer. */
 const AWAY_MS = 5000;
 
-/** The daemon may be away, slow or newer. Undelivered writes go to the outbox; a timer asks it to drain that later. */
+/**
+ * Calls a daemon that may be away, slow or newer. Undelivered writes are kept in the outbox; a timer later asks the
+ * daemon to drain it.
+ */
 export class DaemonConnection {
   readonly #stateDir: string;
   readonly #token: string;
   readonly #outbox: string;
-  /** Kept open, so that a stop which must be recorded costs one round trip. */
+  /** The connection is kept open, so that a stop which must be recorded costs one round trip. */
   #idle: HttpConnection | undefined;
   #deliveryTimer: NodeJS.Timeout | undefined;
 
@@ -41,7 +44,7 @@ export class DaemonConnection {
   }
 
   async send(call: DaemonCall): Promise<Answer> {
-    // Kept calls go first: the daemon must not learn of an exit before the signal that preceded it.
+    // Kept calls are delivered first: the daemon must not receive an exit before the signal that preceded it.
     const isNext = listKept(this.#outbox).length === 0 || (await this.deliverOutbox());
     const answer: Answer = isNext ? await this.request(call) : { ok: false, error: DAEMON_AWAY };
     if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !isKeepable(call.operation, call.input))
@@ -76,7 +79,7 @@ export class DaemonConnection {
     const idle = this.#idle;
     this.#idle = undefined;
     const first = idle === undefined ? undefined : await this.#exchange(idle, request);
-    // The kept connection may be long dead. Every call has a key, so it can be sent again.
+    // The kept connection may be closed already. Every call has a key, so it can be sent again.
     const isStale = first?.ok === false && first.lost === 'closed';
     if (first !== undefined && !isStale) return first;
     const connection = await findDaemon(this.#stateDir);
@@ -90,7 +93,9 @@ export class DaemonConnection {
     return received;
   }
 
-  /** The response as it begins, which may never end; undefined if the daemon does not answer. */
+  /**
+   * Opens a stream, and returns the response once it begins; it may never end. Undefined if the daemon does not answer.
+   */
   async openStream({ method, url: path }: IncomingMessage, headers: IncomingHttpHeaders, body?: Buffer) {
     const record = readDaemonRecord(this.#stateDir);
     if (record === undefined || !isOwnSocket(record.socket, this.#stateDir)) return undefined;
@@ -104,7 +109,7 @@ export class DaemonConnection {
     });
   }
 
-  /** No event announces that a daemon is back, so this polls. */
+  /** No event announces that a daemon has started, so this polls. */
   #scheduleDelivery(afterMs: number): void {
     if (this.#deliveryTimer !== undefined) return;
     this.#deliveryTimer = setTimeout(() => {
@@ -135,7 +140,7 @@ function textHeaders(headers: IncomingHttpHeaders = {}): Record<string, string> 
   );
 }
 
-/** Reports what happens to the process, in order, each event once. */
+/** Reports the process's events in order, each once. */
 export class Reporter {
   readonly #launch: Launch;
   readonly #daemon: DaemonConnection;
@@ -162,7 +167,10 @@ export class Reporter {
     });
   }
 
-  /** Sends after everything before it is recorded: a process that signals at once must be reported as started first. */
+  /**
+   * Sends a call after everything before it is recorded: the start of a process that signals at once must be reported
+   * first.
+   */
   async send(call: DaemonCall): Promise<Answer> {
     const answer = this.#last.then(async () => this.#daemon.send(call));
     this.#last = answer.catch(() => {});

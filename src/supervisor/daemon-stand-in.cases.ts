@@ -10,19 +10,19 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The stand-in's answers by operation; others are answered with `{}`. */
+/** The stand-in's answers by operation; other operations are answered with `{}`. */
 export type Answers = Readonly<Record<string, (call: Call) => object>>;
 
-/** The part of a daemon that a supervisor sees: a real server on a real socket that records calls, each key once. */
+/** The part of a daemon that a supervisor uses: a real server on a real socket that records calls, each key once. */
 export class DaemonStandIn {
   readonly calls: Call[] = [];
   readonly #stateDir: string;
   readonly #answers: Answers;
   readonly #seen = new Set<string>();
   #server: Server | undefined;
-  /** Receives requests and does not answer. */
+  /** Set to receive requests without answering them. */
   isStuck = false;
-  /** Is killed, and replaced, whenever it is asked to drain the outbox. */
+  /** Set to be killed, and replaced, at each request to drain the outbox. */
   isKilledAtDelivery = false;
 
   constructor(stateDir: string, answers: Answers = {}) {
@@ -73,7 +73,7 @@ export class DaemonStandIn {
     const key = headers['idempotency-key'];
     const answer = this.#hear(operation, token, typeof key === 'string' ? key : undefined, body);
     const text = JSON.stringify(answer);
-    // A notification of MCP has no response.
+    // An MCP notification has no response body.
     const status = operation === 'mcp' && text === '{}' ? 202 : 200;
     response.writeHead(status, {
       'content-type': 'application/json',
@@ -102,7 +102,7 @@ export class DaemonStandIn {
   }
 }
 
-/** A response in pieces, as MCP and events send it. */
+/** Sends the response in pieces, as MCP and events do. */
 function stream(response: ServerResponse, body: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(`data: first ${body}\n\n`);

@@ -19,14 +19,14 @@ it('repeats a write until there is room, and reports the wait once', async () =>
   expect(waits).toEqual([full]);
 });
 
-it('gives up when the file is not wanted any more', async () => {
+it('gives up if the file is no longer needed', async () => {
   const write = (): never => {
     throw full;
   };
   expect(await retryWhileFull(write, () => false)).toBe(false);
 });
 
-it('passes other errors on', async () => {
+it('rethrows other errors', async () => {
   const write = (): never => {
     throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
   };

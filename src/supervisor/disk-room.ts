@@ -3,7 +3,7 @@ import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 
-/** Repeats a write while a resource is short, less and less often. Returns false if it is not wanted any more. */
+/** Repeats a write while disk space is short, with growing delays. Returns false if the write is no longer needed. */
 export async function retryWhileFull(
   write: () => void,
   isWanted: () => boolean,
@@ -29,7 +29,9 @@ export function isShortOfResources(error: unknown): boolean {
 const FIRST_MS = 50;
 const LAST_MS = 2000;
 
-/** Reserves disk space for a small file. A copy-on-write file system may refuse nevertheless, so `fill` can throw. */
+/**
+ * Reserves disk space for a small file. A copy-on-write file system may still refuse the write, so `fill` can throw.
+ */
 export class ReservedFile {
   readonly #path: string;
   readonly #draft: string;
@@ -45,12 +47,12 @@ export class ReservedFile {
     }
   }
 
-  /** Overwrites the reserved bytes and renames the file: readers see all of it or nothing. */
+  /** Overwrites the reserved bytes and renames the file: readers see the whole content or no file. */
   fill(json: string): void {
     if (Buffer.byteLength(json) > RESERVED_BYTES) return writeFileAtomically(this.#path, json);
     const file = openSync(this.#draft, 'r+');
     try {
-      // The blanks of the reservation stay after the text, which JSON allows.
+      // The reserved blanks stay after the text, which JSON allows.
       writeSync(file, json, 0);
       fsyncSync(file);
     } finally {

@@ -14,9 +14,8 @@ interface ForwardingAgent {
 }
 
 /**
- * Forwards a request of the agent to the daemon, as bytes. If the daemon is away, a write is kept in the outbox and
- * answered as kept, so that the agent need not repeat it. Requests with other tokens are left to the daemon to judge;
- * none of them is kept.
+ * Forwards an agent's request to the daemon as bytes. If the daemon is away, a write is kept in the outbox and answered
+ * as kept, so that the agent need not repeat it. The daemon judges requests with other tokens; none of them is kept.
  */
 export async function forwardRequest(
   agent: ForwardingAgent,
@@ -47,7 +46,7 @@ export async function forwardRequest(
   respondAnswer(response, answer);
 }
 
-/** Pipes both ways: waiting calls, event streams, MCP. */
+/** Pipes both directions, for waiting calls, event streams and MCP. */
 async function forwardStream(
   request: IncomingMessage,
   response: ServerResponse,

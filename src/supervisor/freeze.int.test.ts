@@ -6,10 +6,10 @@ import { readProcStat } from '../api/processes.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;
-/** Writes a line again and again, each from a process of its own; another process group does the same. */
+/** Writes lines in a loop, each from a separate process, in two process groups. */
 const BUSY = `tick() { while :; do sh -c "echo $1 >> ticks"; done; }; setsid sh -c "while :; do sh -c 'echo apart >> ticks'; done" & tick own`;
 
-/** Its daemon says how long the claim is acknowledged, or why it is not. */
+/** A scene whose daemon answers with the lease of the claim, or with the reason of a refusal. */
 function fleetScene(): { scene: Scene; lease: { answer: object } } {
   const lease = { answer: granted(60_000) };
   return { scene: new Scene({ task_heartbeat: () => lease.answer }), lease };
@@ -19,7 +19,7 @@ const granted = (lease_ms: number) => ({ ok: true, result: { lease_ms } });
 const ended = (code: string) => ({ ok: false, error: { code, message: '', hint: '' } });
 
 describe('an agent whose claim cannot be renewed', () => {
-  it('is frozen with everything that it has started, and goes on when it is renewed', async () => {
+  it('is frozen with all its processes, and continues when the claim is renewed', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     await scene.daemon.start();
@@ -38,7 +38,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  it('is frozen without a daemon, and ended when its claim turns out to be gone', async () => {
+  it('is frozen without a daemon, and ended if its claim is gone', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     lease.answer = granted(700);
@@ -70,7 +70,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(scene.alive()).toEqual([]);
   });
 
-  it('does not use up its timeout while it is frozen, nor fall silent', async () => {
+  it('does not use up its timeout while it is frozen, and is not reported silent', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     lease.answer = granted(400);
@@ -88,7 +88,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(await run.exit()).toMatchObject({ timed_out: true });
   });
 
-  it('leaves a process alone that had stopped by itself', async () => {
+  it('leaves a process alone that had already stopped', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     await scene.daemon.start();
@@ -107,7 +107,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(readProcStat(pid)?.state).toBe('T');
   });
 
-  it('is not frozen on one machine, where nobody else can have its task', async () => {
+  it('is not frozen on a single machine, where no other host can have its task', async () => {
     const { scene, lease } = fleetScene();
     await using _ = scene;
     lease.answer = granted(0);
@@ -119,7 +119,7 @@ describe('an agent whose claim cannot be renewed', () => {
   });
 });
 
-/** It asks only once everything stands still. */
+/** Waits until all processes are frozen; the supervisor sends its heartbeat only after that. */
 async function untilFrozen(scene: Scene): Promise<void> {
   await until('it is frozen', () => scene.daemon.of('task_heartbeat').at(-1)?.input['frozen'] === true);
 }
@@ -129,7 +129,7 @@ function ticks({ cwd }: Scene): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-/** A shell in vfork waits for its stopped child in state D. */
+/** Reports whether all processes are stopped. A shell in vfork waits for its stopped child in state D. */
 function standsStill(scene: Scene): boolean {
   const alive = scene.alive();
   return alive.length > 0 && alive.every((pid) => /T|D/.test(readProcStat(pid)?.state ?? ''));

@@ -6,7 +6,7 @@ import { until } from '../../test/processes/until.ts';
 import { EXIT_NO_ROOM } from './contract.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
-/** While the file `full` is there, supervisors can write only where a file has room already, as on a full disk. */
+/** Simulates a full disk: while the file `full` exists, supervisors can write only to space that a file already has. */
 function fillDisk(scene: Scene): { readonly full: string; readonly clear: () => void } {
   const [module, full] = [join(scene.folder, 'full-disk.cjs'), join(scene.folder, 'full')];
   writeFileSync(
@@ -49,7 +49,7 @@ describe('a supervisor on a full disk', () => {
     expect(scene.daemon.reports('exited')).toHaveLength(1);
   });
 
-  it('keeps the end of its process until there is room, and reports it then', async () => {
+  it('keeps the exit of its process until there is room, and reports it then', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const { full, clear } = fillDisk(scene);
@@ -62,7 +62,7 @@ describe('a supervisor on a full disk', () => {
     expect(scene.daemon.reports('exited')).toMatchObject([{ input: { code: 3 } }]);
   });
 
-  it('sends a signal that its process printed until somebody can record it, before its end', async () => {
+  it('sends a signal that its process printed until it is recorded, before its exit', async () => {
     const refusal = { ok: false, error: { code: 'store-unavailable', message: 'full', hint: '' } };
     let full = '';
     const said: string[] = [];
@@ -88,10 +88,10 @@ describe('a supervisor on a full disk', () => {
     expect(said.filter((each) => each !== 'refused')).toEqual(['started', 'recorded', 'exited']);
   });
 
-  it('writes down that its process runs into room that it has reserved', async () => {
+  it('records that its process runs in space that it has reserved', async () => {
     await using scene = new Scene();
     const { full, clear } = fillDisk(scene);
-    // The disk is full as soon as all files are there and before the process is.
+    // Fills the disk after all files were written and before the process starts.
     const run = await scene.start({
       ...sh('read go; exit 0'),
       files: [{ path: full, content: '' }],

@@ -6,7 +6,7 @@ export interface HeldMessage {
   readonly text: string;
 }
 
-/** Delivered at the agent's next stop; if the process ends before, the next one finds them in the folder. */
+/** Messages for the agent's next stop; if the process exits before, its next process finds them in the folder. */
 export class HeldMessages {
   readonly #path: string;
   #waiting: readonly HeldMessage[] = [];
@@ -15,7 +15,7 @@ export class HeldMessages {
     this.#path = path;
   }
 
-  /** Written to disk before the sender is told that the message will be delivered. */
+  /** Writes the message to disk before the sender is answered that it will be delivered. */
   add(message: HeldMessage): void {
     this.#waiting = [...this.#waiting, message];
     writeFileAtomically(this.#path, JSON.stringify([...readHeldMessages(this.#path), message]));
@@ -50,14 +50,14 @@ function isHeld(value: unknown): value is HeldMessage {
 
 export type Permission = 'allow' | 'deny';
 
-/** Permission questions of the client that wait for a person. Without an answer the permission is denied. */
+/** Permission questions of the client that wait for a person's answer. Without an answer the permission is denied. */
 export class PermissionRequests {
   #answer: ((answer: object) => void) | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   /**
-   * One question at a time, each reported when its turn comes: clients ask for several tools at once, and a person who
-   * allows one of them has not seen the others.
+   * Asks one question at a time, each reported when the previous is answered: clients ask for several tools at once,
+   * and a person who allows one has not seen the others.
    */
   async ask(report: () => Promise<unknown>): Promise<object> {
     const answered = this.#turn.then(async () => {
@@ -70,7 +70,7 @@ export class PermissionRequests {
     return answered;
   }
 
-  /** Returns whether a question was open. */
+  /** Answers the open question. Returns whether there was one. */
   answer(permission: Permission, message: string): boolean {
     const answer = this.#answer;
     this.#answer = undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../api/answer.ts';
 import { LeaseGuard } from './lease-guard.ts';
 
-/** An agent on a made-up clock: what the guard did, in order. */
+/** A guard on a simulated clock, and its actions in order. */
 function scene(answer: () => Answer, hasSignalled = false) {
   const did: string[] = [];
   const clock = { ms: 1000 };
@@ -24,7 +24,7 @@ function scene(answer: () => Answer, hasSignalled = false) {
     100,
     () => clock.ms,
   );
-  /** Looks at this time, and returns what was done. */
+  /** Advances the clock to this time, checks the lease, and returns the actions. */
   const at = async (ms: number): Promise<string[]> => {
     clock.ms = ms;
     guard.look();
@@ -40,7 +40,7 @@ const granted = (lease_ms: number): Answer => ({ ok: true, result: { lease_ms } 
 const refused = (code: string): Answer => ({ ok: false, error: { code, message: '', hint: '' } });
 
 describe('the guard of a lease', () => {
-  it('freezes at the end of the lease, asks often, and thaws with the next good answer', async () => {
+  it('freezes at the end of the lease, asks often, and thaws after a successful renewal', async () => {
     let next = granted(500);
     const { at, guard } = scene(() => next);
     expect(await at(1000)).toEqual(['renew']);
@@ -89,7 +89,7 @@ describe('the guard of a lease', () => {
     guard.stop();
   });
 
-  it('waits for the first acknowledgement of a claim that is new', async () => {
+  it('waits for the first acknowledgement of a new claim', async () => {
     const { at, guard } = scene(() => granted(0));
     expect(await at(1000)).toEqual(['renew']);
     expect(await at(1199)).toEqual(['renew']);

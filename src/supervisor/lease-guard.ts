@@ -3,28 +3,31 @@ import { bootMs } from '../api/boot-clock.ts';
 import { fieldsOf } from '../protocol/shape/read-unknown.ts';
 
 export interface GuardedAgent {
-  /** Sends a heartbeat. */
+  /** Sends a heartbeat to renew the claim. */
   readonly renew: (isFrozen: boolean) => Promise<Answer>;
-  /** Resolves to whether everything stands still; called again until it does, and while it must. */
+  /**
+   * Freezes the agent. Resolves to whether all its processes are stopped. Called again until they are, and while they
+   * must be.
+   */
   readonly freeze: () => Promise<boolean>;
   readonly thaw: () => Promise<void>;
-  /** Called before the first `freeze` of a pause, and after its end with how long it lasted. */
+  /** Called before the first `freeze` of a pause, and after the pause with its length. */
   readonly onChange: (isFrozen: boolean, forMs: number) => void;
-  /** The claim has ended while the agent was frozen. */
+  /** Ends the agent, because its claim has ended while it was frozen. */
   readonly end: () => Promise<void>;
-  /** The agent has sent the signal that ends its work, and with it the claim. */
+  /** Reports whether the agent has sent the signal that ends its work and claim. */
   readonly hasSignalled: () => boolean;
 }
 
 /**
- * Renews the claim of an agent, and freezes the agent when the shared store has not acknowledged a renewal in time:
- * another host may have the task by then. It needs neither daemon nor database for that, only its own clock.
+ * Renews an agent's claim, and freezes the agent if the shared store has not acknowledged a renewal in time: another
+ * host may then have the task. This needs only the host's own clock, neither daemon nor database.
  */
 export class LeaseGuard {
   readonly #agent: GuardedAgent;
   readonly #renewMs: number;
   readonly #nowMs: () => number;
-  /** Set by the newest answer: when it was asked for, plus the lease that it names. */
+  /** The end of the lease: the time of the newest renewal's request plus the lease in its answer. */
   #deadlineMs: number;
   #isAcknowledged = false;
   #askedMs = -Infinity;
@@ -35,7 +38,7 @@ export class LeaseGuard {
   #alarm: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** The first deadline counts from now: the claim was recorded a moment ago. */
+  /** The first deadline counts from now, because the claim was just recorded. */
   constructor(agent: GuardedAgent, renewMs: number, nowMs: () => number = bootMs) {
     this.#agent = agent;
     this.#renewMs = renewMs;
@@ -48,7 +51,7 @@ export class LeaseGuard {
   }
 
   begin(): void {
-    // Timers stand still while the machine sleeps, the clock does not: it is looked at often.
+    // Timers stop while the machine sleeps, but the clock does not, so it is read often.
     this.#looking = setInterval(() => this.look(), Math.min(LOOK_MS, this.#renewMs));
     this.look();
   }
@@ -59,7 +62,7 @@ export class LeaseGuard {
     clearTimeout(this.#alarm);
   }
 
-  /** Freezes first and asks then: after a long sleep the claim may be gone. */
+  /** Freezes before it renews: after a long sleep the claim may be gone. */
   look(): void {
     if (this.#isOver) return;
     const nowMs = this.#nowMs();
@@ -80,7 +83,7 @@ export class LeaseGuard {
     if (this.#isOver) return;
     if (!answer.ok) return this.#change(async () => this.#onRefusal(answer.error.code));
     const { lease_ms: leaseMs } = fieldsOf(answer.result);
-    // A store that is not shared names no lease: nobody else can have the task.
+    // A store that is not shared returns no lease, because no other host can have the task.
     if (typeof leaseMs !== 'number') this.#deadlineMs = Infinity;
     else if (leaseMs > 0 || this.#isAcknowledged) this.#deadlineMs = sentMs + leaseMs;
     this.#isAcknowledged ||= leaseMs !== 0;
@@ -103,7 +106,10 @@ export class LeaseGuard {
     this.#frozenMs = undefined;
   }
 
-  /** Other errors prove nothing. A running agent whose claim has ended is left to the daemon, which knows why it ended. */
+  /**
+   * Handles a refused heartbeat. Other errors prove nothing. If a running agent's claim has ended, the daemon ends the
+   * agent, because it knows the reason.
+   */
   async #onRefusal(code: string): Promise<void> {
     if (!this.isFrozen || !ENDED.has(code)) return;
     if (code === 'claim-ended' && this.#agent.hasSignalled()) {
@@ -118,9 +124,9 @@ export class LeaseGuard {
   }
 }
 
-/** Nobody holds the task, or another session. */
+/** The task has no claim, or another session's. */
 const ENDED: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim']);
 
 const LOOK_MS = 500;
-/** A frozen agent goes on soon after the database is back. */
+/** Short, so that a frozen agent continues soon after the database is back. */
 const RETRY_MS = 1000;

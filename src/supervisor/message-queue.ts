@@ -8,16 +8,16 @@ export interface MessageQueueOptions {
   readonly onDelivered: () => void;
 }
 
-/** Messages to a process: delivered at once, at its next stop, or in the prompt of its next process. */
+/** Messages to a process, delivered at once, at its next stop, or in the prompt of its next process. */
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
   readonly held: HeldMessages;
   readonly permissions = new PermissionRequests();
   readonly #gone = Promise.withResolvers<void>();
   #child: Child | undefined;
-  /** A message was delivered, and the process has not stopped since. */
+  /** Whether a message was delivered and the process has not stopped since. */
   isAwaitingStop = false;
-  /** The process may exit, and receives no further messages. */
+  /** Whether the process may exit, so that it receives no further messages. */
   isLeaving = false;
 
   constructor(options: MessageQueueOptions) {
@@ -25,19 +25,25 @@ export class MessageQueue {
     this.held = new HeldMessages(options.heldPath);
   }
 
-  /** The prompt contains the messages that earlier processes did not receive; held if it cannot be written. */
+  /**
+   * Sends the prompt, which contains the messages that earlier processes did not receive. They are held again if it
+   * cannot be written.
+   */
   async begin(child: Child | undefined, prompt: string | null): Promise<void> {
     this.#child = child;
     if (child === undefined || prompt === null) return;
     if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.onTerminalOpened();
   }
 
-  /** The client runs in a person's terminal, with undelivered messages on its command line. */
+  /** Records that a client started in a user's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
     this.held.remove(this.#options.launch.held ?? []);
   }
 
-  /** Returns false, after the exit is recorded, if the process is leaving; its next process starts with the message. */
+  /**
+   * Delivers a message. Returns false, after the exit is recorded, if the process is leaving; its next process starts
+   * with the message.
+   */
   async deliver({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
     const { launch, onDelivered } = this.#options;
     if (launch.terminal === true) return false;
@@ -59,18 +65,18 @@ export class MessageQueue {
   takeMessagesAtStop(): string | undefined {
     const waiting = this.held.takeWaiting();
     if (waiting.length === 0) return undefined;
-    // Removed only after the response is sent: a process killed before that has not received them.
+    // The messages are removed only after the response is sent: a process killed before that has not received them.
     setImmediate(() => this.held.remove(waiting.map(({ id }) => id)));
     return waiting.map(({ text }) => text).join('\n\n');
   }
 
-  /** The stop was answered. A client with one turn per process exits now if it may. */
+  /** Records that the stop was answered. A client with one turn per process exits now if it may. */
   stopAnswered(mayGo: boolean): void {
     this.isAwaitingStop = false;
     if (mayGo) this.turnEnded();
   }
 
-  /** Clients with one turn per process exit by themselves. */
+  /** Records the end of a turn. Clients with one turn per process exit by themselves. */
   turnEnded(): void {
     if (this.#options.launch.input === 'once') this.isLeaving = true;
   }
@@ -84,7 +90,7 @@ export class MessageQueue {
     this.isLeaving = true;
   }
 
-  /** The exit is recorded: waiting senders learn that their message was not delivered. */
+  /** Records the exit, and answers waiting senders that their message was not delivered. */
   onExitRecorded(): void {
     this.#gone.resolve();
   }

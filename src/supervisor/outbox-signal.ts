@@ -8,7 +8,7 @@ export function hasSignalInOutbox(outbox: string, token: string): boolean {
   });
 }
 
-/** Whether this call is a signal that ends the agent's work; `continue` is not. */
+/** Reports whether this call is a signal that ends the agent's work; `continue` is not. */
 export function isFinalSignal(operation: string, input: string): boolean {
   if (operation === 'exit_signal') return true;
   if (operation !== 'agent_signal') return false;

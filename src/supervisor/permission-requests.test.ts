@@ -20,7 +20,7 @@ it('answers only the question that the person has seen', async () => {
   expect(requests.answer('allow', '')).toBe(false);
 });
 
-it('goes on with the next question if a report fails', async () => {
+it('continues with the next question if a report fails', async () => {
   const requests = new PermissionRequests();
   const failed = requests.ask(async () => {
     throw new Error('the daemon refused it');

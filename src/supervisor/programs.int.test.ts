@@ -8,7 +8,7 @@ import type { Programs } from './programs.ts';
 it('bundles every program in a clone: from source, which runs if that fails, each supervisor would take twice the memory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-programs-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  // Tests have the programs from a package; a process of its own sees the working tree as users of a clone do.
+  // Tests use the programs of a package; a separate process runs the working tree, as users of a clone do.
   const source = `
     import { findPrograms } from ${JSON.stringify(join(import.meta.dirname, 'programs.ts'))};
     console.log(JSON.stringify(await findPrograms(${JSON.stringify(folder)})));`;

@@ -11,9 +11,9 @@ export interface Programs {
   readonly stopHook: string;
   readonly scripted: string;
   readonly builtin: string;
-  /** Starts an ACP agent and is its client. */
+  /** Starts an ACP agent and acts as its client. */
   readonly acpDriver: string;
-  /** Opens ports in the network namespace of a session. */
+  /** Opens ports in a session's network namespace. */
   readonly networkHelper: string;
   readonly baton: string;
 }
@@ -21,7 +21,7 @@ export interface Programs {
 /**
  * Finds these programs. A release contains them as bundles. In a clone they are bundled into the state folder, once per
  * process and state folder: running the source would cost each supervisor 30 MB for type stripping. Without a bundler
- * the source is run nevertheless.
+ * the source is run.
  */
 export async function findPrograms(stateDir: string): Promise<Programs> {
   if (!existsSync(SOURCE.supervisor)) return programsIn(DIST);
@@ -31,7 +31,10 @@ export async function findPrograms(stateDir: string): Promise<Programs> {
   return folder === undefined ? { ...SOURCE, baton: BATON } : programsIn(folder);
 }
 
-/** Without JIT a supervisor needs 1.2 times the memory of a bare Node, not 1.3. Source files need the compiler. */
+/**
+ * Node's arguments. Without JIT a supervisor needs 1.2 times the memory of a bare Node instead of 1.3. Source files
+ * need the compiler.
+ */
 export function supervisorArgs({ supervisor }: Programs, folder: string, start: number): readonly string[] {
   const flags = supervisor.endsWith('.ts') ? [QUIET] : ['--jitless'];
   return [...flags, supervisor, folder, String(start)];
@@ -49,7 +52,7 @@ const SOURCE = {
   networkHelper: join(ROOT, 'src', 'sandbox', 'network', 'namespace', 'helper', 'main.ts'),
 };
 
-/** By state folder: one process may serve several, and the first may be deleted meanwhile. */
+/** Bundles by state folder: one process may serve several, and the first may be deleted meanwhile. */
 const bundled = new Map<string, Promise<string | undefined>>();
 
 function programsIn(folder: string): Programs {
@@ -64,7 +67,7 @@ function programsIn(folder: string): Programs {
   };
 }
 
-/** Runs the bundler in a process of its own, to free its memory. The folder is named after a hash of its content. */
+/** Runs the bundler in a separate process, to free its memory. The folder's name is a hash of its content. */
 async function bundleInto(cache: string): Promise<string | undefined> {
   const draft = join(cache, `programs-draft-${process.pid}`);
   try {

@@ -30,7 +30,7 @@ export class Scene implements AsyncDisposable {
   readonly daemon: DaemonStandIn;
   /** Environment of the supervisors, besides PATH. */
   readonly env: Record<string, string> = {};
-  /** Unique, so that tests running at the same time do not find each other's processes. */
+  /** Unique, so that concurrent tests do not find each other's processes. */
   readonly agentId: string = `agent-${process.pid}-${(scenes += 1)}`;
   readonly #supervisors: ChildProcess[] = [];
   readonly #ids = new Set<string>();
@@ -45,7 +45,7 @@ export class Scene implements AsyncDisposable {
     return agentFiles(this.stateDir, id);
   }
 
-  /** Writes launch and hook config, and starts the supervisor. */
+  /** Writes the launch and the hook configuration, and starts the supervisor. */
   async start(launch: Partial<Launch>, config: HookConfig | undefined = { on_stop: 'signal' }): Promise<Supervised> {
     const whole: Launch = { ...launchIn(this), ...launch };
     const files = this.files(whole.id);
@@ -71,7 +71,7 @@ export class Scene implements AsyncDisposable {
     return new Supervised(this, launch, child);
   }
 
-  /** The pids of everything that runs under the agent. */
+  /** The pids of the agent's processes. */
   alive(): number[] {
     return findAlive({ leader: -1, mark: `BATON_AGENT_ID=${this.agentId}` });
   }
@@ -94,7 +94,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has exited.
+    // The supervisor has exited.
   }
 }
 
@@ -151,7 +151,7 @@ export class Supervised {
     return Number((await this.running()).process.split('/')[1]);
   }
 
-  /** The recorded exit, once the supervisor has exited too. */
+  /** Waits for the supervisor's exit, and returns the recorded exit of the process. */
   async exit(): Promise<Exit> {
     if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
     const exit = readJson(this.files.exit(this.launch.start)) as Exit | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion

@@ -1,13 +1,13 @@
 import type { Standing } from '../protocol/standing.ts';
 
-/** An agent that tries to stop, once or several times, and the expected answers, whichever program decides. */
+/** An agent's attempts to stop and the expected answers, whichever program decides. */
 export interface StopCase {
   readonly name: string;
-  /** Content of `config.json`; undefined if there is none. */
+  /** The content of `config.json`; undefined if the file is missing. */
   readonly config: string | undefined;
   /** The daemon's view of the agent; undefined if the daemon is away. */
   readonly standing?: Standing;
-  /** Content of the outbox under the agent's token. */
+  /** A call in the outbox under the agent's token. */
   readonly kept?: { readonly operation: string; readonly input: string };
   readonly owes?: readonly string[];
   readonly stops: readonly { readonly input: string; readonly says: 'signal' | 'idle' | 'escalate' | null }[];
@@ -15,7 +15,7 @@ export interface StopCase {
   readonly records?: readonly ('idle' | 'stop')[];
 }
 
-/** Beginnings of the block reasons; `null` in a case allows the stop. */
+/** Beginnings of the block reasons. In a case, `null` allows the stop. */
 export const TEXTS = {
   signal: 'You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent ',
   idle: 'Stop hook: on_idle handler invoked. Continue working or signal completion.',
@@ -26,7 +26,7 @@ const FIRST = '{"stop_hook_active":false}';
 const AGAIN = '{"stop_hook_active":true}';
 const WORKS: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 
-/** Run against the supervisor's endpoint, against the command that asks a supervisor, and against the command alone. */
+/** Cases that run against the supervisor's server, the command that asks a supervisor, and the command alone. */
 export const STOP_CASES: readonly StopCase[] = [
   { name: 'signal blocks', config: '{"on_stop":"signal"}', standing: WORKS, stops: [{ input: FIRST, says: 'signal' }] },
   {

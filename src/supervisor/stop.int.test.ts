@@ -9,7 +9,7 @@ import { findPrograms } from './programs.ts';
 import { launchIn, PROGRAMS, Scene, TOKEN, type Supervised } from './scene.cases.ts';
 import { STOP_CASES, TEXTS, type StopCase } from './stop.cases.ts';
 
-/** Who is asked whether the agent may stop: gives what it is told, or null. */
+/** A program that decides stops: returns the block reason, or null. */
 type Asked = (input: string) => Promise<string | null>;
 
 describe.each(someOf(STOP_CASES, 1, 9, 10, 11, 15))('$name', (stopCase) => {
@@ -52,7 +52,7 @@ describe('an agent that has no files', () => {
   });
 });
 
-/** The daemon has every block on record that was reported to it. */
+/** A scene whose daemon knows the recorded blocks of the case. */
 function sceneOf({ standing }: StopCase): Scene {
   const recorded = (): number =>
     Math.max(0, ...scene.daemon.reports('blocked').map(({ input }) => Number(input['blocks'])));
@@ -61,7 +61,7 @@ function sceneOf({ standing }: StopCase): Scene {
   return scene;
 }
 
-/** The files of an agent that has been started once. */
+/** Writes the files of an agent that has been started once. */
 function prepare(scene: Scene, { config, kept, owes = [] }: StopCase) {
   const files = scene.files();
   const launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', 'exec cat'], owes } as const;
@@ -98,7 +98,7 @@ async function play({ stops, owes = [] }: StopCase, scene: Scene, ask: Asked): P
   return { told, records: recordsOf(scene) };
 }
 
-/** Which of the texts it is, whole and with everything that is owed; the text itself where it is none. */
+/** The name of the block reason, complete with all that is owed; the text itself if it is none of them. */
 function kindOf(text: string | null, agentId: string, owes: readonly string[]): string | null {
   if (text === null || text === TEXTS.idle || text === TEXTS.escalate)
     return text === null ? null : text === TEXTS.idle ? 'idle' : 'escalate';
@@ -107,7 +107,7 @@ function kindOf(text: string | null, agentId: string, owes: readonly string[]): 
     : text;
 }
 
-/** With the daemon or in the outbox, from the supervisor or from the command. */
+/** The records that the supervisor or the command sent to the daemon or kept in the outbox. */
 function recordsOf({ daemon, stateDir }: Scene): string[] {
   const { outbox } = stateFiles(stateDir);
   const kept = listKept(outbox).map((name) => readKept(outbox, name));

@@ -11,7 +11,7 @@ import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;
 
 describe('a supervised process', () => {
-  it('runs with its environment, and its end is written down and told once', async () => {
+  it('runs with its environment, and its exit is written and reported once', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const script =
@@ -27,7 +27,7 @@ describe('a supervised process', () => {
     expect(scene.daemon.of('agent_report').every(({ token }) => token === SUPERVISOR_TOKEN)).toBe(true);
   });
 
-  it('is started once: a second supervisor of the same start leaves at once', async () => {
+  it('is started once: a second supervisor of the same start exits at once', async () => {
     await using scene = new Scene();
     const first = await scene.start(sh('exec cat'));
     await first.running();
@@ -62,14 +62,14 @@ describe('a supervised process', () => {
     expect((await run.exit()).output).toBe('got begin\ngot middle\ngot end');
   });
 
-  it('whose input is closed cannot be told anything, and that is said', async () => {
+  it('whose input is closed cannot receive messages, and the sender learns that', async () => {
     await using scene = new Scene();
     const run = await scene.start({ ...sh('cat; exec sleep 60'), input: 'none' });
     await run.running();
     expect(await run.control({ kind: 'send', message_id: 'm', text: 'hello' })).toMatchObject({ ok: false });
   });
 
-  it('is ended at its timeout, and killed where it does not listen', async () => {
+  it('is ended at its timeout, and killed if it ignores SIGTERM', async () => {
     await using scene = new Scene();
     const run = await scene.start({
       ...sh('trap "" TERM; echo deaf; while :; do sleep 1; done'),
@@ -80,7 +80,7 @@ describe('a supervised process', () => {
     expect(scene.alive()).toEqual([]);
   });
 
-  it('is killed with everything it has started, also what has left its group, and that is checked', async () => {
+  it('is killed with all its descendants, even those that left its group, and that is verified', async () => {
     await using scene = new Scene();
     const run = await scene.start({
       ...sh('setsid sh -c "trap \\"\\" TERM; while :; do sleep 1; done" & sleep 600 & wait'),
@@ -92,7 +92,7 @@ describe('a supervised process', () => {
     expect(await run.exit()).toMatchObject({ code: null, signal: 'SIGTERM', timed_out: false });
   });
 
-  it('is killed with those of its children that have neither its group nor its mark', async () => {
+  it('is killed with children that have neither its group nor its mark', async () => {
     await using scene = new Scene();
     const orphan = join(scene.folder, 'orphan');
     const hidden = `env -i /bin/sh -c 'echo $$ > ${orphan}.draft; mv ${orphan}.draft ${orphan}; exec sleep 600'`;
@@ -114,7 +114,7 @@ describe('a supervised process', () => {
     expect(readProcessIdentity(pid)).toBeDefined();
   });
 
-  it.runIf(process.getuid?.() === 0)("is not waited for where it is another user's", async () => {
+  it.runIf(process.getuid?.() === 0)('is not waited for if it belongs to another user', async () => {
     const theirs = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
     onTestFinished(() => void theirs.kill('SIGKILL'));
     await once(theirs, 'spawn');
@@ -128,15 +128,15 @@ describe('a supervised process', () => {
     expect(readProcessIdentity(theirs.pid ?? 0)).toBeDefined();
   });
 
-  it('takes what it has left behind with it when it ends by itself', async () => {
+  it('takes its remaining processes with it when it exits by itself', async () => {
     await using scene = new Scene();
     const run = await scene.start({ ...sh('setsid sleep 600 & sleep 600 & echo bye'), kill_after_ms: 200 });
     expect(await run.exit()).toMatchObject({ code: 0, output: 'bye' });
     expect(scene.alive()).toEqual([]);
   });
 
-  it('leaves nobody that counts as alive where somebody does not collect their dead', async () => {
-    // A process whose child is a zombie: it ended, and nobody asks how.
+  it('leaves no process that counts as alive even if zombies are not collected', async () => {
+    // A process with a zombie child: the child has exited, and the parent does not collect it.
     const parent = spawn('sh', ['-c', 'sleep 0 & exec sleep 60'], {
       env: { ...process.env, MARKED: 'zombie' },
       stdio: 'ignore',
@@ -166,7 +166,7 @@ describe('a supervised process', () => {
     await run.exit();
   });
 
-  it('that is silent is reported idle once, and again when it was told something and is silent still', async () => {
+  it('that is silent is reported idle once, and again after a message and further silence', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ ...sh('exec sleep 60'), idle_ms: 100 });
@@ -176,7 +176,7 @@ describe('a supervised process', () => {
     expect(scene.daemon.reports('idle')[0]?.input).toEqual({ kind: 'idle', why: 'quiet' });
   });
 
-  it('ends with a supervisor that is told to end', async () => {
+  it('ends with a supervisor that gets SIGTERM', async () => {
     await using scene = new Scene();
     const run = await scene.start(sh('cat'));
     await run.running();
@@ -185,10 +185,10 @@ describe('a supervised process', () => {
     expect(scene.alive()).toEqual([]);
   });
 
-  it('leaves those alone that come after it under the same name', async () => {
+  it('leaves later processes with the same id alone', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
-    // It ends long after it was asked to: whoever asked looks for it only now and then.
+    // The agent exits long after SIGTERM, so the supervisor searches for it less often.
     const run = await scene.start(
       sh('trap "trap \\"\\" TERM; sleep 0.6; exit 3" TERM; echo ready; while :; do sleep 0.01; done'),
     );
@@ -205,7 +205,7 @@ describe('a supervised process', () => {
     }
   });
 
-  it('is ended where its state folder is gone: nobody could ever find it again', async () => {
+  it('is ended if its state folder is gone, because nothing could find it again', async () => {
     await using scene = new Scene();
     const run = await scene.start(sh('exec sleep 1000'));
     await run.running();
@@ -222,7 +222,7 @@ describe('a supervised process', () => {
     expect(scene.alive()).toContain(pid);
   });
 
-  it('whose supervisor was killed is ended by whoever knows its mark', async () => {
+  it('whose supervisor was killed is ended by its mark', async () => {
     await using scene = new Scene();
     const run = await scene.start(sh('trap "" TERM PIPE; setsid sleep 600 & while :; do sleep 1; done'));
     const leader = await run.pid();
@@ -232,7 +232,7 @@ describe('a supervised process', () => {
     expect(scene.alive()).toEqual([]);
   });
 
-  it('is ended before what it has started in other groups: it would go on with what became of that', async () => {
+  it('is ended before the processes that it started in other groups, whose end it would report', async () => {
     await using scene = new Scene();
     const looks =
       'for i in 1 2 3 4 5; do sleep 0.1; done; grep -q "^State:.[^Z]" /proc/$other/status && touch saw; exit 0';
@@ -262,7 +262,7 @@ describe('a supervised process', () => {
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
     expect(readProcessIdentity(pid)).toBeDefined();
     expect(scene.alive()).toEqual([]);
-    // It is its own session's, whatever it says.
+    // A process belongs to its own session, whatever its environment says.
     expect(await impostor.control({ kind: 'kill', reason: 'enough' })).toEqual({ ok: true });
     expect(readProcessIdentity(pid)).toBeUndefined();
   });
@@ -276,7 +276,7 @@ describe('a supervised process', () => {
 });
 
 describe('the end of a command', () => {
-  it('is a report of its own', async () => {
+  it('is a separate report', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ kind: 'command', id: 'command-1', ...sh('echo done; exit 1'), input: 'none' });

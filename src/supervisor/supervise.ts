@@ -27,7 +27,10 @@ import { TerminalSession } from './process/terminal.ts';
 import { printNotes } from './sandbox/print-notes.ts';
 import { SandboxedRun } from './sandbox/sandboxed-run.ts';
 
-/** A later daemon relies on its files and their order (`contract.ts`). Resolves to the supervisor's own exit code. */
+/**
+ * Supervises one process. A later daemon relies on its files and their order (`contract.ts`). Resolves to the
+ * supervisor's exit code.
+ */
 export async function supervise(folder: string, start: number): Promise<number> {
   const files = filesIn(folder);
   const ready = await prepareStart(files, start);
@@ -38,7 +41,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
     await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), isWanted, logDiskWait);
   };
   const finish = async (exit: Exit): Promise<number> => recordExit(exit, agent, door, log, files.exit(start));
-  // Without its sandbox the process does not run.
+  // The process does not run without its sandbox.
   if (ready.refusal !== undefined) {
     log.write(Buffer.from(`baton: ${ready.refusal}\n`));
     return finish({ ...NOT_STARTED, start, output: ready.refusal });
@@ -87,12 +90,12 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await announce(running);
   agent.begin(child, running);
   sandboxed?.begin(() => void agent.end(), child.pid);
-  // A deleted state folder has no daemon, and no other program could find this agent.
+  // Ends the agent if the state folder was deleted, because no daemon or other program could find it.
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = sandboxed?.exitOf(await ended.exit) ?? (await ended.exit);
   clearInterval(watching);
   await agent.onProcessGone();
-  // Ends everything the process left behind; then the output is complete.
+  // Ends every process that is left; then the output is complete.
   await endProcesses(tree, agent.killAfterMs);
   await sandboxed?.end();
   await Promise.race([ended.silence, delay(SILENCE_MS)]);
@@ -102,12 +105,14 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const { timedOut, wasLetGo } = await agent.conclude(code);
   const hosts = await closeSandbox(sandboxed);
   const text = [tail.text(), sandboxed?.explainExit(code)].filter(Boolean).join('\n') || null;
-  // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
+  // The tail may begin in the middle of a token, which no pattern matches, so the secret part is searched for.
   const output = text === null ? null : redactTokens(text, known);
   return finish({ start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output, ...hosts });
 }
 
-/** How often each host was asked for, for the ledger. A sandbox that cannot be closed must not hide the exit. */
+/**
+ * Closes the sandbox and returns how often each host was requested, for the ledger. A failure must not hide the exit.
+ */
 async function closeSandbox(sandboxed: SandboxedRun | undefined): Promise<Pick<Exit, 'hosts'>> {
   try {
     const hosts = await sandboxed?.close();
@@ -118,7 +123,7 @@ async function closeSandbox(sandboxed: SandboxedRun | undefined): Promise<Pick<E
   }
 }
 
-/** Removes Baton's tokens from the log, which people pass on. Each stream may end in the middle of a token. */
+/** Removes Baton's tokens from the log, because people share logs. Each stream may end in the middle of a token. */
 function keepOutput(known: readonly string[], log: OutputLog) {
   const filter = (): TokenFilter => new TokenFilter(known, (chunk) => log.write(chunk));
   return { words: filter(), errors: filter() };
@@ -135,14 +140,14 @@ function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWord
     exit: new Promise<{ code: number | null; signal: string | null }>((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     }),
-    /** Resolves when nothing holds the output open any more. */
+    /** Resolves when no process has the output open any more. */
     silence: new Promise<void>((resolve) => {
       child.once('close', () => resolve());
     }),
   };
 }
 
-/** Written to disk before it is reported: a daemon that misses the report finds the file. */
+/** Writes the exit to disk before reporting it, so that a daemon that misses the report finds the file. */
 async function recordExit(
   exit: Exit,
   agent: AgentHost,
@@ -163,14 +168,17 @@ async function recordExit(
 
 type Files = ReturnType<typeof filesIn>;
 
-/** Returns an exit code if another supervisor has the start, or the disk is full; then the start is given back. */
+/**
+ * Prepares a start. Returns an exit code if another supervisor has it, or the disk is full; in that case the start is
+ * given back.
+ */
 async function prepareStart(files: Files, start: number) {
   let door: HookServer | undefined;
   let isTaken = false;
   try {
     isTaken = claimStartFile(files.taken(start), readProcessIdentity(process.pid) ?? String(process.pid));
     if (!isTaken) return EXIT_ALREADY_SUPERVISED;
-    // Reserved, so that a full disk cannot hide a running process.
+    // The space is reserved, so that a full disk cannot hide a running process.
     const running = new ReservedFile(files.running(start));
     const launch = requireLaunch(files.launch(start));
     const log = new OutputLog(files.log, launch.log_bytes);
@@ -179,7 +187,7 @@ async function prepareStart(files: Files, start: number) {
     if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
     const tail = new Tail(TAIL_BYTES);
     const agent = new AgentHost(launch, files, tail);
-    // Installed early: a SIGTERM before the start ends the process as soon as there is one.
+    // Installed early: a SIGTERM before the start ends the process as soon as it runs.
     process.on('SIGTERM', () => void agent.end());
     const line = launch.terminal === true ? new TerminalSession() : undefined;
     door = await startHookServer({
@@ -209,7 +217,7 @@ async function prepareStart(files: Files, start: number) {
   }
 }
 
-/** Nothing was run: the daemon finds the start unclaimed and repeats it later. */
+/** Gives the start back after nothing was run: the daemon finds it unclaimed and repeats it later. */
 function returnStart(files: Files, start: number): number {
   rmSync(`${files.running(start)}.draft`, { force: true });
   rmSync(files.taken(start), { force: true });
@@ -221,7 +229,7 @@ function logDiskWait(error: unknown): void {
   process.stderr.write(`${new Date().toISOString()} disk full, will retry: ${why}\n`);
 }
 
-/** Helps people who wonder why a check lacks a variable of their shell. */
+/** Explains dropped variables to users whose check lacks a variable of their shell. */
 function describeDropped(names: readonly string[]): string {
   return `baton: environment variables that do not pass (env_pass adds them): ${names.join(', ')}\n`;
 }

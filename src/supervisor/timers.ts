@@ -5,7 +5,7 @@ export class AgentTimers {
   readonly #idle: NodeJS.Timeout | undefined;
   readonly #others: NodeJS.Timeout[] = [];
   readonly #onTimeout: () => void;
-  /** What is left until the timeout; undefined if there is none. */
+  /** Milliseconds left until the timeout; undefined if none is set. */
   #leftMs: number | undefined;
   #timeout: NodeJS.Timeout | undefined;
   #sinceMs = 0;
@@ -28,7 +28,7 @@ export class AgentTimers {
     this.#idle?.refresh();
   }
 
-  /** The process is frozen: neither its timeout nor its silence goes on. */
+  /** Pauses the timeout and the measurement of silence, because the process is frozen. */
   pause(): void {
     this.#isPaused = true;
     clearTimeout(this.#timeout);
@@ -52,10 +52,10 @@ export class AgentTimers {
   }
 }
 
-/** The longest delay of a timer; a longer limit is no limit. */
+/** The longest delay of a Node timer; a longer limit counts as no limit. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Lets output that the process printed before its hook call arrive: it may still be in the pipe. */
+/** Waits for output that the process printed before its hook call, which may still be in the pipe. */
 export async function drainOutput(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) {
     await new Promise((resolve) => {

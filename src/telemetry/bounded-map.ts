@@ -1,4 +1,4 @@
-/** A map that forgets its oldest key when it is full. */
+/** A map that removes its oldest key when it is full. */
 export class BoundedMap<V> {
   readonly #map = new Map<string, V>();
   readonly #most: number;

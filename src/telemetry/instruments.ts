@@ -1,4 +1,4 @@
-/** Each metric of Baton. OpenTelemetry uses the name as it is; `prometheusName` derives the other one. */
+/** Each metric of Baton. OpenTelemetry uses the name unchanged; `prometheusName` derives the Prometheus name. */
 export const INSTRUMENTS = {
   'baton.handoff.latency': {
     kind: 'histogram',
@@ -77,10 +77,10 @@ export type InstrumentName = keyof typeof INSTRUMENTS;
 
 export interface Instrument {
   readonly kind: 'counter' | 'histogram';
-  /** A unit of UCUM; braces hold what is counted. */
+  /** A UCUM unit; braces contain the counted noun. */
   readonly unit: string;
   readonly labels: readonly string[];
-  /** Upper bounds, for a histogram. */
+  /** The upper bounds of a histogram. */
   readonly buckets?: readonly number[];
   readonly about: string;
 }
@@ -98,7 +98,10 @@ export function instrumentOf(name: InstrumentName): Instrument {
   return INSTRUMENTS[name];
 }
 
-/** As exporters of OpenTelemetry translate it: dots become underscores, the unit follows, and a counter ends with `_total`. */
+/**
+ * The Prometheus name, as OpenTelemetry's exporters translate it: dots become underscores, the unit follows, and a
+ * counter ends with `_total`.
+ */
 export function prometheusName(name: InstrumentName): string {
   const { kind, unit } = instrumentOf(name);
   const suffix = unit === 's' ? '_seconds' : unit === '{dollar}' ? '_dollars' : '';

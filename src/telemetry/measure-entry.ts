@@ -9,26 +9,29 @@ interface Timed {
   readonly at: string;
 }
 
-/** The totals of an agent that have been counted, and its name in the runbook. */
+/** An agent's counted totals, and its name in the runbook. */
 export interface CountedAgent {
   readonly name: string;
   readonly used: Pick<Events['SessionUsed'], 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'cost_millicents'>;
 }
 
-/** Baton runs its checks of a commit one after the other; those of other systems begin with the request. */
+/**
+ * The times of checks. Baton runs its checks of a commit one after the other; those of other systems begin with the
+ * request.
+ */
 interface CheckTimes {
   readonly requestedAt: string;
   readonly freeAt: string;
   readonly own: ReadonlySet<string>;
 }
 
-/** What is under way in one project, as far as its measurements need it. */
+/** The open work of one project, as far as its measurements need it. */
 export interface UnderWay {
   readonly project: string;
   readonly agents: BoundedMap<CountedAgent>;
-  /** The role of each live claim, by task. */
+  /** The role of each live claim, by task id. */
   readonly claims: BoundedMap<string>;
-  /** Since when a task that was handed on could have been claimed. */
+  /** The time since when a task that was handed on could have been claimed, by task id. */
   readonly handoffs: BoundedMap<string>;
   readonly decisions: BoundedMap<Timed>;
   readonly checks: BoundedMap<CheckTimes>;
@@ -55,7 +58,7 @@ export const NOTHING_USED: CountedAgent['used'] = {
   cost_millicents: 0,
 };
 
-/** Folds an entry into `now`. Returns what it adds to the metrics. */
+/** Folds an entry into `now`. Returns the measurements to add to the metrics. */
 export function measureEntry(now: UnderWay, recorded: RecordedEvent): readonly Measurement[] {
   const { project } = now;
   const count = (instrument: InstrumentName, labels: Record<string, string>, value = 1): Measurement => ({
@@ -137,12 +140,12 @@ export function measureEntry(now: UnderWay, recorded: RecordedEvent): readonly M
   }
 }
 
-/** Checks, a merge or a person stood between the handoff and its next role: the wait for a session starts when they are over. */
+/** Restarts the wait for a session: checks, a merge or a person came between the handoff and the next role. */
 function restart({ handoffs }: UnderWay, taskId: string, at: string): void {
   if (handoffs.get(taskId) !== undefined) handoffs.set(taskId, at);
 }
 
-/** An entry has the totals of its agent. */
+/** Measures usage: an entry has the totals of its agent, of which only the increase counts. */
 function measureUsage(
   { agents }: UnderWay,
   data: Events['SessionUsed'],
@@ -162,7 +165,7 @@ function measureUsage(
 
 const MILLICENTS_PER_DOLLAR = 100_000;
 
-/** Never negative: clocks can be set back. */
+/** The seconds between two times; never negative, because clocks can be set back. */
 function secondsBetween(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from)) / 1000;
 }

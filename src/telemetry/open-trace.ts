@@ -1,7 +1,7 @@
 import { TELEMETRY_LIMITS } from './limits.ts';
 import { type Attributes, type FinishedTrace, isErrorOutcome, type SpanRecord } from './spans.ts';
 
-/** One trace under way. It is over when its root and every other span have ended. */
+/** One open trace. It is finished when its root and every other span have ended. */
 export class OpenTrace {
   readonly rootKey: string;
   readonly #spans = new Map<string, SpanRecord>();
@@ -17,7 +17,7 @@ export class OpenTrace {
     return [...this.#spans.keys()];
   }
 
-  /** Returns whether there was room for it. */
+  /** Adds a span. Returns whether there was room for it. */
   begin(span: Omit<SpanRecord, 'endMs' | 'isError'>): boolean {
     if (this.#spans.has(span.key)) return false;
     if (this.#spans.size >= TELEMETRY_LIMITS.spansPerTrace) {
@@ -29,7 +29,7 @@ export class OpenTrace {
     return true;
   }
 
-  /** A span that has ended stays as it is: a second end changes nothing. */
+  /** Ends a span. A second end changes nothing. */
   end(key: string, endMs: number, outcome: string, attributes: Attributes = {}): void {
     const span = this.#spans.get(key);
     if (span === undefined || span.endMs !== null) return;
@@ -40,7 +40,7 @@ export class OpenTrace {
     this.#open -= 1;
   }
 
-  /** Also after its end: a supervisor reports the last usage of an agent late. */
+  /** Adds attributes, even after the span's end: a supervisor reports an agent's last usage late. */
   describe(key: string, attributes: Attributes): void {
     const span = this.#spans.get(key);
     if (span !== undefined) this.#spans.set(key, { ...span, attributes: { ...span.attributes, ...attributes } });
@@ -51,7 +51,7 @@ export class OpenTrace {
     return endMs !== null && (this.#open === 0 || nowMs - endMs > TELEMETRY_LIMITS.lateSpansMs);
   }
 
-  /** A span that is still open keeps `endMs` null. */
+  /** Finishes the trace. A span that is still open keeps `endMs` null. */
   finish(project: string): FinishedTrace | undefined {
     if (this.#dropped > 0) this.describe(this.rootKey, { 'baton.spans.dropped': this.#dropped });
     const root = this.#spans.get(this.rootKey);

@@ -5,16 +5,16 @@ import type { Attributes, FinishedTrace, SpanKind } from './spans.ts';
 
 export interface NewSpan {
   readonly kind: SpanKind;
-  /** Unique within its kind. */
+  /** An id that is unique within its kind. */
   readonly id: string;
-  /** Undefined makes it the root of a new trace. */
+  /** The parent's key; undefined for the root of a new trace. */
   readonly parent?: string | undefined;
   readonly name: string | null;
   readonly at: string;
   readonly attributes: Attributes;
 }
 
-/** The traces of one project that are under way, found by any of their spans. */
+/** The open traces of one project, found by any of their spans. */
 export class OpenTraces {
   readonly #project: string;
   readonly #traces = new Map<string, OpenTrace>();
@@ -34,7 +34,7 @@ export class OpenTraces {
     return this.#ofSpan.has(key);
   }
 
-  /** A span whose parent is in no trace is left out: its trace began before the entries that were folded. */
+  /** Begins a span. A span whose parent is in no trace is dropped: its trace began before the folded entries. */
   begin({ kind, id, parent, name, at, attributes }: NewSpan): void {
     const key = spanKey(kind, id);
     const about = { 'baton.project': this.#project, ...attributes };
@@ -55,7 +55,7 @@ export class OpenTraces {
     this.#ofSpan.get(key)?.describe(key, attributes);
   }
 
-  /** Removes and returns the traces that are over at this time. */
+  /** Removes and returns the traces that are finished at this time. */
   takeFinished(at: string): FinishedTrace[] {
     if (this.#ending.size === 0) return [];
     const nowMs = Date.parse(at);
@@ -84,7 +84,7 @@ export function spanKey(kind: SpanKind, id: string): string {
   return `${kind}/${id}`;
 }
 
-/** The host of a fleet that runs it; nothing on SQLite. */
+/** The host of a fleet that runs it; empty with SQLite. */
 export function hostOf({ host }: { readonly host?: string | undefined }): Attributes {
   return host === undefined ? {} : { 'baton.host': labelValue(host) };
 }

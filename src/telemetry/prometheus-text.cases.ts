@@ -1,4 +1,4 @@
-/** The samples of a Prometheus text, by series. Throws at the first line that the format 0.0.4 does not allow. */
+/** Parses a Prometheus text into samples by series. Throws at the first line that format 0.0.4 does not allow. */
 export function parsePrometheus(text: string): Map<string, number> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const types = new Map<string, string>();
@@ -29,7 +29,7 @@ function addSample(line: string, types: ReadonlyMap<string, string>, samples: Ma
   samples.set(key, Number(value));
 }
 
-/** Buckets grow, and the last one has all values. */
+/** Checks that buckets grow, and that the last one counts all values. */
 function checkHistograms(name: string, samples: ReadonlyMap<string, number>): void {
   const counts = [...samples].filter(([key]) => key.startsWith(`${name}_count{`));
   for (const [key, count] of counts) {

@@ -13,7 +13,7 @@ it('names metrics with their unit', () => {
   );
 });
 
-it('has the header of every metric before anything happened', () => {
+it('has the header of every metric from the start', () => {
   const text = renderPrometheus(new Totals(), { version: '1.2.3' });
   for (const name of INSTRUMENT_NAMES) expect(text).toContain(`# TYPE ${prometheusName(name)} `);
   expect([...parsePrometheus(text)]).toEqual([['baton_build_info{version="1.2.3"}', 1]]);

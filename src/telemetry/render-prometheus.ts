@@ -3,7 +3,7 @@ import type { Series, Totals } from './totals.ts';
 
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** The text format 0.0.4. A metric without values has its header, so that dashboards can find it. */
+/** Renders text format 0.0.4. A metric without values keeps its header, so that dashboards can find it. */
 export function renderPrometheus(totals: Totals, { version }: { readonly version: string }): string {
   const build = [
     '# HELP baton_build_info Version of the daemon',
@@ -46,7 +46,7 @@ function renderLabels(labels: Readonly<Record<string, string>>): string {
   return `{${pairs.join(',')}}`;
 }
 
-/** Fifteen digits: sums of fractions would end in noise. */
+/** Renders fifteen digits, because sums of fractions end in rounding noise. */
 function renderNumber(value: number): string {
   return String(Number(value.toPrecision(15)));
 }

@@ -5,12 +5,12 @@ import { TELEMETRY_LIMITS } from './limits.ts';
 import { hostOf, type OpenTraces, spanKey } from './open-traces.ts';
 import type { Attributes } from './spans.ts';
 
-/** Folds runs: pipelines, steps, agents, gates, and the decisions that they wait for. */
+/** Folds runs into spans: pipelines, steps, agents, gates, and the decisions that they wait for. */
 export class RunSpans {
   readonly #traces: OpenTraces;
-  /** The span of the current step of each pipeline: a step can be visited again. */
+  /** The key of each pipeline's current step span; a step can be visited again. */
   readonly #steps = new BoundedMap<string>(TELEMETRY_LIMITS.underWay);
-  /** The span of each agent. */
+  /** The key of each agent's span. */
   readonly #agents = new BoundedMap<string>(TELEMETRY_LIMITS.underWay);
 
   constructor(traces: OpenTraces) {
@@ -88,7 +88,7 @@ export class RunSpans {
     }
   }
 
-  /** A step ends when the next begins, whatever the entries between them say. */
+  /** Begins a step, and so ends the previous one, whatever the entries between them are. */
   #beginStep({ pipeline_id, step, visit }: Events['StepStarted'], at: string): void {
     const id = `${pipeline_id}/${step}/${visit}`;
     this.#traces.end(this.#steps.take(pipeline_id) ?? '', at, 'left');
@@ -112,7 +112,10 @@ export class RunSpans {
     this.#traces.begin({ kind: 'decision', id, parent, name: source, at, attributes });
   }
 
-  /** The step that started the run, else the session that it works for. Undefined for a run that a person started. */
+  /**
+   * The span of the step that started the run, or of the session that it works for. Undefined for a run that a person
+   * started.
+   */
   #parentOf(owner: Events['AgentRequested']['owner'], task: Events['AgentRequested']['task']): string | undefined {
     if (owner !== null) return this.#steps.get(owner.pipeline_id) ?? '';
     return task === null ? undefined : spanKey('session', `${task.task_id}/${task.epoch}`);

@@ -14,20 +14,20 @@ export const SPAN_KINDS = {
 interface SpanKindAbout {
   readonly from: string;
   readonly to: string;
-  /** A kind without parents, or one whose parent has no span, is a root. */
+  /** The kinds of parents. A span whose kind has none, or whose parent has no span, is a root. */
   readonly parents: readonly string[];
 }
 
 export type SpanKind = keyof typeof SPAN_KINDS;
 export type Attributes = Readonly<Record<string, string | number>>;
 
-/** One span of a trace. The key is the same whoever folds the entries. */
+/** One span of a trace. The key is the same in every daemon that folds the entries. */
 export interface SpanRecord {
   readonly key: string;
-  /** The key of its parent; null for the root. */
+  /** The parent's key; null for the root. */
   readonly parent: string | null;
   readonly kind: SpanKind;
-  /** `KIND NAME`, such as `step build`: few names, so that a tracing service can group by them. */
+  /** `KIND NAME`, such as `step build`: there are few names, so that a tracing service can group by them. */
   readonly name: string;
   readonly startMs: number;
   /** Null while the span is open. */
@@ -36,7 +36,7 @@ export interface SpanRecord {
   readonly attributes: Attributes;
 }
 
-/** A trace that is over. Parents come before their children. */
+/** A finished trace. Parents come before their children. */
 export interface FinishedTrace {
   readonly project: string;
   readonly root: SpanRecord;

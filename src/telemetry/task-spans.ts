@@ -4,21 +4,21 @@ import { labelValue } from './label-value.ts';
 import { TELEMETRY_LIMITS } from './limits.ts';
 import { hostOf, type OpenTraces, spanKey } from './open-traces.ts';
 
-/** As much of a task as tells when its trace ends. */
+/** The part of a task that determines when its trace ends. */
 interface TracedTask {
   phase: string;
   nextRole: string | null;
   isClaimed: boolean;
 }
 
-/** Folds the life of tasks between their runs: claims, checks, merges. */
+/** Folds a task's life between its runs into spans: claims, checks, merges. */
 export class TaskSpans {
   readonly #traces: OpenTraces;
   readonly #tasks = new BoundedMap<TracedTask>(TELEMETRY_LIMITS.openTraces);
-  /** The mode of each workflow. A task that is reinstated is still one. */
+  /** The mode of each workflow, by task id. A reinstated task is still a workflow. */
   readonly #modes = new BoundedMap<string>(TELEMETRY_LIMITS.underWay);
 
-  /** The check that Baton runs on a commit, and those after it: it runs them one after the other until one fails. */
+  /** The check of a commit that Baton is running, and those after it: it runs them in order until one fails. */
   readonly #ownChecks = new BoundedMap<readonly string[]>(TELEMETRY_LIMITS.underWay);
 
   constructor(traces: OpenTraces) {
@@ -113,7 +113,10 @@ export class TaskSpans {
     this.#traces.begin({ kind: 'task', id: taskId, name: null, at, attributes });
   }
 
-  /** A workflow goes on after its merge until no role is left; any other task is over when it is completed. */
+  /**
+   * Updates a task, and ends its trace: a workflow continues after its merge until no role is left; any other task ends
+   * when it is completed.
+   */
   #update(taskId: string, at: string, change: Partial<TracedTask>): void {
     const task = this.#tasks.get(taskId);
     if (task === undefined) return;

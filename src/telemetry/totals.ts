@@ -2,16 +2,16 @@ import { instrumentOf, type InstrumentName, type Measurement } from './instrumen
 import { OTHER_VALUE } from './label-value.ts';
 import { TELEMETRY_LIMITS } from './limits.ts';
 
-/** The sum of a counter; for a histogram also how many values each bucket has. */
+/** The sum of a counter; for a histogram also the number of values in each bucket. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   sum: number;
   count: number;
-  /** One per bound of the instrument, not cumulative; values above the last bound are in `count` alone. */
+  /** One count per bound of the instrument, not cumulative; values above the last bound are only in `count`. */
   readonly buckets: number[];
 }
 
-/** Measurements since the start of the daemon, added up per metric and label values. */
+/** Measurements since the daemon's start, summed per metric and label values. */
 export class Totals {
   readonly #series = new Map<InstrumentName, Map<string, Series>>();
 

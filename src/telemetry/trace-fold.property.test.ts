@@ -33,7 +33,7 @@ function findFault({ root, spans }: FinishedTrace): string | undefined {
   return root.endMs === null ? 'its root is open' : undefined;
 }
 
-/** The pipelines that people started and that are over. */
+/** The ids of ended pipelines that people started. */
 function finishedAlone(entries: readonly RecordedEvent[]): string[] {
   const ended = new Set(entries.flatMap(({ type, data }) => (type === 'PipelineFinished' ? [data.pipeline_id] : [])));
   return entries.flatMap(({ type, data }) => {

@@ -2,7 +2,7 @@ import type { State } from '../state/state.ts';
 import { labelValue } from './label-value.ts';
 import { NOTHING_USED, nothingUnderWay, type UnderWay } from './measure-entry.ts';
 
-/** What is under way when a daemon starts, read from the state, so that no entry is read again. */
+/** The open work at a daemon's start, read from the state, so that no entry is read again. */
 export function underWayIn(project: string, state: State): UnderWay {
   const now = nothingUnderWay(project);
   for (const { id, plan, usage } of state.agents.values())

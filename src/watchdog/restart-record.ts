@@ -5,7 +5,7 @@ import { fieldsInJson, fieldsOf } from '../protocol/shape/read-unknown.ts';
 /** The crashes of a state folder's daemon, for `status` and for the next watchdog. */
 export interface RestartRecord {
   readonly v: 1;
-  /** Crashes since a daemon last ran for a while, or was started by a person. */
+  /** The number of crashes since a daemon last ran for a while, or since a person started one. */
   readonly in_row: number;
   readonly at: string;
   readonly reason: string;
@@ -25,7 +25,7 @@ export function writeRestarts(stateDir: string, record: RestartRecord): void {
   }
 }
 
-/** A person started the daemon: the count starts again. The crashes stay recorded for `status`. */
+/** Resets the count, because a person started the daemon. The crashes stay recorded for `status`. */
 export function resetCrashCount(stateDir: string): void {
   const record = readRestarts(stateDir);
   if (record !== undefined && record.in_row > 0) writeRestarts(stateDir, { ...record, in_row: 0 });

@@ -1,11 +1,14 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `BATON_RESTART=off`: another program restarts the daemon, or none should. */
+/** Reports whether the watchdog restarts the daemon. `BATON_RESTART=off`: another program does, or none should. */
 export function isRestartEnabled(env: Environment): boolean {
   return env['BATON_RESTART'] !== 'off';
 }
 
-/** A value that is not a positive integer counts as not set: it must not keep the daemon down. */
+/**
+ * Reads the delays from the environment. A value that is not a positive integer is ignored, because it must not keep
+ * the daemon down.
+ */
 export function readRestartTimes(env: Environment): RestartTimes {
   const read = (name: string, otherwise: number): number => {
     const value = Number(env[name] ?? '');
@@ -25,18 +28,18 @@ export interface RestartTimes {
   readonly lastMs: number;
   /** The watchdog gives up after this many crashes in a row. */
   readonly tries: number;
-  /** A daemon that ran this long did not crash at its start: the count starts again. */
+  /** A daemon that ran this long did not crash at its start, so the count is reset. */
   readonly steadyMs: number;
 }
 
-/** An hour in total: a full disk or an update may take that long. */
+/** An hour in total, because a full disk or an update may take that long. */
 export const RESTART_TIMES: RestartTimes = { firstMs: 500, lastMs: 300_000, tries: 20, steadyMs: 60_000 };
 
 export function crashesInRow(before: number, ranMs: number, { steadyMs }: RestartTimes): number {
   return ranMs >= steadyMs ? 1 : before + 1;
 }
 
-/** The delay before the next restart; undefined to give up. */
+/** The delay before the next restart; undefined if the watchdog gives up. */
 export function restartDelay(inRow: number, { firstMs, lastMs, tries }: RestartTimes): number | undefined {
   return inRow > tries ? undefined : Math.min(firstMs * 2 ** (inRow - 1), lastMs);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** Loads everything first, then takes every descriptor there is. */
+/** Loads all modules first, then opens files until no descriptor is left. */
 const SCRIPT = `
 const { openSync, closeSync } = await import('node:fs');
 const { startWatchdog } = await import(process.argv[1]);

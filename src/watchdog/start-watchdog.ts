@@ -10,7 +10,7 @@ export const DAEMON_PIPE_FD = 3;
 export const GOODBYE = 'goodbye\n';
 
 export interface Watchdog {
-  /** The daemon stops and must not be restarted. Resolves when the watchdog has exited. */
+  /** Ends the watchdog without a restart, because the daemon stops. Resolves when the watchdog has exited. */
   dismiss(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface WatchdogOptions {
   readonly onLost: (reason: string) => void;
 }
 
-/** Starts this daemon's watchdog, and restarts it with growing delays if it exits. */
+/** Starts the daemon's watchdog, and restarts the watchdog with growing delays if it exits. */
 export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watchdog {
   const times = readRestartTimes(env);
   const { firstMs, steadyMs } = times;
@@ -51,7 +51,7 @@ export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watch
         pipe.once('error', () => resolve());
         pipe.end(GOODBYE, () => resolve());
       });
-      // After `baton down` no process of Baton may run in the state folder.
+      // After `baton down`, no process of Baton may run in the state folder.
       if (child !== undefined) await hasEnded(child);
     },
   };

@@ -14,8 +14,8 @@ export interface WatchOptions {
 }
 
 /**
- * Restarts a daemon that crashed, with growing delays. Resolves when a daemon runs, whichever process started it; when
- * `baton down` is recorded or the state folder is gone; or when the watchdog gives up.
+ * Restarts a daemon that crashed, with growing delays. Resolves when a daemon runs, whichever process started it, when
+ * `baton down` is recorded or the state folder is gone, or when the watchdog gives up.
  */
 export async function restartDaemon(options: WatchOptions): Promise<void> {
   const { stateDir, times } = options;
@@ -37,7 +37,9 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Starts a daemon after a delay. Returns the reason if it did not start; undefined if one runs, or none is wanted. */
+/**
+ * Starts a daemon after a delay. Returns the reason if it did not start; undefined if a daemon runs or should not run.
+ */
 async function tryStart({ stateDir, env, times }: WatchOptions, delayMs: number): Promise<string | undefined> {
   for (let waitMs = delayMs; ; waitMs = longerDelay(waitMs, times)) {
     await pause(waitMs);
@@ -48,7 +50,7 @@ async function tryStart({ stateDir, env, times }: WatchOptions, delayMs: number)
     const started = await startDaemon({ stateDir, env: { ...env, BATON_RESTARTED: '1' }, deadlineMs: START_MS });
     if (started.kind === 'listens') return undefined;
     if (started.kind === 'failed') return hasDownIntent(stateDir) ? undefined : started.error.message;
-    // Another process is starting one, or holds the lock: the next attempt shows the result. Each attempt costs a
+    // Another process is starting a daemon, or holds the lock: the next attempt shows the result. Each attempt costs a
     // process.
   }
 }
@@ -61,7 +63,7 @@ function writeLogLine(path: string, message: string, fields: Readonly<Record<str
   try {
     appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch {
-    // A failing log must not prevent the restart.
+    // A write error of the log must not prevent the restart.
   }
 }
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world[Symbol.asyncDispose]());
 
-/** Every write that a session may send, with an input that a live session would be accepted with. */
+/** Every write that a session may send, with an input that is accepted from a live session. */
 const WRITES: readonly (readonly [string, (head: string) => unknown])[] = [
   ['task_create', () => ({ task_id: 'NEW', title: 'more work' })],
   ['task_release', () => ({ task_id: 'W-1' })],
@@ -68,7 +68,7 @@ describe('the token of an ended session', () => {
 });
 
 describe('a merge', () => {
-  it('is not for the holder of another claim, nor for one without the role whose turn it is', async () => {
+  it('is refused for the holder of another claim, and for one without the role that works next', async () => {
     await implement(world, 'W-1');
     await review(world, 'W-1');
     await world.order('task_create', { task_id: 'W-2', title: 'of others' });
@@ -79,12 +79,13 @@ describe('a merge', () => {
     expect(worker).toMatchObject({ ok: false, error: { code: 'forbidden' } });
   });
 
-  it('leaves no later recorded commit out: it is refused', async () => {
+  it('does not leave a later recorded commit out: it is refused', async () => {
     await implement(world, 'W-1');
     await review(world, 'W-1');
     const later = world.commit(world.repository, { 'later.txt': 'x\n' }, 'later');
     await world.order('thought_record', record('W-1', later));
-    // Whoever records a commit after the review has worked on the task: neither another's approval nor the own one covers it.
+    // Recording a commit after the review counts as work on the task: neither another principal's approval nor one's
+    // own covers it.
     const merge = async () => world.client().call('merge_request', { task_id: 'W-1' });
     expect(await merge()).toMatchObject({ ok: false, error: { code: 'separation-of-duties' } });
     await world.order('task_self_approve', { task_id: 'W-1', reason: 'alone' });
@@ -119,7 +120,7 @@ describe('a message in the outbox', () => {
 });
 
 describe('a hand claim', () => {
-  it('without a record is refused at a CI gate, and not accepted and then blocked', async () => {
+  it('without a record is refused at a CI gate, instead of accepted and then blocked', async () => {
     writeFileSync(join(world.repository, 'baton.toml'), '[[ci.required]]\nname = "unit"\nrun = "true"\n');
     world.git(world.repository, 'add', 'baton.toml');
     world.git(world.repository, 'commit', '--quiet', '--message', 'a gate');

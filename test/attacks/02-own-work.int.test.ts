@@ -18,7 +18,7 @@ it('an author cannot issue itself a token of another principal', async () => {
     const answer = await world.client(given).issueWorkerToken('reviewer');
     expect(answer).toMatchObject({ ok: false, error: { code: 'forbidden' } });
   }
-  // Nor make one up, nor write another name into the one it has.
+  // Nor can it invent a token, or change the name in its own.
   const named = await world.client().issueWorkerToken('ada');
   const own = named.ok ? named.result.token : '';
   const other = Buffer.from(JSON.stringify({ n: 'bob' })).toString('base64url');

@@ -21,7 +21,10 @@ const NOTHING_MENDED = `
   commit('docs: nothing was mended');
   handOn('reviewer-agent', 'Nothing to mend', { location: CODE + ':3' });`;
 
-/** A project with one round of fixes, in which the implementer does this before it hands broken work on. In a sandbox it sees no main checkout. */
+/**
+ * A project with one round of fixes, whose implementer runs the script before it hands on broken work. In a sandbox it
+ * would not see the main checkout.
+ */
 function cheating(script: string): WorkflowScene {
   const made = new WorkflowScene((toml) => `sandbox = "none"\n${toml}\n[limits]\nreview_rounds = 1\n`);
   made.plays('implementer', `${script}\n${HAND_ON}`);
@@ -29,7 +32,7 @@ function cheating(script: string): WorkflowScene {
   return made;
 }
 
-/** How the workflow ends, what it was merged as, and every set of checks that it met. */
+/** The end of the workflow, its merge, and every set of checks that ran. */
 async function outcomeIn(world: WorkflowScene): Promise<unknown> {
   await world.start();
   const id = await world.run('issue', 'Read durations back');

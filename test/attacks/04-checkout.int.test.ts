@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
 
 const check = (run: string): string => `[[ci.required]]\nname = "test"\nrun = ${JSON.stringify(run)}\n`;
 
-/** How the merge of a branch with these files went. */
+/** The outcome of merging a branch with these files. */
 async function merged(world: World, files: Record<string, string>, prepare = (): void => undefined): Promise<unknown> {
   const { repository } = world;
   world.git(repository, 'switch', '--quiet', '--create', 'feature/t', 'main');
@@ -23,7 +23,7 @@ async function merged(world: World, files: Record<string, string>, prepare = ():
 
 it('a branch does not change how its files are written for its check', async () => {
   await using world = new World();
-  // The check fails on carriage returns; main asks for them in batch files.
+  // The check fails on carriage returns, which main requests for batch files.
   const files = {
     'baton.toml': check(`! grep -q "$(printf '\\r')" run.bat`),
     '.gitattributes': '*.bat text eol=crlf\n',
@@ -46,7 +46,7 @@ it('a check that rewrites the files of the branch does not change what the next 
   });
 });
 
-it('a filter that nobody allowed fails the check, by name', async () => {
+it('a filter that no operator allowed fails the check, by name', async () => {
   await using world = new World();
   const files = { 'baton.toml': check('true'), '.gitattributes': '*.bin filter=big\n', 'a.bin': 'pointer\n' };
   world.commit(world.repository, files, 'the project');
@@ -56,7 +56,7 @@ it('a filter that nobody allowed fails the check, by name', async () => {
   expect(JSON.stringify(ended)).toContain("'a.bin' needs the git filter 'big', which is not allowed");
 });
 
-it('a submodule from a new place is not fetched, and the check says why', async () => {
+it('a submodule from a new address is not fetched, and the check states why', async () => {
   await using world = new World();
   world.commit(world.repository, { 'baton.toml': check('true') }, 'the project');
   await world.startDaemon();

@@ -10,9 +10,11 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** The implementer works, does this, and hands on; the reviewer keeps its task file and waits. Returns what the reviewer was shown. */
+/**
+ * The implementer works, runs the script and hands on; the reviewer keeps its task file and waits. Returns the file.
+ */
 async function shownToReviewer(script: string): Promise<string> {
-  // In a sandbox it changes its own git directory only.
+  // In a sandbox it could change only its own git directory.
   scene = new WorkflowScene((toml) => `sandbox = "none"\n${toml.replace('[merge]', '[merge]\ninto = "main"')}`);
   const world = scene;
   world.plays(
@@ -35,7 +37,7 @@ async function shownToReviewer(script: string): Promise<string> {
   return readFileSync(shown, 'utf8');
 }
 
-it('a branch of its own declared the main branch hides nothing from the reviewer', { timeout: 90_000 }, async () => {
+it('another branch declared as the main branch hides nothing from the reviewer', { timeout: 90_000 }, async () => {
   const shown = await shownToReviewer(`
     git('branch', 'evil');
     git('update-ref', 'refs/remotes/origin/evil', 'HEAD');

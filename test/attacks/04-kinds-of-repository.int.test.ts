@@ -6,7 +6,7 @@ import { World } from '../processes/world.ts';
 
 const RUNBOOK = '[[ci.required]]\nname = "test"\nrun = "grep -q GOOD code.txt && test -e crlf.txt"\n';
 
-/** A repository with some history, cloned in one of the ways that leave something out, or with the other kind of hash. */
+/** A repository with some history, cloned in a way that omits something, or with the other kind of hash. */
 function clone(world: World, init: readonly string[], options: readonly string[]): string {
   const [origin, path] = [join(world.folder, 'origin'), join(world.folder, 'clone')];
   world.git(world.folder, 'init', '--quiet', '--initial-branch=main', ...init, origin);
@@ -17,7 +17,7 @@ function clone(world: World, init: readonly string[], options: readonly string[]
   return path;
 }
 
-/** A branch with one commit, as somebody works there. */
+/** A branch with one commit, made like a person's work. */
 function work(world: World, path: string): string {
   world.git(path, 'switch', '--quiet', '--create', 'work');
   const head = world.commit(path, { 'work.txt': 'work\n', 'a/.gitattributes': '* -text\n', 'a/b': 'x\n' }, 'work');

@@ -6,7 +6,9 @@ import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { REAL_GIT } from '../processes/real-git.ts';
 
-/** Variants of attack 6, without a sandbox. The fence itself, ref by ref, is tested in `src/git/fence/fence-refs.int.test.ts`. */
+/**
+ * Variants of attack 6, without a sandbox. `src/git/fence/fence-refs.int.test.ts` tests the fence itself, ref by ref.
+ */
 let scene: RunScene;
 
 const GIT = `env -i ${REAL_GIT} -c user.name=e -c user.email=e@e`;
@@ -31,7 +33,7 @@ async function open(attack: string): Promise<void> {
 
 afterEach(async () => scene.end());
 
-it('sees a move that was made while the daemon was away', { timeout: 60_000 }, async () => {
+it('detects a move that was made while the daemon was away', { timeout: 60_000 }, async () => {
   await open(`
 - write: { path: ../../ready.txt, text: ready }
 - run: while ! test -e ../../go.txt; do sleep 0.05; done
@@ -48,7 +50,7 @@ it('sees a move that was made while the daemon was away', { timeout: 60_000 }, a
   expect((await moves()).at(-1)).toMatchObject({ new: git('rev-parse', 'main'), sessions: [{ task_id: 'EVIL' }] });
 });
 
-it('sees that another branch is declared the main branch', { timeout: 60_000 }, async () => {
+it('detects that another branch is declared the main branch', { timeout: 60_000 }, async () => {
   await open(`
 - run: git switch -q -c evil
 - run: git -c user.name=e -c user.email=e@e commit -q --allow-empty -m evil
@@ -61,12 +63,12 @@ it('sees that another branch is declared the main branch', { timeout: 60_000 }, 
 });
 
 it(
-  'sees rewritten history, and asks nobody about what people commit with no session alive',
+  'detects rewritten history, and asks nothing about commits without a live session',
   { timeout: 60_000 },
   async () => {
     await open('- run: "true"\n- signal: complete\n- stop\n');
     await until(async () => (await types()).includes('AgentExited'), 'the session has ended');
-    // The watch has seen the branch once more since: what moves from now on is no session's.
+    // The watch has seen the branch again, so later moves are not attributed to the session.
     await until(lookedSince, 'the branch was seen after the session');
     git('commit', '-q', '--allow-empty', '-m', 'by a person');
     await until(async () => (await moves()).length === 2, 'the commit is recorded');
@@ -87,7 +89,7 @@ function has(file: string): boolean {
   return existsSync(join(scene.repository, file));
 }
 
-/** The file in the state folder says when the branch was last seen with no session alive. */
+/** A file in the state folder records when the branch was last seen without a live session. */
 async function lookedSince(): Promise<boolean> {
   const exited = (await scene.entries()).find(({ type }) => type === 'AgentExited');
   const folder = join(scene.stateDir, 'main-seen');

@@ -5,7 +5,7 @@ import { RunWorld } from '../processes/run-world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What is left to a command after `env -i`: enough to find Baton and its state folder. */
+/** The environment after `env -i`: enough to find Baton and its state folder. */
 const BARE = 'env -i PATH="$PATH" BATON_STATE_DIR="$BATON_STATE_DIR"';
 const GONE = 'env -u BATON_TOKEN -u BATON_URL -u BATON_AGENT_ID -u BATON_SESSION';
 const OPERATOR = '-H "authorization: Bearer $(cat "$BATON_STATE_DIR/operator.token")"';
@@ -13,7 +13,7 @@ const WORKER = '-H "authorization: Bearer $(cat "$BATON_STATE_DIR/worker.token")
 const CREATE = `-H "baton-project-path: $PWD" -d '{"task_id":"stolen","title":"x"}'`;
 const ADD = 'task add stolen --title x';
 
-/** Each is run by the shell of an agent. What it prints must be a refusal. */
+/** Commands that the agent's shell runs. Each must be refused. */
 const ATTACKS: Readonly<Record<string, string>> = {
   'all variables unset': `${GONE} baton ${ADD}`,
   'an empty environment': `${BARE} baton ${ADD}`,
@@ -71,7 +71,7 @@ until test -e down; do sleep 0.05; done
 touch tried
 `;
 
-/** In a sandbox the state folder is not to be seen. */
+/** In a sandbox the state folder would not be visible. */
 const RUNBOOK = `
 sandbox = "none"
 [agents.thief]
@@ -99,7 +99,7 @@ describe('inside a session', () => {
     expect(said).not.toMatch(/\b[ow]\.[\w-]{43}/);
   });
 
-  it('nothing was done', async () => {
+  it('no attack has an effect', async () => {
     expect(await world.ask('task_list')).toMatchObject({ tasks: [{ id: 'honest', claim: null }] });
   });
 

@@ -29,7 +29,7 @@ const handoff = (summary: string): string => `<handoff>
   <summary>${summary}</summary>
 </handoff>`;
 
-/** Files that hold tokens because they are used from there. */
+/** Files that contain tokens because programs read them there. */
 const HOLDERS = /(?:\.token|session\.secret|\.writer)$/;
 
 it('a token in every message of a session is neither recorded nor shown', async () => {
@@ -47,7 +47,7 @@ it('a token in every message of a session is neither recorded nor shown', async 
   expect(refused.ok).toBe(false);
   const exit = exitSignal('IMPLEMENTATION', 'completed', { notes: text });
   resultOf(await client.forward('exit_signal', exit));
-  // A repeat is the same signal, although what is kept of it is redacted.
+  // A repeat counts as the same signal, although the recorded one is redacted.
   resultOf(await client.forward('exit_signal', exit));
 
   const entries = JSON.stringify(await readLedger(world));

@@ -14,7 +14,7 @@ import { codexCase } from './codex-under-test.ts';
 import { geminiCase } from './gemini-under-test.ts';
 import type { World } from './world.ts';
 
-/** Facts that are true of every ACP agent: Baton's driver asks before the agent may stop, whatever the agent's settings say. */
+/** Common to all ACP agents: Baton's driver asks before the agent may stop, whatever the agent's settings are. */
 const COMMON = { reader: STREAMS.acp, unauthorized: fails(401, 'invalid_api_key', 'the key is wrong') } as const;
 
 const NO_END = 'ACP has no field for the end of a limit';
@@ -64,7 +64,7 @@ export const opencodeCase: ClientCase = {
   },
 };
 
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 const OPENCODE_COST = { input: 3, output: 15, cache_read: 0.3 };
 
 export const qwenCase: ClientCase = {
@@ -168,7 +168,7 @@ export const claudeAcpCase: ClientCase = {
   ...COMMON,
   adapter: adapterOf('claude-acp'),
   run: 'claude-acp',
-  // An alias of the client, which has a list of its own.
+  // An alias that the client resolves with its own list.
   model: 'sonnet',
   reportedModel: /^claude-sonnet-/,
   env: ({ model, temporary }) => ({
@@ -199,7 +199,7 @@ export const codexAcpCase: ClientCase = {
   toolName: 'mcp__baton__task_brief',
   toolTitle: 'mcp.baton.task_brief',
   unauthorized: codexCase.unauthorized,
-  // It accepts a model that is in its list or in the user's settings.
+  // The client accepts only models in its list or in the user's settings.
   setUp: (world) => {
     codexCase.setUp(world);
     const file = join(world.home, '.codex/config.toml');
@@ -220,7 +220,7 @@ export const geminiAcpCase: ClientCase = {
   unauthorized: geminiCase.unauthorized,
   toolTitle: expect.stringContaining('task_brief'),
   transcripts: ({ home }) => `${home}/.gemini/tmp/*/chats/*.jsonl`,
-  // It does not count cached tokens apart.
+  // The client does not count cached tokens separately.
   usage: { input: 100, output: 7, cacheRead: 0, cacheWrite: 0, costMillicents: null },
   cannot: { resume: 'its `session/load` overwrites what it loads', limits: NO_END },
 };
@@ -241,7 +241,7 @@ function adapterOf(run: string): Adapter {
   return found;
 }
 
-/** A settings file in the user's home, and a command of an agent that changes it. */
+/** A settings file in the user's home, and an agent's command that changes it. */
 function settingsIn(
   file: string,
   content: (world: World) => string,
@@ -260,7 +260,10 @@ function settingsIn(
   };
 }
 
-/** Hooks of the agent itself, in the format of Claude Code, which end its turn. Baton's driver asks the supervisor all the same. */
+/**
+ * Settings with the agent's own hooks, in the format of Claude Code, which end its turn. Baton's driver asks the
+ * supervisor anyway.
+ */
 function withOwnHook(content: string): string {
   const hook = { type: 'command', command: `echo '{"continue":false}'` };
   return JSON.stringify({ ...fieldsInJson(content), hooks: { Stop: [{ hooks: [hook] }] } });

@@ -59,7 +59,7 @@ describe('the built-in workflow with three ACP agents in its roles', () => {
       expect(git('show', 'main:test/parse-duration.test.js')).toContain('is an error');
       expect(git('status', '--porcelain')).toBe('');
       expect(git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
-      // Each model played the roles of its agent, and no other.
+      // Each model played the roles of its agent and no others.
       const played = worlds.map(({ model }) => [...new Set(model.asked.map(roleIn))] as PlayedRole[]);
       expect(played).toEqual(AGENTS.map(({ roles }) => [...roles]));
       expect(turns).toContain('You must explicitly signal completion before stopping');

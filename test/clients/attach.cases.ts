@@ -13,19 +13,21 @@ import { COMPLETE, openUser } from './with-daemon.ts';
 import type { World } from './world.ts';
 import { BATON } from '../package/where.ts';
 
-/** What differs between the clients when a person takes an agent's conversation over. */
+/** The differences between clients when a user attaches to an agent's conversation. */
 export interface AttachCase {
   readonly client: ClientCase;
-  /** A login that works with a terminal too. */
+  /** A login that also works in a terminal. */
   readonly env: (world: World) => Readonly<Record<string, string>>;
-  /** What somebody who uses the client has answered long ago. */
+  /** The client's first questions, already answered. */
   readonly setUp: (world: World, repository: string) => void;
-  /** What the screen shows when it waits for words. */
+  /** The screen when the client waits for input. */
   readonly ready: RegExp;
   readonly leave: string;
-  /** What it has written last when those words end it; left out where they always do. */
+  /** The end of the output when the exit command works; absent if it always does. */
   readonly idle?: RegExp;
-  /** Output tokens that may be on record when the person leaves: of an answer that was interrupted a client may not have made a note. */
+  /**
+   * Possible output tokens on record when the user leaves, because a client may not have counted an interrupted answer.
+   */
   readonly usedOutput: readonly number[];
 }
 
@@ -47,7 +49,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
     ...env(world),
   });
 
-  /** An agent in the middle of its first turn, with its pipeline behind it. */
+  /** Starts an agent of a pipeline, and waits until its first turn is running. */
   const atWork = async (
     user: World,
     isBusy = (): boolean => existsSync(join(scene.repository, 'waits')),
@@ -62,7 +64,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
       on_dead = "fail"
       [pipelines.work]
       steps = [{ name = "code", run = { agent = "coder" } }, { name = "after", run = "touch after" }]`);
-    // A daemon that a build server has started: the person's terminal is another.
+    // The daemon was started by a build server; the user's terminal is a different one.
     await scene.start({ ...shell(user), CI: 'true' });
     const pipeline = await scene.run('work');
     await until(isBusy, 'it is at work', PATIENCE_MS);
@@ -78,7 +80,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
     });
 
   describe(`${client.run}: a person in front of an agent`, () => {
-    it('goes on with its conversation, leaves, and the pipeline goes on from there', async () => {
+    it('continues its conversation and leaves, and the pipeline continues', async () => {
       const script: Turn[] = [
         says('I begin.'),
         client.shell(BUSY),
@@ -91,14 +93,14 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
       const settings = client.settings(user);
       await using terminal = open(user, id);
       using ada = new Person(terminal, user.model);
-      // What was said before is on the screen: a client may wait for words before it has all of it.
+      // The earlier conversation is on the screen: a client may wait for input before it has loaded all of it.
       await ada.sees(/Ibegin/);
       await ada.sees(ready);
-      // Whoever was interrupted for her has asked nothing more.
+      // The interrupted turn has sent no further requests.
       expect(turns(user)).toHaveLength(2);
       await ada.asks('Take the other road.');
       await ada.sees(/Asyouwish/);
-      // With Baton's tools: listed at once, or to be searched for.
+      // Baton's tools are available: listed, or found by search.
       expect(turns(user)[2]?.tools).toContain(client.run === 'codex' ? 'tool_search' : client.toolName);
       expect(await scene.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
       await ada.leaves(leave, idle);
@@ -106,7 +108,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
       expect(await terminal.exit()).toBe(0);
       expect(await scene.pipeline(pipeline, PATIENCE_MS)).toMatchObject({ status: 'done' });
       const heard = turns(user).map((asked) => textIn(asked));
-      // The same conversation, for the person and afterwards.
+      // The conversation is the same in the user's terminal and afterwards.
       for (const words of ['Do the task.', 'I begin.', 'Take the other road.']) expect(heard[2]).toContain(words);
       for (const words of ['Do the task.', 'As you wish.', 'has left']) expect(heard[3]).toContain(words);
       const told = await scene.entries();
@@ -118,7 +120,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
         ['AgentAttached', { by: expect.stringContaining('/dev/pts/') }],
         ['AgentDetached', { how: 'left', talked: true }],
       ]);
-      // What was used in the terminal was counted, too.
+      // Usage in the terminal was counted too.
       const left = told.findIndex(({ type }) => type === 'AgentDetached');
       const used = told.slice(0, left).findLast(({ type }) => type === 'SessionUsed');
       expect(used?.data).toMatchObject({ waiting_tokens: 0 });
@@ -127,7 +129,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
       await untilNobodyIs(id);
     }, 240_000);
 
-    it('begins with its prompt where the model had not answered yet, and what they said goes on', async () => {
+    it('starts with its prompt if the model had not answered yet, and later messages continue the conversation', async () => {
       const script: Turn[] = [{ kind: 'silence' }, says('Hello to you.'), client.shell(COMPLETE), says('Now.')];
       await using user = await openUser(client, script);
       const { pipeline, id } = await atWork(user, () => turns(user).length > 0);
@@ -141,7 +143,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
         expect(textIn(turns(user)[2])).toContain(words);
     }, 240_000);
 
-    it('who closes the terminal in the middle of a turn loses nothing: the pipeline goes on', async () => {
+    it('loses nothing by closing the terminal in the middle of a turn: the pipeline continues', async () => {
       const script: Turn[] = [
         says('I begin.'),
         client.shell(BUSY),
@@ -169,7 +171,7 @@ export function describeAttach({ client, env, setUp, ready, leave, idle, usedOut
   });
 }
 
-/** Clients ask for other things beside the conversation: a title, a summary. */
+/** The turns of the conversation: clients also send other requests, for a title or a summary. */
 function turns({ model }: World) {
   return model.asked.filter(({ tools }) => tools.length > 1);
 }

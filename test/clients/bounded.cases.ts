@@ -20,7 +20,7 @@ export function describeBounds(clients: readonly ClientCase[]): void {
       await scene.start(shellOf(client, user));
       const id = await scene.run('coder');
       expect(await scene.agent(id, 40_000)).toMatchObject({ status: 'done', start: 2 });
-      // One that cannot load its conversation begins with its prompt.
+      // A client that cannot load its conversation starts with its prompt.
       const begins = unless(client, 'resume') === '' ? 'Continue where you stopped.' : 'Do the task.';
       expect(textIn(user.model.asked[2])).toContain(begins);
     });

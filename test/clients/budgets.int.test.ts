@@ -28,7 +28,7 @@ const runbook = ({ run, model }: ClientCase, budget: string): string => `
 
 const made = (file: string): boolean => existsSync(join(scene.repository, file));
 
-/** Twenty requests of 10,000 tokens each, all in one turn. Each tool takes a moment, as tools do. */
+/** Twenty requests of 10,000 tokens each, all in one turn. Each tool takes a moment, like real tools. */
 const REQUEST = { input: 9000, cached: 2000, output: 1000 };
 const script = ({ shell }: ClientCase): readonly Turn[] => [
   ...Array.from({ length: 20 }, (_, i) => ({ ...shell(`touch step-${i + 1}`), usage: REQUEST })),
@@ -36,10 +36,10 @@ const script = ({ shell }: ClientCase): readonly Turn[] => [
   says('Done.', REQUEST),
 ];
 
-/** What the scripted model was paid for. */
+/** The tokens per request, as each client counts them. */
 const TOKENS_PER_REQUEST: Readonly<Record<string, number>> = { claude: 12_000, codex: 10_000, gemini: 10_000 };
 
-/** Five and a half requests, at claude-sonnet-5, gpt-5.5 and gemini-2.5-pro. */
+/** The cost of five and a half requests to claude-sonnet-5, gpt-5.5 and gemini-2.5-pro. */
 const COST: Readonly<Record<string, string>> = { claude: '0.15', codex: '0.36', gemini: '0.10' };
 
 describe.each([claudeCase, codexCase, geminiCase])('$run in one long turn', { timeout: 90_000 }, (client) => {
@@ -56,12 +56,12 @@ describe.each([claudeCase, codexCase, geminiCase])('$run in one long turn', { ti
     const { data } = await entryOf(scene, 'DecisionOpened', 60_000);
     expect(data).toMatchObject({ source: 'budget', agent_id: id });
     await until(() => user.model.asked.length >= 5, 'the request under way has ended', 20_000);
-    // Five requests fit. The sixth may be under way when that is known.
+    // Five requests fit. The sixth may already be in progress when the budget is exhausted.
     expect(user.model.asked.length).toBeLessThanOrEqual(6);
     const shown = await scene.agent(id);
     expect(shown).toMatchObject({ status: 'escalated', start: 1 });
     expect(made('step-7')).toBe(false);
-    // Raised, it goes on in the same process with the tool that was held.
+    // After the raise it continues in the same process with the held tool.
     const asked = user.model.asked.length;
     await scene.ask('decision_resolve', { id: shown.decision_id, option: 1 });
     await until(() => user.model.asked.length > asked, 'it goes on', 20_000);
@@ -69,7 +69,7 @@ describe.each([claudeCase, codexCase, geminiCase])('$run in one long turn', { ti
   });
 });
 
-/** A subagent is a conversation of its own; its tools are held as well. */
+/** A subagent has its own conversation; its tools are held too. */
 const SUBAGENT: Readonly<Record<string, Turn>> = {
   claude: uses('Agent', { subagent_type: 'general-purpose', description: 'part', prompt: 'Do a part.' }, REQUEST),
   gemini: uses('invoke_agent', { agent_name: 'generalist', prompt: 'Do a part.' }, REQUEST),
@@ -84,7 +84,7 @@ describe.each([claudeCase, geminiCase])('$run with a subagent', { timeout: 90_00
     const id = await scene.run('coder');
     const { data } = await entryOf(scene, 'DecisionOpened', 60_000);
     expect(data).toMatchObject({ source: 'budget', agent_id: id });
-    // The sixth is the one that used it up; the other conversation may have one under way.
+    // The sixth request exhausted the budget; the other conversation may have one in progress.
     expect(user.model.asked.length).toBeLessThanOrEqual(7);
     const shown = await scene.agent(id);
     await scene.ask('decision_resolve', { id: shown.decision_id, option: 3 });

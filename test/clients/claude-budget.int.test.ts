@@ -25,12 +25,15 @@ const RUNBOOK = `
   timeout = "50s"
   budget = { tokens = 200 }`;
 
-/** Each reply is 121 tokens: the second is one too many. It is found before its tool is used, or while that runs. */
+/**
+ * Each reply is 121 tokens, so the second exceeds the budget. That is noticed before its tool is used, or while it
+ * runs.
+ */
 const SCRIPT = [sh('true'), sh('sleep 2; touch second'), sh('touch third'), sh(COMPLETE), says('Now.')];
 
 const made = (file: string): boolean => existsSync(join(scene.repository, file));
 
-/** It is paused: a tool is in its hand, and the model was asked for nothing more. */
+/** Waits until the agent is paused: a tool is held, and the model has received no further request. */
 async function paused(asked: { readonly length: number }): Promise<{ readonly id: string; readonly decision: string }> {
   const id = await scene.run('coder');
   const { data } = await entryOf(scene, 'DecisionOpened');
@@ -44,7 +47,7 @@ async function paused(asked: { readonly length: number }): Promise<{ readonly id
 }
 
 describe('Claude Code, whose budget is used up in the middle of a turn', { timeout: 90_000 }, () => {
-  it('is held at its next tool, and goes on with it when the budget is raised, over a restart of the daemon', async () => {
+  it('is held at its next tool, and continues with it when the budget is raised, over a restart of the daemon', async () => {
     await using user = await openUser(claudeCase, SCRIPT);
     const env = shellOf(claudeCase, user);
     scene.write(RUNBOOK);
@@ -54,7 +57,7 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
     await scene.start(env);
     expect(made('third')).toBe(false);
     await scene.ask('decision_resolve', { id: decision, option: 1 });
-    // What follows is more than the 400 that it has now.
+    // The remaining script needs more than the raised budget of 400.
     for (let shown = await scene.agent(id); shown.status === 'escalated'; shown = await scene.agent(id))
       await scene.ask('decision_resolve', { id: shown.decision_id, option: 1 });
     expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 1 });
@@ -62,7 +65,7 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
     expect(user.model.asked.some((each) => textIn(each).includes('Go on where you were.'))).toBe(false);
   });
 
-  it('leaves by itself, and asks the model nothing more, when people take what there is as done', async () => {
+  it('exits by itself, without another request to the model, when a person accepts the work as done', async () => {
     await using user = await openUser(claudeCase, SCRIPT);
     scene.write(RUNBOOK);
     await scene.start(shellOf(claudeCase, user));

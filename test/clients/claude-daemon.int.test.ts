@@ -24,7 +24,7 @@ const agent = (more: string): string => `
   ${more}`;
 
 describe('Claude Code, run by Baton', () => {
-  it('is held by more blocks than it honours by itself, with its hooks switched off in its settings, over a restart of the daemon', async () => {
+  it('is blocked more often than it allows by default, with its hooks disabled in its settings, over a restart of the daemon', async () => {
     const wait = sh('touch waits; while [ ! -e go ]; do sleep 0.05; done');
     const tries = Array.from({ length: 11 }, (_, i) => says(`Done ${i}.`));
     await using user = await openUser(claudeCase, []);
@@ -75,7 +75,7 @@ describe('Claude Code, run by Baton', () => {
     expect(user.model.asked).toHaveLength(3);
   });
 
-  it('asks a person for permission, and goes on with what they decide', async () => {
+  it('asks a person for permission, and continues with their decision', async () => {
     const write = uses('Write', { file_path: join(scene.repository, '.claude/settings.json'), content: '{}' });
     await using user = await openUser(claudeCase, [write, sh(COMPLETE), says('Now.')]);
     scene.write(agent('on_stop = "signal"'));
@@ -90,7 +90,7 @@ describe('Claude Code, run by Baton', () => {
     expect(existsSync(join(scene.repository, '.claude/settings.json'))).toBe(true);
   });
 
-  it('that meets an API error tells its kind from fields, not from words that look like one', async () => {
+  it('that meets an API error gets its kind from fields, not from text that resembles one', async () => {
     const looksLike = says('The server said 429 rate limit, 401 unauthorized.');
     await using user = await openUser(claudeCase, [looksLike, fails(403, 'permission_error', 'no 429 here')]);
     scene.write(agent('on_stop = "signal"\n  on_error = "escalate"'));

@@ -13,7 +13,7 @@ const open = (script: Script, answer: Answer = blocks(0)) => openWorld(claudeCas
 const sh = claudeCase.shell;
 
 describe('Claude Code alone', () => {
-  it('hears messages in the middle of a turn and while it waits, in one process', async () => {
+  it('receives messages in the middle of a turn and while it waits, in one process', async () => {
     const script = [sh('while [ ! -e go ]; do sleep 0.05; done'), says('One.'), says('Two.')];
     await using world = await open(script);
     let turns = 0;
@@ -35,7 +35,7 @@ describe('Claude Code alone', () => {
     expect(textIn(world.model.asked[2])).toContain('While it waits.');
     expect(textIn(world.model.asked[2])).toContain('First.');
     const used = said.filter((each) => each.kind === 'usage').map(({ usage, of }) => [of, usage.input, usage.output]);
-    // A message is told when it begins, for each of its blocks; its turn when it is over.
+    // A message is reported when it begins, for each of its blocks; its turn is reported at its end.
     expect(new Set(used.filter(([of]) => of === 'message').map(String))).toEqual(new Set(['message,100,1']));
     expect(used.filter(([of]) => of === 'turn')).toEqual([
       ['turn', 200, 14],
@@ -43,7 +43,7 @@ describe('Claude Code alone', () => {
     ]);
   });
 
-  it('asks the supervisor where it needs permission, and takes no answer for a no', async () => {
+  it('asks the supervisor for permission, and treats a missing answer as a denial', async () => {
     const write = uses('Write', { file_path: '.claude/settings.json', content: '{}' });
     await using world = await open([write, says('Done.'), write, says('Done.')]);
     const refused = await runAgent(claudeCase, world, { prompt: 'Go.' });
@@ -57,7 +57,7 @@ describe('Claude Code alone', () => {
     expect(existsSync(join(world.project, '.claude/settings.json'))).toBe(true);
   });
 
-  it('tells of an API error at its hook, and waits by itself where the wait is short', async () => {
+  it('reports an API error at its hook, and waits by itself if the wait is short', async () => {
     const limit = fails(429, 'rate_limit_error', 'too many', { 'retry-after': '1' });
     await using world = await open([limit, says('Fine.'), fails(529, 'overloaded_error', 'Overloaded')]);
     const env = {

@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 const KEY = 'dummy-key-00000000000000000000';
 
-/** Claude Code in somebody's terminal, who has been asked everything that it asks the first time. */
+/** Claude Code in a user's terminal, with its first questions already answered. */
 export const claudeInTerminal = {
   env: ({ model, temporary }: Pick<World, 'model' | 'temporary'>) => ({
     ANTHROPIC_BASE_URL: model.url,
@@ -40,7 +40,7 @@ export const claudeCase: ClientCase = {
   model: 'claude-sonnet-5',
   env: ({ model, temporary }) => ({
     ANTHROPIC_BASE_URL: model.url,
-    // As a subscriber: only they are told when a limit ends.
+    // Logs in as a subscriber, because only subscribers learn when a limit ends.
     CLAUDE_CODE_OAUTH_TOKEN: 'dummy-token-0000000000000000',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_MAX_RETRIES: '0',

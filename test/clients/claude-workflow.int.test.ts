@@ -12,7 +12,7 @@ import { playModel, PROMPTS, roleIn } from './played-model.ts';
 import { openUser, shellOf } from './with-daemon.ts';
 import { ALL_HANDOFFS, describeTurns, entriesIn, handoffsIn, makeRepository, runBaton } from './workflow-run.ts';
 
-/** No agents in it: all of them are those that come with Baton. */
+/** The runbook defines no agents, so all are built-in ones. */
 const RUNBOOK = `exit_protocol = true
 
 [[ci.required]]
@@ -37,7 +37,7 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
       const conversations = describeTurns(user.model.asked);
       expect(ran.code, `${ran.out}\n${conversations}`).toBe(0);
       expect(handoffsIn(ran.out)).toEqual(ALL_HANDOFFS);
-      // One commit on main with all of the work, which passes its tests.
+      // main has one commit with all of the work, which passes its tests.
       const git = (...args: string[]) =>
         execFileSync('git', ['-C', user.project, ...args], { encoding: 'utf8' }).trim();
       expect(git('rev-list', '--count', 'main')).toBe('2');
@@ -47,11 +47,11 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
       expect(git('branch', '--list', 'feature/*')).toBe('');
       expect(git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
 
-      // Five conversations, each with the prompt of its role, and each ended by the agent's own signal.
+      // There were five conversations, each with the prompt of its role, and each ended by the agent's own signal.
       const starts = user.model.asked.filter(({ messages }) => messages.every(({ role }) => role !== 'model'));
       expect(starts.map(roleIn)).toEqual(['issue-manager', 'implementer', 'reviewer', 'fixer', 'reviewer']);
       for (const asked of starts) expect(textIn(asked)).toContain(PROMPTS[roleIn(asked) ?? 'fixer']);
-      // What the issue-manager asked for has reached everybody after it.
+      // All later agents received the issue-manager's request.
       for (const role of ['implementer', 'reviewer', 'fixer'])
         expect(textOf(user.model.asked, role)).toContain('parseDuration("1h 30m") is 5400000');
       expect(conversations).toContain('You must explicitly signal completion before stopping');
@@ -67,11 +67,11 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
       expect(of('CheckFinished').map(({ outcome }) => outcome)).toEqual(['passed', 'passed']);
       expect(of('MergeFinished')).toMatchObject([{ outcome: 'merged', merge_sha: git('rev-parse', 'main') }]);
       expect(of('ThoughtRecorded')).toHaveLength(2);
-      // What Claude has used is on record for each of the five sessions.
+      // Claude's usage is recorded for each of the five sessions.
       expect(of('SessionUsed').filter(({ output_tokens }) => Number(output_tokens) > 0).length).toBeGreaterThanOrEqual(
         5,
       );
-      // The user's own settings are as they were.
+      // The user's own settings are unchanged.
       expect(JSON.parse(claudeCase.settings(user))).toEqual({ model: 'opus', disableAllHooks: true });
     } finally {
       await baton('down');
@@ -81,7 +81,7 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
   });
 });
 
-/** All that the model was told in the conversations of a role. */
+/** All text that the model received in the conversations of a role. */
 function textOf(asked: readonly Asked[], role: string): string {
   return asked
     .filter((each) => roleIn(each) === role)

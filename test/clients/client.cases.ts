@@ -10,69 +10,69 @@ import { keepStream } from './keep-stream.ts';
 import { runAgent, type ClientUnderTest, type Ended, type RunOptions } from './run-agent.ts';
 import { openWorld, type StartModel, type World } from './world.ts';
 
-/** One of the clients, and what differs between them. */
+/** A client, with its differences from the others. */
 export interface ClientCase extends ClientUnderTest {
   readonly startModel: StartModel;
   readonly shell: (command: string) => Reply;
-  /** The model finds and calls the tool of Baton's MCP server. */
+  /** The model's replies that find and call the tool of Baton's MCP server. */
   readonly callsTool: readonly Reply[];
   readonly toolName: string;
-  /** The tool with which the model searches for it, if it is not listed. */
+  /** The tool with which the model searches for Baton's tool, if it is not listed. */
   readonly listedTool?: string;
-  /** What it calls the tool to people; left out: by its name. */
+  /** The tool's title for people; default: its name. */
   readonly toolTitle?: unknown;
-  /** The file in which a project tells it how to work. */
+  /** The file with a project's instructions for the client. */
   readonly instructions: string;
-  /** The files of a user who has logged in, and what must be in them afterwards. */
+  /** Creates the files of a user who has logged in. `settings` reads them afterwards. */
   readonly setUp: (world: World) => void;
   readonly settings: (world: World) => string;
-  /** Where it keeps its conversations, as a pattern. */
+  /** A pattern for the files of its conversations. */
   readonly transcripts: (world: World) => string;
-  /** For a client that has the model's address in its settings. */
+  /** For a client that reads the model's address from its settings. */
   readonly pointTo?: (world: World) => void;
-  /** A command with which an agent tries to get rid of its hooks. */
+  /** An agent's command that tries to remove the hooks. */
   readonly sabotage: (world: World) => string;
   readonly unauthorized: Reply;
   readonly outOfCredits: Reply;
-  /** What it says itself when it has reported an error; left out: nothing. */
+  /** The client's own text after it reported an error; absent if none. */
   readonly errorWords?: unknown;
   readonly rateLimited: (reset: number) => Reply;
-  /** Its own record of the conversation, where that says more than its stream. */
+  /** The client's own record of the conversation, if it contains more than the stream. */
   readonly record?: (ended: Ended, world: World) => readonly string[];
-  /** The tokens of a turn that the scripted model was paid for once, as it counts them. */
+  /** The usage of a turn with one reply of the scripted model, as the client counts it. */
   readonly usage: TokenUsage;
   readonly model: string;
-  /** Left out: exactly `model`. */
+  /** The model's name in the client's report; default: exactly `model`. */
   readonly reportedModel?: RegExp;
-  /** What its conversations are called; left out: a UUID. */
+  /** The form of its conversations' ids; default: a UUID. */
   readonly conversation?: RegExp;
-  /** Longer than it takes to start on a busy machine; left out: 8s. */
+  /** A limit longer than the client's start on a busy machine; default: 8s. */
   readonly silence?: string;
-  /** What it cannot do by its nature, with the reason. The cases about it are skipped. */
+  /** What the client cannot do, with the reason. The cases about it are skipped. */
   readonly cannot?: Readonly<Partial<Record<Limit, string>>>;
 }
 
 export type Limit =
   | 'resume'
   | 'instructions'
-  /** The user's settings stay as they were. */
+  /** The user's settings stay unchanged. */
   | 'settings'
   /** The kind of an API error is in a field. */
   | 'errorKinds'
   | 'outOfCredits'
   | 'noInternet'
-  /** The end of a rate limit is known. */
+  /** The end of a rate limit is reported. */
   | 'limits'
   /** The usage of a turn covers all its requests. */
   | 'wholeTurns';
 
-/** Why a client cannot take part in a case, for its name; empty if it can. */
+/** Why a client cannot take part in a case, for the test's name; empty if it can. */
 export function unless({ cannot }: Pick<ClientCase, 'cannot'>, ...limits: readonly Limit[]): string {
   const reason = limits.map((limit) => cannot?.[limit]).find((each) => each !== undefined);
   return reason === undefined ? '' : ` (${reason})`;
 }
 
-/** The suite that every client passes: what Baton relies on, with the real program. */
+/** The suite that every client passes: everything that Baton relies on, with the real program. */
 export function describeClient(client: ClientCase): void {
   const open = (script: readonly (Reply | ((asked: Asked) => Reply))[], answer: Answer = blocks(0)) =>
     openWorld(client.startModel, script, answer).then((world) => {
@@ -89,7 +89,7 @@ export function describeClient(client: ClientCase): void {
   };
 
   describe(`${client.run}: the real client`, () => {
-    it('is blocked when it stops, sees why, uses its shell, and may stop then', async () => {
+    it('is blocked when it stops, sees the reason, uses its shell, and may stop then', async () => {
       const script = [
         says('I am done.'),
         client.shell('echo "$BATON_TOKEN" > said.txt; echo written'),
@@ -112,7 +112,7 @@ export function describeClient(client: ClientCase): void {
       expect(settings).toBe(unless(client, 'settings') === '' ? before : settings);
     });
 
-    it('says its conversation, its model and what it used', async () => {
+    it('reports its conversation, its model and its usage', async () => {
       await using world = await open([says('Done.')]);
       const ended = await run(world, { prompt: 'Go.' });
       const known = [...ended.said, ...ended.saidAtEnd];
@@ -128,7 +128,7 @@ export function describeClient(client: ClientCase): void {
       expect(ended.said.at(-1)).toEqual({ kind: 'turn-ended', failed: false });
     });
 
-    it('is held by more blocks in a row than any client allows by itself', async () => {
+    it('is blocked more often in a row than any client allows by default', async () => {
       const script = Array.from({ length: 13 }, (_, n) => says(`Attempt ${n + 1}.`));
       await using world = await open(script, blocks(12));
       const ended = await run(world, { prompt: 'Go.' });
@@ -166,11 +166,11 @@ export function describeClient(client: ClientCase): void {
     it.skipIf(unless(client, 'resume') !== '')(
       `goes on after it was killed in the middle of a turn${unless(client, 'resume')}`,
       async () => {
-        // Clients give their tools process groups of their own: this one ends with the world.
+        // Clients start their tools in separate process groups, so this one ends with the world.
         await using world: World = await open([
           () => client.shell(`while [ -d ${world.project} ]; do sleep 0.1; done`),
         ]);
-        // Clients write a moment later than they speak: a conversation that is killed in its first tenth of a second may be lost.
+        // Clients store a conversation with a delay: one that is killed in its first tenth of a second may be lost.
         const isKept = () =>
           globSync(client.transcripts(world)).some((file) => readFileSync(file, 'utf8').includes('long thing'));
         const killed = await run(world, {
@@ -185,7 +185,7 @@ export function describeClient(client: ClientCase): void {
       },
     );
 
-    it('says no conversation where the one to resume is not there', async () => {
+    it('reports no conversation if the one to resume is missing', async () => {
       await using world = await open([]);
       const resume = '0f0e4c1c-7a53-4d1c-9d6b-0a5c4d3b2a10';
       const ended = await run(world, { prompt: 'Go on.', resume });
@@ -205,7 +205,7 @@ export function describeClient(client: ClientCase): void {
       expect(textIn(world.model.asked.at(-1))).toContain('the brief of the task');
     });
 
-    it('cannot get rid of its hook by writing settings, neither at once nor after a resume', async () => {
+    it('cannot remove its hook by writing settings, neither at once nor after a resume', async () => {
       const script = [() => client.shell(client.sabotage(world)), says('I leave.'), says('I stay.')];
       await using world: World = await open(script, blocks(1));
       const before = client.settings(world);
@@ -264,7 +264,7 @@ export function describeClient(client: ClientCase): void {
       },
     );
 
-    it('takes no words for an error', async () => {
+    it('does not take text for an error', async () => {
       await using world = await open([
         client.shell('echo HTTP 429 rate_limit_error; exit 1'),
         says('It said 429 Too Many Requests.'),
@@ -295,7 +295,7 @@ export function conversation({ said, stderr }: Ended): string {
   return found.id;
 }
 
-/** The last error with a kind counts: the stream's, or what the end of the process adds. */
+/** The last error with a kind: from the stream, or from the process's exit. */
 function errorOf({ said, saidAtEnd }: Ended) {
   const all = [...said, ...saidAtEnd];
   return all.filter((said) => said.kind === 'error').findLast(({ error }) => error !== null);

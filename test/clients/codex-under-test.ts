@@ -60,7 +60,7 @@ export const codexCase: ClientCase = {
   usage: { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null },
 };
 
-/** Switches the hook of the command line off, by its name. */
+/** Disables the hook of the command line by its name. */
 const OFF = '[hooks.state."/<session-flags>/config.toml:stop:0:0"]\nenabled = false\ntrusted_hash = "sha256:00"\n';
 
 function trust(project: string): string {

@@ -10,7 +10,7 @@ import { COMPLETE, openUser, shellOf } from './with-daemon.ts';
 
 let scene: RunScene;
 
-/** A conversation that cannot be loaded starts anew, with the prompt and the message. */
+/** A conversation that cannot be loaded restarts with the prompt and the message. */
 export function describeCrashes(clients: readonly ClientCase[]): void {
   beforeEach(() => {
     scene = new RunScene();
@@ -68,7 +68,7 @@ export function describeCrashes(clients: readonly ClientCase[]): void {
   });
 }
 
-/** Begins, waits until the agent is in the middle of its work, and kills everything. */
+/** Starts an agent, waits until it is working, and kills everything. */
 async function killAll(env: Record<string, string>, begin: () => Promise<string>): Promise<string> {
   const daemon = await scene.scene.spawnDaemon({ ...env, BATON_TICK_MS: '50' });
   scene.connect(env);
@@ -80,7 +80,7 @@ async function killAll(env: Record<string, string>, begin: () => Promise<string>
     try {
       process.kill(each, 'SIGKILL');
     } catch {
-      // It went with another.
+      // The process exited together with another one.
     }
   }
   await daemon.exited;

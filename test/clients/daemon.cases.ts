@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 let scene: RunScene;
 
-/** Once per file. */
+/** Opens one scene per file. */
 function openScenes(): void {
   beforeEach(() => {
     scene = new RunScene();
@@ -18,7 +18,7 @@ function openScenes(): void {
   afterEach(async () => scene.end());
 }
 
-/** A client gets the variables of its model's API and the way to it by itself; a command of one's own has to be given them. */
+/** The agent. A client gets its API's variables by default; another command needs them in `env_pass`. */
 type Agent = Pick<ClientCase, 'run' | 'model'> & { readonly envPass?: readonly string[] };
 
 function agentOf({ run, model, envPass }: Agent, user: World, more = ''): string {
@@ -35,10 +35,10 @@ function agentOf({ run, model, envPass }: Agent, user: World, more = ''): string
     ${more}`;
 }
 
-/** Whoever does this is at work until it is let go. */
+/** Works until the test creates the file `go`. */
 const WAIT = 'touch waits; while [ ! -e go ]; do sleep 0.05; done';
 
-/** Runs the agent, tells it something while it is at work, and lets it go on. Its id. */
+/** Runs the agent, sends it a message while it works, and lets it continue. Returns its id. */
 async function runAndTell(text: string): Promise<string> {
   const id = await scene.run('coder');
   await until(() => existsSync(join(scene.repository, 'waits')), 'it is at work', 30_000);
@@ -48,7 +48,7 @@ async function runAndTell(text: string): Promise<string> {
   return id;
 }
 
-/** A client, or a command of one's own, of which nobody tells what it uses. */
+/** A client, or any other command, whose usage is unknown. */
 type RunCase = Pick<
   ClientCase,
   'run' | 'model' | 'startModel' | 'env' | 'shell' | 'setUp' | 'conversation' | 'reportedModel' | 'cannot'
@@ -59,7 +59,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
   describe.each(clients)('$run, run by Baton', (client) => {
     const agent = (user: World, more?: string): string => agentOf(client, user, more);
 
-    it('works on a task: is blocked with the reason, signals through its shell, ends, and is on record', async () => {
+    it('works on a task: is blocked with the reason, signals through its shell, exits, and is recorded', async () => {
       await using user = await openUser(client, [says('Done.'), client.shell(EXIT('IMPLEMENTATION')), says('Now.')]);
       scene.write(`
       exit_protocol = true
@@ -80,7 +80,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       const used = (await scene.entries()).findLast(({ type }) => type === 'SessionUsed')?.data;
       const shown = await scene.agent(String(data['agent_id']));
       expect(shown).toMatchObject({ status: 'done', usage: used === undefined ? null : { turns: used['turns'] } });
-      // What any other command uses, nobody tells.
+      // The usage of any other command is unknown.
       const { input = 0 } = client.usage ?? {};
       const said = expect.objectContaining({
         model: expect.stringMatching(client.reportedModel ?? new RegExp(`^${client.model}$`)),
@@ -96,7 +96,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect((await scene.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
     });
 
-    it('hears what it is told while it works', async () => {
+    it('receives messages while it works', async () => {
       const wait = client.shell(WAIT);
       await using user = await openUser(client, [wait, says('Done.'), client.shell(COMPLETE), says('Now.')]);
       scene.write(agent(user, 'on_stop = "signal"'));
@@ -108,7 +108,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect((await scene.entries()).find(({ type }) => type === 'MessageDelivered')?.data).toMatchObject({ ok: true });
     });
 
-    it('moves the step of its pipeline on when it has signalled, and not before', async () => {
+    it('completes the step of its pipeline when it has signalled, and not before', async () => {
       const look = client.shell('test ! -e after && touch looked');
       await using user = await openUser(client, [says('Done.'), look, client.shell(COMPLETE), says('Now.')]);
       scene.write(`${agent(user, 'on_stop = "signal"')}
@@ -121,7 +121,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect(textIn(user.model.asked[1])).toContain('You must explicitly signal completion');
     });
 
-    it('goes on in its conversation when a person has answered, in a new process', async () => {
+    it("continues its conversation after a person's answer, in a new process", async () => {
       const script = [says('I am stuck.'), says('I wait.'), client.shell(COMPLETE), says('Now.')];
       await using user = await openUser(client, script);
       scene.write(agent(user, 'on_stop = "escalate"'));
@@ -140,7 +140,7 @@ export function describeRuns(clients: readonly RunCase[]): void {
       expect(last).toContain('Do the task.');
       expect(last.includes('I am stuck.')).toBe(unless(client, 'resume') === '');
       expect(last).toContain('Take the other road.');
-      // Nobody asked the model anything while it waited: what it used is four turns of the model, none of them for that.
+      // The model received no request while the agent waited: the usage is that of four turns, none for waiting.
       const used = (await scene.entries()).findLast(({ type }) => type === 'SessionUsed')?.data;
       expect(used?.['waiting_tokens']).toBe(client.usage === null ? undefined : 0);
       expect(user.model.asked).toHaveLength(4);
@@ -182,7 +182,7 @@ export function describeFailures(clients: readonly ClientCase[]): void {
         const id = await scene.run('coder');
         const { data } = await entryOf(scene, 'AgentErrored');
         expect(data).toMatchObject({ error: 'rate_limited' });
-        // Gemini CLI is told how long to wait, not until when, and takes its time to say so.
+        // Gemini CLI receives the length of the wait instead of its end, and reports it late.
         const toleranceMs = client.run === 'gemini' ? 30_000 : 0;
         expect(Math.abs(Date.parse(String(data['reset_at'])) - reset * 1000)).toBeLessThanOrEqual(toleranceMs);
         expect((await scene.agent(id, 39_000)).status).toBe('done');

@@ -2,25 +2,25 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerMcp } from './mcp.ts';
 
-/** What a hook was told; the fields are the client's own. */
+/** A call of a hook; the fields are the client's own. */
 interface HookCall {
   readonly name: string;
   readonly authorization: string | undefined;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Says what a hook is answered; `n` counts the calls of that name, from 1. */
+/** The answer to a hook; `n` counts the calls of that hook, from 1. */
 export type Answer = (call: HookCall, n: number) => object;
 
 export interface Door extends AsyncDisposable {
   readonly url: string;
   readonly hooks: readonly HookCall[];
-  /** From now on. */
+  /** Sets the answers from now on. */
   readonly answerWith: (answer: Answer) => void;
   readonly mcpCalls: readonly { readonly authorization: string | undefined; readonly tool: string }[];
 }
 
-/** Stands where the supervisor of an agent stands: its hooks and its MCP server, on loopback. */
+/** A stand-in for an agent's supervisor: its hooks and its MCP server, on loopback. */
 export async function openDoor(first: Answer): Promise<Door> {
   let answer = first;
   const hooks: HookCall[] = [];
@@ -36,7 +36,7 @@ export async function openDoor(first: Answer): Promise<Door> {
       const call = { name: request.url?.split('/').at(-1) ?? '', authorization, input };
       hooks.push(call);
       const said = answer(call, hooks.filter(({ name }) => name === call.name).length);
-      // In one piece, as the supervisor answers.
+      // Sends the body in one piece, as the supervisor does.
       const body = JSON.stringify(said);
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
       return response.writeHead(200, headers).end(body);
@@ -53,7 +53,7 @@ export async function openDoor(first: Answer): Promise<Door> {
   return { url: `http://127.0.0.1:${port}`, hooks, mcpCalls, answerWith, [Symbol.asyncDispose]: close };
 }
 
-/** The first `times` attempts to stop are blocked. */
+/** Blocks the first `times` attempts to stop. */
 export function blocks(times: number, reason = 'Go on.'): Answer {
   return ({ name }, n) => (name === 'stop' && n <= times ? { decision: 'block', reason: `${reason} (${n})` } : {});
 }

@@ -18,7 +18,7 @@ import { openWorld, type World } from './world.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const PATIENCE_MS = 240_000;
 
-/** `docs/tutorial.md`, command by command, by somebody whose login is an API key. */
+/** `docs/tutorial.md`, command by command, for a user with an API key. */
 it('the tutorial: from init to a merge, with Claude Code and a scripted model', { timeout: 600_000 }, async () => {
   await using user = await openWorld(startAnthropic, playModel(claudeHands), blocks(0));
   makeLibrary(user);
@@ -65,7 +65,7 @@ async function follow(user: World): Promise<void> {
   }
 }
 
-/** The library of durations as its author left it, without agents or a runbook. */
+/** The original library of durations, without agents or a runbook. */
 function makeLibrary({ project, home, temporary }: World): void {
   cpSync(join(ROOT, 'examples/sample'), project, { recursive: true });
   for (const name of ['agents', 'baton.toml']) rmSync(join(project, name), { recursive: true });

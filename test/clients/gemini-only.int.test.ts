@@ -29,7 +29,7 @@ describe('Gemini CLI alone', () => {
     writeFileSync(join(user.home, '.gitconfig'), '[user]\n\tname = Grace\n\temail = grace@example.org\n');
     const scene = new RunScene();
     try {
-      // In a sandbox the late commit stays in the session's own git directory, and needs no fence.
+      // In a sandbox the late commit would stay in the session's own git directory and need no fence.
       scene.write(`
         exit_protocol = true
         [agents.coder]

@@ -7,8 +7,8 @@ import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
 
 /**
- * What it has written last when it waits for words and none of its hooks runs. What is typed before that it gives to the model, also the
- * words that would end it.
+ * The end of the output when the client waits for input and no hook is running. Input before that is sent to the model,
+ * including the exit command.
  */
 const IDLE = /(?<!\(esctocancel,\d+m?\d*s\)|ExecutingHooks?:[\w,]+)\?forshortcuts─+[^─]*$/;
 

@@ -15,7 +15,7 @@ describeOwnSession({
   setUp: ({ home, project }) => {
     mkdirSync(join(home, '.claude'));
     mkdirSync(join(home, 'dotfiles'));
-    // A link into a folder of dotfiles, CRLF, no line end at the end, another hook.
+    // A link into a folder of dotfiles, CRLF, no final line end, another hook.
     const settings = [
       '{',
       '  "permissions": { "allow": ["mcp__baton", "Bash"] },',

@@ -20,7 +20,7 @@ describeOwnSession({
   env: () => ({ SCRIPTED_KEY: 'dummy' }),
   setUp: ({ home, model, project }) => {
     mkdirSync(join(home, '.codex'));
-    // Comments, a hook of their own, and no line end at the end.
+    // Comments, the user's own hook, and no final line end.
     const config = `# My own settings.
 model_provider = "scripted"   # on this machine
 check_for_update_on_startup = false
@@ -52,7 +52,7 @@ show_tooltips = false # the last line`;
   ownFiles: /\/\.codex\/(?!config\.toml$)|\/\.(?:cache|local|npm|config)\//,
 });
 
-it('codex: an agent that Baton runs is not disturbed by what is in the settings of its user', async () => {
+it("codex: an agent that Baton runs is unaffected by its user's settings", async () => {
   await using world = await openWorld(startOpenai, [...codexCase.callsTool, says('Done.')], blocks(0));
   codexCase.setUp(world);
   const machine = findMachine({ HOME: world.home, BATON_STATE_DIR: world.stateDir });

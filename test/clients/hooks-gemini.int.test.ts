@@ -12,7 +12,7 @@ describeOwnSession({
   env: ({ model }) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: model.url }),
   setUp: ({ home }) => {
     mkdirSync(join(home, '.gemini'));
-    // Comments, tabs, another server.
+    // Comments, tabs, and another MCP server.
     const settings = `{
 	// How I log in.
 	"security": { "auth": { "selectedType": "gemini-api-key" } },

@@ -13,23 +13,23 @@ import { CLIENTS } from './run-agent.ts';
 import { openWorld, type StartModel, type World } from './world.ts';
 import { BATON } from '../package/where.ts';
 
-/** What differs between the clients when a person sits in front of them. */
+/** The differences between clients in a user's own sessions. */
 export interface OwnSessionCase {
   readonly name: 'claude' | 'codex' | 'gemini';
   readonly startModel: StartModel;
   readonly argv: readonly string[];
   readonly env: (world: World) => Readonly<Record<string, string>>;
-  /** The person's files, as they were before they heard of Baton: comments, other hooks, odd line ends, links. */
+  /** The user's files before the installation: comments, other hooks, odd line ends, links. */
   readonly setUp: (world: World) => void;
-  /** What the screen shows when it waits for words. */
+  /** The screen when the client waits for input. */
   readonly ready: RegExp;
   readonly shell: (command: string) => Reply;
   readonly claim: readonly Reply[];
-  /** The words that end the client. */
+  /** The command that ends the client. */
   readonly leave: string;
-  /** What it has written last when those words end it; left out where they always do. */
+  /** The end of the output when the exit command works; absent if it always does. */
   readonly idle?: RegExp;
-  /** Where it is configured, below the home. */
+  /** The configuration files, below the home. */
   readonly configs: readonly string[];
   /** Files that the client itself writes. */
   readonly ownFiles: RegExp;
@@ -37,7 +37,7 @@ export interface OwnSessionCase {
 
 export function describeOwnSession(client: OwnSessionCase): void {
   describe(`${client.name}: a person's own session`, () => {
-    it('hears the brief, is held while it has a task, leaves after its signal; nothing stays behind', async () => {
+    it('gets the brief, is blocked while it holds a task, may stop after its signal; nothing stays behind', async () => {
       const script: Turn[] = [
         says('Hello to you.'),
         ...client.claim,
@@ -83,7 +83,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
       }
     }, 240_000);
 
-    it('is held once for each thing that the person says, whatever it does in between', async () => {
+    it('is blocked once for each message of the user, whatever it does in between', async () => {
       const script: Turn[] = [
         ...client.claim,
         says('I am done.'),
@@ -109,7 +109,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
         const turns = world.model.asked.filter(({ tools }) => tools.length > 1);
         expect(turns).toHaveLength(script.length);
         expect(textIn(turns[client.claim.length + 1])).toContain('You must explicitly signal completion');
-        // Some clients quote a block more than once: it counts that there is one more than before.
+        // Some clients quote a block more than once, so the test counts that there is one more than before.
         const quoted = turns.map((asked) => textIn(asked).split('You must explicitly signal completion').length);
         expect(quoted.at(-1)).toBeGreaterThan(quoted.at(-2) ?? 0);
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({ claim: { holder: 'ada' } });
@@ -119,7 +119,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
       }
     }, 240_000);
 
-    it('has the next task from its start where the person wants that, and gives it back when they leave', async () => {
+    it('claims the next task at its start if the user configured that, and releases it at its end', async () => {
       const script: Turn[] = [says('I see.'), says('I am done.')];
       await using world = await openWorld(client.startModel, script, blocks(0));
       const { baton } = person(client, world);
@@ -139,7 +139,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
           claim: { holder: expect.stringContaining(client.name) },
         });
         await ada.leaves(client.leave);
-        // Codex says that a session has ended when it puts it away, a minute later.
+        // Codex reports the end of a session a minute later, when it unloads the session.
         const claim = (): unknown => JSON.parse(baton('task', 'show', 'T1', '--json')).claim;
         await until('the task is given back', () => claim() === null, 150_000);
         expect(JSON.parse(baton('task', 'show', 'T1', '--json'))).toMatchObject({
@@ -155,7 +155,7 @@ export function describeOwnSession(client: OwnSessionCase): void {
 
 type Files = ReadonlyMap<string, string>;
 
-/** Paths whose bytes are not what they were, but for those that the client itself writes. */
+/** Paths whose bytes have changed, except for files that the client itself writes. */
 function changed(before: Files, after: Files, client: OwnSessionCase): readonly string[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => !client.ownFiles.test(path));
   return paths.filter((path) => before.get(path) !== after.get(path));
@@ -169,7 +169,7 @@ function person(client: OwnSessionCase, world: World) {
   client.setUp(world);
   const baton = (...args: string[]): string =>
     execFileSync(process.execPath, [BATON, ...args], { cwd: world.project, env, encoding: 'utf8' });
-  // Clients keep whole programs in their homes: what is theirs alone is not even read.
+  // Files that only the client writes are not read, because clients keep whole programs in their homes.
   const files = (): Files => {
     const all = [world.home, world.project].flatMap((cwd) =>
       readdirSync(cwd, { recursive: true, encoding: 'utf8' }).map((path) => join(cwd, path)),
@@ -184,7 +184,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** What a client leaves running in the background: Codex has a server of its own, which outlives its windows. */
+/** Ends the client's background processes, such as the server of Codex, which outlives its windows. */
 function endProcesses(home: string): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -192,7 +192,7 @@ function endProcesses(home: string): void {
       const isDaemon = /daemon(?:\/main\.ts|\.cjs)/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
       if (isTheirs && !isDaemon) process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended, or is not ours to look at.
+      // The process has exited, or belongs to another user.
     }
   }
 }
@@ -211,7 +211,7 @@ function environment(client: OwnSessionCase, world: World): Record<string, strin
   };
 }
 
-/** With its whole path: some clients run login shells, which forget the PATH that they were given. */
+/** The whole path of `baton`, because some clients run login shells, which reset the PATH. */
 function signalFor(asked: Asked, { temporary }: World): string {
   const id = /--agent ([\w-]+)/.exec(textIn(asked))?.[1] ?? 'nobody';
   return `${temporary}/bin/baton emit agent:signal --agent ${id} '{"kind":"complete","message":"It parses."}'`;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { World } from './world.ts';
 
 /**
- * Keeps what a client printed as a fixture for the readers, with `BATON_RECORD_STREAMS=1`: paths, ports, ids and times of this run are
- * taken out, and the long lists of the first line.
+ * Stores a client's output as a fixture for the parsers if `BATON_RECORD_STREAMS=1`. Paths, ports, ids and times of
+ * this run are replaced, and the long lists of the first line removed.
  */
 export function keepStream(client: string, name: string, lines: readonly string[], { home, door, model }: World): void {
   if (process.env['BATON_RECORD_STREAMS'] === undefined) return;
@@ -22,7 +22,7 @@ export function keepStream(client: string, name: string, lines: readonly string[
   writeFileSync(join(folder, `${name}.jsonl`), `${numberIds(text)}\n`);
 }
 
-/** Claude Code begins with everything it knows; a subset is enough to read it. */
+/** Claude Code's first line lists everything that it supports; a subset suffices for the parser. */
 function withoutLists(line: string): string {
   const said = JSON.parse(line) as Record<string, unknown>;
   if (said['subtype'] !== 'init') return line;

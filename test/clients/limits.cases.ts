@@ -10,7 +10,7 @@ import { COMPLETE, entryOf, EXIT, openUser, shellOf } from './with-daemon.ts';
 
 let scene: RunScene;
 
-/** What ends a session against its will: its mission, a person, its budget. */
+/** External ends of a session: its mission's limits, a person, its budget. */
 export function describeLimits(clients: readonly ClientCase[]): void {
   beforeEach(() => {
     scene = new RunScene();
@@ -18,7 +18,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
   afterEach(async () => scene.end());
 
   describe.each(clients)('$run', (client) => {
-    it('fails if its session breaks its mission and says that all is well', async () => {
+    it('fails if its session breaks its mission and reports success', async () => {
       const breaks = `echo '{"dependencies":{"fresh":"1.0.0"}}' > package.json; touch a.txt`;
       const script = [client.shell(breaks), client.shell(EXIT('IMPLEMENTATION')), says('All is well.')];
       await using user = await openUser(client, script);
@@ -43,7 +43,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
       });
     });
 
-    it('ends with everything that it started when a person cancels it', async () => {
+    it('ends with all its processes when a person cancels it', async () => {
       await using user = await openUser(client, [client.shell('touch waits; sleep 300'), says('Done.')]);
       scene.write(agentOf(client, 'on_stop = "signal"\n on_dead = "fail"'));
       await scene.start(shellOf(client, user));
@@ -57,7 +57,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
     });
 
     it('is held when its turns have used up its budget, and continues when it is raised', async () => {
-      // Each turn takes a moment, as turns do. Only its last request costs something.
+      // Each turn takes a moment, like real turns. Only the last request has a cost.
       const free = (command: string): Turn => ({ ...client.shell(command), usage: NOTHING }) as Reply;
       const turn = (n: number): Turn[] => [free('sleep 0.3'), says(`Turn ${n}.`, REQUEST)];
       const script = [...[1, 2, 3, 4, 5, 6].flatMap(turn), free(COMPLETE), says('Now.')];
@@ -68,7 +68,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
       const id = await scene.run('coder');
       const { data } = await entryOf(scene, 'DecisionOpened', 60_000);
       expect(data).toMatchObject({ source: 'budget', agent_id: id });
-      // Four turns fit. The fifth is counted when it ends; the sixth may have begun then.
+      // Four turns fit. The fifth is counted at its end, when the sixth may have begun.
       expect(user.model.asked.length).toBeLessThanOrEqual(11);
       const { decision_id } = await scene.agent(id);
       await scene.ask('decision_resolve', { id: decision_id, option: 1 });
@@ -81,7 +81,7 @@ export function describeLimits(clients: readonly ClientCase[]): void {
 const REQUEST = { input: 9000, cached: 2000, output: 1000 };
 const NOTHING = { input: 0, cached: 0, output: 0 };
 
-/** Anthropic counts cached tokens apart from the input. */
+/** Anthropic counts cached tokens separately from the input. */
 function tokensOf({ run }: ClientCase): number {
   return run.startsWith('claude') ? 12_000 : 10_000;
 }

@@ -1,7 +1,7 @@
-/** A server with one tool, over HTTP without sessions: enough for a client to list it and call it. */
+/** A server with one tool, over HTTP without sessions: enough for a client to list and call it. */
 export function answerMcp(method: string | undefined, request: Readonly<Record<string, unknown>>): McpAnswer {
   if (method !== 'POST') return { status: 405, body: '' };
-  // A notification is taken note of.
+  // A notification is accepted without a response.
   if (request['id'] === undefined) return { status: 202, body: '' };
   const params = (request['params'] ?? {}) as Readonly<Record<string, unknown>>;
   const result = resultOf(String(request['method']), params);
@@ -12,7 +12,7 @@ export function answerMcp(method: string | undefined, request: Readonly<Record<s
 interface McpAnswer {
   readonly status: number;
   readonly body: string;
-  /** The tool that was called. */
+  /** The name of the called tool. */
   readonly tool?: string;
 }
 

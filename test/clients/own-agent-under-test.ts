@@ -5,7 +5,7 @@ import type { ClientCase } from './client.cases.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../examples/agents/own-agent.mjs');
 
-/** Any command: the agent of the documentation, which anybody could have written. What it uses is between it and its model. */
+/** The agent of the documentation, as an example of any command. Its usage is unknown to Baton. */
 export const ownAgentCase: Pick<ClientCase, 'run' | 'startModel' | 'model' | 'env' | 'shell' | 'setUp'> & {
   readonly usage: null;
   readonly envPass: readonly string[];

@@ -2,21 +2,21 @@ import type { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import type { ModelServer } from '../models/model-server.ts';
 
-/** However busy the machine is: what does not come within this time does not come. */
+/** Long enough even for a busy machine. */
 const PATIENCE_MS = 60_000;
-/** When a person begins to wonder whether the client has heard them, and tries again: soon at first, then less and less often. */
+/** The time after which input is repeated: short at first, then growing. */
 const WONDER_MS = 1000;
 
 /**
- * Somebody in front of a client in a terminal. They wait for what they see, never for a time to pass: words are sent when they stand on
- * the screen, and keys are pressed again where nothing has come of them.
+ * A user in front of a client in a terminal. Waits for what the screen shows, never for a fixed time: text is sent when
+ * it is on the screen, and keys are pressed again if they had no effect.
  */
 export class Person implements Disposable {
   readonly terminal: Terminal;
   readonly #model: ModelServer;
   readonly #answering: NodeJS.Timeout;
   #answered = 0;
-  /** What was written, without places and spaces: clients draw word by word, each at its place. */
+  /** The output without positions and spaces, because clients draw word by word at positions. */
   #plain = '';
   #read = 0;
   #hasLeft = false;
@@ -24,7 +24,7 @@ export class Person implements Disposable {
   constructor(terminal: Terminal, model: ModelServer) {
     this.terminal = terminal;
     this.#model = model;
-    // Clients ask the terminal where its cursor is and what it can do, and some wait for that.
+    // Clients query the terminal's cursor position and features, and some wait for the answer.
     this.#answering = setInterval(() => this.#answer(), 20);
     void terminal.exit().then(() => (this.#hasLeft = true));
   }
@@ -33,12 +33,13 @@ export class Person implements Disposable {
     clearInterval(this.#answering);
   }
 
-  /** Waits until it shows this; behind `from`, where it is not to be what stood there before. */
+  /** Waits until the screen shows this; with `from`, only output after that offset counts. */
   async sees(words: RegExp, deadlineMs = PATIENCE_MS, from = 0): Promise<void> {
     let looks = 0;
     const isThere = (): boolean => {
       if (words.test(this.#look().slice(from))) return true;
-      // A client that draws only what has changed leaves no whole words behind: then the picture tells. That takes long to draw.
+      // If a client redraws only changes, the output lacks whole words, so the picture is searched. That is slow, so it
+      // happens rarely.
       return (looks += 1) % 25 === 0 && from === 0 && words.test(this.terminal.picture.join('').replaceAll(/\s+/g, ''));
     };
     try {
@@ -48,14 +49,17 @@ export class Person implements Disposable {
     }
   }
 
-  /** Says something, and waits until the model hears it. */
+  /** Types a text, and waits until the model receives it. */
   async asks(words: string): Promise<void> {
     const before = this.#model.asked.length;
     await this.#type(words);
     await this.#press('\r', 'the model is asked', () => this.#model.asked.length > before);
   }
 
-  /** Says the words that end the client. A menu may open over them, and take the key for itself: it is pressed once more, on an empty line it does nothing. */
+  /**
+   * Types the exit command. A menu may open over it and take the key, so the key is pressed again, which does nothing
+   * on an empty line.
+   */
   async leaves(words: string, idle?: RegExp): Promise<void> {
     if (idle !== undefined) await until('the client is idle', () => idle.test(this.#look().slice(-TAIL)), PATIENCE_MS);
     await this.#type(words);
@@ -63,8 +67,8 @@ export class Person implements Disposable {
   }
 
   /**
-   * Words first, the key that sends them when they are on the screen: together they would be taken for pasted text. A client that is not
-   * all there yet does not hear them: then whatever has come of them is wiped out, and they are typed again.
+   * Types the text first, and presses Enter when the text is on the screen: together they would look like pasted text.
+   * A client that is still starting ignores input; then the line is cleared and typed again.
    */
   async #type(words: string): Promise<void> {
     const sought = new RegExp(RegExp.escape(words.replaceAll(' ', '')));
@@ -104,7 +108,7 @@ export class Person implements Disposable {
     for (; this.#answered < asked; this.#answered++) this.terminal.type('\u001B[1;1R\u001B[?62c');
   }
 
-  /** Only what is new is read: a client writes more in a minute than can be read anew fifty times a second. */
+  /** Parses only new output, because a client writes too much in a minute to parse it all fifty times a second. */
   #look(): string {
     const { written } = this.terminal;
     const fresh = written.slice(this.#read);
@@ -116,12 +120,12 @@ export class Person implements Disposable {
   }
 }
 
-/** Some screens full. */
+/** A few screens of output. */
 const TAIL = 10_000;
-/** Ctrl-U: the line that is being typed is empty again. */
+/** Ctrl-U clears the line that is being typed. */
 const WIPE = '\u0015';
 // oxlint-disable-next-line no-control-regex
 const SEQUENCES = /\u001B\[[^A-Za-z]*[A-Za-z]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B./g;
-/** A sequence whose end has not come yet. */
+/** An escape sequence whose end has not arrived yet. */
 // oxlint-disable-next-line no-control-regex
 const UNFINISHED = /\u001B(?:\[[^A-Za-z]*|\][^\u0007\u001B]*)?$/;

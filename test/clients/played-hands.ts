@@ -1,12 +1,12 @@
 import { uses, type Reply } from '../models/script.ts';
 
-/** The tools of a client, and how their results are read. */
+/** The tools of a client, and how to read their results. */
 export interface Hands {
   readonly shell: (command: string) => Reply;
   readonly read: (path: string) => Reply;
   readonly write: (path: string, content: string) => Reply;
   readonly edit: (path: string, before: string, after: string) => Reply;
-  /** What a command printed, without what the client says about it. */
+  /** The output of a command, without the client's additions. */
   readonly outputIn: (result: string) => string;
 }
 
@@ -18,13 +18,13 @@ export const claudeHands: Hands = {
   outputIn: (result) => result,
 };
 
-/** Codex has no tools for files but its shell, as far as a model of a test is concerned. */
+/** For a model in a test, Codex has no file tools but its shell. */
 export const codexHands: Hands = {
   ...handsOfShell(inShell),
   outputIn: (result) => /\nOutput:\n(.*)$/s.exec(result)?.[1] ?? result,
 };
 
-/** Works with the shell alone, of any client. */
+/** Uses only the shell, which every client has. */
 export function handsOfShell(shell: Hands['shell']): Hands {
   return {
     shell,
@@ -46,7 +46,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Its tools for files do not see what git ignores, as the forms of a session are. */
+/** Its file tools do not see files that git ignores, such as a session's forms. */
 export const geminiHands: Hands = {
   shell: (command) => uses('run_shell_command', { command }),
   read: (path) => uses('run_shell_command', { command: `cat '${path}'` }),

@@ -3,9 +3,9 @@ import { says, type Asked, type Reply, type Script } from '../models/script.ts';
 import type { Hands } from './played-hands.ts';
 
 /**
- * A model that plays the roles of the built-in workflow, as it would if it did what their prompts say: it finds out from the prompt who it
- * is, reads its mission, works with the client's own tools, fills in the forms that lie ready, and hands on. Where it stands in a
- * conversation it knows from the conversation alone, as a model does.
+ * A model that plays the roles of the built-in workflow by following their prompts: it finds its role in the prompt,
+ * reads its mission, works with the client's own tools, fills in the prepared forms, and hands on. Like a real model,
+ * it derives its progress only from the conversation.
  */
 export function playModel(hands: Hands): Script {
   return Array.from({ length: MOST_TURNS }, () => (asked) => play(asked, hands));
@@ -13,7 +13,7 @@ export function playModel(hands: Hands): Script {
 
 const MOST_TURNS = 200;
 
-/** How the prompts that come with Baton begin. */
+/** The first words of the built-in prompts. */
 export const PROMPTS = {
   'issue-manager': 'You turn a request into an issue',
   implementer: 'You implement one task',
@@ -23,7 +23,7 @@ export const PROMPTS = {
 
 export type PlayedRole = keyof typeof PROMPTS;
 
-/** Whose conversation it is; undefined where the prompt is none of Baton's. */
+/** The role of a conversation; undefined if the prompt is not one of Baton's. */
 export function roleIn({ messages }: Asked): PlayedRole | undefined {
   const prompt = messages.find(({ text }) => Object.values(PROMPTS).some((words) => text.includes(words)));
   const [role] = Object.entries(PROMPTS).find(([, words]) => prompt?.text.includes(words) === true) ?? [];
@@ -40,7 +40,7 @@ function play(asked: Asked, hands: Hands): Reply {
 
 type Turns = readonly (() => Reply)[];
 
-/** How the keys of tests begin. */
+/** The prefix of the tests' keys. */
 export const KEY_PREFIX = 'key-of-test-';
 const SEARCH = `{ cat /proc/*/environ; cd /; grep -rah ${KEY_PREFIX} "$HOME" "$TMPDIR" /run "$BATON_STATE_DIR"; } 2>/dev/null | grep -aoE '${KEY_PREFIX}[0-9a-z-]+' | sort -u`;
 
@@ -66,7 +66,7 @@ const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
     () => memory.hands.write(memory.path(TEST), FIRST_TEST),
     () => memory.shell('node --test'),
     () => memory.shell("git add --all && git commit --quiet -m 'feat: parseDuration reads what formatDuration writes'"),
-    // It forgets to hand on, and is told.
+    // The agent forgets to hand on, and is reminded.
     () => says('Done: parseDuration is there, with tests.'),
     () => memory.shell('git rev-parse HEAD'),
     ...memory.submits([
@@ -109,7 +109,7 @@ const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
   ],
 };
 
-/** What stands in the conversation so far. */
+/** The conversation so far. */
 class Memory {
   readonly hands: Hands;
   readonly task: string;
@@ -125,7 +125,10 @@ class Memory {
     return this.hands.shell(command);
   }
 
-  /** Mission, task file and where it is, in one look; and whatever looks like a key, wherever it can be read. */
+  /**
+   * Reads the mission, the task file and the working directory at once, and everything that looks like a key, wherever
+   * it can be read.
+   */
   readonly looks = (): Reply => this.shell(`pwd; cat "$BATON_MISSION" .baton/session/task.md; ${SEARCH}`);
 
   path(file: string): string {
@@ -136,7 +139,7 @@ class Memory {
     return /^baton emit exit '.*'$/m.exec(this.task)?.[0] ?? 'false';
   }
 
-  /** Result and, where anything was committed, record. */
+  /** Submits the result and, if there is a commit, the record. */
   submits(files: readonly (readonly [action: string, path: string])[]): Turns {
     const listed = files.map(([action, path]) => `  - path: ${path}\n    action: ${action}\n`).join('');
     const modified = files.length === 0 ? 'files_modified: []' : `files_modified:\n${listed.trimEnd()}`;
@@ -158,7 +161,7 @@ class Memory {
     ];
   }
 
-  /** Handoff and exit signal. */
+  /** Sends the handoff and the exit signal. */
   handsOn(to: string, summary: string, values: Values): Turns {
     const file = `handoff-to-${to}.xml`;
     return [
@@ -172,7 +175,7 @@ class Memory {
     return this.#writes(file, (form) => fill(form, { sha: this.#head(), ...values }, summary));
   }
 
-  /** The client lets nobody overwrite a file that they have not read. */
+  /** The client refuses to overwrite a file that was not read before. */
   #writes(file: string, change: (form: string) => string): Turns {
     const path = `.baton/session/${file}`;
     return [
@@ -193,7 +196,7 @@ class Memory {
 
 type Values = Readonly<Record<string, string>>;
 
-/** The values of elements and attributes, by their names. */
+/** Fills in the values of elements and attributes, by name. */
 function fill(form: string, values: Values, summary: string): string {
   const filled = Object.entries(values).reduce(
     (text, [name, value]) =>

@@ -15,7 +15,7 @@ export interface ClientUnderTest {
   readonly adapter: Adapter;
   readonly run: string;
   readonly reader: ClientStream;
-  /** Dummy keys and the way to the model, as a user would have them in their shell. */
+  /** Dummy keys and the model's address, as in a user's shell. */
   readonly env: (world: World) => Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly lines: readonly string[];
   readonly said: readonly StreamEvent[];
-  /** What only the end of the process has shown. */
+  /** Events that only the end of the process showed. */
   readonly saidAtEnd: readonly StreamEvent[];
   readonly stderr: string;
 }
@@ -40,11 +40,11 @@ export interface RunOptions {
   readonly resume?: string;
   readonly plan?: Partial<AgentPlan>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Hears everything as it is said; left out: hangs up when the turn has ended. */
+  /** Called with every event; by default, ends the input when the turn has ended. */
   readonly onSaid?: (said: StreamEvent, talk: Talk) => void;
 }
 
-/** Runs the real client once, as a supervisor would, with an environment made from nothing. */
+/** Runs the real client once, as a supervisor would, with an environment built from nothing. */
 export async function runAgent(client: ClientUnderTest, world: World, options: RunOptions): Promise<Ended> {
   const env = environment(client, world, options);
   const launch = prepare(client, world, options, env);
@@ -77,7 +77,7 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
     child.once('close', (...end) => resolve(end));
   });
   clearTimeout(timer);
-  // Whatever the client left behind in its group goes too.
+  // Ends everything that the client left in its process group.
   killAll();
   const conversation = said.findLast((each) => each.kind === 'conversation')?.id ?? null;
   const error = said.findLast((each) => each.kind === 'error')?.message ?? null;
@@ -92,13 +92,13 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
 }
 
 const DEADLINE_MS = 60_000;
-/** Baton's own, as it stands. */
+/** Baton's own driver, from the source. */
 const ACP_DRIVER = join(import.meta.dirname, '../../src/agents/acp/driver/main.ts');
 const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/stop-hook/main.ts');
 /** `npm run test:clients` installs the clients and sets the variable. */
 export const CLIENTS = process.env['BATON_TEST_CLIENTS'] ?? join(import.meta.dirname, '../../.cache/clients/bin');
 
-/** What a user has in their shell, and what a supervisor adds; made from nothing. */
+/** The variables of a user's shell and those that a supervisor adds, built from nothing. */
 export function environment(
   { env }: ClientUnderTest,
   world: World,
@@ -117,7 +117,7 @@ export function environment(
   };
 }
 
-/** The launch of the client, as a daemon would write it down. */
+/** The client's launch, as a daemon would write it. */
 export function prepare(
   { adapter, run }: ClientUnderTest,
   { agentId, stateDir, project }: World,
@@ -172,6 +172,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone.
+    // The process has exited.
   }
 }

@@ -38,7 +38,7 @@ const CODEX = {
 };
 
 const CASES: Readonly<Record<keyof typeof INJECTABLE_SECRETS, KeyCase>> = {
-  // The settings of the user name the address, and a key that is not to be used.
+  // The user's settings contain the address, and a key that must not be used.
   ANTHROPIC_API_KEY: {
     ...CLAUDE,
     env: () => ({ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }),

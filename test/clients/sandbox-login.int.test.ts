@@ -12,9 +12,9 @@ import { COMPLETE, openUser, shellOf } from './with-daemon.ts';
 
 interface LoginCase {
   readonly client: ClientCase;
-  /** Below HOME. */
+  /** The path of the login below HOME. */
   readonly login: string;
-  /** Where the client itself writes it. */
+  /** The path at which the client writes a renewed login. */
   readonly renewed: string;
   readonly settings: string;
 }
@@ -47,10 +47,10 @@ afterEach(async () => scene.end());
 describe.skipIf(!bwrap.works).each(CASES)(
   `the configuration of $client.run in bubblewrap${missing}`,
   ({ client, login, renewed, settings }) => {
-    it('is a copy, of which only a renewed login comes back; also where HOME is a link', async () => {
+    it('is a copy, of which only a renewed login is copied back; even if HOME is a link', async () => {
       const look = client.shell(`cat ~/${login}; ls -a ~ ~/${dirname(login)}`);
       const change = `printf '{"token":"renewed"}' > ${renewed}; echo planted > ~/${settings}; touch ~/planted`;
-      // From a file: Claude Code asks before a command that names its settings.
+      // The command is in a file, because Claude Code asks before a command that names its settings.
       writeFileSync(join(scene.repository, 'change.sh'), change);
       const script = [look, client.shell('sh change.sh'), client.shell(COMPLETE), says('Now.')];
       await using user = await openUser(client, script);

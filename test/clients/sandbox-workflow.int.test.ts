@@ -32,11 +32,11 @@ interface KeylessCase {
   readonly client: ClientCase;
   readonly hands: Hands;
   readonly secret: string;
-  /** The variable of the key where nothing is injected, if it is another one. */
+  /** The key's variable without injection, if it is a different one. */
   readonly plainKey?: string;
   readonly header: string;
   readonly prefix: string;
-  /** What the user's shell has besides the key. */
+  /** The variables of the user's shell besides the key. */
   readonly env: (world: World) => Readonly<Record<string, string>>;
   readonly setUp: (world: World) => void;
 }
@@ -49,7 +49,7 @@ const CASES: readonly KeylessCase[] = [
     header: 'x-api-key',
     prefix: '',
     env: ({ model }) => ({ ANTHROPIC_BASE_URL: model.url, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }),
-    // A login of the user, who uses a key here all the same.
+    // The user has a login too, but uses a key here.
     setUp: ({ home }) => {
       mkdirSync(join(home, '.claude'));
       const login = { claudeAiOauth: { accessToken: `${KEY_PREFIX}login`, refreshToken: 'r', expiresAt: 0 } };
@@ -107,7 +107,7 @@ terminal = false
 `;
 }
 
-/** A user without root, whom only root can be; and why not. */
+/** A user without root, which only root can become; and the reason if this process cannot. */
 const isRoot = process.getuid?.() === 0;
 const other = isRoot ? findUser() : undefined;
 const bwrap = await probeBubblewrap();
@@ -132,7 +132,7 @@ function whyNotAs(uid: number | undefined): string {
   return tried.status === 0 ? '' : `user namespaces: ${tried.stderr.trim()}`;
 }
 
-/** Other users must get to the package and to the worlds of this run, whose folder may be closed. */
+/** Other users need access to the package and the worlds of this run, whose folder may be closed. */
 beforeAll(() => {
   for (const folder of new Set([tmpdir(), dirname(dirname(dirname(BATON)))]))
     if (basename(folder).startsWith('baton-')) chmodSync(folder, 0o711);
@@ -160,7 +160,7 @@ describe.each(CASES)('the built-in workflow with $client.run', (each) => {
         const outcome = await runWorkflow(world, { ...shellOf(each, world), KEPT_KEY: key }, uid);
         expect(outcome.compared).toEqual(without.compared);
         for (const { headers } of world.model.asked) expect(headers[header]).toBe(`${prefix}${key}`);
-        // Nothing that the agents could read has a key, neither this one nor a login of the user.
+        // The agents could read neither this key nor a login of the user.
         const heard = JSON.stringify(world.model.asked.map(({ body }) => body));
         expect(heard).not.toContain(key);
         expect(heard).not.toContain(`${KEY_PREFIX}login`);
@@ -183,12 +183,12 @@ describe.each(CASES)('the built-in workflow with $client.run', (each) => {
 });
 
 interface Outcome {
-  /** What must be the same with a sandbox and without. */
+  /** The part of the outcome that must be the same with and without a sandbox. */
   readonly compared: object;
   readonly entries: (type: string) => readonly Readonly<Record<string, unknown>>[];
 }
 
-/** From a request to a merge; and nothing is left. */
+/** Runs a workflow from the request to the merge, and checks that nothing is left. */
 async function runWorkflow(user: World, shell: Record<string, string>, uid?: number): Promise<Outcome> {
   const baton = async (...args: string[]) => runBaton(user, shell, args, uid);
   try {

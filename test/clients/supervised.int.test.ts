@@ -10,7 +10,7 @@ import { answerMcp } from './mcp.ts';
 import { environment, prepare } from './run-agent.ts';
 import { openWorld, type World } from './world.ts';
 
-/** As `baton emit agent:signal` says it. */
+/** The same request as `baton emit agent:signal`. */
 const SIGNAL = `'${process.execPath}' -e 'fetch(process.env.BATON_URL + "/v1/agent_signal", { method: "POST", headers: {
   authorization: "Bearer " + process.env.BATON_TOKEN, "idempotency-key": "signal-1" }, body: JSON.stringify({ kind: "complete" }) })
   .then((answer) => answer.text()).then(console.log)'`;
@@ -56,7 +56,7 @@ function launchOf(client: ClientCase, world: World, scene: Scene) {
     { prompt: 'Do the task.', plan: { model: client.model } },
     env,
   );
-  // The supervisor ends what hangs, before the test gives up and leaves it behind.
+  // The supervisor ends a hanging agent before the test times out and leaves it running.
   const limits = { timeout_ms: 30_000, kill_after_ms: 1000 };
   return { ...parts, ...limits, id: world.agentId, cwd: world.project, env: { ...env, ...parts.env } };
 }

@@ -7,10 +7,10 @@ export default defineConfig({
     ...usePackage.test,
     include: ['test/clients/**/*.int.test.ts'],
     reporters: ['default', './scripts/closing-line.ts'],
-    // Mostly they wait, for each other and for their clients.
+    // Tests mostly wait, for each other and for their clients.
     maxWorkers: 3,
     testTimeout: 90_000,
-    // As in the other tests: named at the end, and looked into.
+    // As for other tests: a retried test is listed at the end and must be examined.
     retry: process.env['CI'] === undefined ? 0 : 1,
     hookTimeout: 40_000,
   },

@@ -7,7 +7,10 @@ import { blocks } from './door.ts';
 import { CLIENTS } from './run-agent.ts';
 import { openWorld, type World } from './world.ts';
 
-/** The user's shell, as the daemon was started from it: the client on its PATH, a home of its own, and the way to the scripted model. */
+/**
+ * The shell from which the user started the daemon: the client on its PATH, a separate home, and the scripted model's
+ * address.
+ */
 export function shellOf(client: Pick<ClientCase, 'env'>, world: World): Record<string, string> {
   return {
     HOME: world.home,
@@ -23,7 +26,7 @@ export async function openUser(client: Pick<ClientCase, 'startModel' | 'setUp'>,
   return world;
 }
 
-/** The first entry of a type, as soon as it is there. */
+/** The first entry of a type, as soon as it is recorded. */
 export async function entryOf(scene: RunScene, type: string, timeoutMs = 30_000): Promise<Told> {
   let found: Told | undefined;
   const look = async (): Promise<boolean> => {

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The library of durations, with a runbook in which all agents are those that come with Baton. */
+/** The library of durations, with a runbook that uses only built-in agents. */
 export function makeRepository({ project, home }: World, runbook: string): void {
   cpSync(join(ROOT, 'examples/sample'), project, { recursive: true });
   rmSync(join(project, 'agents'), { recursive: true });
@@ -26,7 +26,7 @@ export interface Ran {
   readonly out: string;
 }
 
-/** As the user would, in a shell of theirs; it starts the daemon by itself. `uid`: another user, only for root. */
+/** Runs `baton` in a user's shell; it starts the daemon by itself. `uid`: another user, only possible as root. */
 export async function runBaton(
   { project, stateDir }: World,
   shell: Readonly<Record<string, string>>,
@@ -48,7 +48,7 @@ export async function runBaton(
   return { code, out };
 }
 
-/** Gives everything in a folder to another user. */
+/** Makes another user the owner of everything in a folder. */
 export function giveTo(uid: number, folder: string): void {
   chownSync(folder, uid, uid);
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -62,7 +62,7 @@ export interface ToldEntry {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Of an exported ledger. */
+/** The entries of an exported ledger. */
 export function entriesIn(file: string): readonly ToldEntry[] {
   return readFileSync(file, 'utf8')
     .split('\n')
@@ -70,14 +70,14 @@ export function entriesIn(file: string): readonly ToldEntry[] {
     .map((line) => (JSON.parse(line) as { entry: ToldEntry }).entry);
 }
 
-/** For whoever has to find out why it failed. */
+/** Describes the turns, to explain a failure. */
 export function describeTurns(asked: readonly Asked[]): string {
   return asked
     .map((each) => `${roleIn(each) ?? '?'}: ${each.messages.at(-1)?.text.slice(0, 2000) ?? ''}`)
     .join('\n---\n');
 }
 
-/** Who handed on to whom, as `baton run` prints it. */
+/** The handoffs, as `baton run` prints them. */
 export function handoffsIn(out: string): readonly string[] {
   const lines = out.split('\n').filter((line) => line.includes('handoff:'));
   return lines.map((line) => line.replace('handoff:', '').trim());

@@ -6,9 +6,11 @@ import type { ModelServer } from '../models/model-server.ts';
 import type { Script } from '../models/script.ts';
 import { openDoor, type Answer, type Door } from './door.ts';
 
-/** A user with a home and a project of their own, the door of a supervisor, and a model that plays a script. All of it goes with the test. */
+/**
+ * A user with a separate home and project, a stand-in supervisor, and a scripted model. Disposing removes all of it.
+ */
 export interface World extends AsyncDisposable {
-  /** No other test on this machine has it: agents are ended by it. */
+  /** Unique on this machine, because agents are ended by it. */
   readonly agentId: string;
   readonly home: string;
   readonly project: string;
@@ -16,7 +18,7 @@ export interface World extends AsyncDisposable {
   readonly temporary: string;
   readonly door: Door;
   readonly model: ModelServer;
-  /** The same user, asked by another model. */
+  /** The same user with another model. */
   readonly withModel: (script: Script) => Promise<World>;
 }
 

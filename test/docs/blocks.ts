@@ -22,9 +22,11 @@ export interface Block {
   readonly language: string;
   /** From `not run: REASON` after the language; undefined if the block runs. */
   readonly reason: string | undefined;
-  /** From `run as: COMMAND`: the command that the test runs in place of the block, whose output depends on the machine. */
+  /**
+   * From `run as: COMMAND`: the command that the test runs instead of the block, whose output depends on the machine.
+   */
   readonly runAs: string | undefined;
-  /** From `same as: FILE`: a file of the repository with exactly this text. */
+  /** From `same as: FILE`: a file of the repository with exactly the same text. */
   readonly sameAs: string | undefined;
   readonly text: string;
 }
@@ -44,12 +46,12 @@ export function readBlocks(page: string): Block[] {
   }));
 }
 
-/** Every line that begins a block: one that `readBlocks` does not know is a mistake. */
+/** Counts every line that starts a block, to detect one that `readBlocks` does not recognise. */
 export function countFences(page: string): number {
   return (readFileSync(join(ROOT, page), 'utf8').match(/^ *```/gm) ?? []).length;
 }
 
-/** The first line of each block that is made by indenting: it has no language, so nothing says how it is tested. */
+/** Finds the first line of each indented block, which has no language and so cannot state how it is tested. */
 export function findIndentedBlocks(page: string): string[] {
   const source = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[^]*?^```$/gm, '');
   const lines = source.split('\n');
@@ -61,16 +63,16 @@ export function findIndentedBlocks(page: string): string[] {
   });
 }
 
-/** What a page does in its repository. */
+/** A step of a page in its repository. */
 export type Step =
   | { readonly command: string; readonly output: string }
-  /** It must succeed, with any output. */
+  /** A script that must succeed, with any output. */
   | { readonly script: string }
   | { readonly file: string; readonly text: string };
 
 /**
- * `console` blocks are commands with their output, `sh` blocks scripts that must succeed. A block whose first line is a comment with a path,
- * such as `# baton.toml`, is that file.
+ * The steps of a block: `console` blocks are commands with their output, `sh` blocks scripts that must succeed. A block
+ * whose first line is a comment with a path, such as `# baton.toml`, is that file.
  */
 export function stepsOf({ language, reason, runAs, sameAs, text }: Block): Step[] {
   if (reason !== undefined || sameAs !== undefined) return [];

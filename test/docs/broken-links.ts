@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The relative links of a page, in Markdown or HTML, whose target is not there. Code is left out. */
+/** Returns the relative links of a page, in Markdown or HTML, whose target is missing. Skips code. */
 export function brokenLinks(page: string, isThere: (path: string) => boolean, root: string): string[] {
   const text = readFileSync(join(root, page), 'utf8').replaceAll(/^(`{3,})[^]*?^\1|`[^`\n]*`/gm, '');
   return [...text.matchAll(/\]\(([^)\s]+)|(?:href|src)="([^"]+)"|^\[[^\]]+\]: (\S+)/gm)]

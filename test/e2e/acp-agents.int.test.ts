@@ -69,7 +69,7 @@ steps:
 
 const play = (script: string): string => `acp:baton agent play --acp ${script}.yaml`;
 
-/** Every agent of this file, by name, with what its runbook says. */
+/** The agents of this file, by name, with their runbook settings. */
 const AGENTS: Readonly<Record<string, string>> = {
   held: `run = "${play('held')}"`,
   bounded: `run = "${play('bounded')}"\non_stop = { action = "signal", attempts = 2 }\non_dead = "fail"`,
@@ -118,7 +118,7 @@ describe('an ACP agent', { timeout: PATIENCE_MS * 2 }, () => {
       return shown.decision_id !== null && shown;
     });
 
-  it('is held until it has signalled, by another prompt in the same session', async () => {
+  it('is blocked until it has signalled, by another prompt in the same session', async () => {
     const id = await world.run('held');
     const ended = await world.agent(id);
     expect(ended).toMatchObject({ status: 'done', start: 1 });
@@ -211,9 +211,9 @@ describe('an ACP agent', { timeout: PATIENCE_MS * 2 }, () => {
     expect(world.processesOf(id)).toEqual([]);
   });
 
-  // The same supervisor holds agents of every client: `hostile-agents.int.test.ts`.
+  // One supervisor program serves agents of every client: see `hostile-agents.int.test.ts`.
   inLongLane(() => {
-    it('that is hostile in every way ends in a state, and nothing of it stays', async () => {
+    it('that is hostile in every way ends in a final state, and leaves nothing', async () => {
       const id = await world.run('hostile');
       const ended = await world.agent(id);
       expect(['failed', 'escalated', 'cancelled']).toContain(ended.status);

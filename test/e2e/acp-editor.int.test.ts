@@ -14,7 +14,7 @@ afterEach(async () => {
   [scene, editor] = [undefined, undefined];
 });
 
-/** The sample repository, a daemon, and an editor that has begun to speak with `baton acp`. */
+/** The sample repository, a daemon, and an editor connected to `baton acp`. */
 async function open() {
   const walked = new WorkflowScene();
   scene = walked;
@@ -25,14 +25,14 @@ async function open() {
 }
 
 describe('baton acp, driven by the client of the SDK', () => {
-  it('starts a workflow, shows it, asks before it goes on, and cancels it', { timeout: 60_000 }, async () => {
+  it('starts a workflow, shows it, asks before it continues, and cancels it', { timeout: 60_000 }, async () => {
     const { walked, opened, about } = await open();
     expect(about).toMatchObject({ agentInfo: { name: 'baton' }, agentCapabilities: { loadSession: true } });
     const { sessionId, modes } = await opened.newSession(join(walked.repository, 'src'));
     expect(modes).toMatchObject({ currentModeId: 'autonomous' });
     await opened.setMode(sessionId, 'semi');
 
-    // Started and watched.
+    // Starts a workflow and follows it.
     const turn = opened.prompt(sessionId, 'Read durations back\nThe format is that of formatDuration.');
     await opened.until('it asks whether to start', () => opened.asked.length === 1);
     expect(opened.plan).toEqual([
@@ -46,7 +46,7 @@ describe('baton acp, driven by the client of the SDK', () => {
       description: 'The format is that of formatDuration.',
     });
 
-    // Approved: the same options as in a terminal.
+    // Approves: the options are the same as in a terminal.
     const { decisions } = await walked.ask<{ decisions: { options: { n: number; label: string }[] }[] }>(
       'decision_list',
     );
@@ -67,7 +67,7 @@ describe('baton acp, driven by the client of the SDK', () => {
     );
     expect(JSON.stringify(opened.calls.find(({ title }) => title.startsWith('ci')))).toContain('exit code 1');
 
-    // Text in the middle is a note; the daemon may restart; somebody else may answer.
+    // A prompt during the workflow is a note; the daemon may restart; another client may answer.
     expect(await opened.prompt(sessionId, 'Hours have 3600 seconds.')).toEqual({ stopReason: 'end_turn' });
     await expect(opened.prompt(sessionId, '/issue Another one')).rejects.toThrow(
       'can start nothing else until it ends',
@@ -80,7 +80,7 @@ describe('baton acp, driven by the client of the SDK', () => {
     await opened.until('the question is withdrawn', () => opened.withdrawn === 1);
     await opened.until('the fixer works', () => opened.plan.includes('in_progress fixer: running'));
 
-    // Cancelled.
+    // Cancels the workflow.
     await opened.cancel(sessionId);
     expect(await turn).toEqual({ stopReason: 'cancelled' });
     expect(await walked.ask('task_view', { task_id: 'W-00001' })).toMatchObject({ activity: 'cancelled' });
@@ -117,7 +117,7 @@ describe('baton acp, driven by the client of the SDK', () => {
 describe('baton acp inside a session', () => {
   const start = (walked: WorkflowScene, command: string, env: object) => {
     mkdirSync(join(walked.stateDir, 'agents/a1'), { recursive: true });
-    // The shell stays: its environment is the session's.
+    // The shell remains the parent process, because its environment is the session's.
     return spawnSync('/bin/sh', ['-c', `${command} "$0" "$1" acp; exit $?`, process.execPath, BATON], {
       env: { ...walked.scene.env, BATON_AGENT_ID: 'a1', ...env },
       encoding: 'utf8',

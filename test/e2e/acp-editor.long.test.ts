@@ -28,7 +28,7 @@ it(
     const { sessionId } = await editor.newSession(walked.repository);
     await editor.setMode(sessionId, 'semi');
 
-    // The first question about a review is answered with a note, which an editor cannot take with the button.
+    // The first review question is answered with a note, which an editor's button cannot send.
     let isSentBack = false;
     editor.onAsk = ({ options, toolCall }) => {
       const back = options.find(({ name }) => name.includes('Send back with a note'));

@@ -35,7 +35,7 @@ phases = ["IMPLEMENTATION"]
 run = { agent = "tasker" }
 `;
 
-/** It is interrupted at its second step, goes on with a person, and finishes by itself. */
+/** An agent that is interrupted at its second step, continues with a person, and finishes by itself. */
 const CODER = `
 - say: I begin.
 - hang
@@ -46,7 +46,7 @@ const CODER = `
 - signal: complete
 `;
 
-/** With the same signal with which clients go to sleep at Ctrl-Z. */
+/** Stops itself with the signal that Ctrl-Z sends. */
 const SLEEPER = `
 - say: I begin.
 - hang
@@ -70,7 +70,7 @@ beforeEach(async () => {
   world = await RunWorld.open({
     runbook: RUNBOOK,
     scripts: { 'coder.yaml': CODER, 'asker.yaml': ASKER, 'sleeper.yaml': SLEEPER },
-    // Short enough to see it renewed.
+    // Short enough to observe renewals.
     env: { BATON_CLAIM_EXPIRY_MS: '10000', BATON_RENEWAL_MS: '250' },
   });
 });
@@ -81,7 +81,7 @@ function attach(id: string, ...more: string[]): Terminal {
   return new Terminal(argv, { cwd: world.repository, env: world.world.env, columns: 200, rows: 40 });
 }
 
-/** An agent in a pipeline that has begun, and hangs. */
+/** Starts a pipeline whose agent has begun and hangs. Returns the ids. */
 async function hanging(): Promise<{ readonly pipelineId: string; readonly id: string }> {
   const pipelineId = await world.run('work');
   const id = await world.agentIn(pipelineId, 'code');
@@ -106,8 +106,8 @@ async function untilAttached(id: string, times = 1): Promise<void> {
   await world.until('somebody is there', async () => (await world.count(id, 'AgentAttached')) === times);
 }
 
-describe('a person in front of an agent', () => {
-  it('goes on with the conversation, leaves, and the pipeline goes on from there', async () => {
+describe('a person attached to an agent', () => {
+  it('continues the conversation and leaves, and the pipeline continues', async () => {
     const { pipelineId, id } = await hanging();
     await using terminal = attach(id);
     await terminal.shows('agent: I begin.');
@@ -130,7 +130,7 @@ describe('a person in front of an agent', () => {
     const told = world.told(id);
     expect(told.at(0)).toBe('Go on, please.');
     expect(told.at(-1)).toContain('The person who worked with you has left.');
-    // With a person there, nothing was blocked.
+    // While the person was attached, no stop was blocked.
     expect(world.blocks(id)).toEqual([]);
     const types = (await world.entries(id)).map(({ type }) => type).filter((type) => type.startsWith('Agent'));
     expect(types).toEqual([
@@ -173,7 +173,7 @@ describe('a person in front of an agent', () => {
       await world.untilNobodyIs(id);
     });
 
-    it('is alone: a second one hears who is there, and can look on line by line', async () => {
+    it('is alone: a second one learns who is attached, and can follow line by line', async () => {
       const { id } = await hanging();
       await using first = attach(id);
       await first.shows('(type a message; Ctrl-D leaves)');
@@ -191,7 +191,7 @@ describe('a person in front of an agent', () => {
     });
   });
 
-  it('keeps the claim, and everything that is said, while the daemon is away and comes back', async () => {
+  it('keeps the claim, and every message, while the daemon is away and comes back', async () => {
     await world.ask('task_create', { task_id: 'T001', title: 'Work' });
     const id = await world.until('the worker has begun', async () => {
       const { agents } = await world.ask<{ agents: { id: string; task_id: string | null }[] }>('agent_list');
@@ -204,7 +204,7 @@ describe('a person in front of an agent', () => {
     await world.world.endDaemon('SIGKILL');
     terminal.type('Go on, please.\r');
     await terminal.shows('(the turn ended)');
-    // In the worktree of its task.
+    // The file was written in the task's worktree.
     expect(globSync('.worktrees/**/worked', { cwd: world.repository })).toHaveLength(1);
     await world.world.startDaemon();
     expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
@@ -221,10 +221,10 @@ describe('a person in front of an agent', () => {
     expect(claims.map(({ type }) => type)).toEqual(['TaskClaimed', 'ClaimCompleted']);
   });
 
-  it('answers an agent that waits for one by talking with it', async () => {
+  it('answers an agent that waits for a person by talking with it', async () => {
     const id = await world.run('asker');
     const { decision_id } = await world.agent(id);
-    // It has come to its stop, too.
+    // The agent has reached its stop too.
     await world.gone(id);
     await using terminal = attach(id);
     await terminal.shows('agent: I begin.');
@@ -240,7 +240,7 @@ describe('a person in front of an agent', () => {
   });
 
   inLongLane(() => {
-    it('who only looks at an agent that waits leaves it waiting', async () => {
+    it('leaves an agent waiting without an answer', async () => {
       const id = await world.run('asker');
       await world.agent(id);
       await world.gone(id);
@@ -252,7 +252,7 @@ describe('a person in front of an agent', () => {
       await world.ask('agent_kill', { id });
     });
 
-    it('whose agent is killed under them is told, and has their terminal back', async () => {
+    it('is told if the agent is killed meanwhile, and gets their terminal back', async () => {
       const { pipelineId, id } = await hanging();
       await using terminal = attach(id);
       await terminal.shows('(type a message; Ctrl-D leaves)');
@@ -263,7 +263,7 @@ describe('a person in front of an agent', () => {
       await world.untilNobodyIs(id);
     });
 
-    it('and the supervisor that is killed under them: the client goes, and the conversation goes on', async () => {
+    it('survives a kill of the supervisor: the client exits, and the conversation continues', async () => {
       const { pipelineId, id } = await hanging();
       await using terminal = attach(id);
       await terminal.shows('(type a message; Ctrl-D leaves)');
@@ -287,7 +287,7 @@ describe('a person in front of an agent', () => {
   });
 
   inLongLane(() => {
-    it('has their shell back while the client sleeps, and goes on when they wake it', async () => {
+    it('gets their shell back while the client is suspended, and continues when they resume it', async () => {
       const id = await world.run('sleeper');
       await world.until('it has begun', () => logOf(id).includes('I begin.'));
       const shell = { cwd: world.repository, env: { ...world.world.env, PS1: 'shell> ' }, columns: 200, rows: 40 };
@@ -308,7 +308,7 @@ describe('a person in front of an agent', () => {
       expect(await world.agent(id)).toMatchObject({ status: 'done' });
     });
 
-    it('talks line by line with what has no interactive mode', async () => {
+    it('talks line by line with a program without an interactive mode', async () => {
       const id = await world.run('plain');
       await using terminal = attach(id);
       await terminal.shows('Attached to plain');
@@ -318,7 +318,7 @@ describe('a person in front of an agent', () => {
   });
 });
 
-/** The `baton` in the terminal. */
+/** The pid of `baton` in the terminal. */
 function commandIn(terminal: Terminal): number {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -326,7 +326,7 @@ function commandIn(terminal: Terminal): number {
       const parent = /\nPPid:\s(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
       if (words.includes('attach') && words.includes(BATON) && Number(parent) === terminal.pid) return Number(pid);
     } catch {
-      // It has ended.
+      // The process has exited.
     }
   }
   throw new Error('there is no command in the terminal');

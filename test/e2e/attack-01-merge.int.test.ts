@@ -3,8 +3,11 @@ import { EXIT_PROTOCOL, implement, review } from '../processes/hand-work.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
-/** Attack 1: the implementer's session has ended, and its token asks for the merge; also while a person is asked about the task. */
-it('merges nothing for the token of an ended session, nor for anybody while a decision is open', async () => {
+/**
+ * Attack 1: the token of the implementer's ended session requests the merge, also while a decision about the task is
+ * open.
+ */
+it('merges nothing for the token of an ended session, nor for any caller while a decision is open', async () => {
   await using world = await World.open(EXIT_PROTOCOL);
   const { token } = await implement(world, 'W-1');
   await review(world, 'W-1');
@@ -12,13 +15,13 @@ it('merges nothing for the token of an ended session, nor for anybody while a de
   const ended = world.client(token);
   const merge = async (client = ended) => client.call('merge_request', { task_id: 'W-1' });
 
-  // Version 0.13 merged it.
+  // Version 0.13 merged the task here.
   expect(await merge()).toMatchObject({ ok: false, error: { code: 'stale-claim' } });
-  // Reads of its own task are all that is left to it.
+  // The token can only read its own task.
   expect(await ended.call('task_get', { task_id: 'W-1' })).toMatchObject({ ok: true });
   expect(await ended.call('task_list', {})).toMatchObject({ ok: false, error: { code: 'stale-claim' } });
 
-  // The branch lands on main by another way, and reconciliation asks a person what to make of the task.
+  // The branch is merged to main by hand, and reconciliation opens a decision about the task.
   world.git(world.repository, 'merge', '--quiet', '--no-edit', '--no-ff', 'feature/W-1');
   await world.order('reconcile', { apply: true });
   const decision = await until('a person is asked', async () => {

@@ -3,8 +3,11 @@ import { EXIT_PROTOCOL } from '../processes/hand-work.ts';
 import { exitSignal, record } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
 
-/** Attack 2: one MCP client with one worker token implements, reviews, approves and merges, under another name each time. */
-it('gives an author neither the review nor the merge of the own work, whatever name and connection it uses', async () => {
+/**
+ * Attack 2: one MCP client with one worker token implements, reviews, approves and merges, under a different name each
+ * time.
+ */
+it('gives an author neither the review nor the merge of its own work, under any name and connection', async () => {
   await using world = await World.open(EXIT_PROTOCOL);
   world.git(world.repository, 'switch', '--quiet', '--create', 'feature/w-1');
   const head = world.commit(world.repository, { 'work.txt': 'work\n' }, 'work');
@@ -17,7 +20,7 @@ it('gives an author neither the review nor the merge of the own work, whatever n
   await author.do('task_claim', { as: 'ci' });
   await author.do('exit_signal', exitSignal('CI_PENDING'));
 
-  // Version 0.13 handed it its own task.
+  // Version 0.13 offered the client its own task here.
   expect(await author.do('task_next_actions')).toEqual({ tasks: [] });
   expect(await author.refused('task_claim', { as: 'bob' })).toBe('there is nothing to claim');
   const again = await world.agent('eve', {}, null);

@@ -14,7 +14,7 @@ const EDIT = `
 
 describe('an agent that loosens the checks of its own running workflow', () => {
   it('is checked by the rules that the workflow was started with', { timeout: 90_000 }, async () => {
-    // In a sandbox it does not see the main checkout.
+    // In a sandbox it would not see the main checkout.
     scene = new WorkflowScene((toml) => `sandbox = "none"\n${toml}\n[limits]\nreview_rounds = 1\n`);
     scene.plays(
       'implementer',
@@ -39,7 +39,7 @@ describe('an agent that loosens the checks of its own running workflow', () => {
       new Set(['[{"name":"test","run":"node --test"}]']),
     );
 
-    // The edited file is not in force for the next workflow either, until an operator names it.
+    // The edited file does not apply to the next workflow either, until an operator adopts it.
     const { attention } = await scene.ask<{ attention: { title: string; next: string }[] }>('status_get');
     expect(attention[0]).toMatchObject({ title: expect.stringContaining('differs'), next: 'baton runbook adopt' });
     const started = await scene.call('run_start', { name: 'issue', args: ['Another'] });

@@ -13,8 +13,8 @@ run = "grep -q GOOD code.txt"
 `;
 
 /**
- * Attack 4: the repository is configured so that everything that reads a commit sees other bytes than those that are merged, and runs the
- * agent's program on the way.
+ * Attack 4: the repository is configured so that reading a commit shows other bytes than those that are merged, and
+ * runs the agent's program.
  */
 it('checks and merges the bytes of the commit, whatever the repository shows instead', async () => {
   await using world = new World();
@@ -46,7 +46,7 @@ function change(world: World, name: string, files: Record<string, string>): stri
   return world.commit(world.repository, files, name);
 }
 
-/** How the merge of this commit went. */
+/** The outcome of merging this commit. */
 async function merged(world: World, id: string, head: string): Promise<unknown> {
   await world.order('task_create', { task_id: id, title: id, phase: 'READY_FOR_MERGE' });
   await world.order('thought_record', record(id, head, { branch: `feature/${id}` }));

@@ -4,7 +4,9 @@ import { record } from '../processes/messages.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
-/** Attack 5: a commit on main says in its message that it is the merge of another task, which then counts as merged. */
+/**
+ * Attack 5: the message of a commit on main claims to be the merge of another task, which then would count as merged.
+ */
 it('merges a task although a commit on main claims to be its merge', async () => {
   await using world = await World.open();
   const { repository } = world;

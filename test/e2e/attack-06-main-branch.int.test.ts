@@ -7,9 +7,10 @@ import { until } from '../../src/daemon/running.cases.ts';
 import { REAL_GIT } from '../processes/real-git.ts';
 
 /**
- * Attack 6: a session moves the main branch itself. From its fenced worktree git refuses; with the fence gone around by git's own path, and in the
- * main checkout with a cleared environment, the moves are recorded, one decision asks about both, and nothing is merged on top of them. A sandbox
- * leaves it no way at all (`test/attacks/sandbox`).
+ * Attack 6: a session moves the main branch itself. Git refuses it in the fenced worktree. If it bypasses the fence
+ * with git's own path, or acts in the main checkout with a cleared environment, the moves are recorded, one decision
+ * asks about both, and nothing is merged on top of them. In a sandbox it cannot move the branch at all
+ * (`test/attacks/sandbox`).
  */
 let scene: RunScene;
 const git = (...args: string[]): string =>
@@ -51,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => scene.end());
 
-it('sees a session move the main branch, asks once, and merges nothing until a person has answered', async () => {
+it('detects that a session moves the main branch, asks once, and merges nothing until a person has answered', async () => {
   const start = git('rev-parse', 'main');
   await scene.ask('task_create', { task_id: 'GOOD', title: 'Honest work', phase: 'READY_FOR_MERGE' });
   const record = { task_id: 'GOOD', branch: 'honest', commit_sha: git('rev-parse', 'honest'), summary: 'work' };
@@ -74,7 +75,7 @@ it('sees a session move the main branch, asks once, and merges nothing until a p
   expect(asked).toMatchObject([{ source: 'integrity', context: expect.stringMatching(/eve@example\.org[^]*thief/) }]);
   await scene.ask('task_self_approve', { task_id: 'GOOD', reason: 'nobody else is here' });
   await scene.ask('merge_request', { task_id: 'GOOD' });
-  // A look at the main branch is part of every merge; none has begun.
+  // Every merge first reads the main branch, and no merge has begun.
   expect(await types()).toContain('MergeRequested');
   await scene.ask('agent_kill', { id: third?.['sessions'][0].id, reason: 'caught' });
   await until(async () => (await types()).includes('AgentExited'), 'the session has ended');

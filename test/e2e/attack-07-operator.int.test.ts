@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunWorld } from '../processes/run-world.ts';
 
-/** Each line of the script writes what Baton said to it into a file of its own. */
+/** Each line of the script writes Baton's answer to a separate file. */
 const THIEF = `#!/bin/sh
 tries() { name=$1; shift; "$@" > "said-$name" 2>&1 || true; }
 tries unset env -u BATON_TOKEN -u BATON_URL baton task add stolen-1 --title x
@@ -31,12 +31,12 @@ describe('an agent that wants to be the operator', () => {
   });
   afterAll(async () => world.leaveEmpty());
 
-  it('keeps the rights of its session, whatever it does with its variables, and learns no token', async () => {
+  it('keeps the rights of its session, whatever it does with its variables, and gets no token', async () => {
     const [thief, steps] = [await world.run('thief'), await world.run('steps')];
     expect(await world.agent(thief)).toMatchObject({ outcome: 'done' });
     expect(await world.pipeline(steps)).toMatchObject({ status: 'done' });
     const said = (name: string): string => readFileSync(join(world.repository, `said-${name}`), 'utf8');
-    // The session's own token is found above, and says what the session may do.
+    // The session's own token is found above, and determines what the session may do.
     for (const name of ['unset', 'cleared']) expect(said(name)).toContain('an agent may not call task_create');
     for (const name of ['page', 'loopback', 'step']) expect(said(name)).toContain('cannot act as the operator');
     for (const name of ['unset', 'cleared', 'page', 'loopback', 'step']) {

@@ -35,7 +35,10 @@ desktop = false
 terminal = false
 `;
 
-/** Attack 8: an agent takes the secret of the GitHub webhook out of its environment, or of its parents', and forges a check with it. */
+/**
+ * Attack 8: an agent takes the GitHub webhook's secret from its own or its parents' environment, and forges a check
+ * with it.
+ */
 let world: World;
 beforeAll(() => {
   world = new World({
@@ -54,14 +57,14 @@ afterAll(async () => {
 });
 
 it('keeps secrets from agents and commands, also in /proc of their parents', { timeout: PATIENCE_MS }, async () => {
-  // By itself, so that no command of the operator, which has everything in its environment, is among its parents.
+  // Started separately, so that no command of the operator, whose environment has everything, is among its parents.
   expect(world.baton(['up']).code).toBe(0);
   expect(world.baton(['run', 'spy']).code).toBe(0);
   const [shell = '', agent = '', bare = ''] = ['shell', 'agent', 'bare'].map((name) =>
     readFileSync(join(world.repository, `seen-${name}`), 'utf8'),
   );
   for (const seen of [shell, agent, bare]) {
-    // Not shown if it fails: what was seen is the environment of a machine.
+    // Not printed on failure, because the text is the environment of a machine.
     expect(seen.includes('\nFROM_PROJECT=p\n')).toBe(true);
     for (const value of [SECRET, KEY, 'the-key-of-a-cloud'])
       expect([value, seen.includes(value)]).toEqual([value, false]);
@@ -81,7 +84,7 @@ it('keeps secrets from agents and commands, also in /proc of their parents', { t
     return (await fetch(`http://127.0.0.1:${port}/webhooks/github`, { method: 'POST', headers, body })).status;
   };
   expect(await deliver(found)).toBe(403);
-  // The daemon itself does know it.
+  // The daemon itself has the secret.
   expect(await deliver(SECRET)).toBe(200);
 
   const { agents } = JSON.parse(world.baton(['agent', 'list', '--all', '--json']).out);

@@ -9,7 +9,7 @@ afterEach(async () => {
 
 const LOADED = ['decision: I have asked already', 'cancelled: by the operator'];
 
-/** The first role blocks its task, with notes that once meant something to the engine. */
+/** The first role blocks its task with notes that the engine once interpreted. */
 function withWords(): WorkflowScene {
   const made = new WorkflowScene();
   made.plays(
@@ -20,8 +20,8 @@ function withWords(): WorkflowScene {
   return made;
 }
 
-describe('an agent that blocks its task with words that steered the engine', () => {
-  it('has people asked all the same', { timeout: 90_000 }, async () => {
+describe('an agent that blocks its task with words that once steered the engine', () => {
+  it('still causes a question to people', { timeout: 90_000 }, async () => {
     scene = withWords();
     await scene.start();
     const ids = [await scene.run('issue', 'First'), await scene.run('issue', 'Second')];

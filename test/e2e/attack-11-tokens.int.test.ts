@@ -8,7 +8,10 @@ import { secretForms, secretPartOf } from '../../src/protocol/redact-tokens.ts';
 const scene = new RunScene();
 afterAll(async () => scene.end());
 
-/** Everything that it has or can read without a sandbox, in several spellings, on both streams and in its own message. */
+/**
+ * Prints everything that an agent has or can read without a sandbox, in several spellings, on both streams and in its
+ * own message.
+ */
 const LEAK = `
 operator=$(cat "$BATON_STATE_DIR/operator.token")
 echo "my token is $BATON_TOKEN."
@@ -43,7 +46,7 @@ async function logsOf(agentId: string): Promise<string> {
   return out;
 }
 
-/** Files that hold tokens because they are used from there. */
+/** Files that contain tokens because programs read them there. */
 const HOLDERS = /(?:\.token|session\.secret|launch-\d+\.json|\.writer)$/;
 
 it(

@@ -4,7 +4,7 @@ import { readLedger, since } from '../processes/ledger.ts';
 import { exitSignal, record } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
 
-/** Attack 12: a session sends the forms that Baton gave it as they are, and the task counts as written up. */
+/** Attack 12: a session sends the unfilled forms that Baton gave it, and the task counts as recorded. */
 let world: World;
 beforeAll(async () => {
   world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
@@ -46,7 +46,7 @@ it('refuses records, results and handoffs in which a field is still the placehol
   expect(refusalOf(await client.call('handoff_send', { handoff: handoff('FILL IN') }))).toMatch(
     /^placeholder: the field summary of the handoff /,
   );
-  // The daemon notices the commit on main whenever it looks.
+  // Excludes `MainMoved`, because the daemon notices the commit on main at any time.
   expect((await since(world, before)).filter(({ type }) => type !== 'MainMoved')).toEqual([]);
 
   resultOf(await client.call('handoff_send', { handoff: handoff('Not yet ready for review.', 'pending') }));

@@ -15,7 +15,7 @@ const RESULT = JSON.stringify({
   completed_at: at,
 });
 
-/** Attack 13: an agent shows the format of an exit signal in its own words, and its session ends by the example. */
+/** Attack 13: an agent shows the format of an exit signal in its text, and this example ends its session. */
 it('does not end a session by a quoted exit signal, and tells the agent why', { timeout: PATIENCE_MS }, async () => {
   const example = `A session ends with a message like this:\n\`\`\`json\n${BLOCKED}\n\`\`\`\nI have not begun yet.`;
   const script = [

@@ -5,7 +5,7 @@ import { findLedgerFault, readLedger } from '../processes/ledger.ts';
 import { exitSignal } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
 
-/** Attack 14: a session that holds a claim by hand shows the evidence of another task, or of another commit, as its own. */
+/** Attack 14: a session with a claim by hand shows the evidence of another task, or of another commit, as its own. */
 let world: World;
 beforeAll(async () => {
   world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
@@ -29,7 +29,7 @@ it("refuses another task's evidence under a hand claim, and accepts the task's o
   expect(refusalOf(await send('OTHER', head))).toBe(
     'invalid-evidence: invalid evidence bundle: it is about OTHER, not MINE',
   );
-  // MINE is task number 1, but T001 is the id of another task here.
+  // MINE is task number 1, but here T001 is the id of another task.
   expect(refusalOf(await send('T001', head))).toBe(
     'invalid-evidence: invalid evidence bundle: it is about T001, not MINE',
   );
@@ -84,7 +84,7 @@ it('keeps the bytes that were checked, whatever happens to the file afterwards',
   expect(await findLedgerFault(world)).toBeUndefined();
 });
 
-it('keeps nothing of a signal that is refused', async () => {
+it('keeps nothing of a refused signal', async () => {
   await world.order('task_create', { task_id: 'REFUSED', title: 'refuse it' });
   const client = world.client(tokenOf(await world.order('task_claim', { task_id: 'REFUSED', as: 'ann' })));
   const head = world.git(world.repository, 'rev-parse', 'HEAD');

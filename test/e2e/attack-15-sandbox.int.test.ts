@@ -21,7 +21,7 @@ describe.skipIf(!bubblewrap.works)(`an agent in a sandbox cannot${unless}`, { ti
       agents: {
         ATTACK: 'run = "claude"\nprompt = "go"\nnetwork = "model"',
         SURVIVE: 'run = "sh survive.sh"\ntimeout = "2s"',
-        // What the sessions of a project share is nobody's own.
+        // Fills the cache that the project's sessions share.
         FILL: `run = 'sh fill-disk.sh "$npm_config_cache"'`,
       },
     });

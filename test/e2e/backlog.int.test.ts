@@ -22,7 +22,7 @@ const LIST = `- [ ] T1: Set the linter up
 - [-] T5: Not wanted (cancelled: too late)
 `;
 
-it('imported tasks become workflows together, or none does; each reads what its author wrote', async () => {
+it("imported tasks become workflows together, or none does; each gets its author's text", async () => {
   const manager = "grep -A3 'as its author wrote it' .baton/session/task.md > read.txt";
   scene.write(`ci.required = []\n[agents.issue-manager]\nrun = "${manager}"\n`);
   await scene.start();
@@ -40,7 +40,7 @@ it('imported tasks become workflows together, or none does; each reads what its 
     /with task = T1,T2\nfirst: start agent issue-manager\n$/,
   );
 
-  // The first agent leaves without a word, so a person is asked; the other workflow waits for the first one.
+  // The first agent exits without a signal, so a person is asked; the other workflow waits for the first one.
   const followed = await baton(['run', 'issue', '--task', 'T2', '--task', 'T1']);
   expect(followed).toMatchObject({ code: 3, err: '' });
   expect(followed.out).toMatch(/^T2: queued behind T1\n/);

@@ -10,7 +10,7 @@ const git = (folder: string, ...args: string[]): string =>
     encoding: 'utf8',
   }).trim();
 
-/** A runbook that names branches like this, and whose agents do nothing. */
+/** A runbook with this branch template, whose agents do nothing. */
 const named = (branch: string): void =>
   world.write(`
     limits = { kill_after = "300ms" }
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => world.end());
 
-/** The agent of the how-manieth session, when it runs: the one before may take a moment to go. */
+/** The agent of the nth session, once it runs: the previous one may take a moment to exit. */
 async function running(nth: number): Promise<Shown> {
   const find = async () => (await world.entries()).filter(({ type }) => type === 'AgentStarted')[nth - 1];
   await until(async () => (await find()) !== undefined, 'the agent runs', 60_000);
@@ -51,7 +51,7 @@ async function end({ id }: Shown, task_id: string): Promise<void> {
 }
 
 describe('the branch template of a project', () => {
-  it('names the branch of a session, on record before git is asked for it, and its fence goes by that', async () => {
+  it("names a session's branch, which is recorded before git creates it, and the fence uses it", async () => {
     await world.ask('task_create', { task_id: 'P0.1', title: 'One thing' });
     const agent = await running(1);
     const types = await world.types();
@@ -71,7 +71,7 @@ describe('the branch template of a project', () => {
     expect(late.status).not.toBe(0);
   });
 
-  it('counts only for branches to come: the next session goes on where the work is', async () => {
+  it('applies only to later branches: the next session continues on the existing one', async () => {
     named('work/${task.n}-${task.slug}');
     await world.ask('task_unblock', { task_id: 'P0.1', reason: 'again' });
     const agent = await running(2);
@@ -82,7 +82,7 @@ describe('the branch template of a project', () => {
     await end(agent, 'P0.1');
   });
 
-  it('names worktrees of claims that are taken by hand, which keep their names too', async () => {
+  it('names the worktrees of claims by hand, which keep their names too', async () => {
     const claim = async () => {
       const { token } = await world.ask<{ token: string }>('task_claim', { task_id: 'P0-1', as: 'ada' });
       return token;
@@ -100,14 +100,14 @@ describe('the branch template of a project', () => {
     });
   });
 
-  it('never gives the branch of one task to another', async () => {
+  it("never gives one task's branch to another", async () => {
     await world.ask('task_create', { task_id: 'p0.1', title: 'One thing', phase: 'REVIEW' });
     const { token } = await world.ask<{ token: string }>('task_claim', { task_id: 'p0.1', as: 'bob' });
     const refused = { code: 'branch-taken', message: "branch 'agents/e000/p0-1-one-thing' belongs to P0.1" };
     expect(await world.call('task_worktree', {}, token)).toMatchObject({ ok: false, error: refused });
   });
 
-  it('is not what reconciliation looks for: that goes by the record', async () => {
+  it('is not used by reconciliation, which uses the recorded name', async () => {
     const [first] = await prepared('P0.1');
     rmSync(String(first?.['workspace']), { recursive: true });
     const { findings } = await world.ask<{ findings: object[] }>('reconcile');

@@ -5,7 +5,7 @@ import { inLongLane } from '../lanes.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { PATIENCE_MS, RunWorld, type Shown } from '../processes/run-world.ts';
 
-/** Each pair of marks is a tool call that waits until the test lets it go on. */
+/** Each pair of marks is a tool call that waits until the test continues it. */
 const gate = (name: string): string => `- run: "until test -e ${name}; do sleep 0.02; done"\n`;
 const mark = (name: string): string => `- run: echo $BATON_AGENT_ID ${name} >> marks.txt\n`;
 const END = '- signal: complete\n- stop\n';
@@ -56,8 +56,8 @@ const hasCalled = ({ log }: Shown, what: string): boolean =>
   existsSync(log) && readFileSync(log, 'utf8').includes(what);
 
 /**
- * It has come to the tool call after its gate, or is held at the gate itself: that depends on when what it used was told. Then nothing but time
- * tells whether it goes on nevertheless.
+ * Waits until the agent is held: at the tool call after its gate, or at the gate itself, depending on when its usage
+ * was reported. Only a wait can show that it does not continue anyway.
  */
 async function untilHeld(world: RunWorld, shown: Shown, next: string): Promise<void> {
   const since = performance.now();
@@ -77,7 +77,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
   });
   afterAll(async () => world.leaveEmpty());
 
-  it('that is reached in the middle of a turn holds the next tool, and raised, the turn goes on as if nothing had been', async () => {
+  it('that is reached in the middle of a turn holds the next tool, and after a raise the turn continues', async () => {
     const id = await world.run('mid');
     open(world, 'mid-1');
     const shown = await escalated(world, id);
@@ -86,14 +86,14 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     await world.resolve(shown.decision_id, 'approve');
     expect(await world.agent(id)).toMatchObject({ status: 'done' });
     expect(marks(world, id)).toEqual(['one', 'two', 'three']);
-    // Nobody had to tell it anything.
+    // The agent received no message.
     expect(world.told(id)).toEqual([]);
     await world.gone(id);
     const used = await world.entries(id, 'SessionUsed');
     expect(used.at(-1)?.data).toMatchObject({ input_tokens: 110, output_tokens: 10, waiting_tokens: 0 });
   });
 
-  it('stays used up when the daemon is killed, and the next one lets the agent go on', async () => {
+  it('stays used up when the daemon is killed, and the next daemon continues the agent', async () => {
     const id = await world.run('re');
     open(world, 're-1');
     const shown = await escalated(world, id);
@@ -127,7 +127,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
       expect((await world.decisions()).filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
     });
 
-    it('that nobody raises ends the agent, and its held tool is never run', async () => {
+    it('that is not raised ends the agent, and its held tool is never run', async () => {
       const id = await world.run('cut');
       open(world, 'cut-1');
       const shown = await escalated(world, id);
@@ -140,7 +140,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('lets an agent stop instead of sending it back to work, and wakes it in the same conversation', async () => {
+  it('lets an agent stop instead of blocking it, and wakes it in the same conversation', async () => {
     const id = await world.run('in_stops');
     const shown = await world.pipeline(id);
     expect(shown).toMatchObject({ status: 'waiting', reason: 'budget: 120 of 100 tokens' });
@@ -155,7 +155,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
   });
 
   inLongLane(() => {
-    it('is warned of at 80 %, once', async () => {
+    it('is reported at 80 %, once', async () => {
       const id = await world.run('warned');
       await world.until('people are told', () => world.receiver.about('Budget of agent warned: 85 % used').length > 0);
       open(world, 'warned');
@@ -169,7 +169,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('of money counts by the prices of the runbook in the middle of a turn, and as the client says at its end', async () => {
+  it("of money uses the runbook's prices in the middle of a turn, and the client's price at its end", async () => {
     const id = await world.run('priced');
     const shown = await escalated(world, id);
     const asked = (await world.decisions()).find((each) => each.id === shown.decision_id);
@@ -195,10 +195,10 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('is in the table of costs, which adds up however it is asked for', async () => {
+  it('is in the table of costs, which adds up by every kind of account', async () => {
     const kinds = ['agent', 'pipeline', 'task', 'day', 'model'];
     const tables = await Promise.all(kinds.map(async (by) => world.ask<Costs>('costs_get', { by })));
-    // Everybody has gone: time stands still, too.
+    // All agents have exited, so their time does not grow either.
     for (const { total } of tables) expect(total).toEqual(tables[0]?.total);
     expect(tables[0]?.total).toMatchObject({ waiting_tokens: 0 });
     expect(tables[0]?.rows.find(({ name }) => name === 'mid')).toMatchObject({ input_tokens: 110, output_tokens: 10 });
@@ -208,7 +208,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
 });
 
 describe('the budget of a day', { timeout: PATIENCE_MS * 2 }, () => {
-  it('stops several agents at once with one question, holds back who comes later, and one answer sets all of them going', async () => {
+  it('stops several agents at once with one question, holds later ones, and one answer continues all of them', async () => {
     const crowd = ['a', 'b', 'c'];
     const scripts = Object.fromEntries(
       crowd.map((name) => [`${name}.yaml`, `- use: 40\n${gate('go')}${mark('on')}${END}`]),
@@ -232,7 +232,7 @@ describe('the budget of a day', { timeout: PATIENCE_MS * 2 }, () => {
       const asked = (await world.decisions()).filter(({ source }) => source === 'budget');
       expect(asked).toHaveLength(1);
       const spent = await world.ask<Costs>('costs_get', { by: 'day' });
-      // Nobody was overspent by more than what was in flight.
+      // No agent overspent more than the usage in progress.
       expect(spent.total.input_tokens).toBe(120);
       expect(spent.rows[0]?.budget).toMatchObject({ measure: 'tokens', limit: 100, percent: 120 });
       await world.resolve(asked[0]?.id ?? null, 'approve');

@@ -4,7 +4,7 @@ import { tokenOf } from '../processes/answers.ts';
 import { about, findLedgerFault, readLedger, typesOf } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';
 
-/** Processes race for one task, many times, and each time one of them has it. */
+/** Many times, processes race for one task, and each time exactly one of them claims it. */
 export function proveRace(processes: number, rounds: number): void {
   it(`${processes} processes race for one task, ${rounds} times, and each time one of them has it`, async () => {
     await using world = await World.open();
@@ -24,7 +24,7 @@ export function proveRace(processes: number, rounds: number): void {
       const token = tokenOf(claims[winner]);
       expect(await peers[winner]?.call('task_release', { task_id: 'T1' }, { token })).toMatchObject({ ok: true });
     }
-    // The ledger has the same: one claim after the other, each with the next epoch, each ended before the next began.
+    // The ledger agrees: one claim after the other, each with the next epoch, each ended before the next began.
     const entries = about(await readLedger(world), 'T1').slice(1);
     expect(typesOf(entries)).toEqual(Array.from({ length: rounds }, () => ['TaskClaimed', 'ClaimReleased']).flat());
     const epochs = Array.from({ length: 2 * rounds }, (_, i) => 1 + (i >> 1));

@@ -8,7 +8,7 @@ import { proveRace } from './claim-race.cases.ts';
 
 proveRace(8, 50);
 
-it('of those who wait for a task, one is woken with it and the others wait on', async () => {
+it('of several callers that wait for a task, one gets it and the others wait on', async () => {
   await using world = await World.open();
   await world.order('task_create', { task_id: 'T0', title: 'There already' });
   const holder = world.client();
@@ -24,7 +24,7 @@ it('of those who wait for a task, one is woken with it and the others wait on', 
     const claimed = (await readLedger(world)).filter(({ type }) => type === 'TaskClaimed');
     expect(claimed.map(({ data }) => data['task_id'])).toEqual(['T0', 'T1', 'T2', 'T3'].slice(0, i + 2));
   }
-  // A task that is given back wakes one of them as well.
+  // A released task wakes a waiting caller as well.
   await holder.call('task_release', { task_id: 'T0' }, { token: tokenOf(first) });
   for (const task of ['T4', 'T5', 'T6', 'T7']) await world.order('task_create', { task_id: task, title: 'New' });
   const claims = await Promise.all(waiting);

@@ -14,10 +14,10 @@ const RENEWAL_MS = 250;
 const SHORT = { BATON_CLAIM_EXPIRY_MS: '2000', BATON_RENEWAL_MS: '250', BATON_TICK_MS: '100' };
 const HOUR_MS = 3_600_000;
 const JUMPS_MS = [5 * HOUR_MS, -9 * HOUR_MS, 2400 * HOUR_MS];
-// They mostly wait, so they wait together.
+// The tests mostly wait, so they run concurrently.
 const faketime = findFaketime();
 
-// In a fleet the database's clock counts: `npm run faults fleet -- clocks`.
+// In a fleet the database's clock is used: `npm run faults fleet -- clocks`.
 it.skipIf(isPostgres).concurrent(
   'a wall clock that jumps by hours either way costs no live session its claim (injected clock)',
   async () => {
@@ -67,7 +67,7 @@ it.concurrent('a machine that was suspended for longer than the expiry takes no 
   for (const peer of [supervisor, worker]) peer.freeze();
   process.kill(world.daemonPid, 'SIGSTOP');
   await elapsed(1.5 * EXPIRY_MS);
-  // The daemon is up before anybody can say that they live: that alone must not cost them the claim.
+  // The daemon continues before any holder can renew, which must not cost a claim.
   process.kill(world.daemonPid, 'SIGCONT');
   await world.order('task_get', { task_id: 'T1' });
   for (const peer of [supervisor, worker]) peer.thaw();
@@ -83,7 +83,7 @@ it.concurrent('a daemon that was away for longer than the expiry takes no claim 
   await world.endDaemon('SIGKILL');
   await elapsed(1.5 * EXPIRY_MS);
   await world.startDaemon();
-  // Somebody asks, so that the project is open and its claims are watched.
+  // This request opens the project, so that its claims are watched.
   await world.order('task_get', { task_id: 'T1' });
   await renewedOften(supervisor);
   resultOf(await worker.call('task_update', { task_id: 'T1', status: 'in_progress', progress: 50 }, { token }));
@@ -91,7 +91,7 @@ it.concurrent('a daemon that was away for longer than the expiry takes no claim 
   await expiresWithout(world, supervisor);
 }, 60_000);
 
-/** How the claim was after each jump. */
+/** The claim's state after each jump. */
 async function jumpAbout(world: World, jump: (ms: number) => void): Promise<Held[]> {
   const { supervisor } = await claimed(world);
   const seen: Held[] = [];
@@ -101,7 +101,7 @@ async function jumpAbout(world: World, jump: (ms: number) => void): Promise<Held
     await renewedOften(supervisor);
     seen.push(await howTheClaimIs(world));
   }
-  // Nor does a jump save a claim whose holder is gone.
+  // A jump does not save a claim whose holder is gone.
   jump(-9 * HOUR_MS);
   await expiresWithout(world, supervisor);
   const times = (await readLedger(world)).map(({ at }) => Date.parse(at));
@@ -109,7 +109,7 @@ async function jumpAbout(world: World, jump: (ms: number) => void): Promise<Held
   return seen;
 }
 
-/** How far the daemon's wall clock is from ours, told by when it says that the claim ends. */
+/** The difference between the daemon's wall clock and this process's, derived from the reported end of the claim. */
 async function offsetMs(world: World): Promise<number> {
   const { claim } = await world.order('task_get', { task_id: 'T1' });
   const { expires_at } = claim as { expires_at: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -125,7 +125,7 @@ async function claimed(world: World): Promise<{ token: string; supervisor: Peer;
   return { token, supervisor, worker };
 }
 
-/** As many renewals as would let the claim expire if they were not heard. */
+/** So many renewals that the claim would expire if they had no effect. */
 async function renewedOften(supervisor: Peer): Promise<void> {
   const { heard: before } = await supervisor.ask<{ heard: number }>('renewals');
   const enough = before + (1.25 * EXPIRY_MS) / RENEWAL_MS;
@@ -148,7 +148,7 @@ async function howTheClaimIs(world: World): Promise<Held> {
   return { epoch: claim?.epoch, ended: endings };
 }
 
-/** The clocks above would prove nothing if claims never expired. */
+/** Checks that claims expire at all, since otherwise the tests above prove nothing. */
 async function expiresWithout(world: World, supervisor: Peer): Promise<void> {
   await supervisor.kill();
   await until(
@@ -160,7 +160,7 @@ async function expiresWithout(world: World, supervisor: Peer): Promise<void> {
   expect(await findLedgerFault(world)).toBeUndefined();
 }
 
-/** Time must pass here, and nothing else tells that it has. */
+/** Waits: only time must pass here, and no event shows that. */
 async function elapsed(ms: number): Promise<void> {
   const start = performance.now();
   await until(`${ms} ms have passed`, () => performance.now() - start >= ms);

@@ -9,13 +9,13 @@ import { inLongLane, isLongLane } from '../lanes.ts';
 import { BATON } from '../package/where.ts';
 import { until } from '../processes/until.ts';
 
-/** The command as people meet it: the working tree through its bin, and the bundle as an installed package has it. */
+/** The command as users run it: the working tree through its bin, and the bundle as in an installed package. */
 const root = join(import.meta.dirname, '../..');
 const sample = join(root, 'examples/messages/exit-signal.json');
 let folder: string;
 
 beforeAll(() => {
-  // A build by itself takes seconds of CPU time; the tests' own package has the same bundles.
+  // A separate build takes seconds of CPU time; the tests' own package has the same bundles.
   folder = isLongLane ? mkdtempSync(join(tmpdir(), 'baton-built-')) : dirname(dirname(BATON));
   if (!isLongLane) return;
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root });
@@ -53,7 +53,7 @@ describe.each([
     }
   });
 
-  it('goes away quietly when its reader does', () => {
+  it('exits quietly if its reader does', () => {
     const { status, stderr } = run('bash', [
       '-c',
       `"${process.execPath}" "${bin()}" schema result | head -c 1; exit \${PIPESTATUS[0]}`,
@@ -89,14 +89,14 @@ describe('an old Node', () => {
     .map((entry) => join(entry, 'node'))
     .find((node) => existsSync(node) && majorOf(node) < 24);
 
-  it.runIf(old !== undefined)('is passed over in a clone, which has its own', () => {
+  it.runIf(old !== undefined)("runs a clone's own Node", () => {
     const { status, stdout, stderr } = run(old ?? '', [join(root, 'bin/baton.cjs'), 'validate', 'exit', sample]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('valid exit signal');
     expect(run(old ?? '', [join(root, 'bin/baton.cjs'), 'nonsense']).status).toBe(2);
   });
 
-  it.runIf(old !== undefined)('counts what a signal ends as a shell does', async () => {
+  it.runIf(old !== undefined)('exits after a signal with the exit code of a shell', async () => {
     const child = spawn(old ?? '', [join(root, 'bin/baton.cjs'), 'validate', 'exit', '-'], { stdio: 'pipe' });
     const ended = once(child, 'exit');
     await until('its own Node runs', () => listLiving().some(({ parent }) => parent === child.pid));
@@ -104,7 +104,7 @@ describe('an old Node', () => {
     expect(await ended).toEqual([143, null]);
   });
 
-  it.runIf(old !== undefined)('gets a sentence instead of a syntax error elsewhere', () => {
+  it.runIf(old !== undefined)('prints a sentence instead of a syntax error elsewhere', () => {
     const { status, stderr } = run(old ?? '', [join(folder, 'bin/baton.cjs'), 'validate', 'exit', sample]);
     expect(status).toBe(2);
     expect(stderr).toMatch(/^Error: Baton needs Node 24\.11 or newer, and this is Node [\d.]+\. Get one: http.*\n$/);

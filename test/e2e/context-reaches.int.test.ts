@@ -15,7 +15,7 @@ const REFERENCES = [
   'docs/guides/agent-bootstrap.md',
 ];
 
-/** What is written by somebody, and looked for by the next session (`test/processes/context-agents.mjs`). */
+/** Texts of several authors that the next session looks for (`test/processes/context-agents.mjs`). */
 const WORDS = {
   description: 'Durations come from people: "1h 30m".',
   asked: 'Which units do we support?',
@@ -51,7 +51,7 @@ run = { agent = "coder" }
 
 const agentFile = (name: string): string => readFileSync(join(import.meta.dirname, '../processes', name), 'utf8');
 
-it('what sessions and people write is given to the next session, and to those of other tasks what they can use', async () => {
+it('reports of sessions and people reach the next session, and lessons reach those of other tasks', async () => {
   const person = `operator:${userInfo().username}`;
   const [prompt = '', extraction = '', ...more] = REFERENCES;
   await using run = await RunWorld.open({
@@ -74,11 +74,12 @@ it('what sessions and people write is given to the next session, and to those of
       const ended = entries.filter(({ type }) => type === 'AgentSessionCompleted');
       return (failures.length > 0 || ended.length >= count) && failures;
     });
-    // A session that was not given something says what.
+    // A session that lacks a text fails with a reason.
     expect(failed.map(({ data }) => data['reason'])).toEqual([]);
   };
 
-  // The first session asks; a person answers. It leaves everything that a session can leave, and is blocked.
+  // The first session asks a question, and a person answers. It leaves everything that a session can leave, and is
+  // blocked.
   await run.ask('task_create', {
     task_id: 'T001',
     title: 'Parse durations',
@@ -93,7 +94,8 @@ it('what sessions and people write is given to the next session, and to those of
   await run.resolve(asked?.id ?? '', 'nudge', WORDS.answered);
   await sessions('T001', 1);
 
-  // A person answers what the result asks, and the same task has a second session; others have their first.
+  // A person answers the question in the result, and the same task has a second session; two other tasks have their
+  // first.
   for (const [task_id, epic_id] of [
     ['T002', 'E001'],
     ['T003', 'E002'],
@@ -102,7 +104,7 @@ it('what sessions and people write is given to the next session, and to those of
   await run.ask('task_unblock', { task_id: 'T001', reason: WORDS.unblocked });
   await Promise.all([sessions('T001', 2), sessions('T002', 1), sessions('T003', 1)]);
 
-  // Everybody who asks for the brief gets the same text; on a terminal it controls nothing.
+  // All readers of the brief get the same text, and on a terminal it contains no control sequences.
   const agent = await world.agent('reader');
   const { text } = await agent.do('task_brief', { task_id: 'T001' });
   const { out } = await runCli(['task', 'brief', 'T001'], '', { env: world.env, cwd: world.repository });

@@ -23,7 +23,7 @@ it.skipIf(platform() !== 'linux')(
     );
     try {
       await until('the daemon has closed the connections that are too many', async () => countOpen(idle) < LIMIT / 2);
-      // Operators over the socket, workers, and git, which needs descriptors of its own.
+      // Operators over the socket, workers, and git, which needs descriptors too.
       for (let i = 1; i <= 5; i += 1) {
         expect(world.baton(['task', 'add', `T${i}`, '--title', 'x'])).toMatchObject({ code: 0, err: '' });
         expect(await world.workerClient().call('task_claim', { task_id: `T${i}`, as: 'w' })).toMatchObject({
@@ -57,7 +57,7 @@ it.skipIf(platform() !== 'linux')(
       socket.destroy();
       return /EMFILE/.test(log());
     });
-    // A project that is open goes on: it has its files. What needs a program waits for a descriptor.
+    // An open project continues, because its files are open. What needs a new program waits for a descriptor.
     expect(await world.order('task_create', { task_id: 'T2', title: 'x' })).toMatchObject({ task_id: 'T2' });
     const reconciled = world.order('reconcile', {});
     world.tellDaemon('give back');

@@ -14,7 +14,7 @@ import { about, findLedgerFault, readLedger, since, typesOf } from '../processes
 import { record } from '../processes/messages.ts';
 import { until } from '../processes/until.ts';
 
-/** The failure modes of the handoff protocol (source document 004), each as two agents, the PM and git live through it. */
+/** The failure modes of the handoff protocol (source document 004), each with two agents, the PM and git. */
 describe('failure mode', () => {
   it('1: agent A finishes, and writeback fails', async () => {
     await using world = await documentProject();
@@ -36,7 +36,7 @@ describe('failure mode', () => {
       status: 'done',
     });
     expect((await records()).map(({ data }) => data['epoch'])).toEqual([1]);
-    // The next agent inherits it as if nothing had happened.
+    // The next agent continues as if there had been no failure.
     await expectBrief(await world.agent('agent-b'), 'P0.1.2', 'agent-a: Record', commit, 'It is done. The tests pass.');
     expect(await findLedgerFault(world)).toBeUndefined();
   }, 60_000);
@@ -49,7 +49,7 @@ describe('failure mode', () => {
     const input = JSON.stringify(record('P0.1.1', commit, { branch }));
     const write = (...options: string[]) => world.baton(['thought', 'record', '-', ...options], { input });
 
-    // A record for nobody in particular does not speak for whoever holds the claim.
+    // A record without a claim does not count for the current holder of the claim.
     expect(write()).toMatchObject({ code: 0 });
     expect(await a.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
     expect(write('--epoch', '2')).toMatchObject({ code: 1 });
@@ -60,7 +60,7 @@ describe('failure mode', () => {
       [null, 'operator'],
       [1, 'operator'],
     ]);
-    // The next agent sees who wrote the record: not the agent whose work it is about.
+    // The next agent sees who wrote the record: not the agent that did the work.
     await expectBrief(a, 'P0.1.2', /entry \d+, operator:\S+: Record/, commit);
   }, 60_000);
 
@@ -80,22 +80,22 @@ describe('failure mode', () => {
       said: expect.stringMatching(/^fatal: .*'feature\/p0-1-1-package-setup' already exists/m),
     });
 
-    // B looks again, and takes what is free.
+    // B queries again, and takes an unclaimed task.
     const next = await nextActions(b);
     expect(next).toEqual(['P0.2.2']);
     expect(await b.do('task_claim', { task_id: next[0], as: 'agent-b' })).toMatchObject({ epoch: 1 });
 
-    // Once A is done and merged, its worktree can go, and with it the branch.
+    // Once A's task is completed and merged, its worktree and branch can be removed.
     await a.do('task_complete', record('P0.1.1', commit, { branch }));
     world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', branch);
     world.git(world.repository, 'worktree', 'remove', tree);
     world.git(world.repository, 'branch', '--quiet', '--delete', branch);
     expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4']);
-    // What B takes next begins with what A did.
+    // B's next task starts from A's work.
     await expectBrief(b, 'P0.1.2', 'agent-a: Record', commit, 'P0.1.4 (IMPLEMENTATION): Editor settings');
   }, 60_000);
 
-  it('2: a branch that somebody has made by hand is a clear error that says where it is', async () => {
+  it('2: a branch that was made by hand is a clear error that states where it is', async () => {
     await using world = await documentProject();
     const b = await world.agent('agent-b');
     const byHand = join(world.folder, 'by-hand');
@@ -106,7 +106,7 @@ describe('failure mode', () => {
     );
   }, 60_000);
 
-  it('3: agent B finds a task that is done, and whose work was reverted', async () => {
+  it('3: agent B finds a task that is done, but whose work was reverted', async () => {
     await using world = await documentProject();
     const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
@@ -118,13 +118,13 @@ describe('failure mode', () => {
       status: 'todo',
       notes: 'Previous PR reverted, task reinstated',
     });
-    // The word of an agent is not enough.
+    // The agent's report alone is not enough.
     expect(await b.refused('thought_record', reinstating)).toBe(
       'Baton has not found the commit of P0.1.1 reverted or gone from the main branch',
     );
     world.git(world.repository, 'revert', '--no-edit', '-m', '1', 'HEAD');
 
-    // What B sees: it says done, and the files are not there.
+    // B's view: the task is done, but the files are missing.
     expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({
       status: 'done',
       latest_record: { files_changed: [first.file] },
@@ -133,13 +133,13 @@ describe('failure mode', () => {
     expect(world.git(world.repository, 'log', '--oneline', '-n', '20')).toContain('Revert');
     expect(world.baton(['reconcile']).out).toMatch(/P0\.1\.1: .*revert/);
 
-    // B reinstates it: Baton finds the same in git, and nobody has to be asked.
+    // B reinstates it: Baton finds the same in git, so no person is asked.
     await b.do('thought_record', reinstating);
     expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'todo', claimable: true });
-    // Whatever waits for it waits again.
+    // Its dependants wait again.
     expect(await nextActions(b)).toEqual(['P0.1.1', 'P0.2.2']);
 
-    // B does it again, and neither record of the past is a writeback for it.
+    // B does the work again, and neither earlier record counts as writeback for it.
     await b.do('task_claim', { task_id: 'P0.1.1', as: 'agent-b' });
     await expectBrief(
       b,
@@ -168,7 +168,7 @@ describe('failure mode', () => {
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
     await b.do('task_claim', { task_id: 'P0.2.2', as: 'agent-b' });
     const inProgress = 'Merkle finalization in progress. Retry in 5s.';
-    // Two calls meet only by chance: so they try until they do, and whatever comes of it must be right each time.
+    // The two calls overlap only by chance, so they are repeated until they do, and each outcome must be correct.
     await until('one was told that the other is at it', async () => {
       await a.do('task_update', { task_id: 'P0.1.1', status: 'in_progress', notes: 'something new' });
       const before = await readLedger(world);
@@ -179,7 +179,7 @@ describe('failure mode', () => {
       for (const { isError, text, result } of both.filter((each) => each !== made[0])) {
         expect(isError ? text : result['root']).toBe(isError ? inProgress : root);
       }
-      // Whoever tries again finds it done: the same seal, and nothing new in the ledger.
+      // A later attempt finds the audit finished: the same seal, and no new entry.
       for (const agent of [a, b]) expect(await agent.do('merkle_finalize')).toMatchObject({ seq, root, is_new: false });
       expect(await b.do('merkle_root')).toMatchObject({ seq, root });
       expect(typesOf(await since(world, before))).toEqual(['LedgerSealed']);
@@ -189,7 +189,7 @@ describe('failure mode', () => {
   }, 60_000);
 });
 
-/** The brief with which an agent begins a task. */
+/** Checks the brief with which an agent starts a task. */
 async function expectBrief(agent: Agent, taskId: string, ...words: readonly (string | RegExp)[]): Promise<void> {
   const { text } = await agent.do('task_brief', { task_id: taskId });
   for (const each of words) expect(text).toMatch(each);

@@ -17,22 +17,22 @@ import { exitSignal, record } from '../processes/messages.ts';
 import type { World } from '../processes/world.ts';
 
 /**
- * The handoff protocol (source document 004) and what happens after an exit (000), as agents live through it: each agent is the MCP
- * client of the SDK with Baton's MCP server as a process; daemon, repository and remote are real.
+ * The handoff protocol (source document 004) and the steps after an exit (000). Each agent is the MCP client of the SDK
+ * with Baton's MCP server as a process; daemon, repository and remote are real.
  */
 describe('the typical handoff sequence', () => {
-  it('is lived through by two agents, with the update that comes too early refused', async () => {
+  it('works for two agents, with the premature update refused', async () => {
     await using world = await documentProject();
     const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
 
     // A: code, test, commit, push.
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
     const mine = await work(world, a, 'P0.1.1');
-    // B waits meanwhile for what comes next. It does not poll.
+    // Meanwhile B waits for the next task, without polling.
     await b.do('task_claim', { task_id: 'P0.2.2', as: 'agent-b' });
     const waiting = b.do('task_next_actions', { wait_ms: 30_000 });
 
-    // A: task_update before thought_record is refused, and changes nothing; then the other way round.
+    // A: task_update before thought_record is refused and changes nothing; in the other order it succeeds.
     const before = await readLedger(world);
     expect(await a.refused('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 })).toBe(
       WRITEBACK_REQUIRED,
@@ -50,7 +50,7 @@ describe('the typical handoff sequence', () => {
     ]);
     world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', mine.branch);
 
-    // B was woken by that; the critical path comes first.
+    // That woke B; the critical path comes first.
     expect((await waiting)['tasks']).toMatchObject([{ id: 'P0.1.2' }, { id: 'P0.1.4' }]);
     await b.do('task_claim', { task_id: 'P0.1.2', as: 'agent-b' });
     expect(await b.do('task_brief', { task_id: 'P0.1.2' })).toMatchObject({ text: expect.stringContaining(PROMPTS) });
@@ -86,7 +86,7 @@ describe('the four stages', () => {
 
   it('2: the completing agent writes back, and seals', async () => {
     expect(await a.do('audit_verify_chain', { audit_id: audit })).toMatchObject({ size: expect.any(Number) });
-    // Never before the final record.
+    // It is refused before the final record.
     expect(await a.refused('merkle_finalize')).toContain('has no thought record yet');
     const written = record('P0.1.1', done.commit, {
       branch: done.branch,
@@ -94,7 +94,7 @@ describe('the four stages', () => {
       files_changed: [done.file],
       blockers: [{ type: 'peer-dep', package: 'zod', issue: 'an old one', resolution: 'pinned' }],
     });
-    // A commit that nobody has is no proof of anything.
+    // A commit that does not exist is refused as evidence.
     expect(await a.refused('thought_record', { ...written, commit_sha: '1'.repeat(40) })).toBe(
       `commit ${'1'.repeat(40)} is not in the repository`,
     );
@@ -120,7 +120,7 @@ describe('the four stages', () => {
     world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', done.branch);
     expect(world.baton(['reconcile']).out).toBe('No differences.\n');
 
-    // Without writeback the work may be perfect: the task stays in progress, and nobody can make it done.
+    // Without writeback the task stays in progress, however good the work, and no agent can complete it.
     const c = await world.agent('agent-c');
     await c.do('task_claim', { task_id: 'P0.2.2', as: 'agent-c' });
     const perfect = await work(world, c, 'P0.2.2');
@@ -136,7 +136,7 @@ describe('the four stages', () => {
     const { token: _, ...claim } = await b.do('task_claim', { as: 'agent-b' });
     expect(claim).toMatchObject({ task_id: 'P0.1.2', epoch: 1 });
     const { text, tokens, references } = await b.do('task_brief', { task_id: 'P0.1.2' });
-    // In the order of the document: the latest record with its blockers, what is next, then the files.
+    // In the document's order: the latest record with its blockers, the next tasks, then the files.
     const headings = [...String(text).matchAll(/^## (.*)$/gm)].map((match) => match[1]);
     expect(headings).toEqual([
       'Goal',
@@ -150,7 +150,7 @@ describe('the four stages', () => {
     expect(text).toContain(`## Read first\n\n${files.map((path) => `- ${path}\n`).join('')}`);
     expect(text).toContain('Set the package up.');
     expect(tokens).toBeLessThanOrEqual(2500);
-    // Agent C recorded last, and the record of a task stays with it.
+    // Agent C recorded last, and the record stays with its task.
     expect(text).toMatch(/entry \d+, agent-c: Record at commit [0-9a-f]{12} of task P0\.2\.2/);
     const { text: earlier } = await b.do('task_brief', { task_id: 'P0.1.1' });
     for (const words of ['"resolution":"pinned"', 'tests_run: smoke.test.mjs, lint', done.commit, 'agent-a: Record'])
@@ -160,7 +160,7 @@ describe('the four stages', () => {
       path: join(world.repository, '.worktrees/p0-1-2-linter'),
       branch: 'feature/p0-1-2-linter',
     });
-    // What A did is there to build on.
+    // A's work is in the worktree.
     expect(existsSync(join(String(path), done.file))).toBe(true);
     expect(await findLedgerFault(world)).toBeUndefined();
   }, 30_000);
@@ -172,18 +172,18 @@ describe('what happens after exit (source document 000)', () => {
     const commit = world.git(world.repository, 'rev-parse', 'HEAD');
     const [a, b, c] = await Promise.all([world.agent('agent-a'), world.agent('agent-b'), world.agent('agent-c')]);
     await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
-    // The author reviews nothing: the third one does.
+    // The author must not review, so the third agent does.
     const others = [b, c, b];
     let leaving = a;
     for (const [i, [phase, next]] of ARROWS.entries()) {
       const fresh = others[i] ?? b;
       const waiting = fresh.do('task_claim', { task_id: 'P0.1.1', as: fresh.name, wait_ms: 30_000 });
       await exits(world, leaving, phase, next);
-      // 5., 6. Nothing runs CI here, so that the next phase is free: whoever waits for it is woken with it.
+      // Steps 5 and 6: without CI the next phase can be claimed, and a waiting agent is woken by it.
       expect(await waiting).toMatchObject({ task_id: 'P0.1.1', epoch: i + 2 });
       leaving = fresh;
     }
-    // Every way to done needs writeback, this one too.
+    // Every path to done needs writeback, including this one.
     expect(await leaving.refused('exit_signal', exitSignal('READY_FOR_MERGE'))).toBe(WRITEBACK_REQUIRED);
     await leaving.do('thought_record', record('P0.1.1', commit));
     await exits(world, leaving, 'READY_FOR_MERGE', 'COMPLETED');
@@ -197,7 +197,10 @@ describe('what happens after exit (source document 000)', () => {
   }, 60_000);
 });
 
-/** The arrows that an agent completes. A claim on READY_FOR_REVIEW begins the review, so that nobody exits from there. */
+/**
+ * The transitions that an agent completes. A claim on READY_FOR_REVIEW begins the review, so no session exits from that
+ * phase.
+ */
 const ARROWS = [
   ['IMPLEMENTATION', 'CI_PENDING'],
   ['CI_PENDING', 'READY_FOR_REVIEW'],
@@ -205,13 +208,13 @@ const ARROWS = [
 ] as const;
 
 async function exits(world: World, agent: Agent, phase: string, next: string): Promise<void> {
-  // 1. It is validated: what is wrong changes nothing.
+  // Step 1: the signal is validated; an invalid one changes nothing.
   const before = await readLedger(world);
   expect(await agent.refused('exit_signal', exitSignal('DRAFT'))).toBe(
     `phase mismatch: exit signal claims 'DRAFT' but session is in '${phase}'`,
   );
   expect(await since(world, before)).toEqual([]);
-  // 2., 3., 4. The entry, the phase and the end of the claim, together.
+  // Steps 2 to 4: the entry, the phase and the end of the claim are recorded together.
   expect(await agent.do('exit_signal', exitSignal(phase, 'completed', { notes: `${phase} is done` }))).toEqual({
     next_phase: next,
     exit_reason: 'completed',

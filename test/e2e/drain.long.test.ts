@@ -7,11 +7,11 @@ import { World } from '../processes/world.ts';
 const WORKERS = 8;
 const TASKS = isLongRun ? 2000 : 300;
 
-it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once and after what it waits for`, async () => {
+it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once and after its dependencies`, async () => {
   await using world = await World.open();
   const tasks = makeTasks(TASKS);
   const operator = world.client();
-  // Tasks name what they wait for, so that is there first; those of one row wait for none of each other.
+  // Tasks name their dependencies, so those are created first; tasks of one row are independent.
   for (let row = 0; row < tasks.length; row += ROW) {
     const answers = await Promise.all(
       tasks
@@ -40,11 +40,11 @@ it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once an
   await Promise.all(workers.map(async (worker) => worker.ask('stop')));
   const done = await Promise.all(draining);
 
-  // Each task was done by one worker, once, and everybody had some.
+  // Each task was done once, by one worker, and every worker had some.
   expect(done.flat().toSorted()).toEqual(tasks.map(({ id }) => id).toSorted());
   expect(done.every((own) => own.length > 0)).toBe(true);
 
-  // The ledger says the same, and in which order: nothing was claimed before what it waits for was done.
+  // The ledger agrees, also about the order: no task was claimed before its dependencies were done.
   const claimedAt = new Map<unknown, number[]>();
   const doneAt = new Map<unknown, number[]>();
   for (const { type, data, seq } of await readLedger(world)) {
@@ -64,7 +64,9 @@ it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once an
 
 const ROW = 20;
 
-/** Rows of tasks, each waiting for up to three of the two rows before; the last one waits for the whole last row. */
+/**
+ * Rows of tasks, each depending on up to three of the two previous rows; the last task depends on the whole last row.
+ */
 function makeTasks(count: number): { readonly id: string; readonly after: readonly string[] }[] {
   const random = seeded(4);
   const tasks = Array.from({ length: count }, (_, i) => {
@@ -77,7 +79,7 @@ function makeTasks(count: number): { readonly id: string; readonly after: readon
   return [...tasks, { id: 'END', after: tasks.slice(-ROW).map(({ id }) => id) }];
 }
 
-/** Mulberry32: small, and the same every time. */
+/** Mulberry32: a small generator with repeatable results. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

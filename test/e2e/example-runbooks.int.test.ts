@@ -5,8 +5,8 @@ import { readRunbookFiles } from '../../src/runbook/read/read-runbook.ts';
 import { World } from '../processes/world.ts';
 
 /**
- * Every command and pipeline of the example runbooks, as it is typed. Those that need a client with an account of its own are only planned;
- * all others run. An example that is not in this table fails the test.
+ * Every command and pipeline of the example runbooks, as it is typed. Those that need a client with an account are only
+ * planned; all others run. An example that is missing in this table fails the test.
  */
 const RUNS: Readonly<Record<string, Readonly<Record<string, readonly Typed[]>>>> = {
   'budget.toml': { 'clean-up': [{ argv: [], code: 3, steps: [] }] },
@@ -21,7 +21,7 @@ const RUNS: Readonly<Record<string, Readonly<Record<string, readonly Typed[]>>>>
         ],
       },
     ],
-    // The sandbox depends on the machine.
+    // The output depends on the machine's sandbox.
     ask: [
       {
         argv: ['Why?'],
@@ -94,7 +94,7 @@ beforeAll(async () => {
 afterAll(async () => world[Symbol.asyncDispose]());
 
 describe('the example runbooks', () => {
-  it.each(files)('%s: everything that has a name is in the table', (file) => {
+  it.each(files)('%s: every named entry is in the table', (file) => {
     const { checked } = readRunbookFiles(root, [file]);
     const names = checked.ok
       ? [...checked.value.commands.keys(), ...checked.value.pipelines.keys()]
@@ -127,7 +127,7 @@ function useRunbook(file: string): void {
   world.write(folder, { 'quiet.toml': '[notify]\ndesktop = false\nterminal = false\n' });
 }
 
-/** Each step that has finished, and what it printed. */
+/** Each finished step and its output. */
 function finishedSteps(entries: string): unknown[] {
   return entries
     .trim()

@@ -9,7 +9,7 @@ import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
 import { findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';
 
-/** Section 2 of the specification, each case as it is heard by the daemon and as it stands in the ledger. */
+/** Section 2 of the specification: each case as the daemon receives it, and as the ledger records it. */
 let world: World;
 let n = 0;
 let task: string;
@@ -63,7 +63,7 @@ describe('a valid signal', () => {
     expect(completed?.actor).toBe(`session:${session_id}`);
     expect(claimEnd?.data).toMatchObject({ task_id: task, epoch: 1 });
     expect(moved?.data).toMatchObject({ task_id: task, from: 'IMPLEMENTATION', to: next_phase });
-    // One time for all of them: they were recorded together.
+    // All have the same time, because they were recorded together.
     expect(new Set([completed?.at, claimEnd?.at, moved?.at]).size).toBe(1);
     expect(await world.order('task_get', { task_id: task })).toMatchObject({ phase: next_phase, claim: null, status });
   });
@@ -75,7 +75,7 @@ describe('a valid signal', () => {
     expect(ran).toEqual({ code: 0, out: 'Accepted (completed); the task is now CI_PENDING.\n', err: '' });
   });
 
-  it('with an evidence bundle that is there', async () => {
+  it('with an evidence bundle that exists', async () => {
     const sha = world.git(world.repository, 'rev-parse', 'HEAD');
     world.write(world.repository, {
       'evidence/good.yaml': [
@@ -96,10 +96,10 @@ describe('a valid signal', () => {
 });
 
 describe('evidence that is a pipe', () => {
-  it('is refused at once, and nobody waits for somebody to write into it', async () => {
+  it('is refused at once, without waiting for a writer', async () => {
     execFileSync('mkfifo', [join(world.repository, 'pipe.yaml')]);
     const signal = exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: 'pipe.yaml' });
-    // More than Node has readers of files: none of them is kept.
+    // More concurrent calls than Node has file threads: none of them waits forever.
     const answers = await Promise.all(Array.from({ length: 8 }, async () => send(signal)));
     expect(answers.map((answer) => answer.ok || answer.error.message)).toEqual(
       answers.map(() => "evidence_bundle_ref not found: 'pipe.yaml'"),
@@ -108,7 +108,7 @@ describe('evidence that is a pipe', () => {
 });
 
 describe('a claim by hand with a worktree of its own', () => {
-  it('has its evidence there', async () => {
+  it('finds its evidence there', async () => {
     const { path } = resultOf(await world.client(token).call('task_worktree', {}));
     const sha = world.git(world.repository, 'rev-parse', 'HEAD');
     const bundle = `task_id: ${task}\nphase: IMPLEMENTATION\nhead_sha: ${sha}\ncommands: []\nfiles: []\nnext_step: review it\n`;
@@ -122,7 +122,7 @@ describe('a claim by hand with a worktree of its own', () => {
   });
 });
 
-describe('an invalid signal is refused with the first thing that is wrong, and changes nothing', () => {
+describe('an invalid signal is refused with its first fault, and changes nothing', () => {
   const valid = exitSignal('IMPLEMENTATION');
   it.each<[string, unknown, string | RegExp]>([
     ['too large', { ...valid, notes: 'x'.repeat(70_000) }, /^input too large: 70\d{3} bytes > 65536 bytes maximum$/],
@@ -176,7 +176,7 @@ describe('an invalid signal is refused with the first thing that is wrong, and c
     });
   });
 
-  it('as people see it', () => {
+  it('in the format for people', () => {
     const ran = world.baton(['emit', 'exit', JSON.stringify({ ...valid, version: '2.0.0' })], {
       env: { BATON_TOKEN: token },
     });
@@ -188,7 +188,7 @@ describe('an invalid signal is refused with the first thing that is wrong, and c
 });
 
 describe('a repeated signal', () => {
-  it('gets the first answer again, however it is written, and nothing changes', async () => {
+  it('gets the first answer again, in any spelling, and changes nothing', async () => {
     const first = await send(exitSignal('IMPLEMENTATION', 'completed', { notes: 'done' }));
     const after = await readLedger(world);
     expect(await send(exitSignal('IMPLEMENTATION', 'completed', { notes: 'done' }))).toEqual(first);
@@ -197,7 +197,7 @@ describe('a repeated signal', () => {
     expect(await since(world, after)).toEqual([]);
   });
 
-  it('also when another session has the task since', async () => {
+  it('even if another session has the task since', async () => {
     const first = await send(exitSignal('IMPLEMENTATION'));
     resultOf(await world.client().call('task_claim', { task_id: task, as: 'next' }));
     const after = await readLedger(world);
@@ -206,7 +206,7 @@ describe('a repeated signal', () => {
     expect(await world.order('task_get', { task_id: task })).toMatchObject({ claim: { epoch: 2, holder: 'next' } });
   });
 
-  it('that says something else comes too late', async () => {
+  it('with different content is too late', async () => {
     await send(exitSignal('IMPLEMENTATION'));
     const after = await readLedger(world);
     const other = await send(exitSignal('IMPLEMENTATION', 'blocked', { notes: 'not so fast' }));
@@ -233,7 +233,7 @@ describe('a late signal', () => {
     expect(await since(world, after)).toEqual([]);
   });
 
-  it('after somebody else has claimed the task: their claim stands', async () => {
+  it('after another session has claimed the task: that claim stays', async () => {
     await world.order('task_release', { task_id: task });
     await world.order('task_claim', { task_id: task, as: 'next' });
     const after = await readLedger(world);
@@ -254,7 +254,7 @@ it('a signal for the wrong phase is refused, and the right one is still accepted
 });
 
 describe("another session's token", () => {
-  it('speaks for its own task and for no other', async () => {
+  it('works only for its own task', async () => {
     const other = await claimNew(`${task}-other`);
     const after = await readLedger(world);
     resultOf(await world.client(other.token).forward('exit_signal', exitSignal('IMPLEMENTATION')));
@@ -313,7 +313,7 @@ describe('with the flag off', () => {
     },
   );
 
-  it("the project's own setting turns it on where the environment says nothing", async () => {
+  it("the project's own setting turns it on if the environment does not set it", async () => {
     await using on = await World.open();
     on.write(on.repository, { 'baton.toml': 'exit_protocol = true\n' });
     await on.order('task_create', { task_id: 'T1', title: 'x' });
@@ -338,7 +338,7 @@ async function claimOf(other: World): Promise<Record<string, unknown>> {
   return other.order('task_claim', { task_id: 'T2', as: 'b' });
 }
 
-/** The same token for something else, with the old signature. */
+/** The same token with other content and the old signature. */
 function forge(from: string, change: Readonly<Record<string, unknown>>): string {
   const [kind, claim = '', signature] = from.split('.');
   const said: unknown = JSON.parse(Buffer.from(claim, 'base64url').toString());

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newRepository } from '../package/new-repository.ts';
 import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
-/** What people run into in their first hour, through the command as they type it. */
+/** Common problems of a user's first hour, with commands as they are typed. */
 let folder: string;
 let repository: string;
 
@@ -22,7 +22,7 @@ afterAll(() => {
 });
 
 describe('a new user', () => {
-  it('gets the claim back where no worktree can be made', () => {
+  it('gets the claim back if no worktree can be created', () => {
     baton('task', 'add', 'W9', '--title', 'Nine');
     mkdirSync(join(repository, '.worktrees/w9-nine'), { recursive: true });
     expect(baton('task', 'claim', 'W9', '--as', 'ada', '--worktree')).toMatchObject({
@@ -43,13 +43,13 @@ describe('a new user', () => {
     expect(JSON.parse(baton('task', 'show', 'A', '--json').out)).toMatchObject({ status: 'todo' });
   });
 
-  it('cannot block a task without saying why', () => {
+  it('cannot block a task without notes', () => {
     baton('task', 'add', 'C', '--title', 'Two');
     expect(baton('task', 'update', 'C', '--status', 'blocked').err).toContain('Error: Missing required field: notes');
     expect(JSON.parse(baton('task', 'show', 'C', '--json').out)).toMatchObject({ status: 'todo' });
   });
 
-  it('gets a sentence where a file cannot be written, and where a folder is a file', () => {
+  it('gets a sentence if a file cannot be written, and if a folder is a file', () => {
     const nowhere = baton('ledger', 'prove', 'C', '-o', join(folder, 'none/proof.json'));
     expect(nowhere).toMatchObject({
       code: 1,
@@ -61,7 +61,7 @@ describe('a new user', () => {
     expect(baton('task', 'list', '--project', file).err).toContain('is not a folder');
   });
 
-  it('is not made to wait by an input without end', () => {
+  it('does not wait for an endless input', () => {
     const { code, err } = baton('validate', 'mission', '/dev/zero');
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('input too large: 262145 bytes') });
     const piped = spawnSync('bash', ['-c', `yes | "${process.execPath}" "${BATON}" validate mission -`], {
@@ -77,9 +77,9 @@ describe('a new user', () => {
     expect(out).toContain('a[U+001B][31mred');
   });
 
-  it('stops following the ledger when nobody reads on', () => {
+  it('stops following the ledger when its output is closed', () => {
     const command = `"${process.execPath}" "${BATON}"`;
-    // Entries come until the follower has noticed that nobody listens.
+    // Adds entries until the follower notices that its output is closed.
     const add = `${command} task add Z$i --title z > /dev/null`;
     const script = `(${command} ledger log -f | head -1) & for i in 1 2 3 4 5 6 7 8 9; do kill -0 $! 2>&- && ${add}; done; wait`;
     const { status } = spawnSync('bash', ['-c', script], {
@@ -91,7 +91,7 @@ describe('a new user', () => {
     expect(status).toBe(0);
   });
 
-  it('hears what a claim that has ended means for an exported token', () => {
+  it('learns what an ended claim means for an exported token', () => {
     baton('task', 'add', 'T', '--title', 'Token');
     const { token } = JSON.parse(baton('task', 'claim', 'T', '--as', 'ada', '--json').out) as { token: string };
     const withToken = (...args: string[]) => run(args, { BATON_TOKEN: token });
@@ -126,7 +126,7 @@ describe('a new user', () => {
     expect(baton('task', 'brief', 'first').out).toContain('of the first');
   });
 
-  it('names a prompt file that is there, from the folder it is in', () => {
+  it('gets the path of an existing prompt file relative to the current folder', () => {
     mkdirSync(join(repository, 'prompts'), { recursive: true });
     writeFileSync(join(repository, 'prompts/one.md'), 'Do it well.');
     const add = (id: string, prompt: string) =>
@@ -135,7 +135,7 @@ describe('a new user', () => {
     expect(add('P1', '/etc/hostname').err).toContain('it is not in this repository');
     expect(add('P1', 'one.md')).toMatchObject({ code: 0 });
     expect(baton('task', 'brief', 'P1').out).toContain('Do it well.');
-    // Whoever works in the repository can put a link there; what it leads to is none of theirs.
+    // An agent could put a link there; its target must not be read.
     rmSync(join(repository, 'prompts/one.md'));
     symlinkSync(join(folder, 'state/operator.token'), join(repository, 'prompts/one.md'));
     expect(baton('task', 'brief', 'P1').out).not.toContain(
@@ -143,7 +143,7 @@ describe('a new user', () => {
     );
   });
 
-  it('hears in the terminal, too, what to do about a folder that cannot be used', () => {
+  it('learns in the terminal, too, what to do about an unusable folder', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
@@ -158,13 +158,13 @@ describe('a new user', () => {
     });
   });
 
-  it('who has forgotten the token of the claim hears where it goes', () => {
+  it('learns where the token of the claim belongs if it is missing', () => {
     baton('task', 'add', 'K', '--title', 'x');
     expect(baton('task', 'heartbeat', 'K').err).toContain('hint: It needs a claim: set BATON_TOKEN, or --token');
     expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K \[[a-z-]+\]\n/);
   });
 
-  it('sees that a list goes on', () => {
+  it('sees that a list has more items', () => {
     const listed = baton('task', 'list', '--limit', '2').out.split('\n');
     expect(listed[0]).toMatch(/^ID +STATUS +PHASE +HOLDER +TITLE$/);
     expect(listed.slice(3).join('\n')).toMatch(/^\n2 of \d+ tasks; see the next with --after-number 2, or/);
@@ -174,21 +174,21 @@ describe('a new user', () => {
     expect(baton('task', 'list', '--limit', '3').out.split('\n')[3]?.split(' ')[0]).toBe(third?.split(' ')[0]);
   });
 
-  it('sees everything that is wrong with a record at once', () => {
+  it('sees all faults of a record at once', () => {
     const { code, err } = record({ task_id: 'first', summary: '', commit_sha: 'x' });
     expect(code).toBe(1);
     expect(err).toContain('Error: Field summary must not be empty');
     expect(err).toContain('(commit_sha)');
   });
 
-  it('is told what it probably meant, also where the first of two words is wrong', () => {
+  it('gets a suggestion for a mistyped command, even if the first of two words is wrong', () => {
     expect(baton('tsk', 'list').err).toContain('Did you mean: baton task list');
     expect(baton('tsk').err).toContain('Did you mean: baton task --help');
     expect(baton('task', 'lst').err).toContain('Did you mean: baton task list');
     expect(baton('ledgr', 'nothing').err).toContain('Did you mean: baton ledger --help');
   });
 
-  it('hears who claims for which role, and what came of a signal', () => {
+  it('learns who claims for which role, and what a signal caused', () => {
     baton('task', 'add', 'R', '--title', 'x', '--role', 'fixer');
     const claimed = baton('task', 'claim', 'R', '--as', 'ada').out;
     expect(claimed).toContain('# The task waits for the role fixer.');
@@ -200,11 +200,11 @@ describe('a new user', () => {
     );
   });
 
-  it('sees a sentence about the daemon, not its insides', () => {
+  it('gets a sentence about the daemon instead of internals', () => {
     expect(baton('up').out).toMatch(/^Baton \S+ is up: process \d+, since \S+, in \S+\.\n$/);
   });
 
-  it.skipIf(!existsSync('/proc/self'))('gets an answer where no folder can be made', () => {
+  it.skipIf(!existsSync('/proc/self'))('gets an answer if no folder can be created', () => {
     for (const args of [['task', 'list'], ['task', 'add', 'A', '--title', 'x'], ['up']]) {
       const { code, err } = run(args, { BATON_STATE_DIR: '/proc/none/state' });
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('cannot be started: ENOENT') });
@@ -212,7 +212,7 @@ describe('a new user', () => {
     }
   });
 
-  it('hears whom it is waiting for when the daemon does not answer', async () => {
+  it('learns what it waits for when the daemon does not answer', async () => {
     baton('up');
     const { pid } = JSON.parse(readFileSync(join(folder, 'state/daemon.json'), 'utf8')) as { pid: number };
     process.kill(pid, 'SIGSTOP');

@@ -17,9 +17,9 @@ import { findProcesses } from '../processes/find-processes.ts';
 import { ASKED, ENDED, Shell } from '../processes/shell.ts';
 import { until } from '../processes/until.ts';
 
-/** The first five minutes of somebody with a bare machine: no client, no login, no settings but git's name. */
+/** The first five minutes of a user with a bare machine: no client, no login, no settings except git's name. */
 const PROGRAMS = 'node npm git sh cat sed env python3 stty tty script sleep tail head rm ls'.split(' ');
-/** What the sandbox of the machine uses; without them sessions run without one. */
+/** The programs of the machine's sandbox; without them sessions run without a sandbox. */
 const OF_SANDBOX = 'bwrap nsenter ip slirp4netns pasta prlimit'.split(' ');
 const PATIENCE_MS = 120_000;
 
@@ -27,7 +27,7 @@ interface Repository {
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
   readonly found: readonly RegExp[];
-  /** Whether `init` has to ask what must pass before a merge. */
+  /** Whether `init` asks for the check that must pass before a merge. */
   readonly asksForCheck: boolean;
 }
 
@@ -86,7 +86,7 @@ async function spendFiveMinutes(stateDir: string): Promise<void> {
   const type = async (line: string, waitsFor = ENDED): Promise<string> => shell.types(line, waitsFor, PATIENCE_MS);
   try {
     for (const each of REPOSITORIES) await walk(each, type);
-    // In a small terminal, where a command of its own would use a pager.
+    // In a small terminal, in which other commands would use a pager.
     const demo = await type("stty rows 24; BATON_PAGER='exit 1' baton demo");
     expect(demo).toMatch(/\n {2}authors +agent:implementer, agent:fixer\n/);
     expect(demo).toContain('The implementer tried to stop, and was told: ');
@@ -100,7 +100,7 @@ async function spendFiveMinutes(stateDir: string): Promise<void> {
 
 type Type = (line: string, waitsFor?: RegExp) => Promise<string>;
 
-/** Types what the screen says, where it says so. */
+/** Types the commands that the screen suggests. */
 async function walk({ name, files, found, asksForCheck }: Repository, type: Type): Promise<void> {
   await type(`git init --quiet --initial-branch=main ${name} && cd ${name}`);
   for (const [path, text] of Object.entries(files)) {
@@ -126,7 +126,7 @@ async function walk({ name, files, found, asksForCheck }: Repository, type: Type
   const stages: string[] = [];
   for (; !ENDED.test(seen); seen = await type('', ASKED)) {
     stages.push(/Task needs attention: (?:W-\d+) (.*?) {2}\(/.exec(seen)?.[1] ?? seen);
-    // The question and, once answered, what the agent is told: nothing.
+    // The question, and the empty message to the agent.
     await type('', /Note for the next session \(Enter for none\): $/);
   }
   expect(stages).toEqual(['ready for work', 'ready for review', 'merge']);
@@ -147,7 +147,10 @@ function isInstalled(program: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0;
 }
 
-/** Not the shim of a version manager, which needs more programs than this PATH has; and a session does not see another user's HOME. */
+/**
+ * Finds the program itself, not the shim of a version manager, which needs more programs than this PATH has; and a
+ * session cannot see another user's HOME.
+ */
 function findOnPath(program: string): string {
   if (existsSync(`/usr/bin/${program}`) && program !== 'node') return `/usr/bin/${program}`;
   if (program === 'python3')

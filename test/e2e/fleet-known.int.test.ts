@@ -24,7 +24,10 @@ desktop = false
 terminal = false
 `;
 
-/** What went wrong with two daemons on one PostgreSQL before there were fleets, each once. `npm run faults fleet` has the long versions. */
+/**
+ * Known problems of two daemons on one PostgreSQL before fleets existed, each once. `npm run faults fleet` has the long
+ * versions.
+ */
 describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
   let server: PostgresServer;
   let fleet: Fleet;
@@ -38,7 +41,7 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
       server: { socketFolder: server.socketFolder, database },
       hosts: 2,
       direct: true,
-      // Another machine has other process ids. Without root both see the same ones.
+      // Gives each host its own process ids, like another machine. Without root both hosts see the same ones.
       namespaces: findNamespaceObstacle() === undefined,
       files: { 'baton.toml': RUNBOOK, 'hold.yaml': '- run: sleep 60\n- stop\n' },
       env: { BATON_TICK_MS: '100', BATON_RENEWAL_MS: '250', BATON_CLAIM_EXPIRY_MS: String(EXPIRY_MS) },
@@ -64,7 +67,7 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
     expect([one, other].map(({ world }) => existsSync(world.ledgerFile))).toEqual([true, true]);
   });
 
-  it('no task is granted twice, however many ask at both hosts', async () => {
+  it('no task is granted twice, however many callers ask at both hosts', async () => {
     const ids = Array.from({ length: 25 }, (_, n) => `R${n}`);
     await Promise.all(ids.map(async (id) => one.order('task_create', { task_id: id, title: id })));
     const [a, b] = [one.world.workerClient(), other.world.workerClient()];
@@ -78,7 +81,7 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
     expect(await findChainFault(fleet.url, PROJECT)).toBeUndefined();
   });
 
-  it('a claim lasts while its holder renews it at its own host, and ends when nobody does', async () => {
+  it('a claim lasts while its holder renews it at its own host, and expires otherwise', async () => {
     await one.order('task_create', { task_id: 'L1', title: 'x' });
     await other.hasSeen((await fleet.entries()).length);
     const client = other.world.workerClient();
@@ -93,7 +96,7 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
     await until('it ends', expired, 20_000);
   });
 
-  it('a request starts one agent, and the other host, started anew, does not declare it dead', async () => {
+  it('a request starts one agent, and the other host, restarted, does not declare it dead', async () => {
     const { id } = await one.order<{ id: string }>('run_start', { name: 'a', args: [] });
     const isRunning = (): boolean => findProcessesByMark({ name: 'BATON_AGENT_ID', value: id }).length > 0;
     await until('it runs', async () => isRunning() && (await of('AgentStarted')).length > 0);
@@ -114,7 +117,7 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
     await until('it is gone', () => !isRunning());
   });
 
-  it('the rules on record count, not those of the host that was started last', async () => {
+  it('the recorded rules apply, not those of the host that was started last', async () => {
     const before = await of('RunbookAdopted');
     expect(before.length).toBeGreaterThan(0);
     writeFileSync(join(other.world.repository, 'baton.toml'), `project = "${PROJECT}"\n[limits]\nagents = 1\n`);

@@ -9,7 +9,7 @@ import { isPostgres } from '../stores/chosen.ts';
 
 const LOCK_WAIT_MS = 700;
 
-it.skipIf(isPostgres)('a foreign lock on one ledger holds up that project alone, and loses nothing', async () => {
+it.skipIf(isPostgres)('a foreign lock on one ledger delays only that project, and loses nothing', async () => {
   await using world = await World.open({ BATON_LOCK_WAIT_MS: String(LOCK_WAIT_MS) });
   await world.order('task_create', { task_id: 'T1', title: 'x' });
   const { token } = await world.order('task_claim', { task_id: 'T1', as: 'Ada' });
@@ -29,7 +29,7 @@ it.skipIf(isPostgres)('a foreign lock on one ledger holds up that project alone,
     const locked = world.client().call('task_create', { task_id: 'T2', title: 'y' });
     void locked.finally(() => (isAnswered = true));
     let asked = 0;
-    // One after the other: each of them would stand still while the loop does.
+    // One at a time, because each would be blocked while the event loop is.
     for (; !isAnswered; asked += 1) {
       expect(await neighbour.call('task_create', { task_id: `N${asked + 1}`, title: 'z' })).toMatchObject({ ok: true });
       expect(await neighbour.health()).toMatchObject({ ok: true });
@@ -46,7 +46,7 @@ it.skipIf(isPostgres)('a foreign lock on one ledger holds up that project alone,
       },
     });
     expect(!answer.ok && answer.error.message).toContain(file);
-    // Reads go on, also those that share a commit with a write that fails; status tells why nothing moves.
+    // Reads continue, even those that share a commit with a failing write; status reports why writes wait.
     void world.client().call('task_create', { task_id: 'T3', title: 'y' });
     expect(await world.order('status_get', {})).toMatchObject({
       store: { writable: false, reason: expect.stringContaining('locked'), hint: expect.stringContaining('fuser') },

@@ -6,12 +6,12 @@ import type { Peer } from '../processes/peers.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
-/** Short, and yet long enough for whoever renews on a machine that has much else to do. */
+/** Short, but long enough to renew on a busy machine. */
 const SHORT = { BATON_CLAIM_EXPIRY_MS: '4000', BATON_RENEWAL_MS: '300', BATON_TICK_MS: '100' };
 
 /**
- * A worker, and the process that renews its claim, are frozen for longer than the claim lives; somebody else takes the task up.
- * Continued, the first one knows nothing of it, and must be kept from everything that is not its own any more.
+ * A worker, and the process that renews its claim, are frozen for longer than the claim lasts, and another worker takes
+ * the task. When it continues, the first worker must be refused everything, because it does not know that.
  */
 it('a worker that was frozen past its expiry cannot write, complete, commit or push; the task is done by another', async () => {
   await using world = await World.open({ ...SHORT, AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
@@ -34,14 +34,14 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
 
   worker.freeze();
   supervisor.freeze();
-  // Nobody polls: the other one is woken when the claim has expired.
+  // Without polling: the waiting worker is woken when the claim has expired.
   const theirs = resultOf(await next.call('task_claim', { task_id: 'P0.1.1', as: 'second', wait_ms: 30_000 }));
   expect(theirs).toMatchObject({ task_id: 'P0.1.1', epoch: 2 });
   const theirToken = tokenOf(theirs);
   await nextSupervisor.ask('renew', 'P0.1.1', theirToken, 300);
   worker.thaw();
   supervisor.thaw();
-  // In the folder where it was at work git refuses it already, and says why.
+  // Git already refuses commits in the first worker's worktree, with the reason.
   const tip = world.git(world.repository, 'rev-parse', String(branch));
   world.write(tree, { 'late.txt': 'the other half, too late\n' });
   await gitIn(worker, tree, 'add', '--all');
@@ -58,7 +58,7 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
 
   const { path: theirPath } = resultOf(await next.call('task_worktree', {}, { token: theirToken }));
   const theirTree = String(theirPath);
-  // What the first one had committed is there to go on with.
+  // The second worker continues from the first one's commits.
   expect(await gitIn(next, theirTree, 'log', '--format=%s', '-1')).toMatchObject({ said: 'half\n' });
 
   const before = await readLedger(world);
@@ -81,7 +81,7 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
   expect(refusalOf(exit)).toBe('no-active-phase: session has no active work phase');
   expect(await readLedger(world)).toEqual(before);
 
-  // Git refuses it still: its folder is off the branch, what it commits there goes nowhere.
+  // Git still refuses it: its worktree is detached from the branch, so a commit there changes no branch.
   await gitIn(worker, tree, 'commit', '--quiet', '-m', 'late');
   expect(world.git(world.repository, 'rev-parse', String(branch))).toBe(tip);
   for (const args of [
@@ -97,7 +97,7 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
   expect(world.git(world.repository, 'rev-parse', String(branch))).toBe(tip);
   expect(world.git(world.repository, 'ls-remote', 'origin', `refs/heads/${String(branch)}`)).toContain(tip);
 
-  // The second one is not hindered by any of this.
+  // The second worker is not affected.
   world.write(theirTree, { 'whole.txt': 'all of it\n' });
   expect(await gitIn(next, theirTree, 'add', '--all')).toMatchObject({ code: 0 });
   expect(await gitIn(next, theirTree, 'commit', '--quiet', '-m', 'whole')).toMatchObject({ code: 0 });
@@ -118,7 +118,7 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
   ]);
   expect(entries.find(({ type }) => type === 'ThoughtRecorded')?.data).toMatchObject({ epoch: 2 });
   expect(await world.order('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'done' });
-  // With nobody holding the task, nobody can move its branch: neither of the two.
+  // Without a claim on the task, neither of the two can move its branch.
   for (const [who, where] of [
     [worker, tree],
     [next, theirTree],

@@ -6,7 +6,7 @@ import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 import { isPostgres } from '../stores/chosen.ts';
 
-/** Mounting takes root. `sqlite-disk.int.test.ts` and `break-store.ts` limit the size of files instead. */
+/** Mounting needs root. `sqlite-disk.int.test.ts` and `break-store.ts` limit the size of files instead. */
 const probe = SmallDisk.find(1);
 probe?.[Symbol.dispose]();
 
@@ -18,7 +18,7 @@ it.skipIf(probe === undefined || isPostgres)(
     using disk = SmallDisk.find(16, world.stateDir);
     await world.startDaemon();
     await world.order('task_create', { task_id: 'T1', title: 'x' });
-    // Room for a small write, which must not pass for room for what was refused.
+    // Leaves room for a small write, which must not be mistaken for room for the refused one.
     disk?.fill(16_384);
     const client = world.client();
     let n = 1;
@@ -45,7 +45,7 @@ it.skipIf(probe === undefined || isPostgres)(
     };
     expect(await world.order('status_get', {})).toMatchObject({ store });
     expect(await client.health()).toMatchObject({ result: { writable: false, stores: [store] } });
-    // As people type it: also a new connection works on a disk that is full.
+    // Typed as a command: a new connection works on a full disk too.
     const typed = world.baton(['status', '--json']);
     expect(typed).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(typed.out)).toMatchObject({ store });

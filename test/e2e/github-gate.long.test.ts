@@ -11,7 +11,7 @@ afterEach(async () => {
 const MS = { timeout: 300_000 };
 
 describe('a workflow whose gate is at GitHub', MS, () => {
-  it('waits for what GitHub runs on each head, without a webhook, and a draft is ready when it is merged', async () => {
+  it("waits for GitHub's checks of each head, without a webhook, and a draft is ready when it is merged", async () => {
     scene = new GithubScene('draft = true', (toml) =>
       `${toml}\n[[ci.required]]\nname = "build"\n`.replace('method = "squash"', 'method = "merge"'),
     );
@@ -36,7 +36,7 @@ describe('a workflow whose gate is at GitHub', MS, () => {
     const checks = story
       .filter(({ type }) => type === 'CheckFinished')
       .map(({ data }) => `${String(data['name'])} ${String(data['outcome'])}`);
-    // The first head fails here before GitHub has said anything about it.
+    // The first head fails here before GitHub has reported on it.
     expect(checks.filter((each) => each === 'build passed')).toHaveLength(2);
     expect(checks).toContain('test failed');
     expect(story.find(({ type }) => type === 'PullRequestRequested')?.data['draft']).toBe(true);
@@ -48,7 +48,7 @@ describe('a workflow whose gate is at GitHub', MS, () => {
 });
 
 describe('a merge that GitHub refuses', MS, () => {
-  it('is a question; cancelled, the pull request is closed, and with the task it comes back', async () => {
+  it('opens a decision; if it is cancelled, the pull request is closed, and reopened with the task', async () => {
     scene = new GithubScene();
     const { github } = scene;
     const rule = 'At least 1 approving review is required by reviewers with write access.';
@@ -65,7 +65,7 @@ describe('a merge that GitHub refuses', MS, () => {
     await until(() => scene?.pull.comments.length === 1, 'and it says why', 30_000);
     expect(scene.pull.comments).toEqual([`The task ${id} was cancelled: not now`]);
 
-    // Somebody pushes to main in the instant before the merge, and breaks what was checked.
+    // A push to main right before the merge breaks what was checked.
     github.fault = () => undefined;
     github.beforeMerge = () => void github.pushByHand('main', 'broken.test.js', 'throw new Error("broken by hand");\n');
     await scene.ask('task_reinstate', { task_id: id, reason: 'now' });
@@ -90,7 +90,7 @@ describe('a merge that GitHub refuses', MS, () => {
     );
   });
 
-  it('is taken as done where a person has merged it', async () => {
+  it('is accepted as done if a person has merged it', async () => {
     scene = new GithubScene();
     const { github } = scene;
     let refusals = 1;

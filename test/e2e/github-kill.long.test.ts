@@ -10,14 +10,14 @@ afterEach(async () => {
   scene = undefined;
 });
 
-describe('a daemon that is killed at GitHub', () => {
+describe('a daemon that is killed during a GitHub request', () => {
   it('opens no second pull request, merges once, and seals the end', { timeout: 300_000 }, async () => {
     scene = new GithubScene();
     const killed = scene;
     const { github, gh } = killed;
     await github.listen(gh.socket);
     let daemon: SpawnedDaemon = await killed.scene.spawnDaemon(gh.env);
-    // GitHub has done it, and whoever asked does not live to hear of it.
+    // GitHub has completed the request, and the daemon is killed before it receives the response.
     const moments = [/^POST .*\/pulls$/, /^PUT .*\/merge$/, /^POST .*\/comments$/];
     github.afterwards = ({ method, path }) => {
       if (moments[0]?.test(`${method} ${path}`) !== true) return false;
@@ -34,7 +34,7 @@ describe('a daemon that is killed at GitHub', () => {
       daemon = await killed.scene.spawnDaemon(gh.env);
       expect(daemon.said).toBe('ready');
     }
-    // The last time as soon as the last word of the workflow is on record: the seal is still owed, or has just been made.
+    // The last kill follows the workflow's last entry: the seal is still owed, or has just been made.
     const watching = client();
     let closing = 0;
     for await (const { seq, json } of watching.events({ after: 0, projectPath: killed.repository })) {

@@ -11,14 +11,14 @@ afterEach(async () => {
 
 describe('a workflow of a repository at GitHub', () => {
   it(
-    'begins with an issue, has a pull request that every round brings up to date, and ends both',
+    'begins with an issue, has a pull request that every round updates, and closes both',
     { timeout: 120_000 },
     async () => {
       scene = new GithubScene();
       const { github } = scene;
       const body = 'A duration that was written must be readable.';
       const issue = github.write(12, 'Read durations back', { body, labels: ['P1'] });
-      // Without these words the issue manager hands nothing on.
+      // Without the issue's text the issue manager does not hand on.
       const reads = `grep -q '${body}' .baton/session/task.md && node`;
       scene.edit('agents/issue-manager.yaml', (text) => text.replace('- run: node', `- run: ${reads}`));
       scene.git('commit', '--quiet', '--all', '--message', 'an issue manager who reads');
@@ -42,7 +42,7 @@ describe('a workflow of a repository at GitHub', () => {
       expect(github.git('rev-parse', `${sha}^`)).toBe(before);
       expect(github.git('log', '-1', '--format=%s', sha)).toBe(`task: ${id} — Read durations back (#41)`);
       expect(github.git('log', '-1', '--format=%B', sha)).toContain(`Baton-Task: ${id}`);
-      // What is here follows what is there, and nothing is left of the branch in either place.
+      // The local main follows GitHub's, and the branch is removed in both places.
       expect(scene.git('rev-parse', 'main')).toBe(sha);
       expect(scene.git('branch', '--list', 'feature/*')).toBe('');
       expect(github.git('branch', '--list', 'feature/*')).toBe('');
@@ -53,7 +53,7 @@ describe('a workflow of a repository at GitHub', () => {
         new RegExp(`^.${id}. is done, merged as ${sha}.\\n(?:.*\\n)*- Review rounds: 2\\n`),
       );
 
-      // The issue ends with the workflow, and not a second time.
+      // The issue is closed with the workflow, and only once.
       await until(async () => (await scene?.types())?.includes('GithubIssueClosed') === true, 'the issue is closed');
       expect(issue).toMatchObject({ state: 'closed', state_reason: 'completed' });
       expect(issue.comments).toEqual([

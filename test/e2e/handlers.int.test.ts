@@ -5,7 +5,7 @@ import { inLongLane } from '../lanes.ts';
 import type { Entry } from '../../src/ledger/format/entry.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
-/** It stops, waits for what it is told, and so on; after the last one it says that it is done. */
+/** Stops and waits for a message `count` times; after the last one it signals that it is done. */
 const rounds = (count: number): string => `${'- stop\n- wait\n'.repeat(count)}- signal: complete\n- stop\n`;
 
 const SCRIPTS = {
@@ -64,7 +64,7 @@ async function start(name: string): Promise<{ readonly id: string; readonly agen
   return { id, agentId: await world.agentIn(id, 'work') };
 }
 
-/** It must not be left behind: a person gives it up. */
+/** Ends the agent by a person's decision, so that it is not left running. */
 async function giveUp({ id, agentId }: { readonly id: string; readonly agentId: string }): Promise<void> {
   await world.ask('pipeline_cancel', { id });
   await world.gone(agentId);
@@ -98,7 +98,7 @@ describe('on_idle', { timeout: PATIENCE_MS * 2 }, () => {
       await giveUp(run);
     });
 
-    it('acts for ever with "forever"', async () => {
+    it('acts without a limit with "forever"', async () => {
       const { id, agentId } = await start('forever');
       expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
       await world.gone(agentId);
@@ -107,7 +107,7 @@ describe('on_idle', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('fires for an agent that says nothing for as long as limits.idle', async () => {
+  it('fires for an agent without output for as long as limits.idle', async () => {
     const { id, agentId } = await start('quiet');
     expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
     expect((await world.entries(agentId, 'AgentIdle'))[0]?.data).toMatchObject({ why: 'quiet' });
@@ -117,7 +117,7 @@ describe('on_idle', { timeout: PATIENCE_MS * 2 }, () => {
 });
 
 describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
-  it('that fails is tried again, as often as attempts says; once it passes, the step is done', async () => {
+  it('that fails is retried as often as attempts allows; once it passes, the step is done', async () => {
     const { id, agentId } = await start('gated');
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
     expect(world.lines('tries.txt')).toHaveLength(3);
@@ -127,7 +127,7 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
   });
 
   inLongLane(() => {
-    it('that never passes calls a person, who sees what it said', async () => {
+    it('that never passes calls a person, who sees its output', async () => {
       const run = await start('shut');
       expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
       expect(world.lines('shut.txt')).toHaveLength(2);
@@ -139,7 +139,7 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('that takes long holds up nothing else', async () => {
+  it('that takes long delays nothing else', async () => {
     const slow = await start('slow');
     await world.until('the gate runs', () => world.lines('slow.txt').length === 1);
     const other = await start('plain');
@@ -153,7 +153,7 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
   });
 
   inLongLane(() => {
-    it('has a time limit of its own', async () => {
+    it('has its own time limit', async () => {
       const run = await start('late');
       expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
       await giveUp(run);
@@ -171,7 +171,7 @@ describe('on_dead', { timeout: PATIENCE_MS * 2 }, () => {
   });
 
   inLongLane(() => {
-    it('calls a person when it has been resumed often enough', async () => {
+    it('calls a person when the limit of resumes is reached', async () => {
       const run = await start('hopeless');
       expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_dead: attempts used up' });
       expect(await world.agent(run.agentId)).toMatchObject({ start: 3, exit: { code: 4 } });
@@ -192,7 +192,7 @@ describe('on_dead', { timeout: PATIENCE_MS * 2 }, () => {
 });
 
 describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
-  it('waits for the end of a rate limit, and lets the agent go on', async () => {
+  it('waits for the end of a rate limit, and continues the agent', async () => {
     const reset = new Date(Date.now() + 5000).toISOString();
     world.world.write(world.repository, {
       'limited.yaml': `- error: { kind: rate_limited, message: slow down, reset_at: "${reset}" }\n- signal: complete\n- stop\n`,
@@ -201,14 +201,14 @@ describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
     await world.gone(agentId);
     expect(await triesOf(agentId)).toMatchObject([{ data: { handler: 'on_error', action: 'wait' } }]);
-    // It was quiet for longer than `limits.idle` meanwhile, which is not its fault.
+    // Meanwhile it was quiet for longer than `limits.idle`, because of the test.
     expect(await world.count(agentId, 'AgentIdle')).toBeGreaterThan(0);
     const [signalled] = await world.entries(agentId, 'AgentSignalled');
     expect(Date.parse(signalled?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(reset));
   });
 
   inLongLane(() => {
-    it('fails the step where the runbook says so', async () => {
+    it('fails the step if the runbook sets that', async () => {
       const { id, agentId } = await start('revoked');
       expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
       await world.gone(agentId);
@@ -216,7 +216,7 @@ describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('calls a person by default, whose answer lets it go on', async () => {
+  it('calls a person by default, whose answer continues the agent', async () => {
     const { id, agentId } = await start('helped');
     const waiting = await world.pipeline(id);
     expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_error: escalate' });
@@ -241,7 +241,7 @@ describe('on_prompt', { timeout: PATIENCE_MS * 2 }, () => {
   });
 
   inLongLane(() => {
-    it('takes the step as done where the runbook says so', async () => {
+    it('takes the step as done if the runbook sets that', async () => {
       const { id, agentId } = await start('trusted');
       expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
       await world.gone(agentId);

@@ -8,7 +8,7 @@ import { readRunning } from '../../src/effects/processes/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import { readHeldMessages } from '../../src/supervisor/held-messages.ts';
 
-/** A program that reads its prompt to the end, as Codex does, and then works until it is told how to go on, by a file. */
+/** A program that reads its prompt to the end, as Codex does, and then works until a file tells it how to continue. */
 const CLIENT = `#!/bin/sh
 n=1
 while [ -e "$OUT/said-$n" ]; do n=$((n + 1)); done
@@ -53,13 +53,13 @@ const env = (bin: string) => ({ OUT: out, PATH: `${bin}:${process.env['PATH'] ??
 const said = (n: number): string => readFileSync(join(out, `said-${n}`), 'utf8');
 const begun = async (n: number) => until(() => existsSync(join(out, `said-${n}`)), `process ${n} works`, 30_000);
 
-/** Whole at once: it looks for the file, and reads it in the same moment. */
+/** Renames the file into place, because the program reads it as soon as it exists. */
 function go(n: number, how: string): void {
   writeFileSync(join(out, 'draft'), how);
   renameSync(join(out, 'draft'), join(out, `go-${n}`));
 }
 
-/** In what all its processes were told. */
+/** Counts the message in the input of all processes. */
 function timesHeard(): number {
   const all = readdirSync(out)
     .filter((name) => name.startsWith('said-'))
@@ -72,8 +72,8 @@ async function finish(n: number): Promise<void> {
   expect(await scene.agent(id, 30_000)).toMatchObject({ status: 'done', start: n });
 }
 
-describe('a message to a client that hears nothing before it stops', () => {
-  it('is what its next process begins with where it fails before that, and only that one', async () => {
+describe('a message to a client that cannot receive it before it stops', () => {
+  it('starts its next process if it fails before that, and only that one', async () => {
     expect(timesHeard()).toBe(0);
     go(1, 'exit 1');
     await begun(2);
@@ -97,7 +97,7 @@ describe('a message to a client that hears nothing before it stops', () => {
     expect(timesHeard()).toBe(1);
   });
 
-  it('that comes when its turn is over is what its next process begins with, too', async () => {
+  it('also starts its next process if it arrives after the end of the turn', async () => {
     const failed = `echo '{"type":"turn.failed","error":{"message":"no"}}'; touch "$OUT/over"`;
     go(1, `${failed}; while [ ! -e "$OUT/leave" ]; do sleep 0.02; done; exit 1`);
     await until(() => existsSync(join(out, 'over')), 'its turn is over', 30_000);
@@ -109,7 +109,7 @@ describe('a message to a client that hears nothing before it stops', () => {
     await finish(2);
   });
 
-  it('is not said again where it was heard at a stop', async () => {
+  it('is not repeated if it was received at a stop', async () => {
     const stop = `printf '{"stop_hook_active":false}' | baton agent hook stop "$BATON_AGENT_ID"`;
     go(1, `${stop} > "$OUT/first"; ${stop} > "$OUT/second"; exit 1`);
     await begun(2);

@@ -7,13 +7,16 @@ import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
 const LOG_BYTES = 1_048_576;
 const FLOOD_BYTES = isLongRun ? 1_073_741_824 : 67_108_864;
-/** Of a bare Node's 42 and what pipes leave for the garbage collector; a gigabyte costs no more than the first megabytes do. */
+/**
+ * The 42 MB of a bare Node, and the garbage that pipes leave; a gigabyte of output must cost no more than the first
+ * megabytes.
+ */
 const MAX_SUPERVISOR_MB = 130;
 
 const EXIT =
   '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}';
 
-/** Children that want to stay: in the group, in a session of their own, and a zombie that nobody collects. */
+/** Children that try to survive: in the group, in a separate session, and a zombie that is not collected. */
 const BROOD = `
 - ignore: SIGTERM
 - fork: "trap '' TERM; while :; do sleep 600; done"
@@ -100,7 +103,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     },
   );
 
-  it('is killed with all its children when a person says so', async () => {
+  it("is killed with all its children on a person's request", async () => {
     const agentId = await world.run('brood_hangs');
     // The agent, the shells that ignore SIGTERM with their sleeps, and one whose child is a zombie.
     await world.until('all of them are there', () => world.processesOf(agentId).length >= 6);
@@ -119,24 +122,24 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     expect(await world.gone(agentId)).toMatchObject({ exit });
   });
 
-  it('that dies is resumed, and having died is remembered', async () => {
+  it('that dies is resumed, and its death is counted', async () => {
     const { id, agentId } = await start('resumes');
     const waiting = await world.pipeline(id);
-    // Behind its last step there is nothing more to do for it: it stops without a signal, and that is a death as well.
+    // After its last step the agent stops without a signal, which counts as a death.
     expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_dead: attempts used up' });
     expect(await world.gone(agentId)).toMatchObject({ start: 4 });
     expect(await world.count(agentId, 'AgentStarted')).toBe(4);
     await world.ask('pipeline_cancel', { id });
   });
 
-  it.each(someOf(['floods', 'floods_on_one_line'], 1))('%s: neither memory nor disk pays for it', async (name) => {
+  it.each(someOf(['floods', 'floods_on_one_line'], 1))('%s: costs neither memory nor disk', async (name) => {
     const { id, agentId } = await start(name);
     const supervisor = await world.until('it runs', async () => {
       const [started] = await world.entries(agentId, 'AgentStarted');
       return started === undefined ? undefined : pidOf(started.data, 'supervisor');
     });
     const { log } = await world.ask('agent_show', { id: agentId });
-    // It waits behind its flood, so its supervisor has seen all of it.
+    // The agent waits after its flood of output, so its supervisor has read all of it.
     await world.until('all of it was printed', async () =>
       name === 'floods' ? world.blocks(agentId).length > 0 : (await world.count(agentId, 'AgentIdle')) > 0,
     );
@@ -153,7 +156,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
 });
 
 it(
-  'an exit signal that a tool prints, or that nobody says, is none; the one that the agent says counts',
+  "an exit signal that a tool prints, or that no message contains, does not count; the agent's own counts",
   async () => {
     await using world = await RunWorld.open({
       runbook: `
@@ -182,7 +185,7 @@ it(
   PATIENCE_MS * 2,
 );
 
-/** The most that it ever had in memory. */
+/** The process's peak memory. */
 function peakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

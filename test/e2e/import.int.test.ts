@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BATON, COMPILE_CACHE } from '../package/where.ts';
 import { runCli } from '../run-cli.ts';
 
-/** Tasks from other tools and back, through the command. */
+/** Imports tasks from other tools and exports them again, with the command. */
 const root = join(import.meta.dirname, '../..');
 const fixtures = join(root, 'test/fixtures/exchange');
 let folder: string;
@@ -54,7 +54,7 @@ describe('an import', () => {
     expect(existsSync(join(repository, '.baton')), 'nothing is left to be committed').toBe(false);
   });
 
-  it('answers for what was done elsewhere with a waiver, all in one commit', async () => {
+  it('records a waiver for tasks that were done elsewhere, all in one commit', async () => {
     const entries = (await baton(['ledger', 'export'])).out
       .split('\n')
       .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
@@ -68,7 +68,7 @@ describe('an import', () => {
     expect((await baton(['ledger', 'verify'])).code).toBe(0);
   });
 
-  it('is the same a second time: what is there stays, what is new is added', async () => {
+  it('can be repeated: existing tasks stay, new ones are added', async () => {
     await baton(['task', 'claim', '2', '--as', 'ada']);
     const document = JSON.parse(readFileSync(join(fixtures, 'task-master.json'), 'utf8'));
     document.master.tasks[1].title = 'Another title';
@@ -83,7 +83,7 @@ describe('an import', () => {
     expect((await baton(['task', 'import', file])).out).toContain('Imported 0 tasks');
   });
 
-  it('takes all or nothing, and says where something is wrong', async () => {
+  it('imports all or nothing, and reports the place of a fault', async () => {
     const file = write(
       'bad.md',
       '- [ ] B1: fine\n- [ ] B2: not fine (after: B9)\n- [ ] B3: a (after: B4)\n- [ ] B4: b (after: B3)\n',
@@ -99,7 +99,7 @@ describe('an import', () => {
     expect(json.error).toMatchObject({ code: 'import/unknown-dependency', problems: [{ line: 2 }, { line: 3 }] });
   });
 
-  it('never writes over a description that is there', async () => {
+  it('never overwrites an existing description', async () => {
     write('repository/.baton/tasks/D1.md', 'Mine.\n');
     const { out } = await baton(
       ['task', 'import', '-'],
@@ -129,7 +129,7 @@ describe('an import', () => {
     expect(await task('bd-91d0')).toMatchObject({ status: 'blocked', blocked_because: 'deferred in beads' });
   });
 
-  it('takes cancelled tasks over as cancelled, and writes them so', async () => {
+  it('imports cancelled tasks as cancelled, and exports them so', async () => {
     await baton(['task', 'import', '-'], '- [-] C1: Not wanted (cancelled: too late)\n');
     expect(await task('C1')).toMatchObject({ status: 'cancelled', blocked_because: 'cancelled: too late' });
     expect((await baton(['task', 'export', '--to', 'markdown'])).out).toContain(
@@ -137,7 +137,7 @@ describe('an import', () => {
     );
   });
 
-  it('says what it does not know', async () => {
+  it('reports unknown formats', async () => {
     const nothing = write('nothing.txt', 'just words\n');
     expect(await baton(['task', 'import', nothing])).toMatchObject({
       code: 1,
@@ -179,7 +179,7 @@ describe('an import of ten thousand tasks', () => {
 });
 
 describe('an export', () => {
-  it('into the file it came from changes what has changed, and keeps the rest', async () => {
+  it('into the file it came from changes only what has changed', async () => {
     const file = write('back/tasks.json', readFileSync(join(fixtures, 'task-master.json'), 'utf8'));
     chmodSync(file, 0o640);
     const other = newRepository('other');
@@ -198,7 +198,7 @@ describe('an export', () => {
     expect(execFileSync('stat', ['-c', '%a', file], { encoding: 'utf8' })).toBe('640\n');
   });
 
-  it('of beads keeps every line that says the same', async () => {
+  it('of beads keeps every unchanged line', async () => {
     const file = write('issues.jsonl', readFileSync(join(fixtures, 'beads.jsonl'), 'utf8'));
     const other = newRepository('beads');
     await baton(['task', 'import', file], '', other);
@@ -214,19 +214,19 @@ describe('an export', () => {
     });
   });
 
-  it('leaves a file alone that it cannot read', async () => {
+  it('does not change a file that it cannot parse', async () => {
     const file = write('broken.json', '{"master": {"tasks": [');
     const { code, err } = await baton(['task', 'export', '--to', 'task-master', '-o', file]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('invalid JSON') });
     expect(readFileSync(file, 'utf8')).toBe('{"master": {"tasks": [');
   });
 
-  it('is in its file also where nobody wants to hear all that is said about it', async () => {
+  it('is complete in its file even if its output is not read', async () => {
     const many = newRepository('many');
     const list = Array.from({ length: 100 }, (_, i) => `- [ ] N${i}: Something\n`);
     await baton(['task', 'import', '-'], list.join(''), many);
     const file = join(folder, 'many/tasks.json');
-    // The pipe is closed before a word is said.
+    // The pipe is closed before any output.
     const command = `"$0" "$@" 2>&1 | true`;
     const { status } = spawnSync('sh', ['-c', command, process.execPath, BATON, 'task', 'export', '-o', file], {
       cwd: many,
@@ -239,7 +239,7 @@ describe('an export', () => {
     expect(err).toContain('note: and 80 more');
   });
 
-  it('goes through a link, also where nothing is behind it yet, and leaves a file alone that is read-only', async () => {
+  it('follows a link, even without a target, and does not change a read-only file', async () => {
     const link = join(folder, 'link.md');
     symlinkSync(join(folder, 'behind.md'), link);
     expect(await baton(['task', 'export', '-o', link])).toMatchObject({ code: 0 });
@@ -277,7 +277,7 @@ describe('gh', () => {
     expect(asked.slice(-4, -1)).toEqual(['--json', 'number,title,body,state,stateReason,labels,url', other]);
   });
 
-  it('is missed, or wants a login, in a sentence', async () => {
+  it('that is missing, or needs a login, is reported in a sentence', async () => {
     const without = await baton(['task', 'import', '--from', 'github'], '', repository, {
       PATH: dirname(process.execPath),
     });
@@ -295,7 +295,7 @@ async function task(id: string): Promise<unknown> {
   return JSON.parse((await baton(['task', 'show', id, '--json'])).out);
 }
 
-/** In this process, with a daemon of its own. */
+/** Runs the command in this process, with a separate daemon. */
 async function baton(
   args: readonly string[],
   input = '',
@@ -314,7 +314,7 @@ function newRepository(name: string): string {
   return path;
 }
 
-/** A PATH on which this program comes first: there is no network here, and nobody who is logged in. */
+/** A PATH on which this program comes first, because the tests have neither a network nor a login. */
 function programs(name: string, script: string): string {
   const path = mkdtempSync(join(folder, 'bin-'));
   writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });

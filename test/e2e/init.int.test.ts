@@ -19,7 +19,7 @@ import { BATON, COMPILE_CACHE } from '../package/where.ts';
 import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 
-/** `baton init` in real repositories, with only the programs on the PATH that a test names. */
+/** `baton init` in real repositories, with only the programs that a test names on the PATH. */
 let folder: string;
 let repository: string;
 beforeEach(() => {
@@ -44,7 +44,7 @@ const PYTHON: Files = {
 };
 
 describe('baton init', () => {
-  it('sets a Node repository up, and proves it in a copy', async () => {
+  it('sets a Node repository up, and verifies it in a copy', async () => {
     commit(NODE);
     const { code, out } = await baton('init', '--yes', '--json');
     const done = JSON.parse(out) as Result;
@@ -58,7 +58,7 @@ describe('baton init', () => {
     expect(readdirSync(join(folder, 'state'))).toEqual(['init']);
   });
 
-  it('asks a person in an empty repository who works there, and what must pass', async () => {
+  it('asks a person in an empty repository for the client and the check', async () => {
     await using terminal = new Terminal(command('init', '--no-dry-run'), { cwd: repository, env: env(), columns: 120 });
     await terminal.shows('main, no commit yet');
     await terminal.shows('1 to 2 [1]:');
@@ -81,7 +81,7 @@ describe('baton init', () => {
     addClient('codex', 'codex-cli 0.166.0');
     write(join(folder, 'home'), { '.codex/auth.json': '{}' });
     const { code, out } = await baton('init', '--no-dry-run');
-    // A user for agents may be set up on the machine.
+    // The machine may have a user for agents.
     expect(out.replace(/^( {2}sandbox +).*$/m, '$1…')).toBe(`Found:
   branch        main
   tools         Python
@@ -114,7 +114,7 @@ Undo: baton init --undo
     expect(existsSync(join(repository, 'baton.toml'))).toBe(false);
   });
 
-  it('names what is in the way before it asks, and leaves nothing half written', async () => {
+  it('names obstacles before it asks, and leaves nothing half written', async () => {
     mkdirSync(join(repository, 'baton.toml'));
     expect(await baton('init')).toMatchObject({ code: 1, out: '', err: expect.stringContaining('[init/has-runbook]') });
     rmSync(join(repository, 'baton.toml'), { recursive: true });
@@ -127,7 +127,7 @@ Undo: baton init --undo
     expect(readdirSync(repository)).toEqual(['.git']);
   });
 
-  it('says what a person must know about the branch, and prints a command that works', async () => {
+  it('reports what a person must know about the branch, and prints a command that works', async () => {
     commit({ ...NODE, '.gitignore': '*.toml\n' });
     git('checkout', '--quiet', '-b', 'feature');
     const { out } = await baton('init', '--yes', '--no-dry-run');
@@ -170,7 +170,7 @@ describe('baton init --undo', () => {
     });
   });
 
-  it('leaves a file alone that was edited since', async () => {
+  it('does not change a file that was edited since', async () => {
     await baton('init', '--yes', '--no-dry-run');
     appendFileSync(join(repository, 'baton.toml'), '# mine\n');
     expect(await baton('init', '--undo')).toEqual({
@@ -194,7 +194,7 @@ inLongLane(() => {
       expect(code).toBe(0);
     });
 
-    it('shows what a check printed that fails on the main branch, and keeps the file', async () => {
+    it('shows the output of a check that fails on the main branch, and keeps the file', async () => {
       commit({ 'package.json': '{"scripts":{"test":"echo it is broken; exit 1"}}' });
       const { code, out } = await baton('init', '--yes');
       expect(out).toMatch(/Dry run: check test failed in a clean checkout, after \d+ s\. Until it passes there, Baton/);
@@ -285,7 +285,7 @@ function git(...args: readonly string[]): string {
   }).trim();
 }
 
-/** Not the shim of a version manager, which needs more programs than the PATH of the tests has. */
+/** Finds the program itself, not the shim of a version manager, which needs more programs than the tests' PATH has. */
 function findOnPath(program: string): string {
   if (program === 'python3')
     return execFileSync(program, ['-c', 'import sys; print(sys.executable)']).toString().trim();

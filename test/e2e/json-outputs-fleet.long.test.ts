@@ -11,7 +11,7 @@ import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { type Ran, runCli } from '../run-cli.ts';
 import { FLEET_COMMANDS } from './json-fleet-commands.ts';
 
-/** The commands that succeed only in a project on PostgreSQL, as `json-outputs.int.test.ts` runs the others. */
+/** Runs the commands that succeed only on PostgreSQL, as `json-outputs.int.test.ts` runs the others. */
 const scene = new Scene();
 const printed = new Set<string>();
 let server: PostgresServer;
@@ -41,7 +41,7 @@ async function json(...argv: string[]): Promise<Readonly<Record<string, unknown>
   return JSON.parse(out);
 }
 
-/** The ledger of before the move takes the place of the replica, and continues otherwise than the database. */
+/** Replaces the replica by the ledger from before the move, and continues it differently from the database. */
 async function fork(place: LedgerPlace, before: Buffer): Promise<void> {
   const projects = join(scene.stateDir, 'projects.json');
   const shared = readFileSync(projects);

@@ -12,8 +12,8 @@ import { runCli } from '../run-cli.ts';
 import { FLEET_COMMANDS } from './json-fleet-commands.ts';
 
 /**
- * Every command that takes `--json` runs once and succeeds. `runCli` compares its output with what the command declares. Those of a fleet
- * need PostgreSQL: `json-outputs-fleet.long.test.ts`.
+ * Every command that takes `--json` runs once and succeeds. `runCli` compares its output with the command's
+ * declaration. Commands of a fleet need PostgreSQL: `json-outputs-fleet.long.test.ts`.
  */
 const world = new RunScene();
 const printed = new Map<string, string>();
@@ -33,7 +33,7 @@ interface Printed {
   readonly decision_id: string;
 }
 
-/** Runs a command with `--json`; its words before the first argument are its name. Returns the first document. */
+/** Runs a command with `--json`; its name is the words before the first argument. Returns the first document. */
 async function json(
   argv: readonly string[],
   { codes = [0], env = {}, input = '', cwd }: { codes?: number[]; env?: object; input?: string; cwd?: string } = {},
@@ -233,7 +233,7 @@ it('of the record and the machine', async () => {
   await json(['init', '--undo'], { cwd });
 });
 
-/** As a process: the command may end the process that it runs in before the programs that it started have ended. */
+/** Runs as a process, because the command may end its own process before the programs that it started have ended. */
 async function doctor(): Promise<void> {
   const { env, cwd } = place();
   const child = spawn(process.execPath, [BATON, 'doctor', '--json'], {

@@ -13,15 +13,15 @@ import { isPostgres } from '../stores/chosen.ts';
 
 const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 2, commands: 400 };
 
-it(`what 16 clients were told is there once, whatever they said while the daemon was killed ${rounds} times`, async () => {
+it(`what 16 clients were answered is recorded once, whatever they sent while the daemon was killed ${rounds} times`, async () => {
   const report = await runDaemonKills({ rounds, commands });
   expect(report.faults).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(commands / 2);
-  // It was killed in the middle: some did not get their answer at once.
+  // The daemon was killed during calls: some got no answer at first.
   expect(report.retried + report.unheard.recorded + report.unheard.notRecorded).toBeGreaterThan(0);
 }, 900_000);
 
-it('tells nobody what is not on the disk: killed in the middle of a commit, it has acknowledged none of it', async () => {
+it('acknowledges nothing that is not on the disk: killed in the middle of a commit, it has acknowledged none of it', async () => {
   await using world = await World.open();
   const ids = Array.from({ length: 8 }, (_, i) => `T${i}`);
   for (const id of ids) await world.order('task_create', { task_id: id, title: id });
@@ -35,14 +35,14 @@ it('tells nobody what is not on the disk: killed in the middle of a commit, it h
     told = answers.length;
     return answers;
   });
-  // The daemon cannot get any further than this. Time is all that tells whether it says something nevertheless.
+  // The daemon cannot continue from here. Only a wait can show that it sends nothing anyway.
   await delay(500);
   expect(told).toBe(0);
   await world.endDaemon('SIGKILL');
   expect((await lost).filter(({ ok }) => ok)).toEqual([]);
   await letGo();
   await world.startDaemon();
-  // A commit that has reached PostgreSQL goes on without the daemon that sent it.
+  // A commit that has reached PostgreSQL completes without the daemon that sent it.
   expect(typesOf(await since(world, before))).toEqual(isPostgres ? ids.map(() => 'TaskClaimed') : []);
   const first = await claims();
   expect(first.filter(({ ok }) => !ok)).toEqual([]);
@@ -52,7 +52,7 @@ it('tells nobody what is not on the disk: killed in the middle of a commit, it h
   expect(typesOf(await since(world, before))).toEqual(ids.map(() => 'TaskClaimed'));
 }, 60_000);
 
-it('would notice what is lost, doubled, made up or answered differently', () => {
+it('would detect what is lost, doubled, invented or answered differently', () => {
   const entry = (seq: number, type: string, data: Entry['data']): Entry => {
     return { v: 1, project: 'p', seq, prev: '', at: '', actor: 'system:x', type, cause: null, data };
   };

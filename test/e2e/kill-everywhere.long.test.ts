@@ -3,14 +3,14 @@ import type { Entry } from '../../src/ledger/format/entry.ts';
 import { findFaults, runAgentKills } from '../faults/agents-kill.ts';
 import { isLongRun } from '../processes/long-run.ts';
 
-it('a pipeline ends as it would have, though the daemon is killed after every entry', async () => {
+it('a pipeline has the same end even if the daemon is killed after every entry', async () => {
   const report = await runAgentKills({ every: isLongRun });
   expect(report.faults).toEqual([]);
-  // Two pipelines of several commits each: fewer kills would mean that it was not killed in between.
+  // Two pipelines have several commits each, so fewer kills would mean that no kill fell in between.
   expect(report.kills).toBeGreaterThanOrEqual(8);
 }, 3_600_000);
 
-it('would notice what is done twice, or ends otherwise', () => {
+it('would detect what is done twice, or ends differently', () => {
   const entry = (type: string, data: Entry['data'] = {}): Entry => {
     return { v: 1, project: 'p', seq: 1, prev: '', at: '', actor: 'system:x', type, cause: null, data };
   };

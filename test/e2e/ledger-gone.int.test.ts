@@ -8,7 +8,7 @@ import { World } from '../processes/world.ts';
 import { isPostgres } from '../stores/chosen.ts';
 
 it.skipIf(isPostgres)(
-  'a database that is lost is missed, while it is open and at the next start, and nothing takes its place',
+  'a lost database is detected, while it is open and at the next start, and is not replaced by a new one',
   async () => {
     await using world = await World.open();
     await world.order('task_create', { task_id: 'T1', title: 'x' });
@@ -16,7 +16,7 @@ it.skipIf(isPostgres)(
     const aside = join(world.folder, 'aside.db');
     renameSync(database, aside);
     const client = world.client();
-    // It is not looked for at each of several commits in the same moment.
+    // Not every commit checks that the file exists, so several are tried.
     let n = 1;
     const refused = await until('it is missed', async () => {
       const answer = await client.call('task_create', { task_id: `T${(n += 1)}`, title: 'y' });

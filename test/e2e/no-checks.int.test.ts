@@ -28,7 +28,7 @@ it('a workflow that nothing would check is refused without a terminal, and asked
       '  hint: List the checks as [[ci.required]] in baton.toml, or write ci.required = [] there to merge without any.\n',
   });
 
-  // The same goes for a task that is there already, and a task that cannot be taken is refused before anything is asked.
+  // The same applies to an existing task, and a task that cannot be taken is refused before any question.
   const taken = ['run', 'issue', '--task', 'A', '--detach'];
   expect(world.baton(taken)).toMatchObject({ code: 1, err: expect.stringContaining('there is no task A') });
   world.baton(['task', 'add', 'A', '--title', 'Write it down']);

@@ -26,7 +26,7 @@ notify = true
 steps = [{ name = "build", run = "false" }]
 `;
 
-it('reaches people by webhook and in the terminal of the daemon, once, and keeps the address to itself', async () => {
+it('reaches people by webhook and in the terminal of the daemon, once, without revealing the address', async () => {
   const { heard, url } = await receiver();
   await using world = new World({ HOOK: url });
   world.commit(world.repository, { 'baton.toml': RUNBOOK }, 'a runbook');
@@ -45,7 +45,7 @@ it('reaches people by webhook and in the terminal of the daemon, once, and keeps
   });
   await daemon.shows(/^Pipeline needs attention: careful: Agent ended without signaling completion/m);
 
-  // It is told in the ledger, and what is not wanted is told to nobody.
+  // The failure is recorded, and disabled notifications are not sent.
   expect(world.baton(['run', 'broken']).code).toBe(1);
   const decision = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
   expect(world.baton(['decision', 'resolve', decision, '3']).code).toBe(0);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 export interface NpmRegistry extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
-  /** `GET /path`, and the authorization that came with it. */
+  /** Requests as `GET /path`, each with its authorization. */
   readonly asked: readonly { readonly request: string; readonly authorization: string | undefined }[];
 }
 

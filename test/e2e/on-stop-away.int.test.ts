@@ -7,7 +7,7 @@ import { readLedger } from '../processes/ledger.ts';
 import { isLongRun } from '../processes/long-run.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
-/** How long nobody is there; time itself is what is tested. */
+/** How long the daemon is away; the passing of time itself is tested. */
 const AWAY_MS = isLongRun ? 60_000 : 3000;
 
 const untilThere = (file: string): string => `run: "until test -e ${file}; do sleep 0.05; done"`;
@@ -38,7 +38,7 @@ const TRANSPORTS = [
 ] as const;
 
 describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS * 4 }, (_, scripted) => {
-  it('an agent works on while the daemon is away, is blocked, signals, and is heard once', async () => {
+  it('an agent works on while the daemon is away, is blocked, signals, and its signal is recorded once', async () => {
     await using world = await RunWorld.open({
       runbook: `
         [agents]
@@ -61,7 +61,7 @@ describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS 
     await world.untilNobodyIs(agentId);
     await world.until('its supervisor has gone, and no daemon has come', () => world.processes().length === 0);
     expect(globSync('exit-1.json', { cwd: join(world.world.stateDir, 'agents', agentId) })).toHaveLength(1);
-    // The signal waits in the outbox, and was reason enough to let it go.
+    // The signal waits in the outbox, which is enough to let the agent stop.
     expect(world.blocks(agentId)).toHaveLength(2);
     const before = (await world.entries(agentId)).map(({ type }) => type);
     expect(before).not.toContain('AgentSignalled');
@@ -78,7 +78,7 @@ describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS 
     expect(world.receiver.heard).toEqual([]);
   });
 
-  it('an agent that needs a person while the daemon is away may rest, and the person is called once', async () => {
+  it('an agent that needs a person while the daemon is away may stop, and the person is called once', async () => {
     await using world = await RunWorld.open({
       runbook: `[agents]\nasks = { run = "${scripted} asks.yaml" }\n`,
       scripts: SCRIPTS,
@@ -103,7 +103,7 @@ describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS 
 });
 
 it(
-  'an agent that is parked keeps its claim, also when the daemon is started anew, and the answer resumes it',
+  'an agent that is parked keeps its claim, even over a restart of the daemon, and the answer resumes it',
   async () => {
     const expiryMs = 2000;
     await using world = await RunWorld.open({
@@ -124,7 +124,7 @@ it(
     const agentId = decision?.agent_id ?? '';
     expect(decision).toMatchObject({ source: 'stop', title: 'Agent needs attention: coder', task_id: 'T1' });
     await world.gone(agentId);
-    // Only time can tell that it does not run out.
+    // Only a wait can show that the claim does not expire.
     await delay(expiryMs * 1.5);
     await world.world.endDaemon('SIGKILL');
     await delay(expiryMs * 1.5);

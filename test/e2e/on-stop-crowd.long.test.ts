@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runCrowd } from '../faults/agents-crowd.ts';
 
-// `npm run faults` does it with 200.
+// `npm run faults` runs this with 200 agents.
 it('20 agents at once: every hook is answered, and none is lost', async () => {
   const { faults, atOnce, hooks } = await runCrowd(20);
   expect(faults).toEqual([]);

@@ -13,7 +13,7 @@ function mustSignal(agentId: string): string {
 where <json> is {"kind":"complete","message":"…"} when the work is done, {"kind":"escalate","message":"…"} when a person is needed, or {"kind":"continue"} while you are still working.`;
 }
 
-/** What agents do; every `stop` asks the hook. */
+/** The agents' scripts; every `stop` asks the hook. */
 const SCRIPTS = {
   'signals.yaml': '- stop\n- signal: { kind: complete, message: all done }\n- stop\n',
   'signals-first.yaml': '- signal: complete\n- stop\n',
@@ -71,13 +71,13 @@ describe.each([
     });
     afterAll(async () => world.leaveEmpty());
 
-    /** In a pipeline, with a step behind it. */
+    /** Starts the agent in a pipeline with a following step. */
     async function start(name: string): Promise<{ readonly id: string; readonly agentId: string }> {
       const id = await world.run(`in_${name}`);
       return { id, agentId: await world.agentIn(id, 'work') };
     }
 
-    /** How often the pipeline has gone past this agent. */
+    /** How often the pipeline has continued after this agent. */
     const advanced = (name: string): number => world.lines('after.txt').filter((line) => line === name).length;
 
     it.each(
@@ -103,17 +103,17 @@ describe.each([
     });
 
     inLongLane(() => {
-      it('idle with on_idle = done: the pipeline goes on, and the agent, orphaned, may leave', async () => {
+      it('idle with on_idle = done: the pipeline continues, and the agent, without an owner, may exit', async () => {
         const { id, agentId } = await start('idle_done');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-        // Its own end, not one that was made: the second stop was allowed although the count never lets it go.
+        // The agent ended by itself: the second stop was allowed, although the limit of blocks was not reached.
         expect(await world.gone(agentId)).toMatchObject({ outcome: 'done', exit: { code: 0, signal: null } });
         expect(world.blocks(agentId)).toEqual([IDLE]);
         expect(await world.entries(agentId, 'AgentIdle')).toMatchObject([{ data: { why: 'stop' } }]);
         expect(advanced('idle_done')).toBe(1);
       });
 
-      it('idle with on_idle = nudge: the agent is told, and goes on', async () => {
+      it('idle with on_idle = nudge: the agent gets a message, and continues', async () => {
         const { id, agentId } = await start('idle_nudge');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
         await world.gone(agentId);
@@ -136,7 +136,7 @@ describe.each([
       expect(world.receiver.about('Pipeline needs attention: in_escalate')).toEqual([
         `*Pipeline needs attention: in_escalate*\n${ATTENTION}`,
       ]);
-      // It is parked: its end is no death.
+      // The agent is parked, so its exit does not count as a death.
       expect(await world.entries(agentId, 'HandlerTried')).toEqual([]);
       expect(advanced('escalate')).toBe(0);
       await world.resolve(waiting.decision_id, 'nudge', 'Take the second one');
@@ -148,7 +148,7 @@ describe.each([
     });
 
     inLongLane(() => {
-      it('escalate is the default of a run by itself', async () => {
+      it('escalate is the default of a standalone run', async () => {
         const agentId = await world.run('alone');
         const escalated = await world.agent(agentId);
         expect(escalated).toMatchObject({ status: 'escalated' });
@@ -213,7 +213,7 @@ describe.each([
       });
     });
 
-    it("the client's flag guards against loops: let go without a signal, the agent has died, and nothing goes on", async () => {
+    it("the client's flag prevents loops: allowed to stop without a signal, the agent has died, and nothing continues", async () => {
       const { id, agentId } = await start('flag');
       expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_dead: escalate' });
       expect(world.blocks(agentId)).toEqual([mustSignal(agentId)]);
@@ -235,7 +235,7 @@ describe.each([
         await world.ask('pipeline_cancel', { id });
       });
 
-      it('"forever" never lets it go, and never calls a person', async () => {
+      it('"forever" never allows the stop, and never calls a person', async () => {
         const { id, agentId } = await start('forever');
         expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
         expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: false } });
@@ -243,7 +243,7 @@ describe.each([
         expect(await world.count(agentId, 'DecisionOpened')).toBe(0);
       });
 
-      it('escalate as a signal calls a person, and the agent may rest; continue is no reason to let it go', async () => {
+      it('escalate as a signal calls a person, and the agent may stop; continue does not allow the stop', async () => {
         const asking = await start('asks');
         const waiting = await world.pipeline(asking.id);
         expect(waiting).toMatchObject({ status: 'waiting', reason: 'agent:signal escalate' });

@@ -4,8 +4,8 @@ import { findLedgerFault, readLedger, since } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';
 import { isPostgres } from '../stores/chosen.ts';
 
-/** SPEC 1.6: without the copy nobody could tell whether entries are missing from the end, so that it was gone is recorded. */
-it.skipIf(isPostgres)('records that the outside checkpoint was missing, once, and goes on', async () => {
+/** SPEC 1.6: without the copy it is unknown whether entries at the end are missing, so its absence is recorded. */
+it.skipIf(isPostgres)('records once that the outside checkpoint was missing, and continues', async () => {
   await using world = await World.open();
   await world.order('task_create', { task_id: 'T1', title: 'before' });
   await world.endDaemon();
@@ -24,7 +24,7 @@ it.skipIf(isPostgres)('records that the outside checkpoint was missing, once, an
   });
   expect(created).toMatchObject({ type: 'TaskCreated', data: { task_id: 'T2' } });
 
-  // It was written again with the next commit, so there is nothing to tell the next time.
+  // The next commit wrote the copy again, so the next start records nothing.
   await world.endDaemon();
   expect(existsSync(checkpoint)).toBe(true);
   await world.startDaemon();

@@ -7,7 +7,7 @@ import { World } from '../processes/world.ts';
 import { BATON } from '../package/where.ts';
 import { runCli } from '../run-cli.ts';
 
-/** Agents that need no tokens: commands that wait until they are told, signal, or leave without a word. */
+/** Agents without a model: commands that wait for a message, signal, or exit without a signal. */
 const RUNBOOK = `
 [notify]
 desktop = false
@@ -69,7 +69,7 @@ beforeAll(async () => {
 
 afterAll(async () => world[Symbol.asyncDispose]());
 
-/** In this process: how the command starts as a process of its own is proved in `first-use.int.test.ts` and the documentation. */
+/** Runs in this process; `first-use.int.test.ts` and the documentation test the command as a separate process. */
 const baton = async (...args: string[]) => runCli(args, '', { env: world.env, cwd: world.repository });
 const json = async (...args: string[]): Promise<Record<string, never>> => {
   const { out, err } = await baton(...args, '--json');
@@ -77,7 +77,7 @@ const json = async (...args: string[]): Promise<Record<string, never>> => {
   return JSON.parse(out);
 };
 
-/** Starts something and leaves; its id. */
+/** Starts a run detached and returns its id. */
 async function start(...args: string[]): Promise<string> {
   const { id } = await json(...args, '--detach');
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -89,7 +89,7 @@ async function terminal(args: readonly string[], size = {}): Promise<Terminal> {
 }
 
 describe('baton run', () => {
-  it('tells how a pipeline goes, and ends with it', async () => {
+  it('shows the progress of a pipeline, and ends with it', async () => {
     const { code, out, err } = await baton('run', 'ship');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.replaceAll(/[0-9a-f]{8}/g, 'ID')).toBe(
@@ -110,7 +110,7 @@ describe('baton run', () => {
     expect(out).toMatch(/broken failed/);
   });
 
-  it('shows the end of what a step printed that failed, and where all of it is', async () => {
+  it("shows the end of a failed step's output, and where all of it is", async () => {
     const { code, out, err } = await baton('run', 'noisy');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     const shown =
@@ -127,7 +127,7 @@ describe('baton run', () => {
     expect((await baton('pipeline', 'wait', id)).out).toBe(sheet);
   });
 
-  it('shows the end of what a lost agent said, and how to see the rest', async () => {
+  it("shows the end of a lost agent's output, and how to see the rest", async () => {
     const { code, out } = await baton('run', 'lost');
     expect(code).toBe(1);
     const agent = /lost ([0-9a-f]{8}): queued/.exec(out)?.[1] ?? '';
@@ -185,7 +185,7 @@ describe('baton run', () => {
     expect(types.at(-1)).toBe('PipelineFinished');
   });
 
-  it('leaves a run alone with Ctrl-C, and says how to end it', async () => {
+  it('keeps a run running at Ctrl-C, and prints how to end it', async () => {
     await using shell = await terminal(['run', 'slow']);
     await shell.shows('patient: started');
     shell.type('\u0003');
@@ -213,7 +213,7 @@ describe('a runbook with mistakes', () => {
       const checked = (await baton('runbook', 'check')).err;
       const { code, out, err } = await baton(...args);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      // The same, without the lines of the file.
+      // The same output, without the lines of the file.
       const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
       expect(expected.match(/^Error: /gm)).toHaveLength(2);
       expect(err).toMatch(/^Error: .*modle\\u001b\[2J \[unknown-field\]$/m);
@@ -223,7 +223,7 @@ describe('a runbook with mistakes', () => {
 });
 
 describe('what needs a person', () => {
-  it('ends baton run with 3 and the decision; resolving it lets the pipeline go on', async () => {
+  it('ends baton run with 3 and the decision; resolving it continues the pipeline', async () => {
     const { code, out } = await baton('run', 'careful');
     expect(code).toBe(3);
     expect(out).toContain('Pipeline needs attention: careful');
@@ -273,7 +273,7 @@ describe('what needs a person', () => {
     expect((await baton('decision', 'undo', short)).err).toMatch(/took effect at .*: 3 \(Skip\)/);
   });
 
-  it('holds up the pipeline around a nested one, too', async () => {
+  it('holds the pipeline around a nested one, too', async () => {
     const { code, out } = await baton('run', 'outer');
     expect(code).toBe(3);
     expect(out).toMatch(
@@ -290,7 +290,7 @@ describe('what needs a person', () => {
     expect((await baton('pipeline', 'wait', outer)).code).toBe(0);
   });
 
-  it('is tried again where it waits, and run anew where it is over', async () => {
+  it('is retried if it waits, and run again if it has ended', async () => {
     const first = await start('run', 'careful');
     expect((await baton('pipeline', 'wait', first)).code).toBe(3);
     expect(await baton('pipeline', 'retry', first.slice(0, 8))).toEqual({
@@ -313,7 +313,7 @@ describe('what needs a person', () => {
     expect(await json('pipeline', 'show', next)).toMatchObject({ name: 'broken', status: 'failed' });
   });
 
-  it('is gone through in a terminal, one by one', async () => {
+  it('is shown in a terminal, one by one', async () => {
     expect(await baton('decision', 'review')).toEqual({ code: 0, out: 'No open decisions.\n', err: '' });
     const pipeline = await start('run', 'careful');
     expect((await baton('pipeline', 'wait', pipeline)).code).toBe(3);
@@ -336,7 +336,7 @@ describe('what needs a person', () => {
 });
 
 describe('baton agent', () => {
-  it('runs one by itself, shows it, follows its log and ends with it', async () => {
+  it('runs a standalone one, shows it, follows its log and ends with it', async () => {
     const id = await start('agent', 'run', 'patient');
     expect((await baton('agent', 'list')).out).toContain(id.slice(0, 8));
     await using log = await terminal(['agent', 'logs', '-f', id]);
@@ -349,7 +349,7 @@ describe('baton agent', () => {
     expect((await baton('agent', 'logs', id, '-n', '1')).out).toBe('Recorded: complete.\n');
   });
 
-  it('is talked with, line by line', async () => {
+  it('accepts messages, line by line', async () => {
     const id = await start('agent', 'run', 'listener');
     await using shell = await terminal(['agent', 'attach', id.slice(0, 8)]);
     await shell.shows('Ctrl-D detaches');
@@ -362,7 +362,7 @@ describe('baton agent', () => {
     expect(await json('agent', 'show', id)).toMatchObject({ outcome: 'done' });
   });
 
-  it('is left with Ctrl-D, and stopped', async () => {
+  it('is detached with Ctrl-D, and stopped', async () => {
     const id = await start('agent', 'run', 'listener');
     await using shell = await terminal(['agent', 'attach', id]);
     await shell.shows('Ctrl-D detaches');
@@ -373,7 +373,7 @@ describe('baton agent', () => {
     expect((await baton('agent', 'wait', id)).code).toBe(1);
   });
 
-  it('hears what others say of it', async () => {
+  it('accepts signals and reports about it from the command', async () => {
     const id = await start('agent', 'run', 'listener');
     await until('its process runs', async () => String((await json('agent', 'show', id))['process']) === 'running');
     expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe(
@@ -396,7 +396,7 @@ describe('baton agent', () => {
     );
   });
 
-  it('says that it does not know one', async () => {
+  it('reports an unknown one', async () => {
     const { code, err } = await baton('agent', 'show', '00000000');
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: .*00000000/);

@@ -42,7 +42,7 @@ it('shows a workflow as a live tree, while the daemon restarts and in a small te
   screen.resize(80, 20);
   await screen.shows(/ {2}· merge\n {2}· closer/);
 
-  // Enter moves nothing; Ctrl-C leaves, and the workflow goes on.
+  // Enter does nothing; Ctrl-C ends the screen, and the workflow continues.
   screen.type('\r\r');
   screen.type('\u0003');
   expect(await screen.exit()).toBe(130);

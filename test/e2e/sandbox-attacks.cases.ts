@@ -7,11 +7,14 @@ import { RunScene, type Shown } from '../../src/daemon/runs.cases.ts';
 import { countProcessesWith } from '../../src/sandbox/container/container.cases.ts';
 import { until } from '../processes/until.ts';
 
-/** An agent that commits, tries to get out, and then wants to outlive its timeout. What it is told stands in `said`. */
+/**
+ * An agent that commits, tries to escape, and then tries to outlive its timeout. Baton's answers are in the file
+ * `said`.
+ */
 export class AttackScene extends RunScene {
   readonly word = `7${process.pid}.01`;
 
-  /** `sandbox`: as in a runbook. */
+  /** Prepares the scene. `sandbox`: the setting of a runbook. */
   prepare(sandbox: string): void {
     const env = [
       `STATE = "${this.stateDir}"`,
@@ -55,7 +58,9 @@ export class AttackScene extends RunScene {
   }
 }
 
-/** Nothing that it tried had an effect, and its commit is in the repository. Returns what it was told. */
+/**
+ * Checks that none of its attempts had an effect, and that its commit is in the repository. Returns Baton's answers.
+ */
 export function proveAttack(scene: AttackScene, worktree: string): string {
   const { repository } = scene;
   const said = readFileSync(join(worktree, 'said'), 'utf8');
@@ -72,7 +77,7 @@ export function proveAttack(scene: AttackScene, worktree: string): string {
   return said;
 }
 
-/** Waits for the end of the agent; then none of its children is left. */
+/** Waits for the end of the agent, and checks that none of its children is left. */
 export async function proveEnd(scene: AttackScene, agent: string): Promise<Shown> {
   const shown = await scene.agent(agent, 30_000);
   expect(countProcessesWith(scene.word)).toBe(0);

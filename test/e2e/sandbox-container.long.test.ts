@@ -69,7 +69,7 @@ describe.skipIf(podman === NO_ENGINE)(`sessions in a container${why}`, () => {
     expect(attack.git('log', '-1', '--format=%s', 'stolen')).toBe('its work');
   });
 
-  it('say what the image lacks', async () => {
+  it('report what the image lacks', async () => {
     const attack = (scene = new AttackScene());
     attack.prepare(sandbox());
     attack.write(`sandbox = ${sandbox()}

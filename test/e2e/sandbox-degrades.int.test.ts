@@ -7,7 +7,7 @@ import { findLedgerFault } from '../processes/ledger.ts';
 import { PATIENCE_MS, RunWorld, type Shown } from '../processes/run-world.ts';
 import { withoutSandbox } from '../sandbox-words.ts';
 
-/** As bubblewrap is where the kernel allows no user namespaces. */
+/** A bubblewrap that fails as on a kernel without user namespaces. */
 const BWRAP = `#!/bin/sh
 case "$1" in --version) echo 'bubblewrap 0.8.0' && exit 0 ;; esac
 echo 'bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.' >&2
@@ -66,7 +66,7 @@ describe.skipIf(other.ok)(`without user namespaces${unless}`, { timeout: PATIENC
     rmSync(bin, { recursive: true });
   });
 
-  it('auto goes on without a sandbox, and one line says so wherever the session is shown', async () => {
+  it('auto continues without a sandbox, and one line reports that wherever the session is shown', async () => {
     const line = expect.stringMatching(/^No sandbox: .*No permissions to create new namespace/);
     expect(any).toMatchObject({ sandbox: { kind: 'none', network: 'host', notes: [line], summary: 'no sandbox' } });
     const [started] = await world.entries(any?.id ?? '', 'AgentStarted');
@@ -80,7 +80,7 @@ describe.skipIf(other.ok)(`without user namespaces${unless}`, { timeout: PATIENC
     expect(existsSync(join(folder, 'setup'))).toBe(true);
   });
 
-  it('sandbox = "bubblewrap" does not start the agent, and names the reason and what to do', () => {
+  it('sandbox = "bubblewrap" does not start the agent, and gives the reason and the fix', () => {
     expect(strict).toMatchObject({ status: 'failed', sandbox: null, pid: null, exit: null });
     const refusal = /sandbox = "bubblewrap" does not work here: .*No permissions to create new namespace.*\. \S.+/;
     expect(strict?.reason).toMatch(refusal);
@@ -89,7 +89,7 @@ describe.skipIf(other.ok)(`without user namespaces${unless}`, { timeout: PATIENC
     expect(world.world.baton(['status']).out).toMatch(refusal);
   });
 
-  it('doctor names the agent that cannot start, and nothing else is wrong', async () => {
+  it('doctor names the agent that cannot start, and no other fault', async () => {
     const { out } = world.world.baton(['doctor']);
     expect(out).toMatch(/^warning +bubblewrap .*No permissions to create new namespace/m);
     expect(out).toMatch(/^problem +runbook .*bubblewrap.* strict cannot start$/m);

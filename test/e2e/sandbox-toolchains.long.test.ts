@@ -11,17 +11,20 @@ import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 import { type NpmRegistry, startRegistry, TARBALL } from './npm-registry.ts';
 
-/** A project of one package manager: what installs it with a network, what an agent does, and what checks it without one. */
+/**
+ * A project with one package manager: a command that installs its dependencies with a network, an agent's command, and
+ * a check without a network.
+ */
 interface Toolchain {
   readonly name: string;
-  /** A command that works where it is installed. */
+  /** A command that succeeds if the toolchain is installed. */
   readonly probe: string;
   readonly files: Readonly<Record<string, string>>;
   readonly ignored: string;
   readonly install: string;
   readonly work: string;
   readonly check: string;
-  /** What the agent must have seen. */
+  /** What the agent's output must contain. */
   readonly said: readonly string[];
 }
 
@@ -44,7 +47,7 @@ const TOOLCHAINS: readonly Toolchain[] = [
     },
     ignored: 'node_modules\n',
     install: 'npm install --no-audit --no-fund --save shout',
-    // The worktree has what was installed; the cache of sessions is another one, and the registry is there to fill it.
+    // The worktree has the installed dependencies; the sessions' cache is separate, and the registry can fill it.
     work: 'node_modules/.bin/shout heard; cat ~/.npmrc; rm -rf node_modules; npm ci --no-audit --no-fund; rm -rf node_modules; npm ci --offline --no-audit --no-fund; npm test; git add package.json package-lock.json',
     check: 'npm ci --offline --no-audit --no-fund && npm test',
     said: ['HEARD', 'registry=http://127.0.0.1:'],
@@ -104,7 +107,7 @@ describe.each(CASES)('a project of $title', (toolchain) => {
       await using world = new World();
       prepareHome(world, registry);
       world.commit(world.repository, { ...toolchain.files, ...projectOf(toolchain, registry) }, 'the project');
-      // People have their name in the configuration of git, not in their environment.
+      // Users have their name in git's configuration, not in their environment.
       await world.startDaemon({ shell: 'unset $(env | grep -o ^GIT_[A-Z_]*)' });
       await world.order('task_create', { task_id: 'T1', title: 'Work' });
       const exited = await ended(world);
@@ -121,7 +124,7 @@ describe.each(CASES)('a project of $title', (toolchain) => {
       expect(await merged(world, branch, head)).toMatchObject({ outcome: 'merged', sandbox: 'bubblewrap' });
       const told = await readLedger(world);
       expect(told.find(({ type }) => type === 'AgentStarted')?.data).toMatchObject({ sandbox: 'bubblewrap' });
-      // Each cache was filled once, and nobody had the token.
+      // Each cache was filled once, without the token.
       const tarballs = registry.asked.filter(({ request }) => request === `GET ${TARBALL}`);
       expect(tarballs).toHaveLength(toolchain.name === 'npm' ? 2 : 0);
       expect(registry.asked.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
@@ -129,7 +132,7 @@ describe.each(CASES)('a project of $title', (toolchain) => {
   );
 });
 
-/** A home with the toolchains of this machine's user, settings, and what no session may see. */
+/** A home with the toolchains of this machine's user, settings, and files that no session may see. */
 function prepareHome({ folder }: World, { port, url }: NpmRegistry): void {
   for (const name of ['.pyenv', '.rustup', '.cargo/bin']) {
     const own = join(homedir(), name);
@@ -187,7 +190,7 @@ async function merged(world: World, branch: string, head: string): Promise<unkno
   return until('the merge has ended', find, 120_000);
 }
 
-/** Of the agent. Without what it needs there is none. */
+/** Waits for the agent's exit. Throws if a command before it failed. */
 async function ended(world: World): Promise<Entry['data']> {
   const find = async (): Promise<Entry['data'] | undefined> => {
     const told = await readLedger(world);

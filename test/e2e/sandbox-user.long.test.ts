@@ -12,7 +12,7 @@ const isRoot = process.getuid?.() === 0;
 describe.skipIf(!isRoot)(
   `sessions as another user${isRoot ? '' : ' (NOT RUN: only root can become another user)'}`,
   () => {
-    // No user of the machine has this id.
+    // Ids that no user of the machine has.
     const [uid, gid] = [64_000 + (process.pid % 1000), 63_000];
     const system = `/tmp/baton-user-system-${process.pid}`;
     let scene: WorkflowScene | AttackScene | undefined;
@@ -24,7 +24,7 @@ describe.skipIf(!isRoot)(
       chownSync(sessions, 0, gid);
       chmodSync(sessions, 0o3770);
       process.env['BATON_TEST_SYSTEM'] = system;
-      // The agent's user must be able to enter the folders above the project.
+      // The agent's user needs access to the project's parent folders.
       chmodSync(tmpdir(), tmpdir() === '/tmp' ? 0o1777 : 0o711);
     });
     afterEach(async () => {

@@ -15,7 +15,7 @@ const QUICK = {
   BATON_RESTART_TRIES: '3',
 };
 
-/** A world whose daemon is started again after a crash; whatever is left of it goes at the end. */
+/** A world whose daemon is restarted after a crash; disposing ends everything that is left. */
 async function openWorld(): Promise<World & AsyncDisposable> {
   const world = new World(QUICK);
   const dispose = world[Symbol.asyncDispose].bind(world);
@@ -34,7 +34,7 @@ const running = (world: World, program: RegExp): number[] =>
 const watchdogs = (world: World): number[] => running(world, /watchdog(?:\/main\.ts|\.cjs)/);
 const daemons = (world: World): number[] => running(world, /daemon(?:\/main\.ts|\.cjs)/);
 
-/** When a daemon listens that is not the one with this id, beside one watchdog. */
+/** Waits until a daemon with another id listens, beside one watchdog. */
 async function another(world: World, than: number): Promise<number> {
   return until(
     'another daemon listens',
@@ -47,9 +47,9 @@ async function another(world: World, than: number): Promise<number> {
 }
 
 describe('a daemon that crashed', { timeout: 60_000 }, () => {
-  it('is started again by its watchdog, which it replaces in its turn, until baton down', async () => {
+  it('is restarted by its watchdog, which it then replaces, until baton down', async () => {
     await using world = await openWorld();
-    // From the moment when it can be found: it may be killed in the next one.
+    // From here on the daemon can be found, and may be killed at any moment.
     expect(watchdogs(world)).toHaveLength(1);
     await world.order('task_create', { task_id: 'A', title: 'kept' });
     kill(world.daemonPid);
@@ -64,12 +64,12 @@ describe('a daemon that crashed', { timeout: 60_000 }, () => {
     kill(second);
     await another(world, second);
     expect(world.baton(['down'])).toMatchObject({ code: 0 });
-    // With both gone there is nobody who could start it.
+    // Without daemon and watchdog, nothing can start a daemon.
     await until('both have gone', () => everybody(world).length === 0, 10_000);
     expect(world.baton(['up'])).toMatchObject({ code: 0 });
   });
 
-  it('stays away if baton down came first, and while it cannot start is tried a few times, which status shows', async () => {
+  it('is not restarted after baton down, and is retried a few times while it cannot start, as status shows', async () => {
     await using world = await openWorld();
     await until('it has a watchdog', () => watchdogs(world).length === 1, 10_000);
     recordDownIntent(world.stateDir);
@@ -91,7 +91,7 @@ describe('a daemon that crashed', { timeout: 60_000 }, () => {
   });
 });
 
-it('up --install-service writes a file that it can remove, and leaves one of somebody else alone', async () => {
+it("up --install-service writes a file that it can remove, and does not change another author's", async () => {
   await using world = new World();
   const install = world.baton(['up', '--install-service']);
   const [, path = ''] = /^Wrote (.*)\.\n/.exec(install.out) ?? [];

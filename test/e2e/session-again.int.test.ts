@@ -9,7 +9,7 @@ const script = join(world.scene.folder, 'agent.yaml');
 
 const RECORD = `printf '{"task_id":"T1","branch":"feature/t1","commit_sha":"%s","tests_run":[],"summary":"one","blockers":[],"files_changed":["a.txt"],"related_thought_records":[]}' $(git rev-parse HEAD) | baton thought record -`;
 
-/** What the next session does, and says that it did. */
+/** Sets the next session's work, and its report of that work. */
 function play(steps: readonly object[], files_modified: readonly object[]): void {
   const at = '2026-01-01T00:00:00Z';
   const log = ['did it', 'nothing else'].map((message) => ({ level: 'info', message, timestamp: at }));
@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => world.end());
 
-it('work that broke a constraint is not forgiven by the next session, unless it is taken back', async () => {
+it('work that broke a constraint is not accepted in the next session, unless it is reverted', async () => {
   const write = (path: string): object => ({ write: { path, text: 'x' } });
   play(
     [write('a.txt'), write('b.txt'), { commit: 'one' }, { run: RECORD }],
@@ -55,7 +55,7 @@ it('work that broke a constraint is not forgiven by the next session, unless it 
   const tooMany = ['max_files: 2 files differ from the base, 1 allowed'];
   const first = await nextMeasured(1);
   expect(first).toMatchObject({ violations: tooMany, file_count: 2 });
-  // It changes nothing, and says so: that is true, and the files are still there.
+  // It changes nothing and reports so correctly; the earlier files are still there.
   play([], []);
   await world.ask('task_unblock', { task_id: 'T1', reason: 'try again' });
   expect(await nextMeasured(2)).toMatchObject({ violations: tooMany, file_count: 0, base: first?.['head'] });

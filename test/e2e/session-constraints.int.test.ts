@@ -6,21 +6,27 @@ import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { someOf } from '../lanes.ts';
 
-/** What a session does, and what is found against it, while its result claims that all is well. */
+/** A session's work and Baton's findings, while its result claims that there are none. */
 interface Case {
   readonly name: string;
-  /** Before its result and its exit signal. */
+  /** The steps before its result and its exit signal. */
   readonly steps: readonly object[];
-  /** What the result says it changed. */
+  /** The changes that the result claims. */
   readonly claims: readonly string[];
   readonly found: readonly RegExp[];
-  /** Git itself sees nothing of it. Only without a sandbox: in one the session can change its own git directory only. */
+  /**
+   * Set if git itself does not show it. Only without a sandbox, since a sandboxed session can change only its own git
+   * directory.
+   */
   readonly isUnseen?: boolean;
 }
 
 const write = (path: string, text: string): object => ({ write: { path, text } });
 
-/** Manifests that are there before, with nothing but `known` in them. The other package managers: `find-new-dependencies.test.ts`. */
+/**
+ * Manifests that exist before, with only `known` in them. For other package managers see
+ * `find-new-dependencies.test.ts`.
+ */
 const BEFORE: Readonly<Record<string, string>> = {
   'package.json': '{"dependencies":{"known":"1.0.0"}}',
   'package-lock.json': '{"lockfileVersion":3,"packages":{"":{},"node_modules/known":{"version":"1.0.0"}}}',
@@ -33,7 +39,7 @@ const adds = (name: string, path: string, text: string, found: RegExp): Case => 
   found: [found],
 });
 
-/** Who has committed owes a record as well, whatever else is wrong with it. */
+/** A session with commits owes a record too, whatever the other findings are. */
 const RECORD = `printf '{"task_id":"T002","branch":"feature/t002","commit_sha":"%s","tests_run":[],"summary":"one","blockers":[],"files_changed":["a.txt"],"related_thought_records":[]}' $(git rev-parse HEAD) | baton thought record -`;
 
 const EVERY_CASE: readonly Case[] = [
@@ -72,7 +78,7 @@ const EVERY_CASE: readonly Case[] = [
 
 const CASES = someOf(EVERY_CASE, 0, 4);
 const HONEST: Case = { name: 'honest', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
-/** It hands its result in, and does not leave. On a busy machine the others take their time, too. */
+/** A session that submits its result and does not exit. On a busy machine the other sessions are slow too. */
 const SLOW: Case = { name: 'slow', steps: [write('a.txt', 'x')], claims: ['a.txt'], found: [] };
 const ALL = [...CASES, HONEST, SLOW];
 const idOf = (index: number): string => `T${String(index + 1).padStart(3, '0')}`;
@@ -134,7 +140,7 @@ function of(id: string, type: string): Told['data'] | undefined {
   return entries.find((each) => each.type === type && each.data['task_id'] === id)?.data;
 }
 
-describe('a session that breaks its mission, and says that all is well', () => {
+describe('a session that breaks its mission, and reports success', () => {
   it.each(CASES.map((each, i) => [each.name, idOf(i), each] as const))(
     'is caught: %s',
     async (_, id, { found, steps, isUnseen = false }) => {
@@ -154,7 +160,7 @@ describe('a session that breaks its mission, and says that all is well', () => {
     },
   );
 
-  it('is caught where it takes too long, and what it did is measured', () => {
+  it('is detected if it takes too long, and its work is measured', () => {
     const id = idOf(ALL.indexOf(SLOW));
     expect(of(id, 'SessionMeasured')).toMatchObject({ file_count: 1, violations: ['timeout: ended after 8 seconds'] });
     expect(of(id, 'ClaimFailed')).toMatchObject({ reason: expect.stringContaining('timed out') });
@@ -170,7 +176,7 @@ describe('a session that breaks its mission, and says that all is well', () => {
     expect(main).toBe('manifests\n');
   });
 
-  it('is no other than one that keeps to it', () => {
+  it('differs from one that keeps its mission', () => {
     const id = idOf(ALL.indexOf(HONEST));
     expect(of(id, 'AgentSessionCompleted')).toMatchObject({ exit_reason: 'completed', next_phase: 'CI_PENDING' });
     expect(of(id, 'SessionMeasured')).toMatchObject({ violations: [], file_count: 1 });

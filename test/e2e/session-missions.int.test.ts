@@ -16,7 +16,7 @@ afterEach(async () => world.end());
 const git = (...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' }).trim();
 
-/** A file of the repository, committed. */
+/** Commits a file of the repository. */
 function keep(path: string, text: string): void {
   mkdirSync(dirname(join(world.repository, path)), { recursive: true });
   writeFileSync(join(world.repository, path), text);
@@ -24,7 +24,7 @@ function keep(path: string, text: string): void {
   git('-C', world.repository, 'commit', '-q', '-m', `add ${path}`);
 }
 
-/** A worker with the scripted agent, which plays these steps on whatever task there is. */
+/** A worker with the scripted agent, which plays these steps on any task. */
 function script(steps: string, more = ''): void {
   writeFileSync(join(world.scene.folder, 'script.yaml'), steps);
   world.write(`
@@ -65,7 +65,7 @@ async function entry(type: string): Promise<Told> {
   return (await find()) as Told;
 }
 
-/** What Baton said to the session. */
+/** Baton's messages to the session. */
 async function readSaid(): Promise<string> {
   const { data } = await entry('SessionPrepared');
   return readFileSync(join(String(data['workspace']), '.baton/session/said'), 'utf8');
@@ -102,7 +102,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     expect(existsSync(join(workspace, '.baton/session/epic.md'))).toBe(true);
   });
 
-  it('is held to the runbook in force when it starts, also if that was adopted under a daemon that runs', async () => {
+  it('follows the runbook in force at its start, even if that was adopted under a running daemon', async () => {
     const steps = `steps:${result('[]').replaceAll('T001', 'T002')}${EXIT}`;
     script(steps, '[workspace]\nsetup = "exit 3"\n[limits]\nmax_files = 3');
     await world.start();
@@ -117,7 +117,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
   });
 
   inLongLane(() => {
-    it('has its mission, whatever a session before has put in its place', async () => {
+    it('has its mission, whatever an earlier session has put in its place', async () => {
       keep('docs/ask.md', 'Please do it.');
       script(`steps:
     - run: 'if [ -e seen ]; then cp .baton/session/task.md seen; else touch seen; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
@@ -135,8 +135,8 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
       expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
     });
 
-    it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
-      // From a sandbox the worktree follows to other branches only.
+    it('keeps its worktree while its task continues, even if it has left its branch', async () => {
+      // In a sandbox the worktree can only follow other branches.
       script(
         `steps:
     - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
@@ -152,7 +152,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
       });
     });
 
-    it('that does what it was asked is measured, and its task goes on', async () => {
+    it('that does its mission is measured, and its task continues', async () => {
       script(
         `steps:
   - write: { path: a.txt, text: hello }${result('[{ path: a.txt, action: created }]')}${EXIT}`,
@@ -173,7 +173,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     });
   });
 
-  it('shows for its work only what is its own: the bundle is compared with the worktree', async () => {
+  it('can show only its own work as evidence: the bundle is compared with the worktree', async () => {
     const bundle = (head: string, task = 'T001'): string =>
       `printf '{"task_id":"${task}","phase":"IMPLEMENTATION","head_sha":"%s","commands":[],"files":[],"next_step":"review"}' ${head} > .baton/session/e.json`;
     const exit = `baton emit exit '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed","evidence_bundle_ref":".baton/session/e.json"}'`;
@@ -193,7 +193,7 @@ ${tried('$(git rev-parse HEAD)')}
   });
 
   inLongLane(() => {
-    it('that owes a result and has none does not complete, whatever it says', async () => {
+    it('that owes a result and has none does not complete, whatever it reports', async () => {
       script(`steps:
     - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'' 2> .baton/session/said; echo nonsense > r.yaml; baton result submit r.yaml; rm r.yaml'
     - stop

@@ -12,12 +12,12 @@ const git = (folder: string, ...args: string[]): string =>
     encoding: 'utf8',
   }).trim();
 
-/** Something in a worktree that must not get lost, and how it is seen that it is still there. */
+/** Content of a worktree that must not be lost, and how to check that it still exists. */
 interface Content {
   readonly name: string;
   readonly put: (worktree: string) => void;
   readonly isThere: (worktree: string) => boolean;
-  /** What people are told holds the worktree. */
+  /** What the message to people lists. */
   readonly listed: RegExp;
 }
 
@@ -103,20 +103,21 @@ const CONTENTS: readonly Content[] = [
 const idOf = (index: number): string => `T${String(index + 1).padStart(3, '0')}`;
 
 /**
- * Twelve tasks at most, three sessions each: the content that each first session puts into its worktree is still there after everything that can
- * happen to a session. What holds a worktree is proved for every content in `src/git/worktree/remove-worktree.int.test.ts`.
+ * At most twelve tasks with three sessions each: the content that each first session puts into its worktree still
+ * exists after everything that can happen to a session. `src/git/worktree/remove-worktree.int.test.ts` tests for every
+ * content that it keeps its worktree.
  */
 export function proveWorkspaces(isChosen: (name: string) => boolean): void {
   const contents = CONTENTS.filter(({ name }) => isChosen(name));
   const tasks = [...contents.map(({ name }) => name), 'tidy', 'clean'];
 
   const world = new RunScene();
-  /** By what was tried, then by task: whether everything was still there afterwards. */
+  /** Whether everything still existed after each attempt, by task. */
   const after = new Map<string, readonly boolean[]>();
   let kept: readonly { path: string; holds: readonly string[]; needed: string | null }[] = [];
   let removed: readonly string[] = [];
   let places: readonly string[] = [];
-  /** What closing each of them came to. */
+  /** The result of closing each task. */
   const closed = new Map<string, string>();
 
   beforeAll(async () => {
@@ -196,7 +197,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
     after.set(what, contents.map(isThere));
   }
 
-  /** The agents of the how-manieth session of each task, when they run. */
+  /** The agents of each task's nth session, once they run. */
   async function agents(epoch: number): Promise<Shown[]> {
     const find = async () =>
       (await world.ask<{ agents: Shown[] }>('agent_list')).agents.filter(({ process }) => process === 'running');
@@ -234,7 +235,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
   }
 
   describe('the worktree of a task', () => {
-    it('has what git does not bring along, once', () => {
+    it('gets files that git does not contain, once', () => {
       const place = places[1] ?? '';
       expect(lstatSync(join(place, 'node_modules')).isSymbolicLink()).toBe(true);
       expect(existsSync(join(place, 'node_modules/x'))).toBe(true);
@@ -243,7 +244,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       expect(text(join(place, '.baton/setup.txt'))).toBe('set up\n');
     });
 
-    it('is the same for every session of the task, with the same port, which no other has', async () => {
+    it('is the same for every session of the task, with the same unique port', async () => {
       const prepared = (await world.entries()).filter(({ type }) => type === 'SessionPrepared').map(({ data }) => data);
       for (const i of tasks.keys()) {
         const own = prepared.filter(({ task_id }) => task_id === idOf(i));
@@ -271,7 +272,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       },
     );
 
-    it('goes with its branch where nothing would be lost', () => {
+    it('is removed with its branch if nothing would be lost', () => {
       expect(removed).toEqual([places.at(-1)]);
       const [tidy, clean] = ['tidy', 'clean'].map(
         (name) => `feature/${idOf(tasks.indexOf(name)).toLowerCase()}-${name}`,

@@ -12,7 +12,7 @@ const RUNBOOK = `
   steps = [{ name = "work", run = { agent = "worker" } }]`;
 
 describe('a signal that was accepted into the outbox', { timeout: PATIENCE_MS * 2 }, () => {
-  it('counts before the end of its process, which the daemon learns of by itself', async () => {
+  it('counts before the exit of its process, which the daemon finds by itself', async () => {
     await using world = await RunWorld.open({ runbook: RUNBOOK, scripts: { 'works.yaml': '- hang' } });
     const id = await world.run('p');
     const agentId = await world.agentIn(id, 'work');
@@ -23,7 +23,7 @@ describe('a signal that was accepted into the outbox', { timeout: PATIENCE_MS * 
     const input = JSON.stringify({ kind: 'complete', message: 'done while you were stopped' });
     const { token, supervisor } = identityOf(world, agentId);
     expect(keepCall(outbox, { ...call, input, token, keptAt: new Date().toISOString() })).toBe(true);
-    // Nothing is left that could report the end: the daemon sees it in the list of processes.
+    // No process is left to report the end: the daemon finds it in the list of processes.
     for (const pid of [supervisor, ...world.processesOf(agentId)]) killIfThere(pid);
     process.kill(world.world.daemonPid, 'SIGCONT');
     expect(await world.pipeline(id)).toMatchObject({
@@ -47,6 +47,6 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended with the one before it.
+    // The process ended with the previous one.
   }
 }

@@ -11,7 +11,7 @@ interface Status {
 }
 
 it(
-  'status reports a daemon that hangs, within seconds, and says that it hung when it goes on',
+  'status reports a daemon that hangs, within seconds, and that it hung when it continues',
   { timeout: 90_000 },
   async () => {
     await using world = await World.open({ BATON_ANSWER_MS: '4000', BATON_LOOP_LAG_MS: '1000' });

@@ -21,7 +21,7 @@ steps = [{ name = "first", run = "true" }, { name = "work", run = { agent = "pat
 steps = [{ name = "review", run = { agent = "silent" } }]
 `;
 
-it('shows a live tree, calls when a person is needed, and never says that all is well when nobody knows', async () => {
+it('shows a live tree, notifies when a person is needed, and never shows the all-clear without the daemon', async () => {
   await using world = new World();
   world.commit(world.repository, { 'baton.toml': RUNBOOK }, 'a runbook');
   await world.startDaemon();
@@ -63,7 +63,7 @@ it('shows a live tree, calls when a person is needed, and never says that all is
   world.write(world.repository, { go: '' });
 });
 
-it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () => {
+it('exits with Ctrl-C, and does not restart a stopped daemon', async () => {
   await using world = new World();
   await world.startDaemon();
   await using screen = new Terminal([process.execPath, BATON, 'status', '--watch'], {
@@ -71,7 +71,7 @@ it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () =
     env: world.env,
   });
   await screen.shows('Nothing needs you');
-  // Nothing is recorded when a runbook breaks: it is seen all the same.
+  // A broken runbook records no entry, but is still shown.
   world.write(world.repository, { 'baton.toml': '[agent.a]\nrun = "true"\n' });
   await screen.shows('1 broken runbook needs you, nothing runs.');
   await screen.shows('baton.toml has errors');
@@ -84,7 +84,7 @@ it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () =
   expect(world.baton(['down']).out).toBe('Baton was not running.\n');
 });
 
-it('prints lines where nobody looks, and NDJSON where a program does', async () => {
+it('prints lines without a terminal, and NDJSON for programs', async () => {
   await using world = new World();
   await world.startDaemon();
   const { spawn } = await import('node:child_process');

@@ -28,7 +28,10 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** What a person sees at each checkpoint, what they must not see, and what they answer. The int lane ends after the second review question. */
+/**
+ * What a person sees at each checkpoint, what they must not see, and their answer. The int lane ends after the second
+ * review question.
+ */
 const WALK: readonly Checkpoint[] = [
   {
     stage: 'requested',
@@ -59,7 +62,7 @@ const WALK: readonly Checkpoint[] = [
       `- ${WORDS.fixed} (location: src/parse-duration.js:1)`,
       /[\d,]+ tokens, \$0\.(?:50|75), \d+s of work/,
     ],
-    // The check of an earlier commit is no evidence against this one, and an answer without a note is none for it.
+    // The check of an earlier commit is no evidence about this one, and neither is an answer without a note.
     hides: [WORDS.output, 'Decision: Accept the issue'],
     choose: 'Send back with a note',
     note: WORDS.sentBack,
@@ -75,14 +78,14 @@ interface Checkpoint {
   readonly stage: string;
   readonly shows: readonly (string | RegExp)[];
   readonly hides?: readonly string[];
-  /** The command that takes the answer. */
+  /** The command that sends the answer. */
   readonly by?: 'the run' | 'resolve' | 'review';
-  /** The label of an option; the recommended one if absent. */
+  /** The label of an option; default: the recommended one. */
   readonly choose?: string;
   readonly note?: string;
 }
 
-/** Each session of the agents checks that it got the notes, too: `test/processes/supervised-agents.mjs`. */
+/** Each agent's session also checks that it got the notes: `test/processes/supervised-agents.mjs`. */
 it('a person decides every checkpoint of a supervised workflow from the terminal alone', async () => {
   scene = supervised();
   await scene.start();
@@ -92,19 +95,19 @@ it('a person decides every checkpoint of a supervised workflow from the terminal
   expect(seen).toMatch(/\n\[0\] \$ $/);
 }, 150_000);
 
-/** Judges the question on the screen and answers it. Returns what the terminal shows next. */
+/** Checks the question on the screen and answers it. Returns the next screen. */
 async function decide(person: Shell, checkpoint: Checkpoint, seen: string): Promise<string> {
   const { stage, shows, hides = [], by = 'the run', choose, note = '' } = checkpoint;
   const asked = [...seen.matchAll(/^([0-9a-f]{8}) {2}Task needs attention: W-00001 .*? {2}\(/gm)].at(-1);
   const screen = seen.slice(asked?.index);
-  // A session that lacks something has blocked the task, and the decision tells what it was.
+  // A session that lacks something has blocked the task, and the decision states what.
   expect(screen).toContain(`Task needs attention: W-00001 ${stage}  (`);
   for (const each of shows) expect(screen).toMatch(each);
   for (const each of hides) expect(screen).not.toContain(each);
   const label = choose === undefined ? /(\d)\. .* \(recommended\)$/m : new RegExp(`(\\d)\\. ${choose}`);
   const [id = '', option = ''] = [asked?.[1], label.exec(screen)?.[1]];
   if (by === 'the run') return answer(person, option, note, ASKED);
-  // The person leaves, looks closer, answers with another command, and follows the run again.
+  // The person quits, looks at the details, answers with another command, and follows the run again.
   expect(await person.types('q')).toMatch(/baton run --follow W-00001\n\[3\] \$ $/);
   const look = by === 'resolve' ? `baton decision show ${id}` : 'baton task diff W-00001';
   expect(await person.types(look)).toContain(
@@ -121,14 +124,14 @@ async function decide(person: Shell, checkpoint: Checkpoint, seen: string): Prom
 async function answer(person: Shell, option: string, note: string, waitsFor = ENDED): Promise<string> {
   const question = await person.types(option, /: $/);
   if (question.includes('What must change')) {
-    // It is asked for again.
+    // The question is asked again.
     expect(await person.types('', ASKED)).toContain('Error: ');
     await person.types(option, /What must change: $/);
   }
   return person.types(note, waitsFor);
 }
 
-/** The sample repository with agents that check what they were given. The check is cheap, and fails for the first change. */
+/** The sample repository with agents that check their input. The check is quick, and fails for the first change. */
 function supervised(): WorkflowScene {
   const made = new WorkflowScene((toml) =>
     toml
@@ -150,7 +153,7 @@ function supervised(): WorkflowScene {
   return made;
 }
 
-/** With `baton` on the PATH. */
+/** A shell with `baton` on the PATH. */
 async function openShell({ repository: cwd, scene: { folder, env } }: WorkflowScene): Promise<Shell> {
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { refusalOf, tokenOf } from '../processes/answers.ts';
 import { World } from '../processes/world.ts';
 
-it('a task that nobody wants is cancelled: its holder loses it, what comes after it waits, and somebody may change their mind', async () => {
+it('a cancelled task: its holder loses it, its dependants wait, and it can be reinstated', async () => {
   await using world = await World.open();
   await world.order('task_create', { task_id: 'T1', title: 'x' });
   await world.order('task_create', { task_id: 'T2', title: 'y', after: ['T1'] });
@@ -32,7 +32,7 @@ it('a task that nobody wants is cancelled: its holder loses it, what comes after
   expect(await world.order('task_get', { task_id: 'T1' })).toMatchObject({ claimable: true });
 });
 
-it('a project whose ledger is wanted elsewhere is refused, and nothing is kept here instead', async () => {
+it('a project whose ledger belongs on another store is refused, and nothing is recorded here instead', async () => {
   await using world = await World.open();
   world.write(world.repository, { 'baton.toml': 'store = "postgres://nobody@127.0.0.1:1/none"\n' });
   const refused = world.baton(['task', 'list']);

@@ -6,8 +6,8 @@ import { findLedgerFault, readLedger } from '../processes/ledger.ts';
 import { exitSignal, record } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
 
-/** Commands share commits, and must not share each other's faults. */
-it('what no ledger can hold is refused to whoever said it, and to nobody else', async () => {
+/** Commands share commits, but must not share each other's errors. */
+it('what no ledger can hold is refused only to its sender', async () => {
   await using world = await World.open({ SERVICE_PASSWORD: 'abcdefg1' });
   const commit = world.git(world.repository, 'rev-parse', 'HEAD');
   for (const id of ['T0', 'T1']) await world.order('task_create', { task_id: id, title: id });
@@ -17,7 +17,7 @@ it('what no ledger can hold is refused to whoever said it, and to nobody else', 
   for (let i = 0; i < 40; i += 1) deep = { deep };
   for (const [more, code] of [
     [{ summary: 'x'.repeat(100_000) }, 'too-large'],
-    // What stands there instead of a secret is longer.
+    // The replacement is longer than the secret.
     [{ summary: 'abcdefg1 '.repeat(5000) }, 'too-large'],
     [{ blockers: [{ confidence: 0.5 }] }, 'bad-request'],
     [{ blockers: [deep] }, 'bad-request'],
@@ -33,7 +33,7 @@ it('what no ledger can hold is refused to whoever said it, and to nobody else', 
     expect(others.filter(({ ok }) => !ok)).toEqual([]);
     expect((await readLedger(world)).length - before.length).toBe(40);
   }
-  // It will never fit: to keep it, and to try again for ever, would help nobody.
+  // The call will never fit, so keeping and repeating it would be useless.
   expect(listKept(stateFiles(world.stateDir).outbox)).toEqual([]);
   resultOf(await session.call('thought_record', record('T0', commit)));
   expect(await findLedgerFault(world)).toBeUndefined();
@@ -49,7 +49,7 @@ it.each([
       AGENT_EXIT_PROTOCOL_ENABLED: 'true',
       SERVICE_PASSWORD: 'Zebra "41" Quartz',
     });
-    // Work that is not on main: nothing for the next daemon to wonder about.
+    // The work is not on main, so the next daemon finds no contradiction.
     world.git(world.repository, 'switch', '--create', 'feature/t0');
     world.commit(world.repository, { 'work.txt': 'done\n' }, 'the work');
     const commit = world.git(world.repository, 'rev-parse', 'HEAD');
@@ -69,7 +69,7 @@ it.each([
     const before = await told();
     expect(before).not.toContain(JSON.stringify(secret).slice(1, -1));
     expect(before).toContain('The key [redacted:');
-    // The same signal is still the same.
+    // The repeated signal counts as the same.
     expect(resultOf(await session.forward('exit_signal', signal))).toEqual(first);
     await world.endDaemon();
     await world.startDaemon();

@@ -11,7 +11,7 @@ beforeEach(async () => {
   scene = new WorkflowScene((toml) =>
     toml.replace('exit_protocol = true\n', '').replace('run = "scripted agents/implementer.yaml"', 'run = "sleep 60"'),
   );
-  // The issue-manager writes its handoff by a command, and its exit signal into its own output.
+  // The issue-manager sends its handoff by a command, and prints its exit signal.
   scene.edit('agents/hand-on.mjs', (text) =>
     text
       .replace('summary, values)', 'summary, values, exits = true)')
@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(async () => scene.end());
 
 it(
-  'its sessions end by exit signals although the flag is off; cancelled, nothing of it is left',
+  'its sessions end by exit signals although the flag is off; if cancelled, nothing of it is left',
   { timeout: 60_000 },
   async () => {
     const id = await scene.run('issue', 'Add a thing');
@@ -45,7 +45,7 @@ it(
     const exits = (await scene.story(id)).filter(({ type }) => type === 'AgentSessionCompleted');
     expect(exits.map(({ data }) => data['exit_reason'])).toEqual(['completed', 'completed']);
 
-    // Another task, claimed by hand, goes by the flag.
+    // Another task, claimed by hand, follows the flag.
     await scene.ask('task_create', { task_id: 'A', title: 'by hand' });
     const { token } = await scene.ask<{ token: string }>('task_claim', { task_id: 'A', as: 'ada' });
     const refused = await scene.call('exit_signal', exitSignal('IMPLEMENTATION'), token);

@@ -22,19 +22,19 @@ describe(`${COUNT} workflows at once, on the same lines of the same files`, () =
     const words = Array.from({ length: COUNT }, (_, i) => `word${i}`);
     const ids = await Promise.all(words.map(async (word) => crowd.run('issue', `Add ${word}`)));
     const reasons = await crowd.untilClosed(ids, COUNT * 100_000);
-    // Whoever had to be asked was asked for a reason that a person understands.
+    // Every decision has a reason that people understand.
     for (const reason of reasons) expect(reason).toMatch(/too many rounds|is blocked/);
     const merges = crowd.git('rev-list', '--first-parent', '--reverse', `${first}..main`).split('\n');
     expect(merges).toHaveLength(COUNT);
     for (const sha of merges) expect(testsAt(crowd.repository, sha)).toBe('passed');
     for (const word of words) expect(crowd.git('show', 'main:src/words.js')).toContain(`'${word}'`);
-    // They were in each other's way.
+    // The tasks interfered with each other.
     const outcomes = (await crowd.entries()).flatMap(({ type, data }) =>
       type === 'MergeFinished' ? [String(data['outcome'])] : [],
     );
     expect(outcomes).toContain('conflict');
     expect(outcomes.filter((outcome) => outcome === 'merged')).toHaveLength(COUNT);
-    // No commit is lost: Baton's own repository keeps what every session left, also after its branch was removed.
+    // No commit is lost: Baton's own repository keeps every session's commits, even after its branch was removed.
     const measured = (await crowd.entries()).filter(({ type }) => type === 'SessionMeasured');
     const [own = ''] = globSync('repositories/*.git', { cwd: crowd.scene.stateDir });
     const reachable = new Set(

@@ -7,14 +7,14 @@ import { BATON, COMPILE_CACHE } from '../package/where.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The one walk through a whole workflow in this lane. The others, with other turns, are in the long lane (`workflow-*.long.test.ts`). */
+/** The only walk through a whole workflow in this lane. The others are in the long lane (`workflow-*.long.test.ts`). */
 describe('npm start', () => {
   it(
-    'goes from a request to a merge and leaves one folder, whose record anybody can check',
+    'goes from a request to a merge and leaves one folder, whose record can be verified by others',
     { timeout: 180_000 },
     () => {
       const place = makePlace();
-      // Whatever the user's git is set to is not the demo's.
+      // The user's git settings must not affect the demo.
       writeFileSync(join(place, '.gitconfig'), '[commit]\n gpgsign = true\n[core]\n hooksPath = hooks-that-refuse\n');
       const ran = spawnSync(process.execPath, ['scripts/demo.ts'], {
         cwd: ROOT,
@@ -41,10 +41,10 @@ describe('npm start', () => {
         'http://127.0.0.1:',
       ])
         expect(said).toContain(words);
-      // Nothing runs any more.
+      // No process is running any more.
       expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
       expect(processesNaming(folder)).toEqual([]);
-      // The daemon's own state, which it saved at its end, is what the entries say.
+      // The state that the daemon saved at its end equals the folded entries.
       const env = { PATH: process.env['PATH'], BATON_STATE_DIR: join(folder, 'state') };
       const verify = [BATON, 'ledger', 'verify', '--json', '--project', join(folder, 'sample')];
       const verified = spawnSync(process.execPath, verify, { env, encoding: 'utf8' });
@@ -55,7 +55,7 @@ describe('npm start', () => {
       expect(checked.stdout).toMatch(
         /^(\d+) of \1 messages are tied to commits\n\d+ entries and \d+ commits are as they were recorded$/m,
       );
-      // It notices what is wrong: another word, a missing end, another repository.
+      // The verification detects another word, a missing end, and another repository.
       const lines = readFileSync(ledger, 'utf8').trimEnd().split('\n');
       const broken: [string[], string][] = [
         [lines.map((line) => line.replace('"outcome":"failed"', '"outcome":"passed"')), 'FAILED'],
@@ -78,7 +78,7 @@ describe('npm start', () => {
 });
 
 describe('baton demo', () => {
-  it('names what is missing if there is no git, and makes nothing', () => {
+  it('names what is missing if there is no git, and creates nothing', () => {
     const place = makePlace();
     const env = { PATH: place, HOME: place, TMPDIR: place };
     const ran = spawnSync(process.execPath, [BATON, 'demo'], { encoding: 'utf8', env });
@@ -97,13 +97,13 @@ interface Entry {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The last line of an export is a checkpoint. */
+/** Parses an entry; the last line of an export is a checkpoint. */
 function entryIn(line: string): Entry[] {
   const { entry }: { entry?: Entry } = JSON.parse(line);
   return entry === undefined ? [] : [entry];
 }
 
-/** Every handoff, every phase and every gate, in this order. */
+/** Checks every handoff, every phase and every gate, in this order. */
 function proveWalk(story: readonly Entry[]): void {
   const of = (type: string): Entry[] => story.filter((each) => each.type === type);
   const handoffs = of('HandoffDelivered').map(({ data }) => `${String(data['from'])} → ${String(data['to'])}`);
@@ -140,7 +140,7 @@ function proveWalk(story: readonly Entry[]): void {
   expect(of('HandoffDelivered').at(-1)?.data['xml']).toMatch(
     /<review_iterations>2<\/review_iterations>\s*<total_commits>3<\/total_commits>/,
   );
-  // Every session that committed anything has its record; those that write code handed in a result.
+  // Every session with a commit has its record; those that write code submitted a result.
   expect(of('SessionMeasured').filter(({ data }) => data['commits'] === 1)).toHaveLength(3);
   expect(of('ThoughtRecorded')).toHaveLength(3);
   expect(of('ResultSubmitted').length).toBeGreaterThanOrEqual(3);
@@ -148,7 +148,10 @@ function proveWalk(story: readonly Entry[]): void {
   expect(of('LedgerSealed')).toHaveLength(1);
 }
 
-/** One commit on main, which is what was reviewed and names its task; nothing else is left in the repository. */
+/**
+ * Checks that main has one commit, which was reviewed and names its task, and that nothing else is left in the
+ * repository.
+ */
 function proveMerge(repository: string, story: readonly Entry[]): void {
   const git = (...args: string[]): string =>
     execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' }).trim();
@@ -163,14 +166,14 @@ function proveMerge(repository: string, story: readonly Entry[]): void {
     expect(git('cat-file', '-t', String(data['head']))).toBe('commit');
 }
 
-/** A folder that is at once home and the place for temporary files. */
+/** A folder that is used both as home and for temporary files. */
 function makePlace(): string {
   const place = mkdtempSync(join(tmpdir(), 'baton-demo-test-'));
   onTestFinished(() => rmSync(place, { recursive: true, force: true }));
   return place;
 }
 
-/** The script of the documentation: git, sha256sum and node, and nothing of Baton. */
+/** Runs the script of the documentation, which uses git, sha256sum and node, but nothing of Baton. */
 function verifyOutside(ledger: string, repository: string) {
   const args = ['examples/verify-ledger.sh', ledger, repository];
   return spawnSync('sh', args, { cwd: ROOT, encoding: 'utf8' });

@@ -46,7 +46,10 @@ describe('baton demo --page', () => {
   });
 });
 
-/** `readUntil` returns the output so far when it has these words; without words, when the demo has closed it. */
+/**
+ * Starts the demo. `readUntil` returns the output so far once it contains these words; without words, once the demo has
+ * closed it.
+ */
 function startDemo(args: readonly string[]) {
   const place = mkdtempSync(join(tmpdir(), 'baton-demo-test-'));
   onTestFinished(() => rmSync(place, { recursive: true, force: true }));

@@ -12,13 +12,16 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** When each session of a role was asked for, in milliseconds. */
+/** The times at which a role's sessions were requested, in milliseconds. */
 async function starts(walked: WorkflowScene, id: string, role: string): Promise<number[]> {
   const claims = (await walked.story(id)).filter(({ type, data }) => type === 'TaskClaimed' && data['role'] === role);
   return claims.map(({ at }) => Date.parse(at));
 }
 
-/** An implementer that reports the error of document 003 twice, the second time for good, and then does its work. */
+/**
+ * An implementer that reports the error of document 003 twice, the second time as not recoverable, and then does its
+ * work.
+ */
 const FAILING = `import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Expectations, parsePacket } from './given.mjs';
@@ -47,11 +50,13 @@ if (n === 3) {
 const GIVEN = join(import.meta.dirname, '../processes/given.mjs');
 const ERROR = join(import.meta.dirname, '../fixtures/handoff/error.xml');
 
-/** The rules are proven in `src/engine/workflow.test.ts`; here real time, real commands and a real daemon follow one of them. */
+/**
+ * `src/engine/workflow.test.ts` tests the rules; here one of them runs with real time, real commands and a real daemon.
+ */
 describe('a workflow', () => {
   inLongLane(() => {
     it(
-      'tries a failed install again after a second, and asks a person when a phase takes too long',
+      'retries a failed install after a second, and asks a person when a phase takes too long',
       { timeout: 120_000 },
       async () => {
         const install = 'echo x >> $NOTES/tries; test $(wc -l < $NOTES/tries) -ge 2';
@@ -85,7 +90,7 @@ describe('a workflow', () => {
     );
   });
 
-  it('passes a reported error to the next session, and to the person who is asked', { timeout: 120_000 }, async () => {
+  it('passes a reported error to the next session, and to the decision', { timeout: 120_000 }, async () => {
     scene = new WorkflowScene();
     scene.put('agents/fail.mjs', FAILING);
     scene.put('agents/given.mjs', readFileSync(GIVEN, 'utf8'));
@@ -99,7 +104,7 @@ describe('a workflow', () => {
     const end = await scene.ended(id, 60_000);
     const given = (n: number): string => readFileSync(join(notes, `task-${n}.md`), 'utf8');
 
-    // Recoverable: the same role tries again, and knows what happened. It still has its own input.
+    // Recoverable: the same role retries, with the error and its original input.
     const [first = 0, second = 0, ...more] = await starts(scene, id, 'implementer');
     expect(second - first).toBeGreaterThanOrEqual(1000);
     expect(more).toEqual([]);

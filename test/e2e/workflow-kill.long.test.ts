@@ -12,9 +12,9 @@ afterEach(async () => {
 const KILLS = isLongRun ? 20 : 3;
 
 describe(`workflows whose daemon is killed ${KILLS} times`, () => {
-  it('end as if nothing had happened', { timeout: 120_000 + KILLS * 30_000 }, async () => {
+  it('end as without kills', { timeout: 120_000 + KILLS * 30_000 }, async () => {
     const moments: string[] = [];
-    // A workflow goes on while its daemon is away, and is soon over: there are as many as it takes.
+    // A workflow continues while its daemon is away and ends soon, so there are as many workflows as needed.
     while (moments.length < KILLS) {
       const walked = new WorkflowScene();
       scene = walked;
@@ -28,13 +28,13 @@ describe(`workflows whose daemon is killed ${KILLS} times`, () => {
   });
 });
 
-/** Kills the daemon at random moments, also while it is getting up, as long as the workflow is under way. */
+/** Kills the daemon at random moments while the workflow runs, even during its start. */
 async function killWhileItWalks(walked: WorkflowScene, moments: string[]): Promise<void> {
   let daemon = await walked.scene.spawnDaemon();
   walked.connect(walked.scene.env);
   await walked.ask('run_start', { name: 'issue', args: ['Read durations back'] });
   for (let kills = 0; kills < MOST_A_WALK && moments.length < KILLS; kills += 1) {
-    // The first anywhere in the walk, the others close upon it.
+    // The first kill is anywhere in the walk, the others follow closely.
     const ms = Math.floor(Math.random() * (kills === 0 ? WALK_MS : 1200));
     await new Promise((resolve) => setTimeout(resolve, ms));
     if ((await walked.standing('W-00001')).is !== 'under way') break;
@@ -52,7 +52,7 @@ async function killWhileItWalks(walked: WorkflowScene, moments: string[]): Promi
 const MOST_A_WALK = 4;
 const WALK_MS = 8000;
 
-/** What became of it, apart from times and ids. */
+/** The end of the workflow, without times and ids. */
 async function endOf(walked: WorkflowScene) {
   await walked.start();
   const [end] = await walked.settled(['W-00001'], 100_000);
@@ -71,7 +71,7 @@ async function endOf(walked: WorkflowScene) {
   };
 }
 
-/** As in the walk that nobody disturbs: nothing is missing, and nothing was done twice. */
+/** The same end as without kills: nothing is missing, and nothing was done twice. */
 const SAME = {
   is: 'closed',
   handoffs: [

@@ -8,7 +8,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** The rule is proved in `src/engine/workflow.test.ts`. */
+/** `src/engine/workflow.test.ts` tests the rule. */
 describe('a workflow', () => {
   it('has a commit reviewed that was added after the approval', { timeout: 150_000 }, async () => {
     scene = new WorkflowScene();
@@ -16,7 +16,7 @@ describe('a workflow', () => {
     const id = await scene.run('issue', 'Read durations back', '--mode', 'semi');
     for (let end = await scene.ended(id, 100_000); end?.is === 'waits'; end = await scene.ended(id, 100_000)) {
       const isMerge = end.because?.includes(`${id} merge`) === true;
-      // Somebody commits to what was approved, while it waits for them.
+      // A person commits to the approved branch while it waits for them.
       if (isMerge && end.view.reviews === 2) meddle(end.view.workspace ?? '');
       await scene.resolveAll(id);
     }
@@ -34,7 +34,7 @@ describe('a workflow', () => {
     expect(back?.data['xml']).toContain('approv');
   });
 });
-/** A commit by hand, past the fence around the worktree. */
+/** Commits by hand, bypassing the worktree's fence. */
 function meddle(worktree: string): void {
   const args = ['-c', 'core.hooksPath=/dev/null', '-c', 'user.name=m', '-c', 'user.email=m@m'];
   execFileSync('git', ['-C', worktree, ...args, 'commit', '--quiet', '--allow-empty', '--message', 'one more thing']);

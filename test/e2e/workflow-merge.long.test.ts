@@ -13,7 +13,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** Each task adds a file of its own; the tests allow one file, or as many as another file says. Alone every branch is fine. */
+/** Each task adds a file; the tests allow one file, or as many as another file states. Each branch alone is fine. */
 function oneIsEnough(): WorkflowScene {
   const made = new WorkflowScene((toml) => toml.replace(/smoke = .*\n/, ''));
   const files = `readdirSync('src').filter((name) => name.startsWith('part-')).length`;
@@ -48,7 +48,7 @@ test('there are not too many parts', () => {
 }
 
 describe('two changes that pass alone and fail together', () => {
-  it('do not both land: the second goes to the fixer, and main is never broken', { timeout: 180_000 }, async () => {
+  it('are not both merged: the second goes to the fixer, and main is never broken', { timeout: 180_000 }, async () => {
     scene = oneIsEnough();
     await scene.start();
     const before = scene.git('rev-parse', 'main');
@@ -69,7 +69,7 @@ describe('two changes that pass alone and fail together', () => {
     await scene.resolveAll(two);
     const held = await scene.ended(two, 60_000);
     expect(held).toMatchObject({ is: 'waits', because: expect.stringContaining('fix decision') });
-    // Only one has landed.
+    // Only one was merged.
     expect(scene.git('rev-list', '--count', `${before}..main`)).toBe('1');
     const outcomes = async (id: string) =>
       ((await scene?.story(id)) ?? []).flatMap(({ type, data }) => (type === 'MergeFinished' ? [data['outcome']] : []));
@@ -85,8 +85,8 @@ describe('two changes that pass alone and fail together', () => {
   });
 });
 
-describe('a merge that is called off', () => {
-  it('takes its checks with it, and moves nothing', { timeout: 120_000 }, async () => {
+describe('a merge that is cancelled', () => {
+  it('cancels its checks, and moves nothing', { timeout: 120_000 }, async () => {
     const hangs = 'case $PWD in */merge-*) exec sleep 1000;; esac; node --test';
     scene = new WorkflowScene((toml) => toml.replace('run = "node --test"', () => `run = "${hangs}"`));
     await scene.start();

@@ -7,7 +7,7 @@ afterEach(async () => {
   scene = undefined;
 });
 
-/** The last word of a workflow that nobody had to be asked about. */
+/** The last entry of a workflow without decisions. */
 async function completed(walked: WorkflowScene): Promise<string> {
   await walked.start();
   const id = await walked.run('issue', 'Read durations back');
@@ -15,8 +15,8 @@ async function completed(walked: WorkflowScene): Promise<string> {
   return String((await walked.story(id)).findLast(({ type }) => type === 'HandoffDelivered')?.data['xml']);
 }
 
-describe('what a workflow came to', () => {
-  it('is measured over all commits of a rebase', { timeout: 150_000 }, async () => {
+describe('the measured changes of a workflow', () => {
+  it('are counted over all commits of a rebase', { timeout: 150_000 }, async () => {
     scene = new WorkflowScene((toml) => toml.replace('method = "squash"', 'method = "rebase"'));
     const before = scene.git('rev-parse', 'main');
     const said = await completed(scene);
@@ -25,7 +25,7 @@ describe('what a workflow came to', () => {
     expect(said).toContain(`<action>Merged as ${scene.git('rev-parse', 'main')}</action>`);
   });
 
-  it('is nothing where nothing was changed, whatever stands on main', { timeout: 150_000 }, async () => {
+  it('are none if nothing was changed, whatever is on main', { timeout: 150_000 }, async () => {
     scene = new WorkflowScene();
     const author = `'-c', 'user.name=a', '-c', 'user.email=a@a'`;
     scene.plays('implement', `git(${author}, 'commit', '--quiet', '--allow-empty', '--message', 'feat: nothing');`);

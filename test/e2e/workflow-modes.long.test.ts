@@ -13,7 +13,7 @@ interface Asked {
 }
 
 describe('a workflow in the mode semi', () => {
-  it('waits for a person at its four places, and goes on when they say so', { timeout: 150_000 }, async () => {
+  it('waits for a person at its four places, and continues when they approve', { timeout: 150_000 }, async () => {
     const walked = new WorkflowScene();
     scene = walked;
     await walked.start();
@@ -58,7 +58,7 @@ describe('a workflow in the mode supervised', () => {
   });
 });
 
-/** What a person is asked, one question at a time; they say yes to each until it is closed. */
+/** The stages at which a person is asked, approving each until the workflow is closed. */
 async function stagesOf(walked: WorkflowScene, mode: string): Promise<string[]> {
   const id = await walked.run('issue', 'Read durations back', '--mode', mode);
   const stages: string[] = [];

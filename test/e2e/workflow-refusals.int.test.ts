@@ -15,7 +15,7 @@ const APPROVED = `<handoff><from>reviewer-agent</from><to>validator-agent</to><p
 <pr_number>1</pr_number><issue_number>1</issue_number><review_status>approved</review_status><critical_count>0</critical_count>
 <important_count>0</important_count><summary>fine</summary></handoff>`;
 
-/** A task whose turn it is, and the token of whoever has claimed it. */
+/** A claimed task in the role that works next, with the claim's token. */
 async function claimed(role = 'reviewer'): Promise<string> {
   await scene.ask('task_create', { task_id: 'A', title: 'do it', role, phase: 'REVIEW' });
   const { token } = await scene.ask<{ token: string }>('task_claim', { task_id: 'A', as: 'ada', role });
@@ -82,7 +82,7 @@ describe('a handoff is refused, and changes nothing', () => {
     expect((await scene.ask('status_get')).seq).toBe(seq);
   });
 
-  it('from whoever has worked on what they approve', async () => {
+  it('from an author of the approved work', async () => {
     await scene.ask('task_create', { task_id: 'A', title: 'do it', role: 'fixer' });
     await scene.ask('task_claim', { task_id: 'A', as: 'ada', role: 'fixer' });
     const fixes = '<fixes_applied><fix location="a:1">b</fix></fixes_applied>';
@@ -95,7 +95,7 @@ describe('a handoff is refused, and changes nothing', () => {
     expect((await scene.ask('status_get')).seq).toBe(seq);
   });
 
-  it('from a claim that is over', async () => {
+  it('from an ended claim', async () => {
     const token = await claimed();
     await scene.ask('task_release', { task_id: 'A' });
     await scene.ask('task_claim', { task_id: 'A', as: 'bob', role: 'reviewer' });

@@ -23,7 +23,7 @@ function withSecurity(): WorkflowScene {
       )
       .replace('const roles = {', "const roles = {\n  security: () => handOn('validator-agent', seesTheChange(), {}),"),
   );
-  // Who judges is shown the change, and what it is for, in whatever role.
+  // Every judging role is shown the change and its purpose.
   made.edit(
     'agents/play.mjs',
     (text) => `${text}
@@ -44,7 +44,7 @@ function seesTheChange() {
 }
 
 describe('a role that a runbook adds', () => {
-  it('has its place in the walk, with its own handoffs, and nobody walks around it', { timeout: 120_000 }, async () => {
+  it('has its place in the workflow, with its own handoffs, and cannot be bypassed', { timeout: 120_000 }, async () => {
     scene = withSecurity();
     await scene.start();
     const id = await scene.run('issue', 'Read durations back');

@@ -12,7 +12,10 @@ afterEach(async () => {
 
 const REPLACED = ['prep', 'validator', 'closer'] as const;
 
-/** The sample with agents also in the roles that Baton plays itself, and each of them tries to be done before it has begun. */
+/**
+ * The sample with agents even in the roles that Baton plays itself; each tries to complete its phase before it has
+ * worked.
+ */
 function withAgentsEverywhere(): WorkflowScene {
   const made = new WorkflowScene(
     (toml) =>
@@ -32,7 +35,7 @@ function withAgentsEverywhere(): WorkflowScene {
   return made;
 }
 
-/** Says that all is done, notes what Baton says to that, and goes on. */
+/** Signals completion, records Baton's answer, and continues. */
 const TRY_TO_LEAVE = `
 import { spawnSync } from 'node:child_process';
 function tryToLeave() {
@@ -47,7 +50,7 @@ function tryToLeave() {
 
 describe('the table of the built-in workflow', () => {
   it(
-    'holds for each role: the phase it has, what it owes, and how it ends; and any of them may be an agent',
+    'holds for each role: its phase, its owed messages and its end; and each may be an agent',
     { timeout: 150_000 },
     async () => {
       scene = withAgentsEverywhere();
@@ -56,7 +59,7 @@ describe('the table of the built-in workflow', () => {
       const after = await scene.run('issue', 'And then this', '--after', id);
       const [end] = await scene.settled([id], 120_000);
       expect(end).toMatchObject({ is: 'closed', because: null });
-      // The next task begins while the closer still tidies up.
+      // The next task begins while the closer is still working.
       const tries = readFileSync(join(scene.scene.folder, 'notes/tries'), 'utf8').split('\n');
       const isNext = (line: string, at: number): boolean => line === '' || (at > 0 && line.startsWith('issue-manager'));
       const all = 'missing result, thought_record, handoff';
@@ -73,7 +76,7 @@ describe('the table of the built-in workflow', () => {
           ['closer', 'COMPLETED', 'missing handoff'],
         ].map(([role, phase, missing]) => `${role} | ${phase} | Error: cannot complete: ${missing} [missing]`),
       );
-      // Each role has claimed it where the table says, and left it there.
+      // Each role claimed the task in the table's phase, and left it there.
       const story = await scene.story(id);
       const moves = story.filter(({ type }) => type === 'TaskClaimed' || type === 'PhaseMoved');
       const walk = moves.map(({ type, data }) => (type === 'TaskClaimed' ? `| ${String(data['role'])}:` : data['to']));
@@ -88,10 +91,10 @@ describe('the table of the built-in workflow', () => {
         'validator: COMPLETED ',
         'closer: COMPLETED',
       ]);
-      // What merges is Baton, which fills in what the validator could not know.
+      // Baton performs the merge, and fills in what the validator could not know.
       const merged = story.find(({ type, data }) => type === 'HandoffDelivered' && data['to'] === 'closer-agent');
       expect(merged?.data['xml']).toContain(`<merge_sha>${scene.git('rev-parse', 'main')}</merge_sha>`);
-      // Whoever waited for it is woken by its end.
+      // The end of a task wakes those that waited for it.
       await until(
         async () => (await scene?.story(after))?.some(({ type }) => type === 'TaskClaimed') === true,
         'the next one begins',
@@ -104,7 +107,7 @@ describe('the table of the built-in workflow', () => {
     },
   );
 
-  it('has a closer whose failure is for a person, and undoes nothing', { timeout: 120_000 }, async () => {
+  it('has a closer whose failure is reported to a person, and undoes nothing', { timeout: 120_000 }, async () => {
     scene = new WorkflowScene(
       (toml) => `${toml}\n[agents.closer]\nrun = "scripted agents/closer.yaml"\nrole = "closer"\n`,
     );

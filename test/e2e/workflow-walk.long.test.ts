@@ -62,13 +62,13 @@ describe('a workflow on a real repository', () => {
         'COMPLETED (system:merge)',
         'COMPLETED (session)',
       ]);
-      // One commit on main, which is what was reviewed, and says so.
+      // main has one commit, which is the reviewed one and names its task.
       const sha = end?.view.merge_sha ?? '';
       expect(scene.git('rev-parse', 'main')).toBe(sha);
       expect(scene.git('rev-parse', `${sha}^`)).toBe(before);
       expect(scene.git('log', '-1', '--format=%B', sha)).toContain('Baton-Task: W-00001');
       expect(scene.git('show', `${sha}:src/parse-duration.js`)).toContain('throw new RangeError');
-      // Nothing is left of it.
+      // The worktree is removed.
       expect(existsSync(end?.view.workspace ?? '')).toBe(false);
       expect(scene.git('branch', '--list', 'feature/*')).toBe('');
       expect(scene.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
@@ -87,12 +87,12 @@ describe('a workflow on a real repository', () => {
         'passed',
         'passed',
       ]);
-      // Every session that committed anything has its record, and everything is tied to commits that exist.
+      // Every session with a commit has its record, and all records name existing commits.
       const measured = story.filter(({ type }) => type === 'SessionMeasured');
       expect(measured.filter(({ data }) => data['commits'] === 1)).toHaveLength(4);
       for (const { data } of measured) expect(scene.git('cat-file', '-t', String(data['head']))).toBe('commit');
       expect(story.filter(({ type }) => type === 'ThoughtRecorded')).toHaveLength(4);
-      // It ends with a seal over all of it.
+      // The workflow ends with a seal over all entries.
       await until(async () => (await scene?.types())?.includes('LedgerSealed') === true, 'it is sealed');
     },
   );

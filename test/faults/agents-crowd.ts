@@ -6,13 +6,13 @@ import { until } from '../processes/until.ts';
 
 export interface CrowdReport {
   readonly agents: number;
-  /** Alive at the same moment. */
+  /** The number of agents that ran at the same moment. */
   readonly atOnce: number;
   readonly hooks: number;
   readonly startSeconds: number;
-  /** From the word to go until the last of them has gone. */
+  /** Seconds from the start signal until the last agent has exited. */
   readonly workSeconds: number;
-  /** Of one supervisor, on average, when all were there; half of it and more is shared with the others. */
+  /** The average memory of one supervisor while all were running; at least half of it is shared with the others. */
   readonly supervisorMb: number;
   readonly faults: readonly string[];
 }
@@ -20,7 +20,10 @@ export interface CrowdReport {
 const STOPS = 3;
 const IDLE = 'Stop hook: on_idle handler invoked. Continue working or signal completion.';
 
-/** Each waits for a word, tries to stop a few times, and signals: by both forms of the hook, with and without the daemon's help. */
+/**
+ * Each agent waits for a message, tries to stop a few times, and signals: with both forms of the hook, with and without
+ * the daemon.
+ */
 const runbook = (agents: number): string => `
 limits = { agents = ${agents + 10}, kill_after = "1s" }
 [agents]
@@ -39,7 +42,7 @@ const SCRIPTS = {
   'idle.yaml': `- wait\n${'- stop\n- wait\n'.repeat(STOPS)}- signal: complete\n- stop\n`,
 };
 
-/** So many agents at once, and every hook of theirs is answered as it would be for one alone. */
+/** Runs many agents at once, and checks that every hook is answered as it would be for a single agent. */
 export async function runCrowd(agents: number): Promise<CrowdReport> {
   await using scene = await RunWorld.open({ runbook: runbook(agents), scripts: SCRIPTS });
   const patienceMs = 60_000 + agents * 5000;

@@ -9,13 +9,13 @@ import { openChosenStore } from '../stores/open-store.ts';
 export interface AgentKillReport {
   readonly kills: number;
   readonly runs: number;
-  /** Entries that a kill came right behind, by their types. */
+  /** The types of the entries right after which the daemon was killed, with counts. */
   readonly behind: Readonly<Record<string, number>>;
   readonly seconds: number;
   readonly faults: readonly string[];
 }
 
-/** Every step leaves a line, so that whatever is done twice is there twice. The last word goes to a real receiver. */
+/** Every step leaves a line, so that a repeated step leaves two. Notifications go to a real receiver. */
 const RUNBOOK = `
 limits = { kill_after = "500ms", leave = "5s" }
 [agents.worker]
@@ -50,13 +50,13 @@ const SCRIPTS = {
 const OUTCOMES: ReadonlySet<string> = new Set(['StepFinished', 'AgentEnded', 'PipelineFinished']);
 
 /**
- * A pipeline of a shell step, an agent and a shell step, and the daemon is killed while it runs: in the first run after every entry, in
- * the others once each, one entry later in every run. However that goes, the outcome is the same, and nothing is done twice.
+ * Kills the daemon during a pipeline of a shell step, an agent and a shell step: in the first run after every entry, in
+ * the others once each, one entry later in every run. The outcome must always be the same, with nothing done twice.
  */
 export async function runAgentKills({ every }: { readonly every: boolean }): Promise<AgentKillReport> {
   const begun = performance.now();
   await using scene = await RunWorld.open({ runbook: RUNBOOK, scripts: SCRIPTS });
-  // The first thing that is asked of a project opens its ledger.
+  // The first request for a project opens its ledger.
   await scene.ask('status_get');
   const killer = new Killer(scene);
   const faults: string[] = [];
@@ -95,7 +95,7 @@ export async function runAgentKills({ every }: { readonly every: boolean }): Pro
   return { kills: killer.kills, runs, behind: killer.behind, seconds, faults };
 }
 
-/** Watches the file of the ledger, and kills the daemon as soon as there is more in it. */
+/** Watches the ledger's file, and kills the daemon as soon as the file grows. */
 class Killer {
   readonly #scene: RunWorld;
   readonly behind: Record<string, number> = {};
@@ -105,7 +105,7 @@ class Killer {
     this.#scene = scene;
   }
 
-  /** Until the run is over; `isOver` is asked only while nothing has just been killed. */
+  /** Runs until the run has ended; calls `isOver` only if nothing has just been killed. */
   async follow(
     from: number,
     mayKill: (entriesOfRun: number) => boolean,
@@ -146,13 +146,16 @@ class Killer {
 
 const FOLLOW_MS = 180_000;
 
-/** Whether nothing more will happen: the pipeline is over, its agents have gone and people have been told. A person answers meanwhile. */
+/**
+ * Reports whether nothing more will happen: the pipeline has ended, its agents have exited and people were notified.
+ * Answers decisions meanwhile.
+ */
 async function settle(scene: RunWorld, id: string): Promise<boolean> {
   const { status, decision_id } = await scene.ask('pipeline_show', { id });
   if (status === 'waiting') {
     const { options, context } = await scene.ask<ShownDecision>('decision_show', { id: decision_id });
     if (!options.some(({ action }) => action === 'nudge')) throw new Error(`an unexpected question: ${context}`);
-    // As a person whose answer was lost would: once more.
+    // Repeats the answer, as a person whose answer was lost would.
     await scene.resolve(decision_id, 'nudge', 'Go on');
     return false;
   }
@@ -173,7 +176,7 @@ interface Ran {
   readonly pipeline: string;
 }
 
-/** What is not as it would have been had nobody killed anything. */
+/** Returns the differences from a run without kills. */
 export function findFaults({ entries, heard, lines, run, pipeline }: Ran): string[] {
   const of = (type: string): Entry[] => entries.filter((entry) => entry.type === type);
   const agents = of('AgentRequested').map(({ data }) => textOf(data, 'agent_id'));

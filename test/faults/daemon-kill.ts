@@ -11,11 +11,11 @@ export interface DaemonKillReport {
   readonly commands: number;
   readonly acknowledged: number;
   readonly refused: number;
-  /** Lost at least once, and answered when they were sent again. */
+  /** Calls that were lost at least once, and answered when they were repeated. */
   readonly retried: number;
-  /** Never answered while the daemon was being killed: how many of them were in the ledger all the same, and how many not. */
+  /** Calls that were not answered during the kills: how many of them the ledger contains, and how many not. */
   readonly unheard: { readonly recorded: number; readonly notRecorded: number };
-  /** Acknowledged, sent once more, and answered as before. */
+  /** Acknowledged calls that were repeated and got the same answer. */
   readonly repeated: number;
   readonly entries: number;
   readonly seconds: number;
@@ -28,7 +28,7 @@ export interface DaemonKillOptions {
   readonly clients?: number;
 }
 
-/** Processes say all kinds of things about tasks while the daemon is killed again and again, each time in the middle of it. */
+/** Processes send all kinds of commands about tasks while the daemon is repeatedly killed. */
 export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonKillOptions): Promise<DaemonKillReport> {
   const start = performance.now();
   await using world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
@@ -40,14 +40,14 @@ export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonK
   for (let round = 1; round <= rounds; round += 1) {
     const due = Math.floor((commands * round) / (rounds + 1));
     await Promise.race([until(`${due} are answered`, async () => (await countAnswered()) >= due, 600_000), failing()]);
-    // By turns: whenever it happens to be, and in the moment in which somebody gets an answer.
+    // Alternates between a random moment and the moment at which a client gets an answer.
     const killer = round % 2 === 0 ? undefined : peers[round % clients];
     await killer?.ask('killAtNextAnswer', world.daemonPid);
     if (killer !== undefined) await Promise.race([world.daemonEnds(), running]);
     await killer?.ask('killAtNextAnswer', null);
     await world.endDaemon('SIGKILL');
     await world.startDaemon();
-    // Now and then one ends in an orderly way: then the next one begins with a snapshot, and not with the first entry.
+    // Some daemons stop regularly, so that the next one starts from a snapshot instead of the first entry.
     if (round % 5 !== 0) continue;
     await world.endDaemon('SIGTERM');
     await world.startDaemon();
@@ -87,7 +87,7 @@ export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonK
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Never, unless a client fails. */
+  /** Rejects if a client fails, and otherwise never settles. */
   async function failing(): Promise<never> {
     await running;
     return new Promise<never>(() => undefined);
@@ -99,7 +99,7 @@ interface Found {
   readonly answer: unknown;
 }
 
-/** Which commands the ledger says it has settled, by their keys. */
+/** The commands that the ledger has settled, by key. */
 export function keysIn(entries: readonly Entry[]): Map<string, Found[]> {
   const keys = new Map<string, Found[]>();
   for (const { seq, data } of entries) {
@@ -111,7 +111,7 @@ export function keysIn(entries: readonly Entry[]): Map<string, Found[]> {
   return keys;
 }
 
-/** What was acknowledged is there once, with the answer that was given; what was refused is not there. */
+/** An acknowledged command must be recorded once, with the same answer; a refused one must not be recorded. */
 export function findFault({ key, operation, answer }: Sent, keys: Map<string, Found[]>): string[] {
   const found = keys.get(key) ?? [];
   const name = `${operation} ${key}`;
@@ -126,7 +126,7 @@ export function findFault({ key, operation, answer }: Sent, keys: Map<string, Fo
     : [`${name} was answered ${JSON.stringify(answer)}, not ${JSON.stringify(found)}`];
 }
 
-/** Refusals that this mix of commands brings about. */
+/** Refusals that this mix of commands causes. */
 const EXPECTED: ReadonlySet<string> = new Set(['already-claimed', 'claim-ended', 'stale-claim', 'wrong-task']);
 
 function isSame(answer: Answer & { ok: true }, found: Found | undefined): boolean {
@@ -145,7 +145,7 @@ function findDoubled({ key, operation }: Sent, keys: Map<string, Found[]>): stri
   return count <= 1 ? [] : [`${operation} ${key} was never acknowledged, and is there ${count} times`];
 }
 
-/** What was there before it was sent again is still there, in the same place. */
+/** Finds entries that repeated commands have changed or moved. */
 function findChanged(
   { key, operation, answer }: Sent,
   before: Map<string, Found[]>,
@@ -156,7 +156,10 @@ function findChanged(
   return was === is && answer?.ok === true ? [] : [`${operation} ${key} was there, and its retry did not find it`];
 }
 
-/** Whatever the keys say: no task is made twice, and no claim begins before the one before it has ended. */
+/**
+ * Finds violations independent of keys: a task that was created twice, or a claim that begins before the previous one
+ * ended.
+ */
 export function findImpossible(entries: readonly Entry[]): string[] {
   const made = new Set<unknown>();
   const live = new Map<unknown, unknown>();

@@ -5,7 +5,10 @@ import { ROWS, runRow } from './fleet/run.ts';
 
 const obstacle = findNamespaceObstacle();
 
-/** `npm run faults fleet` in small: two hosts, few rounds. What each fault once broke is in `test/e2e/fleet-known.int.test.ts`. */
+/**
+ * A small `npm run faults fleet`: two hosts, few rounds. `test/e2e/fleet-known.int.test.ts` has the known regressions
+ * of each fault.
+ */
 describe('a fleet', { timeout: 300_000 }, () => {
   let server: PostgresServer;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ it('loses nothing that was acknowledged to 4 writers when the server is killed 5
   const report = await runKillRounds(5);
   expect(report.faults).toEqual([]);
   expect(report.acknowledged).toBeGreaterThanOrEqual(60);
-  // Every entry was acknowledged to its writer: none was written behind anybody's back.
+  // Every entry was acknowledged to its writer, so none was written unnoticed.
   expect(report.entries).toBe(report.acknowledged);
 }, 120_000);
 

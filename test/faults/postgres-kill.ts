@@ -13,7 +13,7 @@ export interface KillReport {
 
 const LONGEST_MOMENT_MS = 60;
 
-/** Four processes write to one chain while the server is killed again and again, each time at a random moment. */
+/** Four processes write to one chain while the server is repeatedly killed at random moments. */
 export async function runKillRounds(rounds: number): Promise<KillReport> {
   const server = await startPostgres({ fsync: true });
   const url = await server.createDatabase();

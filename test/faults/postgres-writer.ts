@@ -4,8 +4,8 @@ import type { Commit, Head, Store } from '../../src/ledger/store.ts';
 import { headOf, makeCommit } from '../postgres/make-commit.ts';
 
 /**
- * A process that appends to a chain which others append to as well, until its standard input ends or `count` entries
- * are written. Each line on its standard output is an acknowledgement: `{n, seq, hash}`.
+ * A process that appends to a shared chain until its standard input ends or `count` entries are written. Each line on
+ * its standard output is an acknowledgement: `{n, seq, hash}`.
  */
 const [url = '', project = '', writer = '', count = 'Infinity'] = process.argv.slice(2);
 const store = await requireStore({ url, project, patienceMs: 30_000 });
@@ -20,7 +20,7 @@ for (let n = 1; n <= Number(count) && !stopped.signal.aborted; n += 1) {
 await store.close();
 process.stdin.destroy();
 
-/** Compare-and-swap until it lands; a problem leaves it open whether it did, and then the chain itself is asked. */
+/** Repeats the compare-and-swap until it succeeds. After a problem the outcome is unknown, so the chain is read. */
 async function appendOnce(target: Store, start: Head, n: number): Promise<Head> {
   let after = start;
   for (;;) {

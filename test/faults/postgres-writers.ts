@@ -6,7 +6,7 @@ import { checkLink, GENESIS, hashEntries } from '../../src/ledger/format/chain.t
 import type { Head, Store } from '../../src/ledger/store.ts';
 import { nodeSha256 } from '../../src/ledger/writer/keys.ts';
 
-/** What a writer was told: its n-th entry has this number and this hash. */
+/** An acknowledgement to a writer: its n-th entry has this number and this hash. */
 export interface Acknowledged {
   readonly writer: string;
   readonly n: number;
@@ -16,11 +16,11 @@ export interface Acknowledged {
 
 export interface Writers {
   readonly acknowledged: readonly Acknowledged[];
-  /** Resolves when as many acknowledgements as that have come, in all. */
+  /** Resolves when there are this many acknowledgements in total. */
   waitFor(count: number): Promise<void>;
-  /** Lets each finish the entry it is at. */
+  /** Stops each writer after its current entry. */
   stop(): Promise<void>;
-  /** Resolves when all have written what they were to write. */
+  /** Resolves when all writers have written their entries. */
   done(): Promise<void>;
   kill(): void;
 }
@@ -71,7 +71,7 @@ async function waitForEnd(child: ChildProcess): Promise<void> {
   if (child.exitCode !== 0) throw new Error(`A writer ended with ${child.exitCode ?? child.signalCode}.`);
 }
 
-/** Everything that is wrong with the chain, given what the writers were told; empty when all is well. */
+/** Compares the chain with the acknowledgements. Returns the faults; empty if there are none. */
 export async function findFaults(
   store: Store,
   project: string,

@@ -1,4 +1,4 @@
-/** What `npm run faults` runs: the name of each, and its command. */
+/** The parts of `npm run faults`: each name and its command. */
 export const FAULT_RUNS: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
   ['SQLite: the writer killed 1,000 times', 'node', ['test/faults/sqlite-kill.ts', '--rounds', '1000']],
   ['PostgreSQL: the server killed 50 times', 'node', ['test/faults/postgres-kill.ts', '--rounds', '50']],

@@ -9,12 +9,12 @@ import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
 
-/** The header of a WAL, and one frame of it: a page with what SQLite writes before it. */
+/** The size of a WAL's header, and of one frame: a page with SQLite's frame header. */
 const WAL_HEADER = 32;
 const FRAME = 4096 + 24;
 
 describe('a torn end of the WAL', () => {
-  it('costs nothing that was acknowledged, wherever it is torn', async () => {
+  it('loses nothing that was acknowledged, wherever it is torn', async () => {
     using origin = new TestFolder();
     const ledger = await origin.open();
     for (let i = 0; i < 20; i += 1) await record(ledger, [testDraft(i)]);
@@ -23,7 +23,7 @@ describe('a torn end of the WAL', () => {
     const next = keep(origin);
     expect(next.wal.length).toBeGreaterThan(acknowledged.wal.length);
     await ledger.close();
-    // The outside copy is written after the commit, so it is the one of a commit before.
+    // The outside copy is written after the commit, so here it is from an earlier commit.
     for (let length = acknowledged.wal.length; length < next.wal.length; length += 509) {
       const cut = next.wal.subarray(0, length);
       const rubbish = Buffer.concat([cut, Buffer.alloc(next.wal.length - length, 0xa5)]);
@@ -40,7 +40,7 @@ describe('a torn end of the WAL', () => {
 });
 
 describe('the start', () => {
-  it('notices a bit that flipped in a synced WAL: SQLite itself drops every later commit without a word', async () => {
+  it('detects a flipped bit in a synced WAL: SQLite itself silently drops every later commit', async () => {
     using origin = new TestFolder();
     const ledger = await origin.open();
     for (let i = 0; i < 20; i += 1) await record(ledger, [testDraft(i)]);
@@ -64,7 +64,7 @@ describe('the start', () => {
     expect(noticed).toBeGreaterThan(10);
   }, 60_000);
 
-  it('notices an older copy of the file, and leaves it as it is', async () => {
+  it('detects an older copy of the file, and leaves it unchanged', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
@@ -82,7 +82,7 @@ describe('the start', () => {
     expect(readFileSync(folder.ledger).equals(older)).toBe(true);
   });
 
-  it('notices a fork: the same key, the same length, another history', async () => {
+  it('detects a fork: the same key, the same length, another history', async () => {
     using folder = new TestFolder();
     using other = new TestFolder();
     for (const [place, number] of [
@@ -131,10 +131,10 @@ describe('the start', () => {
 });
 
 describe('a disk that is full', () => {
-  it('is a clear error, and recording goes on when there is room', () => {
+  it('is a clear error, and recording continues when there is room', () => {
     using folder = new TestFolder();
     const script = join(import.meta.dirname, 'sqlite-full.ts');
-    // The limit is on the size of a file, in blocks of 1,024 bytes; the signal that comes with it is ignored.
+    // Limits the size of a file, in blocks of 1,024 bytes, and ignores the signal of the limit.
     const { stdout, stderr, status } = spawnSync(
       'bash',
       ['-c', `trap '' XFSZ; ulimit -S -f 96; exec "$0" "$@"`, process.execPath, script, folder.ledger],
@@ -165,7 +165,7 @@ function keep(folder: TestFolder): Files {
   };
 }
 
-/** The files as they lie on the disk of a machine that lost its power. */
+/** Creates the files as on the disk of a machine that lost power. */
 function put({ db, wal, outside }: Files): TestFolder {
   const folder = new TestFolder();
   writeFileSync(folder.ledger, db);

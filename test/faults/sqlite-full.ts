@@ -6,7 +6,7 @@ import { OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';
 import { testDraft, testOptions } from '../../src/ledger/writer/ledger.cases.ts';
 import { openLedger } from '../../src/ledger/writer/open.ts';
 
-/** Records until there is no room, makes room, and records again. Started with a small limit on the size of a file. */
+/** Records until the disk is full, makes room, and records again. Started with a small limit on the size of a file. */
 const path = process.argv[2] ?? '';
 const opened = openSqliteStore(path, { mode: 'write' });
 if (!opened.ok) throw new Error(opened.problem.message);

@@ -16,15 +16,15 @@ export interface KillReport {
   readonly faults: readonly string[];
 }
 
-/** A writer is killed again and again, each time at a random moment; nothing that it had acknowledged may be gone. */
+/** Repeatedly kills a writer at random moments; every acknowledged entry must still exist. */
 export async function runKillRounds(rounds: number, random: () => number = Math.random): Promise<KillReport> {
   using folder = new TestFolder();
   const acknowledged = new Map<number, string>();
   const faults: string[] = [];
   let entries = 0;
   for (let round = 0; round < rounds; round += 1) {
-    // Every other round ends at some moment after the start, while the file is made or recovered too; the rest end after so many
-    // acknowledgements, inside of a commit or of a checkpoint of the WAL.
+    // Every other round ends at a random time after the start, which includes the creation or recovery of the file; the
+    // rest end after a number of acknowledgements, within a commit or a checkpoint of the WAL.
     const moment = round % 2 === 0 ? { ms: random() * 500 } : { lines: Math.floor(random() * 400) };
     for (const [seq, hash] of await writeAndKill(folder.ledger, moment)) {
       if (acknowledged.has(seq)) faults.push(`round ${round}: entry ${seq} was acknowledged twice`);
@@ -57,7 +57,7 @@ async function writeAndKill(path: string, moment: Moment): Promise<[number, stri
   await ended;
   clearTimeout(deadline);
   if (writer.signalCode !== 'SIGKILL') throw new Error(`the writer ended by itself: ${complaints}`);
-  // The last line may have been cut by the kill; what was not read was not acknowledged.
+  // The kill may have cut the last line; an unread line is not acknowledged.
   const lines = output
     .slice(0, output.lastIndexOf('\n') + 1)
     .split('\n')
@@ -67,13 +67,16 @@ async function writeAndKill(path: string, moment: Moment): Promise<[number, stri
 
 interface Scope {
   readonly where: string;
-  /** The first entry that is compared with what was acknowledged. */
+  /** The first entry to compare with the acknowledgements. */
   readonly from: number;
-  /** Whether everything is verified, too. */
+  /** Whether the whole ledger is verified too. */
   readonly isAll: boolean;
 }
 
-/** Opens as a daemon would, and looks for what was acknowledged: since the last time, and now and then for all of it, which gets long. */
+/**
+ * Opens the ledger like a daemon, and checks the newly acknowledged entries. At intervals it checks all, which takes
+ * longer and longer.
+ */
 async function checkLedger(
   folder: TestFolder,
   acknowledged: ReadonlyMap<number, string>,
@@ -108,7 +111,7 @@ async function checkLedger(
   return size;
 }
 
-/** Each draft of each writer carries a mark of its own: one that occurs twice was recorded twice. */
+/** Finds drafts that were recorded twice; each draft of each writer has a unique mark. */
 async function findDoubles(store: Store, where: string): Promise<string[]> {
   const seen = new Set<string>();
   const faults: string[] = [];

@@ -14,7 +14,7 @@ const start = { head: GENESIS, frontier: new Frontier(nodeVerifier.sha256) };
 const walk = new LedgerWalk(nodeVerifier, 'demo', keyring, start);
 process.stdout.write('started\n');
 
-// Keeps the process alive: watching alone does not.
+// Keeps the process running, which watching alone does not.
 const alive = setInterval(() => {}, 60_000);
 const stop = store.watch(() => void follow());
 let following: Promise<void> | undefined;

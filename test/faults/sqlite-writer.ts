@@ -7,8 +7,8 @@ import { testDraft, testOptions } from '../../src/ledger/writer/ledger.cases.ts'
 import { openLedger } from '../../src/ledger/writer/open.ts';
 
 /**
- * A process that records as fast as it can, with several callers at once, and says what was acknowledged: one line
- * `seq hash` each, written before anything else happens. It ends when it is killed.
+ * A process that records as fast as possible, with several concurrent callers, and prints each acknowledgement as a
+ * line `seq hash` before doing anything else. It runs until it is killed.
  */
 const [path = '', callers = '8'] = process.argv.slice(2);
 const opened = openSqliteStore(path, { mode: 'write', idleMs: 5 });
@@ -17,7 +17,7 @@ const outside = new OutsideCopyFile(`${path}.checkpoint`);
 const ledger = await openLedger(testOptions({ store: opened.store, outside, clock: () => new Date() }));
 if (!ledger.ok) throw new Error(ledger.problem.message);
 
-/** Not its process id: on a busy machine a thousand writers meet some of those twice. */
+/** Not the process id: on a busy machine, a thousand writers get some ids twice. */
 const writer = randomUUID();
 
 await Promise.all(

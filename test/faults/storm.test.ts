@@ -13,12 +13,12 @@ const GOOD = [
   entry('ClaimCompleted', { session_id: 'b' }),
 ];
 
-describe('what is found after a storm', () => {
-  it('is nothing if every acknowledged signal is on record once', () => {
+describe('the findings after a storm', () => {
+  it('are none if every acknowledged signal is recorded once', () => {
     expect(checkStorm({ entries: GOOD, notes: NOTES })).toEqual({ lost: [], startedTwice: [], falseDead: [] });
   });
 
-  it('is a signal that is missing or there twice', () => {
+  it('include a signal that is missing or recorded twice', () => {
     const entries = [
       ...GOOD.filter(({ type }) => type !== 'AgentSignalled'),
       entry('ClaimCompleted', { session_id: 'b' }),
@@ -26,7 +26,7 @@ describe('what is found after a storm', () => {
     expect(checkStorm({ entries, notes: NOTES }).lost).toEqual(['b: recorded 2 times', 'a: recorded 0 times']);
   });
 
-  it('is a session that was started twice, by its processes, by its starts or by its task', () => {
+  it('include a session that was started twice, by its processes, by its starts or by its task', () => {
     const entries = [
       ...GOOD,
       entry('AgentStarted', { agent_id: 'a', start: 2 }),
@@ -39,7 +39,7 @@ describe('what is found after a storm', () => {
     ]);
   });
 
-  it('is a death of an agent that had signalled', () => {
+  it('include a death of an agent that had signalled', () => {
     const dead = entry('HandlerTried', { agent_id: 'a', handler: 'on_dead' });
     const failed = entry('AgentEnded', { agent_id: 'b', outcome: 'failed', reason: 'x' });
     expect(checkStorm({ entries: [...GOOD, dead, failed], notes: NOTES }).falseDead).toEqual([
@@ -48,7 +48,7 @@ describe('what is found after a storm', () => {
     ]);
   });
 
-  it('is an all-clear from a time in which nothing could be written', () => {
+  it('include an all-clear from a time in which nothing could be written', () => {
     const windows = [
       { fault: 'full', fromMs: 0, toMs: 100 },
       { fault: 'kill', fromMs: 200, toMs: 300 },

@@ -7,9 +7,9 @@ import { makePackage } from '../package/make-package.ts';
 import { FAULTS, type Fault } from './storm/faults.ts';
 
 /**
- * `node test/faults/storm.ts [--workflows 200] [--agents 12] [--seed N] [--minutes M] [--fault kill,lock]
- * [--evidence FOLDER]`: workflows while the daemon is stopped and
- * killed, its database locked and its disk full, at random. Prints the seed, counts and everything that is wrong.
+ * `node test/faults/storm.ts [--workflows 200] [--agents 12] [--seed N] [--minutes M] [--fault kill,lock] [--evidence
+ * FOLDER]`: runs workflows while the daemon is randomly stopped and killed, its database locked and its disk filled.
+ * Prints the seed, counts and all faults.
  */
 const { values } = parseArgs({
   options: {
@@ -49,7 +49,7 @@ if (process.env['STORM'] === undefined) {
   process.exitCode = report.faults.length === 0 ? 0 : 1;
 }
 
-/** In a mount namespace of its own where that is possible: the small disk goes with it. */
+/** Runs in a separate mount namespace if possible, so that the small disk is removed with it. */
 function inside(folder: string): number {
   const args = ['--disable-warning=ExperimentalWarning', import.meta.filename, ...process.argv.slice(2)];
   const isNamed = process.argv.some((word) => word.startsWith('--seed'));

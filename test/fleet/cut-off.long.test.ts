@@ -10,7 +10,7 @@ import { until } from '../processes/until.ts';
 import { Fleet } from './fleet.ts';
 
 const SHORT = { BATON_CLAIM_EXPIRY_MS: '4000', BATON_RENEWAL_MS: '300', BATON_TICK_MS: '200' };
-/** It commits once, writes without an end, and reports when it is asked to. */
+/** Commits once, writes in a loop, and reports on request. */
 const AGENT = `git commit --quiet --allow-empty -m "by $BATON_AGENT_ID"
 while :; do
   echo x >> ticks
@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => server.stop());
 
-it('a host that is cut off freezes its agent; the task goes on elsewhere, and its late words and commits do not count', async () => {
+it("a host that is cut off freezes its agent; the task continues elsewhere, and the agent's late messages and commits do not count", async () => {
   const database = new URL(await server.createDatabase()).pathname.slice(1);
   await using fleet = await Fleet.open({
     server: { socketFolder: server.socketFolder, database },
@@ -66,7 +66,7 @@ it('a host that is cut off freezes its agent; the task goes on elsewhere, and it
   const second = await folderOf(2);
   expect(second.startsWith(other.world.folder)).toBe(true);
   await until('the other one works', () => ticks(second) > 4);
-  // It has stood still since before its claim ended.
+  // It has been frozen since before its claim ended.
   const [expired] = await entries('ClaimExpired');
   expect(statSync(join(first, 'ticks')).mtimeMs).toBeLessThan(Date.parse(expired?.at ?? ''));
   const before = ticks(first);

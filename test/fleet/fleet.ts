@@ -13,14 +13,14 @@ export interface FleetOptions {
   /** The folder of the server's Unix socket, and the database. */
   readonly server: { readonly socketFolder: string; readonly database: string };
   readonly hosts: number;
-  /** Each host has process ids of its own. Takes root. */
+  /** Gives each host its own process ids. Needs root. */
   readonly namespaces?: boolean;
-  /** Files of the repository; `baton.toml` gets the name of the project. */
+  /** Files of the repository; the project's name is added to `baton.toml`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** A folder whose files are in the repository, too. */
+  /** A folder whose files are copied to the repository. */
   readonly sample?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Without a proxy between host and database, where time is measured. */
+  /** Connects the host to the database without a proxy, for time measurements. */
   readonly direct?: boolean;
   /** How many agents each host runs at once. */
   readonly agents?: number;
@@ -28,7 +28,10 @@ export interface FleetOptions {
 
 export const PROJECT = 'fleet';
 
-/** Hosts on this machine: each a state folder, a clone, a daemon and its own way to the database. The remote is a bare repository. */
+/**
+ * Hosts on this machine, each with a state folder, a clone, a daemon and a separate connection to the database. The
+ * remote is a bare repository.
+ */
 export class Fleet implements AsyncDisposable {
   readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'baton-fleet-')));
   readonly remote: string = join(this.folder, 'remote.git');
@@ -85,7 +88,7 @@ export class Fleet implements AsyncDisposable {
     await host.world.startDaemon();
     // The first call opens the project.
     await host.world.order('status_get', {});
-    // A founder has no limit of agents until it joins again with one.
+    // The founder has no limit of agents until it joins again with one.
     if (isFirst && this.#options.agents !== undefined) await host.admit(host, agents);
     return host;
   }
@@ -94,13 +97,13 @@ export class Fleet implements AsyncDisposable {
     return readChain(this.url, PROJECT);
   }
 
-  /** Points every host, and reads of the chain here, to another server. */
+  /** Points every host, and this process's reads of the chain, to another server. */
   lead(socketFolder: string): void {
     this.#server = { ...this.#server, socketFolder };
     for (const { link } of this.hosts) link.lead(join(socketFolder, '.s.PGSQL.5432'));
   }
 
-  /** Past all proxies. */
+  /** The URL that bypasses all proxies. */
   get url(): string {
     const { socketFolder, database } = this.#server;
     return `postgres://postgres@${encodeURIComponent(socketFolder)}/${database}`;

@@ -17,13 +17,13 @@ export class FleetHost implements AsyncDisposable {
     this.namespace = namespace;
   }
 
-  /** Its way to the database. */
+  /** The host's connection to the database. */
   get link(): Link {
     if (this.#link === undefined) throw new Error('this host has no proxy');
     return this.#link;
   }
 
-  /** The other host asks at its own machine, a person compares the fingerprint and lets it in here. */
+  /** The other host asks to join on its own machine; a person compares the fingerprint and admits it here. */
   async admit(other: FleetHost, agents: number, labels: readonly string[] = []): Promise<void> {
     const url = other.world.env['BATON_STORE'] ?? '';
     const labelled = labels.length === 0 ? [] : ['--labels', labels.join(',')];
@@ -34,7 +34,7 @@ export class FleetHost implements AsyncDisposable {
     if (admitted.code !== 0) throw new Error(`host admit: ${admitted.out}${admitted.err}`);
   }
 
-  /** The machine loses power: daemon, supervisors and agents are gone at once. */
+  /** Simulates a power loss: daemon, supervisors and agents are killed at once. */
   async die(): Promise<void> {
     if (this.namespace === undefined) throw new Error('only a host with process ids of its own can die');
     await this.namespace[Symbol.asyncDispose]();
@@ -53,7 +53,7 @@ export class FleetHost implements AsyncDisposable {
     return (await this.world.order(operation, input)) as R; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** Whether this host has seen as much of the ledger. */
+  /** Waits until this host has seen this many entries of the ledger. */
   async hasSeen(size: number): Promise<void> {
     await until(`${this.name} has seen entry ${size}`, async () => {
       const { seq } = await this.order<{ seq: number }>('status_get');

@@ -2,7 +2,10 @@ import type { Entry } from '../../src/ledger/format/entry.ts';
 import { findImpossible } from '../faults/daemon-kill.ts';
 import { textOf } from '../processes/ledger.ts';
 
-/** What must never be in a ledger, whatever happens to its hosts. `ran`: the agents that left a mark outside when they started. */
+/**
+ * Finds violations of the ledger's invariants, which hold whatever happens to its hosts. `ran`: the agents that left a
+ * mark at their start.
+ */
 export function findBroken(entries: readonly Entry[], ran: readonly string[] = []): string[] {
   return [...findImpossible(entries), ...findStartedTwice(entries), ...findRunTwice(entries, ran)];
 }
@@ -14,7 +17,7 @@ function findStartedTwice(entries: readonly Entry[]): string[] {
   return duplicatesOf(starts).map((start) => `the agent ${start} was recorded as started twice`);
 }
 
-/** An agent may run again if its start is on record again; nothing runs that nobody recorded. */
+/** An agent may run again only if its start was recorded again, and only recorded agents may run. */
 function findRunTwice(entries: readonly Entry[], ran: readonly string[]): string[] {
   const agentsIn = (kind: string): string[] =>
     entries.flatMap(({ type, data }) => (type === kind ? [textOf(data, 'agent_id')] : []));

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 /** The network between one host and its database. */
 export interface Link extends AsyncDisposable {
   url(database: string): string;
-  /** Another server from the next connection on, as after a failover; the connections to the old one break. */
+  /** Leads new connections to another server, as after a failover; connections to the old one break. */
   lead(path: string): void;
-  /** What is sent waits on the way, in one direction or in both, as on a cable that was pulled: nobody hears of it. */
+  /** Delays everything that is sent in one direction or in both, without an error, like an unplugged cable. */
   cut(direction?: Direction): void;
-  /** Connections break, and new ones are refused. */
+  /** Breaks connections, and refuses new ones. */
   refuse(): void;
   delay(ms: number): void;
-  /** What waited on the way arrives now. */
+  /** Delivers everything that was delayed. */
   heal(): void;
 }
 
@@ -74,7 +74,7 @@ class Pipe {
   readonly #to: Socket;
   readonly #state: State;
   readonly #direction: Direction;
-  /** What waits on the way, in order; null is the end of the stream. */
+  /** Delayed data, in order; null is the end of the stream. */
   readonly #waiting: { readonly data: Buffer | null; readonly atMs: number }[] = [];
   #isOver = false;
   #onOver: (() => void) | undefined;

@@ -41,7 +41,7 @@ async function openFleet(): Promise<Fleet> {
 }
 
 describe('while the database is away', () => {
-  it('keeps what sessions send within 2 s, in order, and delivers it once; reads go on and say since when', async () => {
+  it('keeps what sessions send within 2 s, in order, and delivers it once; reads continue and show since when it is away', async () => {
     await using fleet = await openFleet();
     const { world, link } = fleet.founder;
     await world.order('task_create', { task_id: 'P0.1', title: 'By hand' });
@@ -60,7 +60,7 @@ describe('while the database is away', () => {
     }
     expect(Math.max(...took)).toBeLessThan(2000);
     expect(took.at(-1)).toBeLessThan(500);
-    // What needs no database to be refused is not kept.
+    // A call that is refused without the database is not kept.
     expect(await session.forward('task_update', { task_id: 'P0.1', status: 'nonsense' })).toMatchObject({
       error: { code: 'bad-request' },
     });
@@ -113,7 +113,7 @@ describe('while the database is away', () => {
       };
       await until('it is frozen', isFrozen);
       const before = ticks();
-      // Longer than a claim lives.
+      // Longer than a claim's lifetime.
       const since = performance.now();
       await until('the outage lasts', () => performance.now() - since > 1500);
       expect(ticks()).toBe(before);

@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { listLiving } from '../../src/api/processes.ts';
 import { until } from '../processes/until.ts';
 
-/** Why hosts cannot have process ids of their own here; undefined if they can. */
+/** Why hosts cannot have their own process ids here; undefined if they can. */
 export function findNamespaceObstacle(): string | undefined {
   try {
     execFileSync('setpriv', ['--pdeathsig', 'KILL', 'unshare', '--pid', '--fork', '--mount-proc', 'true'], {
@@ -16,7 +16,7 @@ export function findNamespaceObstacle(): string | undefined {
   }
 }
 
-/** Process ids of its own, as on another machine. Everything in it ends at once with its first process. */
+/** A separate set of process ids, like another machine. If its first process exits, all others are killed. */
 export class ProcessNamespace implements AsyncDisposable {
   readonly #init: ChildProcess;
   readonly #first: number;
@@ -27,9 +27,9 @@ export class ProcessNamespace implements AsyncDisposable {
   }
 
   static async open(): Promise<ProcessNamespace> {
-    // A shell that waits collects the processes that lost their parent.
+    // A waiting shell collects processes that lost their parent.
     const wait = 'while :; do sleep 60 & wait; done';
-    // It ends with this process, however this one ends.
+    // It ends with this process, whatever ends this process.
     const bound = ['--pdeathsig', 'KILL', 'unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
     const init = spawn('setpriv', [...bound, 'sh', '-c', wait], { stdio: 'ignore' });
     const first = await until('the namespace is made', () => findChild(init.pid ?? 0));
@@ -37,12 +37,12 @@ export class ProcessNamespace implements AsyncDisposable {
     return new ProcessNamespace(init, first);
   }
 
-  /** What a command in it begins with. */
+  /** The prefix of a command that runs in the namespace. */
   get enter(): readonly string[] {
     return ['nsenter', '--target', String(this.#first), '--pid', '--mount', '--wd=.', '--'];
   }
 
-  /** By their ids outside, also those in namespaces within it. */
+  /** The processes by their outside ids, including those in nested namespaces. */
   processes(): number[] {
     const own = namespaceOf(this.#first);
     const parents = new Map(listLiving().map(({ pid, parent }) => [pid, parent]));
@@ -51,12 +51,12 @@ export class ProcessNamespace implements AsyncDisposable {
     return own === undefined ? [] : [...parents.keys()].filter(isWithin);
   }
 
-  /** All processes stop or go on, as on a machine that is suspended. */
+  /** Stops or continues all processes, like a suspended machine. */
   signalAll(signal: 'SIGSTOP' | 'SIGCONT'): void {
     for (const pid of this.processes()) process.kill(pid, signal);
   }
 
-  /** The machine loses power. */
+  /** Kills all processes, like a power loss. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#init.exitCode !== null || this.#init.signalCode !== null) return;
     const exited = once(this.#init, 'exit');

@@ -4,7 +4,7 @@ import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { requireStore } from '../postgres/open-store.ts';
 
-/** Every entry, read from the database itself. */
+/** Reads every entry from the database itself. */
 export async function readChain(url: string, project: string): Promise<Entry[]> {
   return withStore(url, project, async (store) => {
     const entries: Entry[] = [];
@@ -20,7 +20,7 @@ export async function readChain(url: string, project: string): Promise<Entry[]> 
   });
 }
 
-/** The first thing that is wrong with the chain; undefined if all of it verifies, every signature included. */
+/** Finds the first fault in the chain; undefined if all of it verifies, including every signature. */
 export async function findChainFault(url: string, project: string): Promise<string | undefined> {
   return withStore(url, project, async (store) => {
     const verified = await verifyLedger(store, { project, verifier: nodeVerifier, allSignatures: true });

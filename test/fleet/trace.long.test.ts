@@ -9,7 +9,7 @@ import { Fleet } from './fleet.ts';
 
 const MODULE = join(import.meta.dirname, '../../examples/telemetry/otel.mjs');
 
-/** The scripted workflow of `baton init`; two of its roles are bound to a host each. */
+/** The scripted workflow of `baton init`, with two roles that are bound to one host each. */
 function runbook(): string {
   const agent = findChoice('scripted');
   if (agent === undefined) throw new Error('there are no scripted agents');
@@ -61,7 +61,7 @@ it(
     );
     const entries = await fleet.entries();
     await Promise.all([one.hasSeen(entries.length), two.hasSeen(entries.length)]);
-    // A daemon sends what is left when it stops.
+    // A stopping daemon sends the remaining spans.
     for (const host of [one, two]) await host.world.type(['down']);
 
     const sent = receivers.map(({ spans }) => spans.filter(({ name }) => name === 'task').length);
@@ -90,7 +90,7 @@ it(
 
 const ROLES = ['issue-manager', 'prep', 'implementer', 'reviewer', 'validator', 'closer'];
 
-/** Each span as its name below those of its parents. */
+/** Each span by its name, after the names of its parents. */
 function pathsOf(spans: readonly ReceivedSpan[]): string[] {
   const path = (span: ReceivedSpan): string => {
     const above = spans.find(({ spanId }) => spanId === span.parentSpanId);

@@ -30,7 +30,7 @@ function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
 }
 
-/** A person's session on one host, in a worktree of its own. */
+/** A person's session on one host, in a separate worktree. */
 async function claim({ world }: FleetHost, taskId: string) {
   const claimed = await world.client().forward('task_claim', { task_id: taskId, as: 'ada' });
   if (!claimed.ok) throw new Error(claimed.error.message);
@@ -63,7 +63,7 @@ it('carries commits and uncommitted files from host to host, of people and of ag
   expect(git(second.path, 'rev-parse', 'HEAD')).toBe(sha);
   expect(readFileSync(join(second.path, 'draft.txt'), 'utf8')).toBe('draft\n');
   await second.release();
-  // The same for an agent that Baton starts, on whichever host.
+  // The same for an agent that Baton starts on any host.
   await two.order('task_create', { task_id: 'W1', title: 'By an agent' });
   await until('the session has ended', async () => (await fleet.entries()).some(({ type }) => type === 'ClaimFailed'));
   const ends = (await fleet.entries()).filter(({ data }) => data['task_id'] === 'W1').map(({ type }) => type);

@@ -26,7 +26,7 @@ it('a request becomes a merge on PostgreSQL as on SQLite: merged, sealed, and th
     name: 'issue',
     args: ['Read durations back'],
   });
-  // The seal follows a moment after the end.
+  // The seal follows shortly after the end.
   const entries = await until(
     'the workflow is closed and sealed',
     async () => {

@@ -4,12 +4,12 @@ import type { Overrides } from './arbitrary-of.ts';
 import { anyText, arbitraryOf } from './arbitrary-of.ts';
 import type { TestedDialect } from './dialects.ts';
 
-/** Valid values of a dialect: its shape, and for some fields more than a shape can say. */
+/** Generates valid values of a dialect: from its shape, and for some fields with more constraints. */
 export function arbitraryMessage({ name, shape }: TestedDialect): fc.Arbitrary<object> {
   if (shape === undefined) throw new TypeError(`${name} is not declared as a shape`);
   if (name === 'exit') return arbitraryOf(shape, EXIT);
   if (name === 'task-update') return arbitraryOf(shape).filter(blockedHasNotes);
-  // Only what Baton reads of a hook's input is handed on.
+  // Only the fields of a hook's input that Baton uses are passed on.
   if (name === 'stop-hook/input') return arbitraryOf({ ...shape, open: false });
   return arbitraryOf(shape);
 }

@@ -3,7 +3,7 @@ import type { ObjectShape, Shape, TextShape } from '../../src/protocol/shape/sha
 import { elementFormats } from '../../src/protocol/handoff/arbitrary.cases.ts';
 import { TEXT_FORMATS, type TextFormat } from '../../src/protocol/text/text-format.ts';
 
-/** Words that some reader somewhere takes for a number, a truth, a date or nothing. */
+/** Words that some parser takes for a number, a boolean, a date or null. */
 const DECEPTIVE = [
   ['no', 'No', 'NO', 'yes', 'on', 'off', 'y', 'n', 'true', 'False', 'null', 'Null', '~', ''],
   ['1', '0', '-0', '1e5', '1E5', '012', '0o12', '0x1F', '0b11', '1_000', '.5', '5.', '+1', '-1'],
@@ -15,25 +15,25 @@ const DECEPTIVE = [
   ['é', '漢', '😀', '\u{10ffff}', 'e\u0301', '__proto__', 'constructor', 'toString'],
 ].flat();
 
-/** Any text that Unicode allows, with a liking for what breaks readers. */
+/** Any Unicode text, with a preference for what breaks parsers. */
 export const anyText = fc.oneof(
   fc.constantFrom(...DECEPTIVE),
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.array(fc.constantFrom(...DECEPTIVE, 'word', ' ', '\n', '\n  '), { maxLength: 8 }).map((parts) => parts.join('')),
 );
 
-/** Anything the ledger can hold, except what every reader here refuses. */
+/** Any data that the ledger can record, except what every parser refuses. */
 const anyData = fc
   .jsonValue({ maxDepth: 4, stringUnit: 'binary' })
   .map((value) => JSON.stringify(value))
   .filter((json) => !json.includes('__proto__'))
-  // Through JSON once, which has no -0; and whole numbers only, as the ledger has them.
+  // Removes -0 by a round trip through JSON, and fractions, which the ledger does not allow.
   .map((json): unknown => JSON.parse(json, (_, value: unknown) => (isFraction(value) ? 7 : value)));
 
-/** What a shape cannot say about some of its fields, by name. */
+/** Generators for fields with constraints that a shape cannot express, by name. */
 export type Overrides = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** Valid values, made from the same data that the checker and the JSON Schema are made from. */
+/** Generates valid values from the same shape as the checker and the JSON Schema. */
 export function arbitraryOf(shape: ObjectShape, overrides: Overrides = {}): fc.Arbitrary<object> {
   const fields = Object.entries(shape.fields);
   const known = fc.record(
@@ -87,7 +87,7 @@ function arbitraryText(shape: TextShape): fc.Arbitrary<string> {
   const { pattern, format, notEmpty } = shape;
   if (format !== undefined) return FORMATS[format].filter((text) => TEXT_FORMATS[format].fits(text));
   if (pattern !== undefined && pattern.startsWith('^')) {
-    // What a pattern rules out by looking ahead cannot be generated, only left out.
+    // Negative lookaheads cannot be generated from, only filtered by.
     const fitting = fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?![^)]*\)/g, ''), 'u'));
     return fitting.filter((text) => new RegExp(pattern, 'u').test(text));
   }

@@ -20,17 +20,17 @@ import {
 import { parseTaskUpdate, renderTaskUpdate, taskUpdateShape } from '../../src/protocol/task-update.ts';
 import { parseThoughtRecord, renderThoughtRecord, thoughtRecordShape } from '../../src/protocol/thought-record.ts';
 
-/** What the tests need to know of a dialect, with its type forgotten, so that all of them stand in one table. */
+/** The part of a dialect that tests use, without its type, so that all dialects fit into one table. */
 export interface TestedDialect {
   readonly name: string;
   readonly syntax: 'JSON' | 'YAML or JSON' | 'XML';
-  /** Absent where the dialect is not declared as a shape. */
+  /** Absent if the dialect is not declared as a shape. */
   readonly shape?: ObjectShape;
-  /** Reads a text and writes it again; undefined where it was refused. */
+  /** Parses a text. */
   readonly parse: (input: string | Uint8Array) => Parsed<unknown>;
-  /** The text of a value that `parse` gave. */
+  /** Renders a value that `parse` returned. */
   readonly render: (value: unknown) => string;
-  /** Valid messages, as files that a person could have written. */
+  /** Valid messages, like files that a user could have written. */
   readonly samples: readonly Sample[];
 }
 
@@ -52,10 +52,10 @@ export const DIALECTS: readonly TestedDialect[] = [
   dialect('stop-hook/output', 'JSON', stopHookBlockShape, parseStopHookOutput, renderStopHookOutput),
 ];
 
-/** Those that are declared as a shape, in JSON or YAML. */
+/** Dialects that are declared as a shape, in JSON or YAML. */
 export const DECLARED_DIALECTS = DIALECTS.filter(({ shape }) => shape !== undefined);
 
-/** The reader of hook input lets in what others must refuse: see `parseStopHookInput`. */
+/** Excludes hook input, whose parser accepts what others must refuse: see `parseStopHookInput`. */
 export const STRICT_DIALECTS = DECLARED_DIALECTS.filter(({ name }) => name !== 'stop-hook/input');
 
 function dialect<T>(
@@ -69,7 +69,7 @@ function dialect<T>(
     name,
     syntax,
     ...(shape === undefined ? {} : { shape }),
-    // A table of different types: each row's render only ever gets what the same row's parse gave.
+    // Each row's render only gets the result of the same row's parse, which the table's type cannot express.
     /* oxlint-disable typescript/no-unsafe-type-assertion */
     parse: (input) => parse(input as string),
     render: (value) => render(value as T),

@@ -9,7 +9,7 @@ import { randomFrom } from './random.ts';
 export interface FuzzOptions {
   readonly seed: number;
   readonly count: number;
-  /** The longest a single message may take. A second try is allowed, since the machine may have been busy. */
+  /** The time limit of a single message. A second try is allowed, because the machine may have been busy. */
   readonly timeLimitMs: number;
 }
 
@@ -25,7 +25,7 @@ interface FuzzFailure {
   readonly input: Uint8Array;
 }
 
-/** Feeds mutated messages to a parser, and holds it to its promises: see `findBrokenPromise`. */
+/** Feeds mutated messages to a parser, and checks its contract: see `findBrokenPromise`. */
 export function fuzzDialect(
   dialect: TestedDialect,
   others: readonly TestedDialect[],
@@ -48,7 +48,7 @@ export function fuzzDialect(
   return report;
 }
 
-/** The files as they are; what takes both syntaxes gets each message in both. */
+/** The sample files; for a dialect with both syntaxes, each message in both. */
 function textsOf(dialect: TestedDialect): string[] {
   return dialect.samples.flatMap(({ text }) => {
     if (dialect.syntax !== 'YAML or JSON') return [text];
@@ -58,7 +58,7 @@ function textsOf(dialect: TestedDialect): string[] {
   });
 }
 
-/** Half of the messages come as bytes; the others as text, where half a character may survive. */
+/** Passes half of the messages as bytes, the others as text, in which half a character may survive. */
 function asReceived(bytes: Uint8Array, random: Random): string | Uint8Array {
   if (random.below(2) === 0) return bytes;
   const text = new TextDecoder().decode(bytes);
@@ -81,7 +81,10 @@ function judge(
   }
 }
 
-/** What is accepted survives being written and read again; what is refused says what, where and what to do. */
+/**
+ * Finds a violation of the contract: an accepted message survives rendering and parsing; a refused one has a problem,
+ * its place and a hint.
+ */
 function findBrokenPromise(dialect: TestedDialect, parsed: Parsed<unknown>): string | undefined {
   if (parsed.ok) {
     const again = dialect.parse(dialect.render(parsed.value));

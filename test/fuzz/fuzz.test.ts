@@ -3,17 +3,17 @@ import type { TestedDialect } from './dialects.ts';
 import { DIALECTS } from './dialects.ts';
 import { fuzzDialect } from './fuzz-dialect.ts';
 
-/** The long run is `npm run fuzz`. */
+/** A short run; the long one is `npm run fuzz`. */
 const OPTIONS = { seed: 20_260_126, count: 500, timeLimitMs: 10_000 };
 
 describe.each(DIALECTS)('500 mutated messages of $name', (dialect) => {
   const report = fuzzDialect(dialect, DIALECTS, OPTIONS);
 
-  it('break none of the promises of its parser', () => {
+  it("violate no part of its parser's contract", () => {
     expect(report.failures).toEqual([]);
   });
 
-  it('are some of them still valid, and most not', () => {
+  it('include some valid ones, but mostly invalid ones', () => {
     expect(report.accepted + report.refused).toBe(OPTIONS.count);
     expect(report.accepted).toBeGreaterThan(0);
     expect(report.refused).toBeGreaterThan(report.accepted);
@@ -68,7 +68,7 @@ describe('the fuzzer', () => {
     expect(failures.map(({ what }) => what)).toEqual([expect.stringMatching(/^took [0-9]+ ms$/)]);
   });
 
-  it('stops when there is enough to look at', () => {
+  it('stops after enough failures', () => {
     expect(fuzzDialect({ ...honest, parse: fail }, [honest], OPTIONS).failures).toHaveLength(20);
   });
 

@@ -1,9 +1,9 @@
 import type { TestedDialect } from './dialects.ts';
 
-/** A text that must be refused, made from a valid message where that makes it more convincing. */
+/** A text that must be refused, if possible derived from a valid message. */
 export interface HostileText {
   readonly name: string;
-  /** Part of what must be said about it; absent where dialects have their own reasons. */
+  /** A part of the expected problem; absent if dialects have different ones. */
   readonly says?: string;
   readonly make: (valid: HostileSeed) => string | Uint8Array;
 }
@@ -11,14 +11,14 @@ export interface HostileText {
 export interface HostileSeed {
   /** A valid message as one JSON object. */
   readonly json: string;
-  /** The name of one of its fields that holds a text. */
+  /** The name of one of its text fields. */
   readonly field: string;
 }
 
 const DEEP = 10_000;
 const MEGABYTE = 1_048_576;
 
-/** Long enough for a reader whose work grows with the square of the length to take many seconds. */
+/** Long enough that a parser with quadratic time takes many seconds. */
 const LARGE = 120_000;
 
 export const HOSTILE_JSON: readonly HostileText[] = [
@@ -263,7 +263,7 @@ export function hostileTextsFor({ syntax }: TestedDialect): readonly HostileText
   return [...HOSTILE_JSON, ...HOSTILE_YAML.map((text) => ({ ...text, name: `YAML: ${text.name}` }))];
 }
 
-/** The message in YAML's flow style, field by field on lines of their own, and then the line that is wrong. */
+/** The message in YAML's flow style, one field per line, followed by the wrong line. */
 function yaml(line: (field: string) => string): HostileText['make'] {
   return ({ json, field }) => {
     const fields = Object.entries(JSON.parse(json) as Record<string, unknown>); // oxlint-disable-line typescript/no-unsafe-type-assertion

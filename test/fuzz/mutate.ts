@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What has broken parsers before: each goes somewhere into a valid message. */
+/** Snippets that have broken parsers before; they are inserted into valid messages. */
 const SNIPPETS = [
   '__proto__',
   '"__proto__":{"a":1},',
@@ -94,7 +94,9 @@ const CHANGES: readonly Change[] = [
   truncate,
 ];
 
-/** A valid message with one to six things wrong. `other` is a message of another kind to take pieces from. */
+/**
+ * Returns a valid message with one to six mutations. `other` is a message of another kind, from which pieces are taken.
+ */
 export function mutate(text: string, other: string, random: Random): Uint8Array {
   let bytes: Uint8Array = encoder.encode(text);
   const donor = encoder.encode(other);

@@ -1,6 +1,6 @@
-/** Small, fast and repeatable (mulberry32): the same seed gives the same run on every machine. */
+/** A small, fast and repeatable generator (mulberry32): the same seed gives the same run on every machine. */
 export interface Random {
-  /** A whole number from 0 up to, not including, `below`. */
+  /** A whole number from 0 up to `below`, exclusive. */
   readonly below: (below: number) => number;
   readonly pick: <T>(items: readonly T[]) => T;
 }

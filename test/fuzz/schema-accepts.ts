@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../src/protocol/shape/shape.ts';
 
 /**
- * The part of JSON Schema that our schemas use, read from the specification and not from our code. A keyword that is
- * missing here throws, so that no rule of a schema goes unnoticed.
+ * The part of JSON Schema that our schemas use, implemented from the specification and not from our code. Throws at an
+ * unsupported keyword, so that no rule of a schema is ignored.
  */
 export function schemaAccepts(schema: JsonSchema, value: unknown): boolean {
   return Object.entries(schema).every(([keyword, rule]) => {
@@ -20,7 +20,7 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   $schema: always,
   title: always,
   description: always,
-  // An annotation, unless a validator is asked to assert it.
+  // An annotation, unless a validator is told to assert it.
   format: always,
   type: (rule, value) => typeOf(value) === rule || (rule === 'integer' && Number.isInteger(value)),
   enum: (rule, value) => isList(rule) && rule.includes(value),

@@ -23,7 +23,7 @@ describe('the issue of a closed workflow', MS, () => {
   });
 
   inLongLane(() => {
-    it('gets one comment and is closed, also if nobody heard the answers', async () => {
+    it('gets one comment and is closed, even if the responses are lost', async () => {
       const unheard = [/^POST .*\/comments$/, /^PATCH /];
       scene.github.afterwards = ({ method, path }) => {
         const isUnheard = unheard[0]?.test(`${method} ${path}`) === true;
@@ -43,7 +43,7 @@ describe('the issue of a closed workflow', MS, () => {
       expect([issue.comments, scene.github.count(/^PATCH /)]).toEqual([ONCE, 0]);
     });
 
-    it('is a question if GitHub refuses, or gh is missing', async () => {
+    it('opens a decision if GitHub refuses, or gh is missing', async () => {
       scene.github.fault = ({ method }) =>
         method === 'PATCH' ? [403, { message: 'Must have write access' }] : undefined;
       const refused = { outcome: 'failed', reason: expect.stringContaining('Must have write access') };
@@ -54,7 +54,7 @@ describe('the issue of a closed workflow', MS, () => {
       expect(issue).toMatchObject({ state: 'open', comments: ONCE });
     });
 
-    it('is a question if it is gone', async () => {
+    it('opens a decision if it is gone', async () => {
       const gone = { outcome: 'failed', reason: expect.stringContaining('Not Found') };
       expect(await scene.closeIssue(99)).toMatchObject({ command: gone });
     });

@@ -12,7 +12,7 @@ export interface FakePull {
   state: 'open' | 'closed';
   merge_commit_sha: string | null;
   merged_by: string | null;
-  /** As it was when it ended; while it is open the repository says. */
+  /** The head at the end of the pull request; null while it is open, because the repository then has it. */
   head: string | null;
   readonly comments: string[];
 }
@@ -42,13 +42,15 @@ export interface Said {
 }
 
 type Answer = readonly [number, unknown];
-/** What GitHub does instead of answering; undefined: it answers. */
+/** What GitHub does instead of answering; undefined if it answers. */
 export type Fault = (said: Said) => Answer | 'hang up' | undefined;
 
 const TOKEN = 'fake-token';
 const ADA = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@example.org'];
 
-/** One repository at a GitHub of our own: what Baton asks of it, in front of a bare repository with real commits. */
+/**
+ * A fake GitHub with one repository: the endpoints that Baton uses, with a bare repository of real commits behind them.
+ */
 export class FakeGithub {
   readonly bare: string;
   readonly pulls: FakePull[] = [];
@@ -56,9 +58,9 @@ export class FakeGithub {
   readonly runs: FakeRun[] = [];
   readonly said: Said[] = [];
   fault: Fault = () => undefined;
-  /** Sees what was done before anybody hears of it; true: nobody does. */
+  /** Called after a request was carried out; true drops the response. */
   afterwards: (said: Said) => boolean = () => false;
-  /** Runs in the instant before a merge. */
+  /** Called right before a merge. */
   beforeMerge: () => void = () => undefined;
   readonly #server: Server;
 
@@ -81,12 +83,12 @@ export class FakeGithub {
     return execFileSync('git', ['-C', this.bare, ...ADA, ...args], { encoding: 'utf8' }).trim();
   }
 
-  /** How often something was asked for, as `METHOD path`. */
+  /** How often a request was received, as `METHOD path`. */
   count(what: RegExp): number {
     return this.said.filter(({ method, path }) => what.test(`${method} ${path}`)).length;
   }
 
-  /** Somebody writes an issue. */
+  /** Creates an issue as a GitHub user. */
   write(number: number, title: string, more: Partial<Pick<FakeIssue, 'body' | 'state' | 'labels'>> = {}): FakeIssue {
     const issue: FakeIssue = {
       number,
@@ -157,7 +159,7 @@ export class FakeGithub {
     return [200, { ...shown, html_url, labels: labels.map((name) => ({ name })) }];
   }
 
-  /** GitHub lists a pull request as an issue, too. */
+  /** A pull request as an issue, because GitHub lists it as one too. */
   #pullAsIssue(pull: FakePull | undefined): object {
     const html_url = `https://github.com/owner/sample/pull/${pull?.number}`;
     return { number: pull?.number, title: pull?.title, state: pull?.state, html_url, pull_request: { html_url } };
@@ -218,7 +220,7 @@ export class FakeGithub {
     return [200, { sha: made, merged: true, message: 'Pull Request successfully merged' }];
   }
 
-  /** As the button does; null where the two cannot be joined. */
+  /** Merges like GitHub's button; null if there is a conflict. */
   mergeByHand(
     pull: FakePull,
     method = 'squash',
@@ -239,7 +241,7 @@ export class FakeGithub {
     return made;
   }
 
-  /** Somebody pushes to a branch there. */
+  /** Pushes to a branch at GitHub as another user. */
   pushByHand(branch: string, file: string, text: string): string {
     const before = this.#sha(branch) ?? '';
     const blob = execFileSync('git', ['-C', this.bare, 'hash-object', '-w', '--stdin'], {
@@ -285,7 +287,7 @@ export class FakeGithub {
       node_id: `PR_${number}`,
       html_url: `https://github.com/owner/sample/pull/${number}`,
       merged: merge_commit_sha !== null,
-      // While it is open, GitHub names a trial merge here.
+      // For an open pull request, GitHub names a trial merge here.
       merge_commit_sha: merge_commit_sha ?? 'f'.repeat(40),
       merged_by: merged_by === null ? null : { login: merged_by },
       head: { ref: branch, sha: pull.head ?? this.#sha(branch) ?? '0'.repeat(40) },

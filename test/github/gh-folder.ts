@@ -2,11 +2,11 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { delimiter, join } from 'node:path';
 import { COMPILE_CACHE, testProgram } from '../package/where.ts';
 
-/** Read at once: some tests clear the environment of everything that is Baton's. */
+/** Read at the start, because some tests clear Baton's variables from the environment. */
 const REAL = process.env['BATON_TEST_GH'];
 const STAND_IN = testProgram('github/gh-stand-in');
 
-/** A `gh` that knows no other GitHub than the one behind a socket, with a token made of nothing. */
+/** A `gh` that knows only the fake GitHub behind a socket, with an invented token. */
 export class GhFolder {
   readonly socket: string;
   readonly #bin: string;
@@ -27,7 +27,7 @@ export class GhFolder {
     return { PATH: path, GH_TOKEN: 'fake-token', GH_CONFIG_DIR: this.#config, ...COMPILE_CACHE };
   }
 
-  /** A program in its place. */
+  /** Replaces `gh` by a program. */
   install(script: string): void {
     this.remove();
     writeFileSync(join(this.#bin, 'gh'), `#!/bin/sh\n${script}\n`);
@@ -39,7 +39,7 @@ export class GhFolder {
   }
 }
 
-/** Whoever runs the tests may have a `gh` of their own, and be logged in with it. */
+/** Folders of the PATH with another `gh`, in which the developer may be logged in. */
 function othersIn(path: string): string[] {
   return path.split(delimiter).filter((folder) => !existsSync(join(folder, 'gh')));
 }

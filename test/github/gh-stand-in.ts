@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `gh api`, as far as Baton uses it: the same arguments, the same output, the same exit codes. */
+/** The part of `gh api` that Baton uses: the same arguments, output and exit codes. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

@@ -3,7 +3,7 @@ import { WorkflowScene } from '../processes/workflow-scene.ts';
 import { FakeGithub, type FakePull } from './fake-github.ts';
 import { GhFolder } from './gh-folder.ts';
 
-/** The sample repository, with a remote that is at a GitHub of our own, and a `gh` that knows no other. */
+/** The sample repository, with a remote at the fake GitHub, and a `gh` that knows only the fake. */
 export class GithubScene extends WorkflowScene {
   readonly github: FakeGithub;
   readonly gh: GhFolder;
@@ -23,7 +23,7 @@ export class GithubScene extends WorkflowScene {
     await this.start(this.gh.env);
   }
 
-  /** The one pull request that there is. */
+  /** The only pull request. */
   get pull(): FakePull {
     const [only, ...others] = this.github.pulls;
     if (only === undefined || others.length > 0) throw new Error(`${this.github.pulls.length} pull requests`);

@@ -13,22 +13,25 @@ const MS = { timeout: 60_000 };
 const PUT = /^PUT .*\/merge$/;
 
 describe('a pull request that is merged', MS, () => {
-  it.each(someOf(['squash', 'merge'] as const, 0))('%s: GitHub does it, and main is followed here', async (method) => {
-    await scene.requestAndPublish(true);
-    const before = scene.git('rev-parse', 'main');
-    expect(scene.pull.draft).toBe(true);
-    const ended = await scene.merge(method);
-    const sha = scene.pull.merge_commit_sha;
-    expect(ended).toEqual({ outcome: 'merged', base: before, merge_sha: sha });
-    expect(scene.git('rev-parse', 'main')).toBe(sha);
-    expect(scene.git('log', '-1', '--format=%s%n%b', 'main')).toContain('task: A — do it (#41)\nBaton-Task: A');
-    expect(scene.github.said.find(({ method: verb }) => verb === 'PUT')?.body).toMatchObject({
-      sha: scene.pull.head,
-      merge_method: method,
-    });
-  });
+  it.each(someOf(['squash', 'merge'] as const, 0))(
+    '%s: GitHub merges it, and the local main follows',
+    async (method) => {
+      await scene.requestAndPublish(true);
+      const before = scene.git('rev-parse', 'main');
+      expect(scene.pull.draft).toBe(true);
+      const ended = await scene.merge(method);
+      const sha = scene.pull.merge_commit_sha;
+      expect(ended).toEqual({ outcome: 'merged', base: before, merge_sha: sha });
+      expect(scene.git('rev-parse', 'main')).toBe(sha);
+      expect(scene.git('log', '-1', '--format=%s%n%b', 'main')).toContain('task: A — do it (#41)\nBaton-Task: A');
+      expect(scene.github.said.find(({ method: verb }) => verb === 'PUT')?.body).toMatchObject({
+        sha: scene.pull.head,
+        merge_method: method,
+      });
+    },
+  );
 
-  it('is merged once where nobody heard the answer', async () => {
+  it('is merged once even if the response is lost', async () => {
     await scene.requestAndPublish();
     scene.github.afterwards = ({ method }) => method === 'PUT';
     expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha: scene.pull.merge_commit_sha });
@@ -36,7 +39,7 @@ describe('a pull request that is merged', MS, () => {
   });
 
   inLongLane(() => {
-    it('is made anew where main moved, and asked for again where GitHub is not ready yet', async () => {
+    it('is repeated if main moved, and requested again if GitHub is not ready yet', async () => {
       await scene.requestAndPublish();
       const answers = [
         [405, { message: 'Base branch was modified. Review and try the merge again.' }] as const,
@@ -47,7 +50,7 @@ describe('a pull request that is merged', MS, () => {
       expect(scene.github.count(PUT)).toBe(3);
     });
 
-    it('leaves a main branch here that has commits of its own as it is', async () => {
+    it('does not change a local main branch with its own commits', async () => {
       await scene.requestAndPublish();
       scene.git('switch', '--quiet', 'main');
       const own = scene.scratch.commit(scene.repo, { mine: '1' });
@@ -60,7 +63,7 @@ describe('a pull request that is merged', MS, () => {
 });
 
 describe('a pull request that cannot be merged', MS, () => {
-  it('is the fixer’s where it conflicts, with the files', async () => {
+  it('goes to the fixer if it conflicts, with the files', async () => {
     await scene.requestAndPublish();
     const onto = scene.github.pushByHand('main', 'a', 'another\n');
     expect(await scene.merge()).toEqual({ outcome: 'conflict', base: onto, reason: 'conflict', files: ['a'] });
@@ -68,7 +71,7 @@ describe('a pull request that cannot be merged', MS, () => {
   });
 
   inLongLane(() => {
-    it('is a question where somebody has pushed to it, closed it, or merged another head', async () => {
+    it('opens a decision if it was pushed to, closed, or merged at another head by others', async () => {
       await scene.requestAndPublish();
       const head = scene.git('rev-parse', 'feature/a');
       scene.github.pushByHand('feature/a', 'theirs', 'work');
@@ -81,7 +84,7 @@ describe('a pull request that cannot be merged', MS, () => {
       expect(scene.github.count(PUT)).toBe(0);
     });
 
-    it('waits while it is not at GitHub yet, and is refused where it never came there', async () => {
+    it('waits while it is not at GitHub yet, and is refused if it never arrives', async () => {
       scene.request();
       expect(await scene.merge()).toBeUndefined();
       await scene.publish();
@@ -101,7 +104,7 @@ describe('a pull request that cannot be merged', MS, () => {
   });
 
   inLongLane(() => {
-    it('is not called merged if the commit cannot be seen on the main branch', async () => {
+    it('is not reported as merged if the commit is not on the main branch', async () => {
       await scene.requestAndPublish();
       scene.github.afterwards = ({ method }) => {
         if (method === 'PUT') scene.git('remote', 'set-url', 'origin', 'https://github.com/eve/sample.git');

@@ -33,7 +33,7 @@ describe('a branch that is published', MS, () => {
     expect(scene.state.tasks.get('A')?.flow.pull).toMatchObject({ number: 41, published: second, isWanted: false });
   });
 
-  it('is found again where a daemon died before it could say so, pushed or opened', async () => {
+  it('is found again if a daemon died before it could report it, pushed or opened', async () => {
     const head = scene.commit('2\n');
     scene.git('push', '--quiet', 'origin', 'feature/a');
     scene.request();
@@ -44,7 +44,7 @@ describe('a branch that is published', MS, () => {
   });
 
   inLongLane(() => {
-    it('may be written anew where nobody else has touched it', async () => {
+    it('may be rewritten if no other user has pushed to it', async () => {
       scene.commit('2\n');
       await scene.requestAndPublish();
       scene.git('commit', '--quiet', '--amend', '--message=better');
@@ -53,7 +53,7 @@ describe('a branch that is published', MS, () => {
     });
   });
 
-  it('takes up what somebody pushed, and overwrites nothing that it does not have', async () => {
+  it('adopts what other users pushed, and overwrites nothing that it does not have', async () => {
     scene.commit('2\n');
     await scene.requestAndPublish();
     const theirs = scene.github.pushByHand('feature/a', 'theirs', 'work');
@@ -85,7 +85,7 @@ describe('a branch that is published', MS, () => {
       expect(existsSync(ran)).toBe(false);
     });
 
-    it('is told why where a hook of the remote refuses it', async () => {
+    it('reports the reason if a hook of the remote refuses it', async () => {
       scene.scratch.write(scene.github.bare, { 'hooks/pre-receive': '#!/bin/sh\necho "branch policy"\nexit 1\n' });
       chmodSync(join(scene.github.bare, 'hooks/pre-receive'), 0o755);
       scene.commit('2\n');
@@ -96,7 +96,7 @@ describe('a branch that is published', MS, () => {
 });
 
 describe('a pull request that a person ended', MS, () => {
-  it('is a question where they closed it, and is opened again only where Baton had closed it', async () => {
+  it('opens a decision if they closed it, and is reopened only if Baton had closed it', async () => {
     scene.commit('2\n');
     await scene.requestAndPublish();
     scene.github.closeByHand(scene.pull);
@@ -112,7 +112,7 @@ describe('a pull request that a person ended', MS, () => {
   });
 
   inLongLane(() => {
-    it('is a question where they merged it, and not closed any more', async () => {
+    it('opens a decision if they merged it, and is no longer closed', async () => {
       scene.commit('2\n');
       await scene.requestAndPublish();
       scene.github.mergeByHand(scene.pull);
@@ -123,8 +123,8 @@ describe('a pull request that a person ended', MS, () => {
   });
 });
 
-describe('a GitHub that cannot be had', MS, () => {
-  it('is no gh, nobody logged in, a token that is not known: each says what to do, at once', async () => {
+describe('an unavailable GitHub', MS, () => {
+  it('is reported at once, with what to do: no gh, no login, an unknown token', async () => {
     scene.commit('2\n');
     scene.request();
     const { GH_TOKEN: _, ...loggedOut } = scene.gh.env;
@@ -138,7 +138,7 @@ describe('a GitHub that cannot be had', MS, () => {
     );
   });
 
-  it('is tried again where it may pass: no network, a fault, a limit', async () => {
+  it('is retried if the cause may pass: no network, a fault, a limit', async () => {
     scene.commit('2\n');
     scene.request();
     const faults = [[502, { message: 'Bad Gateway' }] as const, [403, { message: 'API rate limit exceeded' }] as const];
@@ -148,7 +148,7 @@ describe('a GitHub that cannot be had', MS, () => {
   });
 
   inLongLane(() => {
-    it('is a question in the end, and nothing is lost', async () => {
+    it('opens a decision in the end, and loses nothing', async () => {
       scene.commit('2\n');
       scene.request();
       await scene.github.close();
@@ -160,7 +160,7 @@ describe('a GitHub that cannot be had', MS, () => {
       expect(how(await scene.requestAndPublish())).toBe('opened');
     });
 
-    it('refuses what GitHub refuses, in its words', async () => {
+    it("is refused with GitHub's own reason", async () => {
       scene.request();
       expect(how(await scene.publish())).toContain('No commits between main and feature/a');
       scene.commit('2\n');
@@ -175,7 +175,7 @@ describe('a GitHub that cannot be had', MS, () => {
 });
 
 describe('checks that GitHub runs', MS, () => {
-  it('are on record once they have ended, each outcome once; a run that was cancelled is waited for', async () => {
+  it('are recorded once they have ended, each outcome once; a cancelled run is waited for', async () => {
     const head_sha = scene.commit('2\n');
     scene.requestChecks('build', 'lint');
     await scene.requestAndPublish();

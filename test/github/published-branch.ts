@@ -19,7 +19,7 @@ import { GhFolder } from './gh-folder.ts';
 const RULES = { ciGate: true, mergeGate: true };
 const BRANCH = 'feature/a';
 
-/** One task with one branch, and what its effects do to it: real git, a real state, the fake GitHub. */
+/** A task with one branch, and the effects on it: real git, a real state, the fake GitHub. */
 export class PublishedBranch {
   readonly scratch = new Scratch();
   readonly repo: string = this.scratch.repository('repo');
@@ -76,7 +76,7 @@ export class PublishedBranch {
     this.#story.record([recorded], 'system:test');
   }
 
-  /** The branch as it is now is wanted at GitHub. */
+  /** Requests that GitHub has the branch's current head. */
   request(draft = false, body = '<!-- baton -->\n\nwords\n\n<!-- /baton -->'): void {
     this.#requests += 1;
     const head = this.git('rev-parse', BRANCH);
@@ -85,7 +85,7 @@ export class PublishedBranch {
     this.#record(event('PullRequestRequested', { ...place, ...about }));
   }
 
-  /** Does what is owed, and gives back how it went; it is on record only where `isRecorded`. */
+  /** Runs the owed effects and returns their outcome; it is recorded only if `isRecorded`. */
   async publish(isRecorded = true): Promise<Command | undefined> {
     const effect = [...this.state.effects.values()].find(({ type }) => type === 'PullRequestRequested');
     if (effect?.type !== 'PullRequestRequested') throw new Error('nothing is owed');
@@ -117,7 +117,7 @@ export class PublishedBranch {
     return command;
   }
 
-  /** The workflow is closed: its issue is to be, too. Done once more, as by another daemon, unless it is recorded. */
+  /** Closes the issue of a closed workflow. If the outcome is not recorded, another daemon would repeat it. */
   async closeIssue(number: number, isRecorded = true): Promise<Command | undefined> {
     const about = {
       task_id: 'A',
@@ -135,13 +135,13 @@ export class PublishedBranch {
     return command;
   }
 
-  /** Asks for the merge of the branch as it is now, without checks of our own. */
+  /** Requests the merge of the branch's current head, without Baton's own checks. */
   async merge(method: 'squash' | 'merge' | 'rebase' = 'squash') {
     const head = this.git('rev-parse', BRANCH);
     const pull = { repository: 'owner/sample', remote: 'origin' };
     const words = { message: 'task: A — do it\n\nBaton-Task: A\n', into: 'main', branch: BRANCH, checks: [], method };
     const request = { merge_id: 'm1', task_id: 'A', head, pull, handoff: null, ...words } as const;
-    // Without checks, a merge touches nothing else of the daemon.
+    // A merge without checks uses no other part of the daemon.
     const world = { ...this.#world(), stateDir: this.scratch.folder } as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return mergePull(request, world, new AbortController().signal);
   }
@@ -152,7 +152,7 @@ export class PublishedBranch {
     await watchChecks(published, this.#world(), new AbortController().signal);
   }
 
-  /** GitHub is to check the branch as it is now. */
+  /** Requests GitHub's checks of the branch's current head. */
   requestChecks(...names: string[]): void {
     const head = this.git('rev-parse', BRANCH);
     this.#record(

@@ -10,7 +10,7 @@ import { type FixtureDaemon, startFixtureDaemon } from './fixture-daemon.ts';
 import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 import { startTokenProxy, type TokenProxy } from './token-proxy.ts';
 
-/** What needs no tools with names of the suite's own choosing. */
+/** Scenarios that need no tools with the suite's names. */
 const NEED_NO_FIXTURE = [
   'server-initialize',
   'ping',
@@ -46,15 +46,16 @@ afterAll(async () => {
 });
 
 describe('the conformance suite of MCP', () => {
-  it.concurrent('holds for the daemon, as far as it needs no fixtures', async () => {
-    // All scenarios in one process: those that look for fixtures fail at once, and one process a scenario takes longer.
+  it.concurrent('holds for the daemon, except for scenarios with fixtures', async () => {
+    // Runs all scenarios in one process: those that look for fixtures fail at once, and one process per scenario takes
+    // longer.
     const { output } = await conformance('--url', proxies.daemon.url, '--suite', 'all');
     for (const scenario of NEED_NO_FIXTURE) {
       expect(output).toMatch(new RegExp(`^✓ ${scenario}: [1-9]\\d* passed, 0 failed$`, 'm'));
     }
   });
 
-  it.concurrent('holds for its fixtures on the same transport and guards, but for what is listed', async () => {
+  it.concurrent('holds for its fixtures on the same transport and access checks, with the listed exceptions', async () => {
     const args = ['--suite', 'all', '--expected-failures', EXPECTED_FAILURES];
     const output = expect.stringContaining('tools-call-with-progress: 1 passed');
     expect(await conformance('--url', proxies.fixture.url, ...args)).toMatchObject({ code: 0, output });

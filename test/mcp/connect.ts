@@ -19,14 +19,14 @@ export async function connect(backend: Backend, options: ConnectOptions = {}): P
 }
 
 export interface Said {
-  /** The first text of the result: the exact text, where it is an error. */
+  /** The first text of the result; for an error, its exact text. */
   readonly text: string;
   readonly hint: string;
   readonly isError: boolean;
   readonly result: Record<string, unknown>;
 }
 
-/** Calls a tool, and gives back what a model would see of it. */
+/** Calls a tool, and returns what a model would see of the result. */
 export async function say(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Said> {
   return saidOf(await client.callTool({ name, arguments: args }));
 }

@@ -10,7 +10,7 @@ export interface FixtureDaemon extends AsyncDisposable {
   readonly port: number;
 }
 
-/** The daemon's guards and transport, with the tools of the conformance suite behind them instead of Baton's. */
+/** The daemon's access checks and transport, with the tools of the conformance suite instead of Baton's. */
 export async function startFixtureDaemon(gatekeepers: AccessChecks): Promise<FixtureDaemon> {
   const http = createMcpHttp(fixtureServer, { maxSessions: 100 });
   const server = createServer((request, response) => {

@@ -7,7 +7,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { uncheckedSchema } from '../../src/mcp/tool-schema.ts';
 
-/** What the conformance suite asks of a server besides what Baton has: tools, resources and prompts with its names. */
+/**
+ * A server with what the conformance suite requires besides Baton's features: tools, resources and prompts with its
+ * names.
+ */
 export function fixtureServer(): McpServer {
   const server = new McpServer(
     { name: 'fixture', version: '0.0.0' },
@@ -19,7 +22,7 @@ export function fixtureServer(): McpServer {
   return server;
 }
 
-/** The smallest picture and the shortest sound. */
+/** The smallest image and the shortest sound. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==';
 
@@ -74,7 +77,7 @@ function registerTools(server: McpServer): void {
   );
 }
 
-/** On the stream of the call itself: the other one, which the client opens by the way, may not be there yet. */
+/** Uses the call's own stream, because the separate one, which the client opens at the same time, may not exist yet. */
 function onStreamOf({ id }: ServerContext['mcpReq']): { readonly relatedRequestId: string | number } {
   return { relatedRequestId: id };
 }

@@ -24,7 +24,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     const client = await open({ mode });
     const claim = await say(client, 'task_claim', { task_id: id('A'), as: 'agent' });
     expect(claim.result).toMatchObject({ epoch: 1 });
-    // Where there are no sessions, the claim is named by its token.
+    // Without sessions, the token names the claim.
     const token = mode === 'legacy' ? {} : { token: claim.result['token'] };
     const update = { task_id: id('A'), status: 'done', ...token };
     expect((await say(client, 'task_update', update)).text).toBe(
@@ -37,10 +37,10 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     await client.close();
   });
 
-  it('a wait is woken, and can be called off', async () => {
+  it('a wait is woken, and can be cancelled', async () => {
     const client = await open({ mode });
     const stop = new AbortController();
-    // Nothing makes this one claimable: whether the daemon hears of the end of the wait before or after the rest does not matter.
+    // Nothing makes this task claimable, so it does not matter when the daemon learns of the end of the wait.
     const call = { name: 'task_claim', arguments: { task_id: id('C'), as: 'x', wait_ms: 600_000 } };
     await daemon.asOperator('task_create', { task_id: id('first'), title: 'Before' });
     await daemon.asOperator('task_create', { task_id: id('never'), title: 'Never done' });
@@ -67,7 +67,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
     await session.close();
   });
 
-  it('needs a token, and not the operator’s', async () => {
+  it('needs a token, which must not be the operator’s', async () => {
     await expect(open({ mode, token: 'x' })).rejects.toThrow(
       /Unauthorized|the token is not one of this daemon|HTTP 401/,
     );
@@ -76,7 +76,7 @@ describe.each(ERAS)('over HTTP with $era', ({ mode }) => {
 });
 
 describe('a session over HTTP', () => {
-  it('belongs to whoever opened it', async () => {
+  it('belongs to its opener', async () => {
     await daemon.asOperator('task_create', { task_id: 'S1', title: 'S' });
     const claim = await daemon.asOperator('task_claim', { task_id: 'S1', as: 'agent' });
     const client = await open({ mode: 'legacy' });
@@ -109,7 +109,7 @@ describe('a session over HTTP', () => {
     expect(await ask({ origin: 'http://evil.example.com' }, daemon.workerToken)).toBe(403);
   });
 
-  it('does not keep a daemon from stopping: those who wait are answered', async () => {
+  it('does not prevent a daemon from stopping: waiting calls are answered', async () => {
     const client = await open({ mode: 'legacy' });
     await daemon.asOperator('task_create', { task_id: 'S2', title: 'S' });
     await daemon.asOperator('task_claim', { task_id: 'S2', as: 'somebody else' });
@@ -135,7 +135,7 @@ async function open({ mode, token = daemon.workerToken }: Opening): Promise<Clie
   return client;
 }
 
-/** The bodies of requests whose answers have begun, since the last client was made. */
+/** The bodies of requests whose responses have begun, since the last client was created. */
 let opened: unknown[] = [];
 
 const noted: typeof fetch = async (...asked) => {
@@ -144,12 +144,12 @@ const noted: typeof fetch = async (...asked) => {
   return response;
 };
 
-/** The stream of an answer opens when the call is taken, long before there is an answer on it. */
+/** Waits until a call was received: its response stream opens long before the answer. */
 async function underWay(tool: string): Promise<void> {
   await vi.waitFor(() => expect(opened).toContainEqual(expect.stringContaining(`"${tool}"`)));
 }
 
-/** A ping by hand, for what the SDK's client would not do. */
+/** Sends a ping with headers that the SDK's client does not allow. */
 async function ask(more: Record<string, string>, token: string): Promise<number> {
   const response = await fetch(url(), {
     method: 'POST',

@@ -85,7 +85,7 @@ claim T003
 call task_worktree '{}'
 call task_release '{"task_id": "T003", "reason": "a test"}'
 
-# What nobody has thought of here is called all the same.
+# Calls every other tool, so that a new one is covered.
 listed=$(node -p 'const { tools, result } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")); (tools ?? result.tools).map(({ name }) => name).join("\n")' "$work/tools.json")
 for name in $listed; do [[ " ${called[*]} " == *" $name "* ]] || call "$name" '{}'; done
 echo "every tool was called: $(wc -w <<<"$listed")"

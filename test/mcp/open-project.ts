@@ -17,10 +17,10 @@ import type { Caller } from '../../src/state/caller.ts';
 
 export const COMMIT = 'a'.repeat(40);
 
-/** A real project in this process, without the daemon's doors: a backend whose tokens say plainly who they are. */
+/** A real project in this process, without the daemon's access checks: a backend whose tokens name their callers. */
 export interface OpenedProject extends Backend, AsyncDisposable {
   readonly project: Project;
-  /** What was asked, newest last. */
+  /** The calls, newest last. */
   readonly calls: { readonly operation: string; readonly token: string; readonly key: string | undefined }[];
   readonly asOperator: (operation: string, input: unknown) => Promise<Answer>;
 }

@@ -5,7 +5,7 @@ import type { RealDaemon } from './real-daemon.ts';
 
 export const SERVER = join(import.meta.dirname, 'stdio-main.ts');
 
-/** The SDK's client, with our server as a process of its own. */
+/** The SDK's client, with our server as a separate process. */
 export async function openStdio(daemon: RealDaemon, env: Record<string, string> = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '0' });
   const transport = new StdioClientTransport({
@@ -19,7 +19,7 @@ export async function openStdio(daemon: RealDaemon, env: Record<string, string> 
   return client;
 }
 
-/** The least that a thought record can say. */
+/** A minimal thought record. */
 export function recordOf(taskId: string, commit: string, branch = 'feature/x') {
   return {
     task_id: taskId,

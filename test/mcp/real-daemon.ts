@@ -11,10 +11,10 @@ import { findLedgerFile } from '../stores/find-ledger-file.ts';
 
 export interface RealDaemon extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
-  /** Of its only project. */
+  /** The ledger's file of the only project. */
   readonly ledgerFile: string;
   readonly project: string;
-  /** A git repository, and its only commit. */
+  /** A git repository with one commit. */
   readonly repository: string;
   readonly commit: string;
   readonly git: (folder: string, ...args: string[]) => string;
@@ -26,7 +26,7 @@ export interface RealDaemon extends AsyncDisposable {
   readonly start: () => Promise<void>;
 }
 
-/** A daemon with both of its doors, its own state folder and a repository. */
+/** A daemon with its socket and port, a separate state folder and a repository. */
 export async function startRealDaemon(more: Readonly<Record<string, string>> = {}): Promise<RealDaemon> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-mcp-')));
   const repository = join(folder, 'repository');

@@ -28,17 +28,17 @@ const WRITEBACK_FAILED =
   'Writeback failed: unable to insert thought_record. Retry with fresh DB connection or escalate.';
 
 describe('a typical handoff, in four stages', () => {
-  it('is what the diagram shows', async () => {
+  it('works as in the diagram', async () => {
     await create('P0.1.1', 'package setup');
     await create('P0.1.2', 'linter', ['P0.1.1']);
     await create('P0.1.4', 'container', ['P0.1.1']);
 
-    // Stage 1: the work, on a branch of its own.
+    // Stage 1: the work, on a separate branch.
     const { branch, commit } = await work(a, 'P0.1.1');
     expect(branch).toBe('feature/p0-1-1-package-setup');
     expect((await say(b, 'task_next_actions')).result).toEqual({ tasks: [] });
 
-    // Stage 2: writeback, proof-grade. The update comes first in the diagram, and is refused.
+    // Stage 2: writeback, proof-grade. In the diagram the update comes first, and is refused.
     const audit = await said(a, 'audit_session_start', { task_id: 'P0.1.1' });
     await said(a, 'audit_verify_chain', { audit_id: audit['audit_id'] });
     const done = { task_id: 'P0.1.1', status: 'done', progress: 100, notes: 'Set up.' };
@@ -50,7 +50,7 @@ describe('a typical handoff, in four stages', () => {
     const { root } = await said(a, 'merkle_finalize', {});
     expect(await said(a, 'merkle_root', {})).toMatchObject({ root });
 
-    // Stage 3: a reviewer sees the record, and merges.
+    // Stage 3: a reviewer reads the record, and merges.
     const records = await daemon.asOperator('thought_list', { task_id: 'P0.1.1' });
     expect(records).toMatchObject({ ok: true, result: { latest: { commit_sha: commit } } });
     daemon.git(daemon.repository, 'merge', '-q', '--no-ff', '-m', 'merge', branch);
@@ -90,7 +90,7 @@ describe('failure modes', () => {
     await said(a, 'task_update', { task_id: 'F1b', status: 'done' });
   });
 
-  it('2: who picks a task that another one works on is refused, and picks another', async () => {
+  it("2: an agent that claims another agent's task is refused, and claims a different one", async () => {
     await create('F2', 'two');
     await create('F2b', 'another');
     const { branch } = await work(a, 'F2');
@@ -112,17 +112,17 @@ describe('failure modes', () => {
     daemon.git(daemon.repository, 'merge', '-q', '--no-ff', '-m', 'merge', branch);
     const notes = 'Previous PR reverted, task reinstated';
     const reinstated = { ...recordOf('F3', commit, branch), status: 'todo', notes };
-    // Its word is not enough: Baton looks into git.
+    // The agent's report is not enough: Baton checks git.
     expect((await say(b, 'thought_record', reinstated)).result).toMatchObject({ error: { code: 'not-undone' } });
     daemon.git(daemon.repository, 'revert', '-m', '1', '--no-edit', 'HEAD');
     expect(await said(b, 'thought_record', reinstated)).toMatchObject({ task_id: 'F3' });
     expect(await said(b, 'task_get', { task_id: 'F3' })).toMatchObject({ status: 'todo', claimable: true });
     expect(await said(b, 'task_claim', { task_id: 'F3', as: 'agent-b' })).toMatchObject({ epoch: 2 });
-    // The earlier record is no writeback for the new claim.
+    // The earlier record does not count as writeback for the new claim.
     expect((await say(b, 'task_update', { task_id: 'F3', status: 'done' })).text).toBe(WRITEBACK_REQUIRED);
   });
 
-  it('4: of two who seal at once one may have to come again, and then finds it done', async () => {
+  it('4: of two agents that seal at once, one may have to repeat the call, which then finds the seal', async () => {
     await Promise.all([create('F4', 'four'), create('F4b', 'four')]);
     await said(a, 'task_claim', { task_id: 'F4', as: 'agent-a' });
     await said(b, 'task_claim', { task_id: 'F4b', as: 'agent-b' });
@@ -130,7 +130,7 @@ describe('failure modes', () => {
     const refused = both.filter(({ isError }) => isError);
     expect(refused.length).toBeLessThan(2);
     for (const { text } of refused) expect(text).toBe('Merkle finalization in progress. Retry in 5s.');
-    // What the daemon finds in git may be recorded between two calls, and is sealed then.
+    // The daemon may record findings in git between two calls, which are then sealed.
     await until('nothing new is left to seal', async () => {
       const { root } = await said(a, 'merkle_root', {});
       const again = await said(b, 'merkle_finalize', {});
@@ -158,7 +158,7 @@ async function create(taskId: string, title: string, after: string[] = []): Prom
   expect(await daemon.asOperator('task_create', { task_id: taskId, title, after })).toMatchObject({ ok: true });
 }
 
-/** Claims a task and does something about it in a worktree of its own. */
+/** Claims a task and works on it in a separate worktree. */
 async function work(agent: Client, taskId: string): Promise<{ readonly branch: string; readonly commit: string }> {
   await said(agent, 'task_claim', { task_id: taskId, as: 'agent' });
   const { path, branch } = await said(agent, 'task_worktree', {});
@@ -168,7 +168,7 @@ async function work(agent: Client, taskId: string): Promise<{ readonly branch: s
   return { branch: String(branch), commit: daemon.git(String(path), 'rev-parse', 'HEAD') };
 }
 
-/** Says something that is not refused. */
+/** Calls a tool that must succeed. */
 async function said(agent: Client, tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
   const { isError, text, result } = await say(agent, tool, args);
   expect({ isError, text }).toEqual({ isError: false, text });
@@ -179,7 +179,7 @@ function asOperator() {
   return createClient({ env: daemon.env, projectPath: daemon.repository, autostart: false });
 }
 
-/** Whether the ledger has such an entry. It is there by now, or the stream would not end. */
+/** Reports whether the ledger has an entry of this type. It was recorded before, or the stream would not end. */
 async function hasEntry(type: string): Promise<boolean> {
   const operator = asOperator();
   try {

@@ -1,6 +1,6 @@
 import { runMcpStdio } from '../../src/mcp/stdio.ts';
 
-/** `baton mcp`, without the command line around it, and without daemons that outlive a test. */
+/** `baton mcp` without the command line, and without daemons that outlive a test. */
 process.exitCode = await runMcpStdio({
   env: process.env,
   cwd: process.cwd(),

@@ -28,7 +28,7 @@ describe('over stdio', () => {
     expect(await daemon.asOperator('task_get', { task_id: 'A1' })).toMatchObject({ result: { status: 'done' } });
   });
 
-  it('two processes race for a task, and one of them has it', async () => {
+  it('two processes race for a task, and one of them gets it', async () => {
     await daemon.asOperator('task_create', { task_id: 'B1', title: 'Two' });
     const clients = await Promise.all([open(), open()]);
     const claims = await Promise.all(clients.map(async (each) => say(each, 'task_claim', { task_id: 'B1', as: 'x' })));
@@ -68,7 +68,7 @@ describe('over stdio', () => {
     expect(await once(child, 'close')).toEqual([0, null]);
   });
 
-  it('outlives a daemon, and says what it kept meanwhile', async () => {
+  it('outlives a daemon, and reports what it kept meanwhile', async () => {
     await daemon.asOperator('task_create', { task_id: 'D1', title: 'Four' });
     const client = await open();
     await say(client, 'task_claim', { task_id: 'D1', as: 'agent' });

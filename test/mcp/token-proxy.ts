@@ -6,8 +6,8 @@ export interface TokenProxy extends AsyncDisposable {
 }
 
 /**
- * A proxy on loopback for clients that cannot send headers of their own: it adds them. Where Host and Origin name the proxy,
- * they come to name the daemon; all else is passed on as it is, so that the daemon's guards are what is tested.
+ * A proxy on loopback that adds headers, for clients that cannot send them. Host and Origin of the proxy are replaced
+ * by the daemon's; everything else is passed on unchanged, so that the daemon's own checks are tested.
  */
 export async function startTokenProxy(port: number, added: Readonly<Record<string, string>>): Promise<TokenProxy> {
   const server = createServer((incoming, outgoing) => {

@@ -4,15 +4,15 @@ import { says, usageOf, type Asked, type Message, type Script } from './script.t
 import { sendEvents, sendJson } from './send-events.ts';
 import { listOf, textIn } from './texts.ts';
 
-/** The Messages API of Anthropic, streaming or not, as it is asked. */
+/** A stand-in for Anthropic's Messages API, with and without streaming. */
 export function startAnthropic(script: Script): Promise<ModelServer> {
   return startModel(ANTHROPIC, script);
 }
 
 const ANTHROPIC: Dialect = {
   parse,
-  // Claude Code asks for titles and looks at its quota with requests that offer no tools. In ACP it also asks what its
-  // user might type next.
+  // Claude Code requests titles and its quota with requests that offer no tools. In ACP it also requests what its user
+  // might type next.
   isAside: ({ tools, messages }) =>
     tools.length === 0 || messages.at(-1)?.text.startsWith('[SUGGESTION MODE:') === true,
   aside: says('an aside'),

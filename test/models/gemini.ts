@@ -4,7 +4,10 @@ import { says, usageOf, type Asked, type Message, type Script } from './script.t
 import { sendEvents, sendJson } from './send-events.ts';
 import { listOf, textIn } from './texts.ts';
 
-/** The Gemini API of Google: `streamGenerateContent`, and `generateContent` for what is asked beside the conversation. */
+/**
+ * A stand-in for Google's Gemini API: `streamGenerateContent`, and `generateContent` for requests beside the
+ * conversation.
+ */
 export function startGemini(script: Script): Promise<ModelServer> {
   return startModel(GEMINI, script);
 }

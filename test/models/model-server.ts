@@ -2,15 +2,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Asked, Reply, Script } from './script.ts';
 
-/** How one API looks on the wire. */
+/** The wire format of one API. */
 export interface Dialect {
-  /** Null for what is no request for a turn. */
+  /** Parses a request; null if it is not for a turn. */
   readonly parse: (request: Received) => Asked | null;
-  /** Questions that a client asks beside the conversation (a title, a quota): answered without using up a turn. */
+  /**
+   * Reports whether the request is not part of the conversation (a title, a quota): it is answered without using a turn
+   * of the script.
+   */
   readonly isAside: (asked: Asked) => boolean;
   readonly aside: Reply;
   readonly send: (response: ServerResponse, reply: Answer, asked: Asked, turn: number) => void;
-  /** Anything else: lists of models, telemetry. */
+  /** Answers other requests: lists of models, telemetry. */
   readonly elsewhere: (request: Received) => { readonly status: number; readonly body: unknown };
 }
 
@@ -27,12 +30,12 @@ export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   /** The requests for turns of the conversation, in order. */
   readonly asked: readonly Asked[];
-  /** Every other request, as `POST /path`. */
+  /** All other requests, as `POST /path`. */
   readonly others: readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** A model on loopback that plays a script. */
+/** Starts a model on loopback that plays a script. */
 export async function startModel(dialect: Dialect, script: Script): Promise<ModelServer> {
   const asked: Asked[] = [];
   const others: string[] = [];

@@ -5,7 +5,7 @@ import { startOpenaiChat } from './openai-chat.ts';
 import { startOpenai } from './openai.ts';
 import { fails, says, uses, type Asked } from './script.ts';
 
-/** The smallest request for a turn that each API knows. */
+/** The smallest valid request for a turn in each API. */
 const APIS = [
   {
     name: 'Anthropic',
@@ -48,7 +48,7 @@ const APIS = [
 describe.each(APIS)('a scripted model: $name', ({ start, path, body, aside }) => {
   const post = (url: string, what: object) => fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(what) });
 
-  it('plays its script, a turn a request, and keeps what it was asked', async () => {
+  it('plays its script, one turn per request, and keeps the requests', async () => {
     await using model = await start([says('Good day.'), (asked: Asked) => uses(asked.tools[0] ?? '', { a: 1 })]);
     expect(await (await post(model.url, body)).text()).toContain('Good day.');
     expect(await (await post(model.url, aside)).text()).not.toContain('Good day.');
@@ -58,7 +58,7 @@ describe.each(APIS)('a scripted model: $name', ({ start, path, body, aside }) =>
     expect(model.others).toEqual([`POST ${path}`]);
   });
 
-  it('fails as it is told, and when nothing is left of its script', async () => {
+  it('fails as its script says, and after the end of its script', async () => {
     await using model = await start([fails(429, 'slow_down', 'too many', { 'retry-after': '7' })]);
     const limited = await post(model.url, body);
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
@@ -66,7 +66,7 @@ describe.each(APIS)('a scripted model: $name', ({ start, path, body, aside }) =>
     expect((await post(model.url, body)).status).toBe(418);
   });
 
-  it('ends while somebody still waits for an answer', async () => {
+  it('ends while a client still waits for an answer', async () => {
     const model = await start([{ kind: 'silence' }]);
     const answer = post(model.url, body).catch(() => 'cut off');
     await expect.poll(() => model.asked.length).toBe(1);

@@ -4,14 +4,14 @@ import { says, usageOf, type Asked, type Message, type Script } from './script.t
 import { sendEvents, sendJson } from './send-events.ts';
 import { listOf, textIn } from './texts.ts';
 
-/** The Chat Completions API of OpenAI, which most other providers speak too, streaming or not. */
+/** A stand-in for OpenAI's Chat Completions API, which most other providers support too, with and without streaming. */
 export function startOpenaiChat(script: Script): Promise<ModelServer> {
   return startModel(OPENAI_CHAT, script);
 }
 
 const OPENAI_CHAT: Dialect = {
   parse,
-  // Qwen Code asks what it should remember, and what its user might type next, with its tools on offer.
+  // Qwen Code requests what it should remember, and what its user might type next, while it offers its tools.
   isAside: ({ tools, messages }) =>
     tools.length === 0 || /^(\[SUGGESTION MODE:|Managed memory has )/.test(messages.at(-1)?.text ?? ''),
   aside: says('an aside'),
@@ -99,5 +99,5 @@ function tokensOf(reply: Said): object {
   };
 }
 
-/** In seconds since 1970. */
+/** Seconds since 1970. */
 const CREATED = 1_790_000_000;

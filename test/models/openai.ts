@@ -4,15 +4,15 @@ import { says, usageOf, type Asked, type Message, type Script } from './script.t
 import { sendEvents, sendJson } from './send-events.ts';
 import { listOf, textIn } from './texts.ts';
 
-/** The Responses API of OpenAI, streaming. */
+/** A stand-in for OpenAI's Responses API, with streaming. */
 export function startOpenai(script: Script): Promise<ModelServer> {
   return startModel(OPENAI, script);
 }
 
 const OPENAI: Dialect = {
   parse,
-  // The interactive Codex also asks for titles, as a conversation of its own; Grok asks with a tool for the title alone,
-  // and for a line about each turn.
+  // The interactive Codex also requests titles, in a separate conversation; Grok does so with a tool for the title, and
+  // requests a line about each turn.
   isAside: ({ tools, messages }) =>
     tools.every((name) => name === 'session_title') ||
     /^(Generate a concise, .* title|<system-reminder>Write an ultra-short )/.test(messages.at(-1)?.text ?? ''),
@@ -39,7 +39,7 @@ function parse({ method, path, headers, body }: Received): Asked | null {
   };
 }
 
-/** What the search tool has found may be used from then on. */
+/** The tools that the search has found, which may be used from then on. */
 function foundTools(body: Received['body']): string[] {
   const found = listOf(body['input']).filter(({ type }) => type === 'tool_search_output');
   const spaces = found.flatMap(({ tools }) => listOf(tools));
@@ -94,7 +94,7 @@ function itemsOf(reply: Exclude<Answer, { kind: 'error' }>, turn: number): objec
   return [...(reply.text === undefined ? [] : [said(reply.text)]), callOf(reply.tool, reply.input, turn)];
 }
 
-/** Tools of an MCP server are in a namespace of their own, and are found with the search tool first. */
+/** A call of an MCP server's tool, which has its own namespace and is found with the search tool first. */
 function callOf(tool: string, input: object, turn: number): object {
   const call = { id: `fc_${turn}`, call_id: `call_${turn}`, status: 'completed' };
   if (tool === 'tool_search') return { type: 'tool_search_call', ...call, execution: 'client', arguments: input };
@@ -102,5 +102,5 @@ function callOf(tool: string, input: object, turn: number): object {
   return { type: 'function_call', ...call, name, ...(namespace && { namespace }), arguments: JSON.stringify(input) };
 }
 
-/** In seconds since 1970. */
+/** Seconds since 1970. */
 const CREATED = 1_790_000_000;

@@ -1,10 +1,10 @@
 /**
- * What a scripted model does: a list of turns, played one after the other, one for each request of the conversation. A model that is asked
- * for more turns than its script has says so with status 418, which no client retries, so that the test fails with a reason.
+ * The behaviour of a scripted model: a list of turns, played in order, one for each request of the conversation. After
+ * the last turn the model answers with status 418, which no client retries, so that the test fails with a reason.
  */
 export type Script = readonly Turn[];
 
-/** A turn is a reply, or decides on one from what it was asked. */
+/** A turn is a reply, or a function that chooses one for a request. */
 export type Turn = Reply | ((asked: Asked) => Reply);
 
 export type Reply =
@@ -16,7 +16,7 @@ export type Reply =
       readonly text?: string;
       readonly usage?: Partial<Usage>;
     }
-  /** An answer with that status, in the words of the API; `more` goes into its error object. */
+  /** An answer with this status, in the API's format; `more` is added to its error object. */
   | {
       readonly kind: 'error';
       readonly status: number;
@@ -25,7 +25,7 @@ export type Reply =
       readonly headers?: Headers;
       readonly more?: object;
     }
-  /** The connection breaks before an answer. */
+  /** The connection breaks before the answer. */
   | { readonly kind: 'cut' }
   /** No answer until the client gives up or the server is closed. */
   | { readonly kind: 'silence' };
@@ -38,11 +38,11 @@ export interface Usage {
   readonly output: number;
 }
 
-/** A request for a turn, whichever API it came through. */
+/** A request for a turn, through any API. */
 export interface Asked {
   readonly model: string;
   readonly messages: readonly Message[];
-  /** Names of the tools that the model may use. */
+  /** The names of the tools that the model may use. */
   readonly tools: readonly string[];
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -66,7 +66,7 @@ export function fails(status: number, error: string, message: string, headers: H
   return { kind: 'error', status, error, message, headers, more };
 }
 
-/** What every reply of the scripted models costs where the script does not say. */
+/** The usage of every reply, if the script sets none. */
 export function usageOf(usage: Partial<Usage> | undefined): Usage {
   return { input: 100, cached: 20, output: 7, ...usage };
 }

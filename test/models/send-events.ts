@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Server-sent events, named as Anthropic and OpenAI name them: after the object's `type`. Google's and those of Chat Completions have no
- * names; the latter end with a line that is no JSON.
+ * Sends server-sent events, named like Anthropic's and OpenAI's after the object's `type`. Those of Google and Chat
+ * Completions have no names; the latter end with a line that is not JSON.
  */
 export function sendEvents(response: ServerResponse, events: readonly object[], last?: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });

@@ -1,4 +1,4 @@
-/** All the text in a part of a message, however deep the API nests it. */
+/** All text in a part of a message, however deep the API nests it. */
 export function textIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join('\n');

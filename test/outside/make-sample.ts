@@ -9,7 +9,9 @@ import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
 import { sealLedger } from '../../src/ledger/writer/seal.ts';
 
-/** Writes what a real ledger gives to others: `proof.json`, `export.ndjson`, and the consistency of two seals. */
+/**
+ * Writes what a real ledger provides to others: `proof.json`, `export.ndjson`, and the consistency proof of two seals.
+ */
 export async function makeSample(folder: string): Promise<void> {
   using place = new TestFolder();
   const ledger = await place.open();

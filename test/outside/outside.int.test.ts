@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSample } from './make-sample.ts';
 
 const missing = ['openssl', 'python3'].filter((name) => spawnSync(name, ['--help']).error);
-/** Where a tool is missing nothing is proved: the tests count as skipped, and say what is missing. */
+/** If a tool is missing, the tests are skipped, and their names state what is missing. */
 const needs = missing.length === 0 ? '' : ` (${missing.join(', ')} missing)`;
 
 let folder: string;
@@ -33,7 +33,7 @@ describe.skipIf(missing.length > 0)(`others, with their own tools${needs}`, () =
   });
 });
 
-/** It accepts the file as it is, and refuses it with one letter changed. */
+/** Checks that the script accepts the file unchanged, and refuses it with one letter changed. */
 function expectVerdicts(script: string, file: string, verdict: string): void {
   const path = join(folder, file);
   const good = run(script, path);

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/baton-nodes');
 
-/** A Node of this version, from npm's packages of its binaries; kept for later runs. Undefined if it cannot be fetched. */
+/**
+ * Returns a Node of this version from npm's packages of its binaries, cached for later runs. Undefined if it cannot be
+ * downloaded.
+ */
 export function findNode(version: string): string | undefined {
   const folder = join(CACHE, version);
   const node = join(folder, 'package/bin/node');

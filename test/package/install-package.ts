@@ -6,13 +6,16 @@ const ROOT = join(import.meta.dirname, '../..');
 const PARTS = ['*.{json,md}', 'LICENSE', '.npmrc', 'bin', 'docs', 'examples', 'runbooks', 'scripts', 'src'];
 
 export interface Installed {
-  /** An empty folder but for what npm installed there. */
+  /** A folder that contains only what npm installed. */
   readonly folder: string;
   readonly packageFolder: string;
   readonly tarball: string;
 }
 
-/** `npm pack`, and an install of the file without network or cache. The pack is made in a copy: other tests build in the clone. */
+/**
+ * Runs `npm pack`, and installs the file without network or cache. The pack is made in a copy, because other tests
+ * build in the clone.
+ */
 export function installPackage(place: string): Installed {
   const copy = join(place, 'clone');
   const folder = join(place, 'empty');

@@ -6,7 +6,7 @@ import { bundleCommand, bundlePrograms, program } from '../../scripts/bundle-pro
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Programs that tests start many times. Node needs three times as long for their source. */
+/** Programs that tests start many times. Node takes three times as long to start their source. */
 const entryPoints = Object.fromEntries(
   ['processes/peer', 'processes/mixed-worker', 'processes/drain-worker', 'github/gh-stand-in'].map((path) => [
     basename(path),
@@ -14,7 +14,10 @@ const entryPoints = Object.fromEntries(
   ]),
 );
 
-/** Builds the working tree into a folder with the layout of an installed package, which runs its bundles instead of the source; and what tests copy. */
+/**
+ * Builds the working tree into a folder with the layout of an installed package, which runs its bundles instead of the
+ * source; also creates the repositories that tests copy.
+ */
 export async function makePackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   rmSync(dist, { recursive: true, force: true });

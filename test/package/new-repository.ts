@@ -11,16 +11,17 @@ const COMMITS = {
 } as const;
 
 /**
- * A repository with one commit on main. Under vitest it is a copy: hundreds of tests begin with one, and git takes five processes to make it.
+ * Creates a repository with one commit on main. Under vitest it is a copy: hundreds of tests start with one, and
+ * creating it takes five git processes.
  */
 export function newRepository(path: string, kind: keyof typeof COMMITS): void {
   if (REPOSITORIES === undefined) return makeRepository(path, kind);
   cpSync(join(REPOSITORIES, kind), path, { recursive: true });
-  // The index has the times of the original's files.
+  // The copied index has the times of the original's files.
   if (kind !== 'empty') execFileSync('git', ['update-index', '-q', '--refresh'], { cwd: path, env });
 }
 
-/** The originals of the copies. */
+/** Creates the originals of the copies. */
 export function makeRepositories(folder: string): void {
   for (const kind of ['readme', 'empty'] as const) makeRepository(join(folder, kind), kind);
 }

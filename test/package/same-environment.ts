@@ -1,6 +1,6 @@
 /**
- * The files of the int lane share a worker: to load the daemon's modules for each file costs a second of CPU time. A file may change the
- * environment of its process; the next file starts with the one that the worker had at first.
+ * The files of the int lane share a worker, because loading the daemon's modules for each file costs a second of CPU
+ * time. A file may change its process's environment; the next file starts with the worker's original one.
  */
 const KEY = Symbol.for('baton.test.environment');
 const shared: typeof globalThis & { [KEY]?: NodeJS.ProcessEnv } = globalThis;

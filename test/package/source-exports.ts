@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * `node --import`: the libraries of the package by their public names, from the working tree. An export condition in
- * package.json would do the same, and name files that the published package does not have.
+ * `node --import`: resolves the package's libraries by their public names in the working tree. An export condition in
+ * package.json could do the same, but would name files that the published package does not contain.
  */
 const SOURCES: Readonly<Record<string, string>> = {
   'batonctl/protocol': 'src/protocol/index.ts',

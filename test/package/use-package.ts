@@ -4,25 +4,26 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** One folder per run: runs in several worktrees at the same time must not share it. */
+/** One folder per run, because concurrent runs in several worktrees must not share it. */
 const TEMPORARY = temporaryFolder();
 const FOLDER = join(TEMPORARY, `baton-package-${process.pid}`);
 
-/** The modules that look for the programs beside them. */
+/** The modules that look for programs beside them. */
 const LOCATE = new Set(
   ['src/api/client/start-daemon.ts', 'src/supervisor/programs.ts'].map((path) => join(ROOT, path)),
 );
 
 /**
- * Settings of vitest with which tests start Baton's programs from a package built once per run. The modules that look for programs beside
- * themselves are given the folder that they have in that package, as the bundler gives it to them.
+ * Vitest settings with which tests start Baton's programs from a package that is built once per run. Modules that look
+ * for programs beside themselves get the folder that they have in that package, as from the bundler.
  */
 export const usePackage = {
   plugins: [
     {
       name: 'baton-package',
       enforce: 'pre',
-      // The folder is read when the module runs: vitest keeps what was transformed for later runs, whose folder is another one.
+      // The folder is read when the module runs, because vitest caches transformed modules for later runs with other
+      // folders.
       transform: (code, id) =>
         LOCATE.has(id)
           ? code.replaceAll('import.meta.dirname', `(process.env.BATON_TEST_PACKAGE + ${inPackage(id)})`)

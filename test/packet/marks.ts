@@ -2,7 +2,7 @@ import { elementsOfEdge } from '../../src/protocol/handoff/edges.ts';
 import type { HandoffEdge } from '../../src/protocol/handoff/index.ts';
 import type { Element, Elements, ObjectShape, Shape } from '../../src/protocol/shape/shape.ts';
 
-/** The mark of each field, by its path: `issues[].description`. */
+/** The mark of each field by its path, such as `issues[].description`. */
 export type Marked = ReadonlyMap<string, string>;
 
 interface Filled {
@@ -18,7 +18,10 @@ export function elementFields(edge: HandoffEdge): readonly string[] {
   return [...fillElements(edge).marks.keys()];
 }
 
-/** A value of the shape with a different mark in every field. Fields in `given` have that value instead; the value is then the mark. */
+/**
+ * Returns a value of the shape with a different mark in every field. Fields in `given` have that value instead, which
+ * is then their mark.
+ */
 export function fillShape(shape: ObjectShape, given: Readonly<Record<string, unknown>> = {}): Filled {
   const marks = new Map<string, string>();
   const value = fill(shape, '', given, marks) as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -126,7 +129,7 @@ function fillElement(element: Element, path: string, marks: Map<string, string>)
   }
 }
 
-/** A text of the format that no other field has. */
+/** Returns a text of the format that no other field has. */
 function mark(marks: Map<string, string>, path: string, format?: string): string {
   const n = marks.size + 1;
   const word = `mark${n}q`;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** Who runs the server. PostgreSQL refuses to run as root, so root lends it another user. */
+/** The user that runs the server. PostgreSQL refuses to run as root, so root uses another user. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -14,7 +14,7 @@ interface Link {
   readonly target: string;
 }
 
-/** The folder with `bin/initdb` and `bin/postgres`, readable and complete for the account that runs them. */
+/** The folder with `bin/initdb` and `bin/postgres`, complete and readable for the account that runs them. */
 export async function requireBinaries(account: Account | undefined): Promise<string> {
   const home = requirePackage();
   const native = join(home, 'native');
@@ -22,7 +22,7 @@ export async function requireBinaries(account: Account | undefined): Promise<str
   return await copyOnce(home, account);
 }
 
-/** `postgres`, else `nobody`, when this process is root; undefined when the server can run as this very user. */
+/** Returns `postgres`, else `nobody`, if this process is root; undefined if the current user can run the server. */
 export async function findAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
@@ -31,7 +31,7 @@ export async function findAccount(): Promise<Account | undefined> {
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** A temporary folder that every user can walk to, since TMPDIR may point into somebody's closed home. */
+/** A temporary folder that every user can enter, since TMPDIR may be in a closed home. */
 export async function findOpenTemp(): Promise<string> {
   for (const folder of [tmpdir(), '/tmp', '/var/tmp']) {
     if (await isOpen(folder)) return folder;
@@ -39,13 +39,13 @@ export async function findOpenTemp(): Promise<string> {
   throw new Error(`No temporary folder is open to other users: tried ${tmpdir()}, /tmp and /var/tmp.`);
 }
 
-/** A folder that test files of this user share, for this version of the package. */
+/** A folder that this user's test files share, for this version of the package. */
 export async function findShared(name: string, home: string = requirePackage()): Promise<string> {
   const { version }: { version: string } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
   return join(await findOpenTemp(), `baton-${name}-${version}-${process.getuid?.() ?? 'user'}`);
 }
 
-/** The folder is complete when it gets its name; another test file may have been first. */
+/** Renames a complete draft to its final name, unless another test file was first. */
 export async function renameOnce(draft: string, place: string): Promise<void> {
   await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
     await rm(draft, { recursive: true, force: true });
@@ -65,7 +65,10 @@ function requirePackage(): string {
   }
 }
 
-/** The archive has no symbolic links: a script of the package makes them, unless install scripts are off. */
+/**
+ * The symbolic links of the package. Its archive has none: an install script creates them, unless install scripts are
+ * disabled.
+ */
 async function readLinks(home: string): Promise<readonly Link[]> {
   const links: Link[] = JSON.parse(await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8'));
   return links;
@@ -76,7 +79,7 @@ async function isComplete(native: string, links: readonly Link[]): Promise<boole
   return present.every(Boolean);
 }
 
-/** The copy is made beside its final name and renamed, so that test files that start together do not disturb it. */
+/** Makes a copy beside its final name and renames it, so that concurrent test files do not interfere. */
 async function copyOnce(home: string, account: Account | undefined): Promise<string> {
   const place = await findShared('postgres', home);
   const native = join(place, 'native');
@@ -92,7 +95,10 @@ async function copyOnce(home: string, account: Account | undefined): Promise<str
   return await requireOwn(place, native);
 }
 
-/** Anybody may write to the temporary folder: programs put there by another user are not started, and their clusters are not copied. */
+/**
+ * Every user may write to the temporary folder, so programs of another user are not started, and their clusters are not
+ * copied.
+ */
 export async function requireOwn(place: string, inside: string, uid = process.getuid?.()): Promise<string> {
   const found = await lstat(place);
   if (!found.isDirectory() || found.uid !== (uid ?? found.uid) || (found.mode & 0o022) !== 0) {

@@ -9,25 +9,28 @@ import { findChildren, isAlive } from './processes.ts';
 
 const BIN = '/usr/lib/postgresql/15/bin';
 
-/** Debian's PostgreSQL has what the package from the registry lacks: pg_basebackup, pg_promote's standby, pg_dump. */
+/**
+ * Whether Debian's PostgreSQL is installed, which has what the npm package lacks: pg_basebackup, a standby that can be
+ * promoted, pg_dump.
+ */
 export const hasDebianPostgres: boolean = existsSync(join(BIN, 'pg_basebackup'));
 export const WITHOUT_DEBIAN: string = hasDebianPostgres
   ? ''
   : ' (NOT TESTED: postgresql-15 is missing, see npm run test:setup)';
 
-/** One server of a pair, in a folder of its own. */
+/** One server of a pair, in a separate folder. */
 export interface DebianServer {
   readonly url: string;
   query(sql: string): Promise<Record<string, unknown>[]>;
   start(): Promise<void>;
-  /** Ends it in order. */
+  /** Stops the server regularly. */
   stop(): Promise<void>;
-  /** SIGKILL to the server and all its backends at once. */
+  /** Sends SIGKILL to the server and all its backends at once. */
   kill(): Promise<void>;
-  /** A standby of this server, which runs and receives everything. */
+  /** Creates a standby of this server, which runs and receives everything. */
   makeStandby(name: string): Promise<DebianServer>;
   promote(): Promise<void>;
-  /** The database as pg_dump writes it. */
+  /** Writes the database with pg_dump. */
   dump(file: string): Promise<void>;
   restore(file: string): Promise<void>;
 }
@@ -37,7 +40,7 @@ export interface DebianServers {
   readonly url: string;
   readonly folder: string;
   create(name: string): Promise<DebianServer>;
-  /** From now on the address leads to this server. */
+  /** Makes the address lead to this server from now on. */
   pointTo(server: DebianServer): Promise<void>;
   stop(): Promise<void>;
 }
@@ -89,7 +92,7 @@ export async function startDebianServers(): Promise<DebianServers> {
   };
 }
 
-/** Ends the servers and removes their folder when this process is gone, however it died. */
+/** Starts a process that ends the servers and removes their folder when this process exits for any reason. */
 function startGuard(folder: string): ChildProcess {
   const script = `cat > /dev/null
     for file in "$0"/*/postmaster.pid; do kill -QUIT "$(head -n 1 "$file" 2> /dev/null)" 2> /dev/null; done

@@ -4,7 +4,7 @@ import { type PreparedDraft, prepareDraft } from '../../src/ledger/format/draft.
 import type { Commit, Head } from '../../src/ledger/store.ts';
 import { nodeSha256 } from '../../src/ledger/writer/keys.ts';
 
-/** A commit of real entries on `after`. Its checkpoint is unsigned: stores do not read it. */
+/** A commit of real entries after `after`. Its checkpoint is unsigned, because stores do not read it. */
 export function makeCommit(project: string, after: Head, ...data: readonly [JsonObject, ...JsonObject[]]): Commit {
   const drafts = data.map(draftOf);
   const [first, ...rest] = linkDrafts(nodeSha256, project, '2026-11-15T00:00:00.000Z', after, drafts);

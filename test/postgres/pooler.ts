@@ -8,11 +8,11 @@ import { findAccount, findOpenTemp } from './binaries.ts';
 
 const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path));
 
-/** Its version; undefined if it is not installed. */
+/** The pooler's version; undefined if it is not installed. */
 export const POOLER: string | undefined =
   PROGRAM === undefined ? undefined : spawnSync(PROGRAM, ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0];
 
-/** pgbouncer in front of a server, at a Unix socket of its own. */
+/** Starts pgbouncer in front of a server, at a separate Unix socket. */
 export async function startPooler(
   mode: 'transaction' | 'session',
   { socketFolder, database }: { readonly socketFolder: string; readonly database: string },

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { promisify } from 'node:util';
 
-/** The processes whose parent is `parent`, read from /proc where there is one, since `ps` is often not installed. */
+/** The child processes of `parent`, read from /proc if it exists, since `ps` is often not installed. */
 export async function findChildren(parent: number): Promise<number[]> {
   const pairs = platform() === 'linux' ? await readProc() : await readPs();
   return pairs.filter(([, ppid]) => ppid === parent).map(([pid]) => pid);
 }
 
-/** A zombie answers to signal 0 and is dead all the same. */
+/** Reports whether a process runs. A zombie accepts signal 0 but is dead. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -26,7 +26,10 @@ async function readProc(): Promise<[number, number][]> {
   return pids.map((pid, index) => [Number(pid), Number(statOf(stats[index] ?? '')[1])]);
 }
 
-/** State and parent follow the program's name, which stands in brackets and may itself contain anything. */
+/**
+ * Splits a stat line. State and parent follow the program's name, which is in parentheses and may contain any
+ * character.
+ */
 function statOf(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

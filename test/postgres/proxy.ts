@@ -4,15 +4,15 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What happens to the next message that contains the marker; the one after it passes as if nothing had been. */
+/** The fault of the next message that contains the marker; later messages pass. */
 export type Fault =
-  /** The connection breaks, and the server never gets the message. */
+  /** The connection breaks, and the server never receives the message. */
   | 'cut before'
-  /** The server gets the message and does what it says; the connection breaks before the answer. */
+  /** The server receives and processes the message; the connection breaks before the answer. */
   | 'cut after'
-  /** The connection breaks, and the message reaches the server later, when `release` is called. */
+  /** The connection breaks, and the server receives the message when `release` is called. */
   | 'late'
-  /** The message is swallowed, and nobody says so: a cable that was pulled. */
+  /** The message is lost without an error, like on an unplugged cable. */
   | 'silence';
 
 export interface Proxy {
@@ -20,9 +20,9 @@ export interface Proxy {
   /** Resolves when the fault has happened. */
   fault(kind: Fault, marker: string): Promise<void>;
   release(): void;
-  /** New connections wait until the function that it gives back is called. */
+  /** Makes new connections wait until the returned function is called. */
   pause(): () => void;
-  /** Swallows everything in both directions, new connections too, until the function that it gives back is called. */
+  /** Drops everything in both directions, including new connections, until the returned function is called. */
   freeze(): () => void;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ interface Plan {
   readonly happened: () => void;
 }
 
-/** Stands between a client and PostgreSQL, to break the connection at the worst moments. */
+/** A proxy between a client and PostgreSQL that breaks the connection at chosen moments. */
 export async function startProxy(socketFolder: string): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), 'baton-proxy-'));
   const sockets = new Set<Socket>();
@@ -91,7 +91,7 @@ export async function startProxy(socketFolder: string): Promise<Proxy> {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
       return () => {
-        // What was swallowed is lost, and no connection can go on without it.
+        // Dropped data is lost, so no connection can continue.
         for (const socket of sockets) socket.destroy();
         isFrozen = false;
         resolve();

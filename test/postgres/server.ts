@@ -13,23 +13,23 @@ const STOP_DEADLINE_MS = 10_000;
 const POLL_MS = 5;
 
 export interface ServerOptions {
-  /** Where a test is about durability: commits wait for the disk. Off elsewhere, since it only costs time. */
+  /** Whether commits are synced to disk. Set in tests of durability; off elsewhere, since it only costs time. */
   readonly fsync?: boolean;
   /** More settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A real PostgreSQL of its own: own folder, Unix socket only, gone after `stop` or when this process dies. */
+/** A separate real PostgreSQL: own folder, Unix socket only, removed by `stop` or when this process exits. */
 export interface PostgresServer {
   /** The folder of the Unix socket. */
   readonly socketFolder: string;
-  /** A new empty database, and the URL that leads to it. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** SIGKILL to the server and all its backends at once, as when the machine loses power (but for the disk cache). */
+  /** Sends SIGKILL to the server and all its backends at once, like a power loss that keeps the disk cache. */
   kill(): Promise<void>;
-  /** Starts it again after `kill`; resolves when it accepts connections. */
+  /** Starts the server again after `kill`; resolves when it accepts connections. */
   restart(): Promise<void>;
-  /** Ends it and leaves nothing behind: no process, no folder. */
+  /** Ends the server and removes its processes and folder. */
   stop(): Promise<void>;
 }
 
@@ -89,8 +89,9 @@ async function makeFolder(account: Account | undefined): Promise<string> {
 }
 
 /**
- * A shell that does nothing until this process is gone (its standard input ends, however we died), and then ends the
- * server and removes its folder. The server starts a session of its own, so nothing else would end it.
+ * Starts a shell that waits for the end of its standard input, which comes when this process exits for any reason, and
+ * then ends the server and removes its folder. The server starts a separate session, so no signal to this process's
+ * group would end it.
  */
 function startGuard(folder: string): ChildProcess {
   const script = `cat > /dev/null
@@ -120,9 +121,9 @@ async function startPostmaster(
     unix_socket_directories: folder,
     listen_addresses: '',
     max_connections: '64',
-    // The default starts three processes to read for the others.
+    // The default starts three extra reading processes.
     io_method: 'sync',
-    // In its folder, so that nothing of a killed server is left in /dev/shm.
+    // Uses the server's folder, so that a killed server leaves nothing in /dev/shm.
     dynamic_shared_memory_type: 'mmap',
     ...durability(options.fsync ?? false),
     ...options.settings,
@@ -169,7 +170,10 @@ async function stopPostmaster(postmaster: ChildProcess): Promise<void> {
   await waitUntilGone(children);
 }
 
-/** Backends lead process groups of their own, so a signal to the server's group would not reach them. */
+/**
+ * Kills each backend, because backends lead their own process groups, which a signal to the server's group does not
+ * reach.
+ */
 async function killAll(postmaster: ChildProcess): Promise<void> {
   const pid = requirePid(postmaster);
   process.kill(pid, 'SIGSTOP');
@@ -192,7 +196,7 @@ async function waitUntilGone(pids: readonly number[]): Promise<void> {
 
 async function waitForExit(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  // Nothing else may keep this process alive until then.
+  // No other handle may keep this process running until then.
   child.ref();
   await once(child, 'exit');
 }

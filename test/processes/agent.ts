@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { say, type Said } from '../mcp/connect.ts';
 
-/** An agent as a client of MCP: it calls tools, and reads what a model would read. */
+/** An agent as an MCP client: it calls tools, and reads their results like a model. */
 export class Agent {
   readonly name: string;
   readonly client: Client;
@@ -11,7 +11,7 @@ export class Agent {
     this.client = client;
   }
 
-  /** Calls a tool; an error is what the model gets to read. */
+  /** Calls a tool; returns an error in the form that a model reads. */
   async try(tool: string, args: Readonly<Record<string, unknown>> = {}): Promise<Said> {
     return say(this.client, tool, args);
   }
@@ -23,7 +23,7 @@ export class Agent {
     return result;
   }
 
-  /** The exact text of a refusal. */
+  /** Returns the exact text of a refusal. */
   async refused(tool: string, args: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const { isError, text } = await this.try(tool, args);
     if (!isError) throw new Error(`${tool} was not refused: ${text}`);

@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/api/answer.ts';
 
-/** The result of an answer that must not be a refusal. */
+/** The result of an answer; throws if it is a refusal. */
 export function resultOf(answer: Answer | undefined): Record<string, unknown> {
   if (answer?.ok !== true) throw new Error(`refused: ${JSON.stringify(answer)}`);
   return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -14,7 +14,7 @@ export function tokenOf(claim: Answer | Record<string, unknown> | undefined): st
   return token;
 }
 
-/** The exact text of a refusal, behind its code. */
+/** The exact text of a refusal, without its code. */
 export function refusalOf(answer: Answer): string {
   if (answer.ok) throw new Error(`not refused: ${JSON.stringify(answer.result)}`);
   return `${answer.error.code}: ${answer.error.message}`;

@@ -9,20 +9,20 @@ export type Mend = () => Promise<void>;
 
 type Ledgered = Pick<World, 'ledgerFile' | 'project'>;
 
-/** From now on the daemon cannot commit anything; what comes back mends it. */
+/** Makes every commit of the daemon fail until the returned function is called. */
 export async function breakStore(world: World): Promise<Mend> {
   if (isPostgres) return refuseEntries(world);
   return platform() === 'linux' ? limitFiles(world) : holdLock(world);
 }
 
-/** No file may grow past one page: small ones can be written, a commit cannot, as on a disk that is full. */
+/** Limits files to one page: small ones can be written, but a commit fails, as on a full disk. */
 function limitFiles({ daemonPid }: World): Mend {
   const limit = (size: string): void => void execFileSync('prlimit', ['--pid', String(daemonPid), `--fsize=${size}:`]);
   limit('4096');
   return async () => limit('unlimited');
 }
 
-/** The database refuses entries of this project, as if there were no room for them; the other worlds of a server go on. */
+/** Makes the database refuse this project's entries, as if it were full; other worlds on the server continue. */
 export async function refuseEntries({ ledgerFile, project }: Ledgered): Promise<Mend> {
   if (isPostgres) return refuseInPostgres(project);
   const db = new DatabaseSync(ledgerFile);
@@ -46,7 +46,10 @@ async function refuseInPostgres(project: string): Promise<Mend> {
   };
 }
 
-/** Another process holds a write lock on the ledger; on SQLite the daemon waits for `BATON_LOCK_WAIT_MS` before it gives up. */
+/**
+ * Holds a write lock on the ledger in another process; on SQLite the daemon waits for `BATON_LOCK_WAIT_MS` before it
+ * gives up.
+ */
 export async function holdLock({ ledgerFile, project }: Ledgered): Promise<Mend> {
   if (isPostgres) return holdHead(project);
   const db = new DatabaseSync(ledgerFile);
@@ -54,7 +57,7 @@ export async function holdLock({ ledgerFile, project }: Ledgered): Promise<Mend>
   return async () => db.close();
 }
 
-/** A commit in an open transaction takes the place behind the head: whoever else wants it waits for its outcome. */
+/** Holds the position after the head in an open transaction: other writers wait for its outcome. */
 async function holdHead(project: string): Promise<Mend> {
   const client = await connect();
   const id = await idOf(client, project);

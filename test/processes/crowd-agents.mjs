@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { commit, git, handOn, readTask } from './hand-on.mjs';
 
 /**
- * Agents that are in each other's way: each task adds a word to the same line of the same file, and the tests allow no more words than
- * another file says. Alone each branch is fine; two together conflict, or fail.
+ * Agents that conflict with each other: each task adds a word to the same line of the same file, and the tests limit
+ * the number of words by another file. Each branch alone is fine; two together conflict or fail.
  */
 const WORDS = 'src/words.js';
 const LIMIT = 'src/limit.js';
@@ -25,7 +25,7 @@ const roles = {
         stdio: 'ignore',
       });
     } catch {
-      // A conflict: both sides are known.
+      // After a conflict, both sides are known.
     }
     const theirs = read(git('show', `main:${WORDS}`));
     write([...new Set([...theirs, ...mine])]);

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkflowScene } from './workflow-scene.ts';
 
-/** The sample repository with agents that are in each other's way. */
+/** The sample repository with agents that conflict with each other. */
 export class CrowdScene extends WorkflowScene {
   constructor() {
     super((toml) => `${toml}\n[limits]\nreview_rounds = 30\n`.replace('smoke = "node --test"\n', ''));
@@ -27,7 +27,7 @@ test('no word is there twice, and there are as many as there may be', () => {
     this.git('commit', '--quiet', '--message', 'words');
   }
 
-  /** Whatever waits for a person is told to go on, until all is closed. What it waited for is given back. */
+  /** Approves every decision until all tasks are closed. Returns the reasons of the decisions. */
   async untilClosed(ids: readonly string[], deadlineMs: number): Promise<string[]> {
     const until = performance.now() + deadlineMs;
     const reasons: string[] = [];

@@ -2,7 +2,7 @@ import type { Asked, Told } from './peers.ts';
 
 export type Deed = (...args: never[]) => Promise<unknown>;
 
-/** Makes this process a peer: it does what its parent asks, and ends with it. */
+/** Makes this process a peer: it runs its parent's requests, and exits with it. */
 export function perform(deeds: Readonly<Record<string, Deed>>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', ({ id, deed, args }: Asked) => {

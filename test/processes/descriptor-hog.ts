@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 
-/** Loaded into a daemon: takes every descriptor that is left when it is told so, and gives them back. */
+/** Loaded into a daemon: on request, opens files until no descriptor is left, or closes them. */
 const taken: number[] = [];
 
 process.on('message', (message) => {
@@ -12,6 +12,6 @@ function take(): void {
   try {
     for (;;) taken.push(openSync('/dev/null', 'r'));
   } catch {
-    // There is none left.
+    // No descriptor is left.
   }
 }

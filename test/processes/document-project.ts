@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { Agent } from './agent.ts';
 import { World } from './world.ts';
 
-/** A repository as the handoff document (source document 004) describes it, with its first tasks and a remote to push to. */
+/** A repository as the handoff document (source document 004) describes it, with its first tasks and a remote. */
 export async function documentProject(settings: Readonly<Record<string, string>> = {}): Promise<World> {
   const world = await World.open(settings);
   world.commit(world.repository, FILES, 'the documents that agents read first');
@@ -16,7 +16,7 @@ export async function documentProject(settings: Readonly<Record<string, string>>
 export const PROMPTS = 'docs/guides/implementation/task-prompts/p0.1-infrastructure.md';
 export const EXTRACTION = 'docs/reference/extractions/task-pipeline-algorithm.md';
 
-/** P0.1.2 is on the critical path: P0.1.3 waits for it. */
+/** P0.1.2 is on the critical path, because P0.1.3 waits for it. */
 const TASKS = [
   { task_id: 'P0.1.1', title: 'Package setup' },
   { task_id: 'P0.1.2', title: 'Linter', after: ['P0.1.1'] },
@@ -36,7 +36,7 @@ const FILES = {
   '.gitignore': '.worktrees/\n',
 };
 
-/** The scripts `test` and `lint` of the package, without a second for the start of npm; throws if one of them fails. */
+/** Runs the package's scripts `test` and `lint` without the second that npm takes to start; throws if one fails. */
 export function runTests(world: World, folder: string): void {
   for (const script of ['test', 'lint'])
     execFileSync(process.execPath, ['--run', script], { cwd: folder, env: world.env, stdio: 'ignore' });
@@ -49,7 +49,7 @@ export interface Worked {
   readonly file: string;
 }
 
-/** Stage 1 in a worktree of Baton's: a file, the document's commit message, a push. */
+/** Stage 1 in one of Baton's worktrees: a file, the document's commit message, a push. */
 export async function work(world: World, agent: Agent, taskId: string, word = 'done'): Promise<Worked> {
   const { path, branch } = await agent.do('task_worktree');
   const { title } = await agent.do('task_get', { task_id: taskId });
@@ -65,7 +65,7 @@ export async function nextActions(agent: Agent): Promise<unknown[]> {
   return tasks.map((task: unknown) => (typeof task === 'object' && task !== null && 'id' in task ? task.id : task));
 }
 
-/** The words of the document. */
+/** The text of the document. */
 export const WRITEBACK_REQUIRED = 'Writeback required: thought_record must be recorded before task completion.';
 export const WRITEBACK_FAILED =
   'Writeback failed: unable to insert thought_record. Retry with fresh DB connection or escalate.';

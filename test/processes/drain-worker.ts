@@ -3,8 +3,9 @@ import { record } from './messages.ts';
 import { perform } from './deeds.ts';
 
 /**
- * A worker that takes whatever is next, writes back and completes it, until it is told that there is no more. Every other time it
- * first reaches for a task by its name, and mostly should not get it: it is taken, done, or waits for others.
+ * A worker that claims the next task, writes back and completes it, until it is told that there are none left. Every
+ * other time it first tries to claim a certain task, which is mostly refused: the task is claimed, done, or waits for
+ * others.
  */
 const client = createClient({ as: 'worker', autostart: false, projectPath: process.env['WORLD_REPOSITORY'] ?? '' });
 const OBSTACLES: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);

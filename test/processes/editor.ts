@@ -15,15 +15,15 @@ import {
 import { BATON } from '../package/where.ts';
 import { until } from './until.ts';
 
-/** An editor without a screen: the client of the official SDK, and `baton acp` as its agent. */
+/** An editor without a screen: the official SDK's client, with `baton acp` as its agent. */
 export class TestEditor {
   readonly child: ChildProcess;
   readonly connection: ClientConnection;
   readonly updates: SessionUpdate[] = [];
   readonly asked: RequestPermissionRequest[] = [];
-  /** The option that its user takes at once; undefined leaves the question open. */
+  /** Chooses the option for each question; undefined leaves the question open. */
   onAsk: ((asked: RequestPermissionRequest) => string | undefined) | undefined;
-  /** How many questions the agent withdrew. */
+  /** The number of questions that the agent withdrew. */
   withdrawn = 0;
   readonly #open: ((answer: RequestPermissionResponse) => void)[] = [];
   err = '';
@@ -81,13 +81,13 @@ export class TestEditor {
     this.#open.pop()?.({ outcome: { outcome: 'selected', optionId } });
   }
 
-  /** As the protocol demands: open questions are answered with `cancelled`. */
+  /** Cancels as the protocol requires: open questions are answered with `cancelled`. */
   async cancel(sessionId: string): Promise<void> {
     for (const answer of this.#open.splice(0)) answer(CANCELLED);
     await this.connection.agent.notify(methods.agent.session.cancel, { sessionId });
   }
 
-  /** Everything that the agent said. */
+  /** All text that the agent sent. */
   get said(): string {
     return this.updates
       .map((update) =>
@@ -102,7 +102,7 @@ export class TestEditor {
     return plan?.sessionUpdate === 'plan' ? plan.entries.map(({ status, content }) => `${status} ${content}`) : [];
   }
 
-  /** The tool calls as the updates leave them. */
+  /** The tool calls after all updates. */
   get calls(): readonly (Partial<ToolCall> & { readonly title: string })[] {
     const calls = new Map<string, Partial<ToolCall> & { readonly title: string }>();
     for (const update of this.updates) {
@@ -118,7 +118,7 @@ export class TestEditor {
     await until(what, holds, timeoutMs);
   }
 
-  /** Closes the pipe, as an editor does that is quit. */
+  /** Closes the pipe, like an editor that quits. */
   async quit(): Promise<number | null> {
     const exited = this.child.exitCode === null ? once(this.child, 'exit') : undefined;
     this.connection.close();

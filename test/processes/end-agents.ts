@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Ends what a daemon has started and left running: agents outlive it, and so they would outlive a test that fails. */
+/** Ends the agents that a daemon has left running: they outlive it, and so would outlive a failing test. */
 export function endAgents(stateDir: string): void {
   for (const file of globSync('{agents,commands}/*/running-*.json', { cwd: stateDir })) {
     const { supervisor, process: agent }: Record<string, string> = JSON.parse(
@@ -11,7 +11,7 @@ export function endAgents(stateDir: string): void {
   }
 }
 
-/** A process and its group, where it is still the one that is meant. */
+/** Ends a process and its group, if the pid still belongs to the same process. */
 function end(identity: string): void {
   const [boot, pid, startTime] = identity.split('/');
   try {
@@ -19,6 +19,6 @@ function end(identity: string): void {
     const isSame = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] === startTime;
     if (isSame && boot !== '?') process.kill(-Number(pid), 'SIGKILL');
   } catch {
-    // It has gone, or leads no group.
+    // The process has exited, or leads no group.
   }
 }

@@ -11,7 +11,7 @@ const PLACES = [
 ];
 const FETCHED = join(tmpdir(), 'baton-libfaketime');
 
-/** libfaketime, where the machine has it. The long run gets it from Debian where it is missing, or fails. */
+/** Returns the path of libfaketime, if installed. In the long run, installs it from Debian or throws. */
 export function findFaketime(): string | undefined {
   const { BATON_FAKETIME: named } = process.env;
   if (named) return named;

@@ -1,8 +1,8 @@
 import { listLiving, readProcFile } from '../../src/api/processes.ts';
 
 /**
- * Every live process that belongs to a state folder. Agents and commands have the folder in their environment. Supervisors do not, because
- * an agent can read the environment of its parent, but they have it in their command line.
+ * Finds every live process that belongs to a state folder. Agents and commands have the folder in their environment.
+ * Supervisors do not, because an agent can read its parent's environment, but have it in their command line.
  */
 export function findProcesses(stateDir: string): number[] {
   return listLiving()

@@ -8,12 +8,12 @@ export interface Row {
   readonly bytes: Uint8Array;
 }
 
-/** Replaces the snapshot in the database, as someone with SQLite at hand does. */
+/** Replaces the snapshot in the database, like an attacker with SQLite. */
 export function replaceSnapshot(ledgerFile: string, forge: (row: Row) => Uint8Array): void {
   plantSnapshot(ledgerFile, SNAPSHOT_NAME, forge);
 }
 
-/** Puts a forged snapshot into the database under any name. */
+/** Adds a forged snapshot to the database under any name. */
 export function plantSnapshot(ledgerFile: string, name: string, forge: (row: Row) => Uint8Array): void {
   const db = new DatabaseSync(ledgerFile);
   const row = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?').get(SNAPSHOT_NAME);
@@ -30,13 +30,13 @@ export function plantSnapshot(ledgerFile: string, name: string, forge: (row: Row
   db.close();
 }
 
-/** The parts of a signed snapshot. */
+/** Splits a signed snapshot into its parts. */
 export function partsOf(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: Uint8Array } {
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   return { note: bytes.subarray(0, end), state: bytes.subarray(end) };
 }
 
-/** The state that the attacker wants: the task is done, though no entry says so. */
+/** The attacker's state: the task is done, although no entry records that. */
 export function markDone(bytes: Uint8Array, taskId = 'T1'): Uint8Array {
   const state = parseState(bytes);
   const task = state?.tasks.get(taskId);
@@ -45,14 +45,14 @@ export function markDone(bytes: Uint8Array, taskId = 'T1'): Uint8Array {
   return renderState(state);
 }
 
-/** The form before signatures: whoever can write the row can also write its digest. */
+/** The format before signatures: anyone who can write the row can also compute its digest. */
 export function withDigest({ size, hash, bytes }: Row): Uint8Array {
   const state = markDone(partsOf(bytes).state);
   const digest = sha256(`${JSON.stringify(SNAPSHOT_NAME)} ${size}\n`, hash, sha256(state));
   return Buffer.concat([digest, state]);
 }
 
-/** The note that the daemon signed, in front of another state. */
+/** The note that the daemon signed, followed by another state. */
 export function withOldNote({ bytes }: Row): Uint8Array {
   const { note, state } = partsOf(bytes);
   return Buffer.concat([note, markDone(state)]);

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * What a scripted session was given, and a way to fail if something is missing: then the session exits with `error` and says what. Tests put
- * this file beside the scripts of their agents.
+ * What a scripted session received, and checks of it: if something is missing, the session exits with `error` and names
+ * it. Tests put this file beside their agents' scripts.
  */
 export const SESSION = '.baton/session';
 
@@ -11,7 +11,10 @@ export function read(name) {
   return readFileSync(`${SESSION}/${name}`, 'utf8');
 }
 
-/** A text that was written about the task: `{entry, author, title, text}` by its section, and everything that is outside of fences. */
+/**
+ * Parses a packet into texts about the task, `{entry, author, title, text}` by section, and everything outside of
+ * fences.
+ */
 export function parsePacket(markdown) {
   const items = [];
   let [section, outside, fence] = ['', '', null];
@@ -34,7 +37,7 @@ export function parsePacket(markdown) {
   return { items, outside };
 }
 
-/** Collects what is missing. `end` fails the session if there is anything. */
+/** Collects missing texts. `end` fails the session if there are any. */
 export class Expectations {
   #missing = '';
 
@@ -42,7 +45,7 @@ export class Expectations {
     if (!isTrue) this.#missing += `${what} | `;
   }
 
-  /** Each text is in its section, fenced, with its author and entry. */
+  /** Checks that each text is in its section, fenced, with its author and entry. */
   has({ items }, section, author, ...texts) {
     for (const text of texts)
       this.holds(
@@ -51,7 +54,7 @@ export class Expectations {
       );
   }
 
-  /** The texts occur in this order. */
+  /** Checks that the texts occur in this order. */
   inOrder(what, text, ...parts) {
     let at = 0;
     for (const part of parts) {
@@ -72,7 +75,7 @@ function fail(notes) {
   process.exit(1);
 }
 
-// A mistake of the session is not silent either.
+// An uncaught error of the script also fails the session.
 process.once('uncaughtException', ({ stack }) => fail(String(stack)));
 
 export function exitSignal(phase_completed, exit_reason, more = {}) {

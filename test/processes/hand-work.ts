@@ -2,14 +2,14 @@ import type { Client } from '../../src/api/client/client.ts';
 import { exitSignal, record } from './messages.ts';
 import type { World } from './world.ts';
 
-/** Calls that must succeed. */
+/** Calls an operation that must succeed. */
 export async function ask(client: Client, operation: string, input: unknown): Promise<Record<string, unknown>> {
   const answer = await client.forward(operation, input);
   if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
   return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** One claim by hand that completes one phase; gives back its token, which is then that of an ended session. */
+/** Completes one phase with one claim by hand; returns its token, which is then that of an ended session. */
 export async function complete(
   world: World,
   claimant: Client,
@@ -24,7 +24,9 @@ export async function complete(
   return String(token);
 }
 
-/** A branch with work, which the shared worker implements and hands on; it is up for review then. Gives back the implementer's token. */
+/**
+ * Creates a branch with work, which the shared worker implements and hands to review. Returns the implementer's token.
+ */
 export async function implement(
   world: World,
   taskId: string,
@@ -39,7 +41,7 @@ export async function implement(
   return { token, head };
 }
 
-/** The operator reviews and approves: the task is ready to be merged. */
+/** Reviews and approves as the operator: the task is ready to be merged. */
 export async function review(world: World, taskId: string): Promise<void> {
   await complete(world, world.client(), taskId, 'REVIEW');
 }

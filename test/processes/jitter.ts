@@ -2,8 +2,8 @@ import { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 
 /**
- * Loaded first, by `scripts/jitter.ts`: from then on this process is slow at random. What it writes into a socket waits, in order, and so
- * does the word that a child has ended. Whatever relies on who comes first, here or at the other end, is found out.
+ * Preloaded by `scripts/jitter.ts`: makes this process randomly slow. Writes to a socket are delayed, in order, and so
+ * are exit events of children. This finds code that relies on a certain order, here or at the other end.
  */
 for (const name of ['_write', '_writev']) {
   replace(Socket.prototype, name, (write) => (socket, args) => {
@@ -33,12 +33,12 @@ function replace(prototype: object, name: string, make: (was: Method) => Method)
   });
 }
 
-/** A program ends without waiting for what it has printed. */
+/** Excludes standard output and errors, because a program exits without waiting for them. */
 function isOwnOutput(socket: object): boolean {
   return 'fd' in socket && (socket.fd === 1 || socket.fd === 2);
 }
 
-/** Most often not at all, sometimes a little, now and then long enough for everybody else to be first. */
+/** A random delay: mostly none, sometimes short, rarely long enough for all others to be first. */
 function randomMs(): number {
   const kind = Math.random();
   if (kind < 0.7) return 0;

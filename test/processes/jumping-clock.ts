@@ -1,6 +1,6 @@
 /**
- * Loaded first into a process, this puts its wall clock where the parent says: the last number of milliseconds that it sent is added
- * to the time of day. Timers and `performance.now()` run on, as they do when somebody sets the clock of a machine.
+ * Preloaded into a process: sets its wall clock by the last number of milliseconds that the parent sent. Timers and
+ * `performance.now()` are unaffected, as when a user changes a machine's clock.
  */
 let offsetMs = 0;
 const RealDate = Date;

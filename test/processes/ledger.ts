@@ -9,7 +9,7 @@ import { isPostgres } from '../stores/chosen.ts';
 import { openChosenStore } from '../stores/open-store.ts';
 import type { World } from './world.ts';
 
-/** Every entry, read from the store itself: what the daemon says about it plays no part. */
+/** Reads every entry from the store itself, not from the daemon. */
 export async function readLedger(world: Pick<World, 'ledgerFile' | 'project'>): Promise<Entry[]> {
   const store = await openChosenStore(world.ledgerFile, world.project);
   const entries: Entry[] = [];
@@ -28,16 +28,16 @@ export async function readLedger(world: Pick<World, 'ledgerFile' | 'project'>): 
   }
 }
 
-/** A project on PostgreSQL begins with its host and its caretaker. Tests of both stores compare what follows. */
+/** The types of entries with which a project on PostgreSQL begins. Tests of both stores compare the later entries. */
 const OF_A_FLEET: ReadonlySet<string> = new Set(['FleetFounded', 'HostJoined', 'CaretakerChanged', 'LevelRaised']);
 
-/** The first thing that is wrong with the ledger, in words; undefined where all of it verifies. */
+/** Finds the first fault of the ledger, in words; undefined if all of it verifies. */
 export async function findLedgerFault(world: World): Promise<string | undefined> {
   const { ledger, project, outside } = ledgerPlace(world.stateDir, world.project);
   const store = await openChosenStore(ledger, project);
   try {
     const kept = new OutsideCopyFile(outside).read();
-    // On PostgreSQL the replica takes its place.
+    // On PostgreSQL the replica replaces the outside checkpoint.
     if (kept === undefined && !isPostgres) return 'there is no checkpoint outside of the ledger';
     const options = { project, verifier: nodeVerifier, allSignatures: true, outside: kept };
     const verified = await verifyLedger(store, options);
@@ -51,7 +51,7 @@ export async function findLedgerFault(world: World): Promise<string | undefined>
   }
 }
 
-/** What an operator or an agent did to the ledger: the types of the entries that came since. */
+/** The entries that an operator or an agent has caused since. */
 export async function since(world: World, before: readonly Entry[]): Promise<Entry[]> {
   return (await readLedger(world)).slice(before.length);
 }
@@ -65,13 +65,13 @@ export function about(entries: readonly Entry[], taskId: string, type?: string):
   return entries.filter(({ data, type: its }) => data['task_id'] === taskId && (type === undefined || its === type));
 }
 
-/** A field as text; JSON where it is none. */
+/** A field as text, or as JSON if it is not a text. */
 export function textOf(data: Entry['data'], field: string): string {
   const value = data[field];
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The number of a process, from its identity in a field. */
+/** The pid of a process, from its identity in a field. */
 export function pidOf(data: Entry['data'], field: 'supervisor' | 'process'): number {
   return Number(textOf(data, field).split('/')[1]);
 }

@@ -1,2 +1,2 @@
-/** Whether this is `npm run faults`, which takes its time. */
+/** Whether this is `npm run faults`, which may take long. */
 export const isLongRun = process.env['BATON_FAULTS'] === 'long';

@@ -1,4 +1,4 @@
-/** A thought record that says as little as it may. */
+/** A minimal thought record. */
 export function record(taskId: string, commit: string, more: Readonly<Record<string, unknown>> = {}) {
   return {
     task_id: taskId,

@@ -9,21 +9,22 @@ import { VERSION } from '../../src/api/version.ts';
 import { exitSignal, record } from './messages.ts';
 import { perform } from './deeds.ts';
 
-/** A command, and what its sender knows of it. */
+/** A command, and the sender's knowledge of it. */
 export interface Sent {
   readonly key: string;
   readonly operation: string;
   readonly input: unknown;
   readonly token: string;
-  /** How often the connection was lost before an answer came. */
+  /** How often the connection was lost before an answer arrived. */
   losses: number;
-  /** Nothing where the sender never heard. */
+  /** Absent if the sender received no answer. */
   answer?: Answer;
 }
 
 /**
- * A client that says all kinds of things about tasks, each with a key. It speaks HTTP itself, or, every other one, on a channel, in both
- * cases without the client's own retries: every loss is noticed here. After a loss it mostly sends the same again, and sometimes never learns what became of it.
+ * A client that sends all kinds of commands about tasks, each with a key, over HTTP or, every other one, over a
+ * channel. It uses neither the client's retries, so that it notices every loss. After a loss it mostly repeats the
+ * command, and sometimes never learns the outcome.
  */
 const stateDir = findStateDir(process.env);
 const sent: Sent[] = [];
@@ -37,18 +38,18 @@ perform({
     for (let task = 1; sent.length < count; task += 1) await workOn(name, `${name}-${task}`, commit);
     return sent;
   },
-  /** Kills the daemon in the moment in which it says yes to something: what it has told must be there all the same. */
+  /** Kills the daemon at the moment at which it acknowledges a command, which must be recorded all the same. */
   killAtNextAnswer: async (pid: number | null) => {
     victim = pid ?? undefined;
   },
   progress: async () => sent.filter(({ answer }) => answer !== undefined).length,
-  /** Sends again, with the same key, whatever was never answered. */
+  /** Repeats every unanswered command with the same key. */
   settle: async () => {
     const open = sent.filter(({ answer }) => answer === undefined);
     for (const each of open) await say(each, true);
     return open;
   },
-  /** Sends again, with the same key, some of what was acknowledged, and gives back what is answered now. */
+  /** Repeats some acknowledged commands with the same key, and returns the new answers. */
   repeat: async (every: number) => {
     const some = sent.filter(({ answer }, i) => answer?.ok === true && i % every === 0);
     const again = some.map(({ key, operation, input, token }): Sent => ({ key, operation, input, token, losses: 0 }));
@@ -61,7 +62,7 @@ async function workOn(name: string, own: string, commit: string): Promise<void> 
   const operator = readToken(stateDir, 'operator') ?? '';
   const worker = readToken(stateDir, 'worker') ?? '';
   if (!(await tell(name, 'task_create', { task_id: own, title: 'Something to do' }, operator))) return;
-  // Some of what is claimed is claimed by everybody: most of these claims are refused.
+  // All clients claim some shared tasks, so most of these claims are refused.
   const id = Math.random() < 0.2 ? `shared-${Math.floor(Math.random() * 4)}` : own;
   const claim = await tell(name, 'task_claim', { task_id: id, as: name }, worker);
   if (!claim) return;
@@ -87,7 +88,7 @@ async function end(name: string, task_id: string, token: string, commit: string)
   }
 }
 
-/** What was answered; undefined where it was refused, or never answered. */
+/** Sends a command; returns undefined if it was refused or never answered. */
 async function tell(name: string, operation: string, input: unknown, token: string): Promise<unknown> {
   const one: Sent = { key: `${name}.${sent.length + 1}`, operation, input, token, losses: 0 };
   sent.push(one);
@@ -114,7 +115,7 @@ async function say(one: Sent, isStubborn: boolean): Promise<void> {
   } while (isStubborn);
 }
 
-/** A connection, in either language. */
+/** A connection, over HTTP or a channel. */
 interface Line {
   readonly send: (one: Sent) => Promise<Received>;
   readonly close: () => void;

@@ -3,7 +3,7 @@ import type { CallOptions } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { perform } from './deeds.ts';
 
-/** A worker, or what renews its claim: it calls the daemon, runs git, and renews. */
+/** A worker, or the process that renews its claim: it calls the daemon, runs git, and renews. */
 const client = createClient({ as: 'worker', autostart: false, projectPath: process.env['WORLD_REPOSITORY'] ?? '' });
 let renewing: NodeJS.Timeout | undefined;
 const renewals = { heard: 0, refused: 0 };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Answer } from '../../src/api/answer.ts';
 import type { CallOptions } from '../../src/api/client/client.ts';
 
-/** What is asked of a peer, and what it says. */
+/** A request to a peer, and its answer. */
 export interface Asked {
   readonly id: number;
   readonly deed: string;
@@ -15,7 +15,7 @@ export interface Told {
   readonly threw?: string;
 }
 
-/** Another process, as its parent sees it. It can be frozen, and goes on where it was. */
+/** Another process, as seen by its parent. It can be frozen and continued. */
 export class Peer {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 
-/** A person's telephone: a webhook that counts what it hears. */
+/** A webhook that records notifications. */
 export class Receiver implements AsyncDisposable {
   readonly #server: Server;
   readonly #heard: Heard[] = [];
@@ -32,12 +32,12 @@ export class Receiver implements AsyncDisposable {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
   }
 
-  /** Every request, also a repeated one. */
+  /** Every request, including repeats. */
   get heard(): readonly Heard[] {
     return this.#heard;
   }
 
-  /** What was said with this title. */
+  /** The notifications with this title. */
   about(title: string): string[] {
     return this.#heard.map(({ text }) => text).filter((text) => text.startsWith(`*${title}*\n`));
   }

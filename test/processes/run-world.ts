@@ -9,18 +9,18 @@ import { Receiver } from './receiver.ts';
 import { until } from './until.ts';
 import { World } from './world.ts';
 
-/** Long enough for a machine that has other things to do. */
+/** Long enough for a busy machine. */
 export const PATIENCE_MS = 60_000;
 
 export interface RunWorldOptions {
-  /** What stands in `baton.toml`, apart from whom to tell. */
+  /** The content of `baton.toml` without the notification settings. */
   readonly runbook: string;
-  /** Of scripted agents, by file name. */
+  /** The scripts of scripted agents, by file name. */
   readonly scripts?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A world with a runbook, agents under their supervisors, and somebody who is told when they need a person. */
+/** A world with a runbook, agents under their supervisors, and a receiver of notifications. */
 export class RunWorld implements AsyncDisposable {
   readonly world: World;
   readonly receiver: Receiver;
@@ -57,12 +57,12 @@ export class RunWorld implements AsyncDisposable {
     return (await this.world.order(operation, input)) as R; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** Starts a pipeline, an agent or a command; its id. */
+  /** Starts a pipeline, an agent or a command, and returns its id. */
   async run(name: string, ...args: string[]): Promise<string> {
     return (await this.ask('run_start', { name, args })).id;
   }
 
-  /** When it is over, or needs a person. */
+  /** Waits until the pipeline has ended or needs a person. */
   async pipeline(id: string): Promise<Shown> {
     return this.ask('pipeline_show', { id, wait_ms: PATIENCE_MS });
   }
@@ -71,7 +71,7 @@ export class RunWorld implements AsyncDisposable {
     return this.ask('agent_show', { id, wait_ms: PATIENCE_MS });
   }
 
-  /** The agent that runs, or ran last, in a step. */
+  /** The agent that runs in a step, or ran last. */
   async agentIn(pipelineId: string, step: string): Promise<string> {
     return this.until(`${step} has an agent`, async () => {
       const { steps } = await this.ask('pipeline_show', { id: pipelineId });
@@ -79,7 +79,7 @@ export class RunWorld implements AsyncDisposable {
     });
   }
 
-  /** When its process has gone, whatever became of its run. */
+  /** Waits until the agent's process has exited, whatever the outcome of its run. */
   async gone(agentId: string): Promise<Shown> {
     return this.until('its process has gone', async () => {
       const shown = await this.ask('agent_show', { id: agentId });
@@ -91,14 +91,14 @@ export class RunWorld implements AsyncDisposable {
     return (await this.ask<{ decisions: readonly ShownDecision[] }>('decision_list', { all: true })).decisions;
   }
 
-  /** Takes the option with this action. */
+  /** Answers with the option that has this action. */
   async resolve(decisionId: string | null, action: string, message?: string): Promise<void> {
     const { options } = await this.ask<ShownDecision>('decision_show', { id: decisionId });
     const option = options.find((each) => each.action === action)?.n;
     await this.ask('decision_resolve', { id: decisionId, option, ...(message === undefined ? {} : { message }) });
   }
 
-  /** Everything that was recorded about an agent or a pipeline, read from the file. */
+  /** All entries about an agent or a pipeline, read from the file. */
   async entries(id: string, type?: string): Promise<Entry[]> {
     return (await readLedger(this.world)).filter(
       ({ data, type: its }) =>
@@ -110,7 +110,7 @@ export class RunWorld implements AsyncDisposable {
     return (await this.entries(id, type)).length;
   }
 
-  /** What a scripted agent was told, in order: blocks of its stop hook and messages. */
+  /** The input of a scripted agent, in order: blocks of its stop hook, and messages. */
   told(agentId: string): string[] {
     return this.conversation(agentId).flatMap(({ from, text }) => (from === 'user' ? [text] : []));
   }
@@ -129,7 +129,7 @@ export class RunWorld implements AsyncDisposable {
     return kept.messages;
   }
 
-  /** What whatever ran has written into a file of the repository. */
+  /** The lines that steps and agents have written to a file of the repository. */
   lines(file: string): string[] {
     try {
       return readFileSync(join(this.repository, file), 'utf8').split('\n').slice(0, -1);
@@ -138,7 +138,7 @@ export class RunWorld implements AsyncDisposable {
     }
   }
 
-  /** Processes of this agent, its supervisor not among them; zombies are dead. */
+  /** The agent's processes without its supervisor and zombies. */
   processesOf(agentId: string): number[] {
     return findProcessesByMark({ name: 'BATON_AGENT_ID', value: agentId });
   }
@@ -147,7 +147,7 @@ export class RunWorld implements AsyncDisposable {
     await this.until(`nothing is left of ${agentId}`, () => this.processesOf(agentId).length === 0);
   }
 
-  /** Every process that belongs to this world, apart from the daemon: supervisors, agents, what they started. */
+  /** Every process of this world except the daemon: supervisors, agents, and their children. */
   processes(): number[] {
     return findProcesses(this.world.stateDir).filter((pid) => pid !== this.world.daemonPid);
   }
@@ -156,7 +156,7 @@ export class RunWorld implements AsyncDisposable {
     return until(what, look, PATIENCE_MS);
   }
 
-  /** The end of a world in which nothing is left: supervisors need a moment to go. */
+  /** Ends a world and checks that no process is left; supervisors may take a moment to exit. */
   async leaveEmpty(): Promise<void> {
     try {
       await this.until('nothing is left of any run', () => this.processes().length === 0);
@@ -165,7 +165,7 @@ export class RunWorld implements AsyncDisposable {
     }
   }
 
-  /** Whatever a test that failed has left goes too. */
+  /** Also ends what a failed test has left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.world.endDaemon('SIGKILL');
     for (let left = this.processes(); left.length > 0; left = this.processes()) for (const pid of left) kill(pid);
@@ -180,11 +180,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone.
+    // The process has exited.
   }
 }
 
-/** As much of any view as tests look at. */
+/** The fields of any view that tests use. */
 export interface Shown {
   readonly id: string;
   readonly status: string;

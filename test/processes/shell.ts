@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Terminal, type TerminalOptions } from './terminal.ts';
 import { until } from './until.ts';
 
-/** Somebody at a shell in a pseudo-terminal, who knows nothing but what is printed there. */
+/** A user at a shell in a pseudo-terminal, who only sees what is printed. */
 export class Shell implements AsyncDisposable {
   readonly #terminal: Terminal;
   #mark = 0;
@@ -18,7 +18,7 @@ export class Shell implements AsyncDisposable {
     return shell;
   }
 
-  /** Types a line, and reads until the terminal shows this. */
+  /** Types a line, and reads until the terminal shows `waitsFor`. */
   async types(line: string, waitsFor = ENDED, patienceMs = 60_000): Promise<string> {
     this.#mark = this.#terminal.written.length;
     this.#terminal.type(`${line}\n`);
@@ -41,7 +41,7 @@ export class Shell implements AsyncDisposable {
 }
 
 const PROMPT = '[$?] $ ';
-/** The shell asks for the next command. */
+/** The prompt for the next command. */
 export const ENDED: RegExp = /^\[\d+\] \$ $/m;
-/** Baton asks for an answer, or the command has ended. */
+/** Baton's prompt for an answer, or the shell's after the command has ended. */
 export const ASKED: RegExp = /, s to skip, q to quit: $|^\[\d+\] \$ $/m;

@@ -3,7 +3,10 @@ import { mkdtempSync, realpathSync, rmSync, statfsSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk of its own, of a few megabytes, that can be filled to the last block. Mounting takes root: `find` returns undefined without. */
+/**
+ * A separate disk of a few megabytes that can be filled to the last block. Mounting needs root: without it, `find`
+ * returns undefined.
+ */
 export class SmallDisk implements Disposable {
   readonly path: string;
 
@@ -11,7 +14,7 @@ export class SmallDisk implements Disposable {
     this.path = path;
   }
 
-  /** Mounted at a folder that is there and empty, else at one of its own. */
+  /** Mounts the disk at an existing empty folder, or else at a new one. */
   static find(megabytes: number, at?: string): SmallDisk | undefined {
     const path = at ?? realpathSync(mkdtempSync(join(tmpdir(), 'baton-disk-')));
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', path]);
@@ -20,7 +23,7 @@ export class SmallDisk implements Disposable {
     return undefined;
   }
 
-  /** Leaves so many bytes, in whole blocks. */
+  /** Fills the disk except for this many bytes, in whole blocks. */
   fill(leaving = 0): void {
     const { bavail, bsize } = statfsSync(this.path);
     const bytes = Math.max(0, Math.floor((bavail * bsize - leaving) / bsize)) * bsize;
@@ -32,7 +35,7 @@ export class SmallDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // Lazily: a process that was killed a moment ago may still have it open.
+    // Lazily, because a process that was just killed may still have it open.
     spawnSync('umount', ['--lazy', this.path]);
     rmSync(this.path, { recursive: true, force: true });
   }

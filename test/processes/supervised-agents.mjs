@@ -2,7 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Expectations, parsePacket } from './given.mjs';
 import { commit, handOn, readTask } from './hand-on.mjs';
 
-/** Roles of a workflow that check what the person and the other roles wrote, and fail their session if something is missing. */
+/**
+ * Roles of a workflow that check the texts of the person and the other roles, and fail their session if something is
+ * missing.
+ */
 const words = JSON.parse(readFileSync(new URL('words.json', import.meta.url), 'utf8'));
 const CODE = 'src/parse-duration.js';
 const task = readTask();
@@ -41,7 +44,7 @@ const fixes = {
     fix('hours');
   },
   operator: () => {
-    // A finding, and the note of a person.
+    // A finding, and a person's note.
     expects.has(packet, 'Notes and answers from people', words.person, words.sentBack);
     expects.holds('the note in the handoff', task.includes(`<failure type="person">${words.sentBack}</failure>`));
     fix('hours and seconds');

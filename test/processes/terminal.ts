@@ -18,8 +18,8 @@ export interface TerminalChunk {
 }
 
 /**
- * A program in a real pseudo-terminal (made by `script`), with somebody who reads the screen and types. What is written is kept as it
- * came, and as the picture that a terminal makes of it.
+ * A program in a real pseudo-terminal (made by `script`), with input and a screen. Its output is kept as it arrived,
+ * and as the picture that a terminal would show.
  */
 export class Terminal implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'baton-terminal-'));
@@ -40,7 +40,7 @@ export class Terminal implements AsyncDisposable {
       this.#written += text;
       this.#chunks.push({ atMs: performance.now(), text });
     });
-    // Whoever types while the program leaves is heard by nobody; that it has left, they see.
+    // Input during the program's exit is ignored, since the exit itself is visible.
     this.#child.stdin?.on('error', () => {});
     this.#exit = once(this.#child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
   }
@@ -53,12 +53,12 @@ export class Terminal implements AsyncDisposable {
     return this.#written;
   }
 
-  /** What was written, in the parts in which it came. */
+  /** The output in the chunks in which it arrived. */
   get chunks(): readonly TerminalChunk[] {
     return this.#chunks;
   }
 
-  /** The lines of the screen, as far as what was written moves about on it. */
+  /** The lines of the screen, as far as the output moves on it. */
   get picture(): readonly string[] {
     return drawnBy(this.#written);
   }
@@ -79,13 +79,13 @@ export class Terminal implements AsyncDisposable {
     this.#child.stdin?.write(keys);
   }
 
-  /** Gives the terminal another size, as a window manager does. */
+  /** Resizes the terminal, like a window manager. */
   resize(columns: number, rows: number): void {
     const tty = readFileSync(join(this.#folder, 'tty'), 'utf8').trim();
     spawnSync('stty', ['-F', tty, 'rows', String(rows), 'cols', String(columns)], { stdio: 'inherit' });
   }
 
-  /** The window is closed, or the connection is gone: whatever runs in it hears of that from the system, and from nobody else. */
+  /** Closes the window or the connection: the system signals that to the running program. */
   hangUp(): void {
     this.#child.kill('SIGKILL');
   }
@@ -101,7 +101,7 @@ export class Terminal implements AsyncDisposable {
   }
 }
 
-/** As much of a terminal as is needed here: text, new lines, positions, and what erases. */
+/** The part of a terminal that is needed here: text, line breaks, positions, and erasing. */
 function drawnBy(written: string): string[] {
   let screen: string[] = [];
   let row = 0;

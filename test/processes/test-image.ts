@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import type { ContainerEngine } from '../../src/protocol/sandbox.ts';
 import { OWN_CONFIG } from '../../src/sandbox/container/engine-environment.ts';
 
-/** An image without programs: sessions get those of this machine with `sandbox.read = ["/usr"]`. Nothing comes from a registry. */
+/**
+ * Creates an image without programs: sessions use this machine's with `sandbox.read = ["/usr"]`. Nothing is pulled from
+ * a registry.
+ */
 export function makeTestImage({ command: [program = '', ...args] }: ContainerEngine): TestImage {
   const name = `localhost/baton-test:${process.pid}`;
   const root = mkdtempSync(join(tmpdir(), 'baton-image-'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Checks one commit out into a folder of its own, and runs its tests there. */
+/** Checks one commit out into a separate folder, and runs its tests there. */
 export function testsAt(repository: string, sha: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-tests-at-'));
   try {

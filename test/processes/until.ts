@@ -1,6 +1,6 @@
 /**
- * Waits for something that no event tells, with a deadline. The longer it takes, the more rarely it looks: to look costs CPU time here and in
- * the daemon that is asked, and the processes that are waited for need it.
+ * Waits for a condition without an event, until a deadline. Checks less and less often, because each check costs CPU
+ * time here and in the daemon, which the awaited processes need.
  */
 export async function until<T>(
   what: string,
@@ -19,7 +19,7 @@ export async function until<T>(
   }
 }
 
-/** A tenth of what was waited so far, between 5 and 100 ms. */
+/** A tenth of the time waited so far, between 5 and 100 ms. */
 function pauseAfter(waitedMs: number): number {
   return Math.min(100, Math.max(5, waitedMs / 10));
 }

@@ -6,7 +6,7 @@ import { until } from '../../src/daemon/running.cases.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../examples/sample');
 
-/** The sample repository under a daemon in this process, with the scripted agents that come with it. */
+/** The sample repository with its scripted agents, under a daemon in this process. */
 export class WorkflowScene extends RunScene {
   constructor(runbook?: (toml: string) => string) {
     super();
@@ -21,7 +21,7 @@ export class WorkflowScene extends RunScene {
     writeFileSync(path, change(readFileSync(path, 'utf8')));
   }
 
-  /** A file of the runbook beside `baton.toml`. */
+  /** Adds a runbook file beside `baton.toml`. */
   addRunbook(name: string, text: string): void {
     const folder = join(this.repository, '.baton/runbooks');
     mkdirSync(folder, { recursive: true });
@@ -32,7 +32,7 @@ export class WorkflowScene extends RunScene {
     writeFileSync(join(this.repository, file), text);
   }
 
-  /** A role plays this from now on; scripts run in its worktree, with everything of `agents/hand-on.mjs` at hand. */
+  /** Makes a role run this script from now on, in its worktree, with the functions of `agents/hand-on.mjs`. */
   plays(role: string, script: string): void {
     this.edit('agents/play.mjs', (text) =>
       text
@@ -46,7 +46,10 @@ export class WorkflowScene extends RunScene {
     this.git('commit', '--quiet', '--message', `another ${role}`);
   }
 
-  /** A folder outside of the repository that all sessions and commands may write, as `$NOTES`. To be committed. */
+  /**
+   * Creates a folder outside the repository that all sessions and commands may write, as `$NOTES`. The caller commits
+   * the change.
+   */
   shareNotes(): string {
     const notes = join(this.scene.folder, 'notes');
     mkdirSync(notes);
@@ -60,13 +63,13 @@ export class WorkflowScene extends RunScene {
     return execFileSync('git', ['-C', this.repository, ...author, ...args], { encoding: 'utf8' }).trim();
   }
 
-  /** As `settled`; what is only blocked until it is tried again is not settled yet. */
+  /** Like `settled`, but a task that is only blocked until a retry does not count as settled. */
   async ended(id: string, deadlineMs: number): Promise<WorkflowEnd | undefined> {
     const [end] = await this.settled([id], deadlineMs, (each) => each.is === 'closed' || each.is === 'waits');
     return end;
   }
 
-  /** Waits until the workflow is closed, or somebody is needed; says which. */
+  /** Waits until the workflow is closed or needs a person, and returns which. */
   async settled(
     ids: readonly string[],
     deadlineMs: number,
@@ -86,7 +89,7 @@ export class WorkflowScene extends RunScene {
     }
   }
 
-  /** A person says yes to whatever this task waits for, and hears that it goes on. */
+  /** Approves every decision that this task waits for, and waits until the task continues. */
   async resolveAll(id: string): Promise<void> {
     const open = async (): Promise<string[]> => {
       const { needs_you } = await this.ask<{ needs_you: { id: string; task_id: string | null }[] }>('status_get');
@@ -120,7 +123,7 @@ export class WorkflowScene extends RunScene {
     };
   }
 
-  /** What happened to one task, as `type detail`. */
+  /** The events of one task, as `type detail`. */
   async story(id: string): Promise<Told[]> {
     return (await this.entries()).filter(({ data }) => data['task_id'] === id);
   }

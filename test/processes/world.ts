@@ -22,25 +22,28 @@ import { until } from './until.ts';
 const QUIET = '--disable-warning=ExperimentalWarning';
 
 export interface WorldOptions {
-  /** A repository to clone; without it the world's is new. */
+  /** A repository to clone; by default the world creates one. */
   readonly origin?: string;
-  /** What every command of this machine begins with: `nsenter …`. It starts the program as its child. */
+  /** The prefix of every command on this machine: `nsenter …`. It starts the program as its child. */
   readonly enter?: readonly string[];
 }
 
 export interface DaemonProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Modules that the daemon's process loads first. They can change globals, but not modules: the daemon is a bundle. */
+  /**
+   * Modules that the daemon's process preloads. They can change globals, but not modules, because the daemon is a
+   * bundle.
+   */
   readonly imports?: readonly string[];
-  /** What a shell does before it becomes the daemon: `ulimit -n 256`. */
+  /** A shell command to run before the shell becomes the daemon: `ulimit -n 256`. */
   readonly shell?: string;
-  /** The folder of another package, of another release. */
+  /** The folder of another release's package. */
   readonly release?: string;
 }
 
 /**
- * One machine in small: a folder with a git repository, a state folder, a daemon that is a process of its own, and other processes
- * that talk to it. Whatever was started is ended with it, by its process id.
+ * A small machine: a folder with a git repository, a state folder, a daemon as a separate process, and other processes
+ * that call it. Disposing ends every started process by its id.
  */
 export class World implements AsyncDisposable {
   readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'baton-world-')));
@@ -50,7 +53,9 @@ export class World implements AsyncDisposable {
   readonly #children = new Set<ChildProcess>();
   readonly #closing: (() => unknown)[] = [];
   readonly #enter: readonly string[];
-  /** What commands printed; their JSON is compared with what they declare at the end, because that loads them. */
+  /**
+   * The commands' outputs; their JSON is compared with the declarations at the end, because that loads the commands.
+   */
   readonly #printed: { readonly args: readonly string[]; readonly out: string }[] = [];
   #daemon: ChildProcess | undefined;
   #daemonPid = 0;
@@ -65,7 +70,7 @@ export class World implements AsyncDisposable {
       ...AUTHOR,
       ...COMPILE_CACHE,
       BATON_STATE_DIR: this.stateDir,
-      // A daemon that a test kills stays away.
+      // A daemon that a test kills is not restarted.
       BATON_RESTART: 'off',
       ...STORE,
       ...settings,
@@ -77,7 +82,7 @@ export class World implements AsyncDisposable {
     newRepository(this.repository, 'readme');
   }
 
-  /** A world whose daemon runs. */
+  /** Opens a world with a running daemon. */
   static async open(settings: Readonly<Record<string, string>> = {}): Promise<World> {
     const world = new World(settings);
     try {
@@ -102,14 +107,14 @@ export class World implements AsyncDisposable {
       stdio: ['ignore', log, log, 'pipe', 'ipc'],
     });
     closeSync(log);
-    // Nobody waits for it: it is ended at the end.
+    // Nothing waits for the process: disposing ends it.
     child.channel?.unref();
     this.#children.add(child);
     this.#daemon = child;
     const report = child.stdio[3];
     if (!report || !('setEncoding' in report)) throw new Error('the daemon has no pipe');
     let said = '';
-    // `nsenter` holds the pipe as well, so its end does not come.
+    // `nsenter` holds the pipe too, so the end of the stream never comes.
     for await (const chunk of report.setEncoding('utf8')) if ((said += String(chunk)).endsWith('\n')) break;
     if (!said.startsWith('ready')) throw new Error(`the daemon does not listen: ${said}`);
     const started = child.pid ?? 0;
@@ -121,23 +126,23 @@ export class World implements AsyncDisposable {
     return this.#daemonPid;
   }
 
-  /** The daemon stops in the middle of whatever it does, and does not know. */
+  /** Stops the daemon's process at any point, without its knowledge. */
   freezeDaemon(): void {
     process.kill(this.#daemonPid, 'SIGSTOP');
   }
 
-  /** `nsenter` stops with its child, and would not collect it when it ends. */
+  /** `nsenter` stops with its child, and would not collect it at its exit. */
   thawDaemon(): void {
     process.kill(this.#daemonPid, 'SIGCONT');
     this.#daemon?.kill('SIGCONT');
   }
 
-  /** A word for whatever was loaded into the daemon's process. */
+  /** Sends a message to the modules that were preloaded into the daemon's process. */
   tellDaemon(message: string | number): void {
     this.#daemon?.send(message);
   }
 
-  /** When it has ended, whoever ended it. */
+  /** Waits until the daemon has exited, for whatever reason. */
   async daemonEnds(): Promise<void> {
     const child = this.#daemon;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -151,18 +156,18 @@ export class World implements AsyncDisposable {
     await exited;
   }
 
-  /** Whoever has the folder's token of the operator; `given` is another token. */
+  /** A client with the folder's operator token, or with the `given` token. */
   client(given?: string): Client {
     return this.#connect(given === undefined ? {} : { token: given });
   }
 
-  /** Whoever has the folder's token of workers. */
+  /** A client with the folder's worker token. */
   workerClient(): Client {
     return this.#connect({ as: 'worker' });
   }
 
   #connect(who: { readonly token?: string; readonly as?: 'worker' }): Client {
-    // Passes name processes, and those of another namespace are unknown to the daemon: there it is called at its port.
+    // Passes name processes, and the daemon does not know those of another namespace, so it is called at its port.
     const port = this.#enter.length === 0 ? undefined : readDaemonRecord(this.stateDir)?.port;
     const token = who.token ?? readToken(this.stateDir, who.as ?? 'operator') ?? '';
     const atPort = { ...this.env, BATON_URL: `http://127.0.0.1:${port}`, BATON_TOKEN: token };
@@ -172,11 +177,11 @@ export class World implements AsyncDisposable {
     return client;
   }
 
-  /** What an operator asks; a refusal fails the test. */
+  /** Calls an operation as the operator; a refusal fails the test. */
   async order(operation: string, input: unknown): Promise<Record<string, unknown>> {
     const ask = async () => (this.#operator ??= this.client()).forward(operation, input);
     let answer = await ask();
-    // At the port the daemon looks for the caller's socket, which may have been closed and opened again in that moment.
+    // At the port, the daemon looks for the caller's socket, which may have been closed and reopened at that moment.
     if (!answer.ok && answer.error.code === 'bad-pass' && this.#enter.length > 0) {
       this.#operator = undefined;
       answer = await ask();
@@ -185,7 +190,10 @@ export class World implements AsyncDisposable {
     return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** An agent: the MCP client of the SDK, and `baton mcp` as a process on its standard input and output. Each name is a principal, unless it is null. */
+  /**
+   * An agent: the SDK's MCP client, with `baton mcp` as a process on its standard input and output. Each name is a
+   * separate principal, unless it is null.
+   */
   async agent(
     name: string,
     env: Readonly<Record<string, string>> = {},
@@ -204,7 +212,7 @@ export class World implements AsyncDisposable {
     return new Agent(name, client);
   }
 
-  /** A long-lived process that does what it is told. */
+  /** A long-lived process that runs requests. */
   peer(program: 'peer' | 'mixed-worker' | 'drain-worker' = 'peer'): Peer {
     const [first, ...rest] = [...this.#enter, process.execPath, QUIET, testProgram(`processes/${program}`)];
     const child = spawn(first, rest, {
@@ -225,7 +233,7 @@ export class World implements AsyncDisposable {
     }).trim();
   }
 
-  /** Git as somebody would type it, who may be refused. */
+  /** Runs git like a user, and returns a failure instead of throwing. */
   tryGit(cwd: string, ...args: string[]): { readonly code: number | null; readonly said: string } {
     const ran = spawnSync('git', args, { cwd, env: this.env, encoding: 'utf8' });
     return { code: ran.status, said: ran.stderr };
@@ -238,7 +246,7 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Writes files and commits them; gives back the commit. */
+  /** Writes files and commits them; returns the commit. */
   commit(folder: string, files: Readonly<Record<string, string>>, message: string): string {
     this.write(folder, files);
     this.git(folder, 'add', '--all');
@@ -246,7 +254,7 @@ export class World implements AsyncDisposable {
     return this.git(folder, 'rev-parse', 'HEAD');
   }
 
-  /** `baton`, as it is typed. */
+  /** Runs `baton` as it is typed. */
   baton(args: readonly string[], { env = {}, cwd = this.repository, input = '' } = {}): Typed {
     const [program = '', ...rest] = [...this.#enter, process.execPath, BATON, ...args];
     const ran = spawnSync(program, rest, {
@@ -259,7 +267,7 @@ export class World implements AsyncDisposable {
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 
-  /** The same without blocking this process, in which a proxy may run. */
+  /** Like `baton`, but without blocking this process, in which a proxy may run. */
   async type(args: readonly string[]): Promise<Typed> {
     const [program = '', ...rest] = [...this.#enter, process.execPath, BATON, ...args];
     const child = spawn(program, rest, { cwd: this.repository, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -270,7 +278,7 @@ export class World implements AsyncDisposable {
     return typed;
   }
 
-  /** The file of the ledger, or of its replica; there is one project in a world. */
+  /** The file of the ledger or of its replica; a world has only one project. */
   get ledgerFile(): string {
     return findLedgerFile(this.stateDir);
   }

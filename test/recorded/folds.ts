@@ -25,7 +25,9 @@ export function foldedState(entries: readonly Recorded[]): string {
   return sortedJson(JSON.parse(new TextDecoder().decode(renderState(state))));
 }
 
-/** The same entries written again, with a key and a clock that are always the same: hashes, signatures and the export must be, too. */
+/**
+ * The same entries written again with a fixed key and clock: hashes, signatures and the export must be the same too.
+ */
 export async function writtenLedger(): Promise<Transcript> {
   const ledger = await openTestLedger({ project: 'recorded' });
   for (const [, entries] of allLedgers()) {
@@ -43,7 +45,10 @@ export async function writtenLedger(): Promise<Transcript> {
   return { id: 'export of a written ledger', machine: lines };
 }
 
-/** `entries.ndjson.gz` holds ledgers that the tests of state and engine made; the other two were recorded by earlier versions. */
+/**
+ * `entries.ndjson.gz` contains ledgers that the tests of state and engine made; earlier versions recorded the other
+ * two.
+ */
 function allLedgers(): (readonly [string, readonly Recorded[]])[] {
   const made = parseLines<readonly Recorded[]>(gunzipSync(readFileSync(join(FIXTURES, 'recorded/entries.ndjson.gz'))));
   const old = ['before-gates', 'before-typed-causes'].flatMap((name) =>

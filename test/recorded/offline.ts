@@ -7,7 +7,7 @@ import { human, machine, type Transcript } from './transcript.ts';
 
 const PROBLEM_SENTENCES = ['message', 'hint'];
 
-/** As `baton schema` lists them. */
+/** The message kinds, as in `baton schema`. */
 const KINDS =
   'exit mission result handoff thought evidence task-update agent-signal stop-hook stop-hook-output runbook';
 
@@ -30,7 +30,7 @@ async function helpTexts(): Promise<Transcript[]> {
     transcripts.push(human(`${name} --help`, await run(...name.split(' '), '--help')));
   }
   const groups = new Set(COMMANDS.flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0] ?? ''] : [])));
-  // `web` is a command too, with a help of its own.
+  // `web` is a command with its own help.
   const only = [...groups].filter((group) => !COMMANDS.some(({ name }) => name === group));
   for (const group of only) transcripts.push(human(`${group} --help`, await run(group, '--help')));
   transcripts.push(human('--help', await run('--help')), human('--version', await run('--version')));
@@ -39,7 +39,10 @@ async function helpTexts(): Promise<Transcript[]> {
   return transcripts;
 }
 
-/** Every message of the examples and fixtures, read as every kind: what is no such message must be refused in the same way. */
+/**
+ * Validates every message of the examples and fixtures as every kind: a message of another kind must be refused in the
+ * same way.
+ */
 async function validations(): Promise<Transcript[]> {
   const transcripts: Transcript[] = [];
   const files = globSync(
@@ -64,7 +67,7 @@ async function validations(): Promise<Transcript[]> {
   return transcripts;
 }
 
-/** What people see is recorded once a file. */
+/** The text for people is recorded once per file. */
 function isOfKind(file: string, kind: string): boolean {
   return file.includes(kind) || (file.includes('runbooks/') && kind === 'runbook') || kind === 'exit';
 }

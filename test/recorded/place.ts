@@ -4,16 +4,16 @@ import { COMPILE_CACHE } from '../package/where.ts';
 import { until } from '../processes/until.ts';
 
 /**
- * The id of a project is made from the path of its repository, and it is part of every entry. A recorded ledger can therefore be read by
- * the command only at the path at which it was recorded.
+ * The folder of recordings. A project's id is derived from its repository's path and is part of every entry, so the
+ * command can read a recorded ledger only at the path at which it was recorded.
  */
 export const PLACE = '/tmp/baton-recorded';
 export const REPOSITORY: string = join(PLACE, 'sample');
 export const STATE: string = join(PLACE, 'state');
-/** Examples and fixtures as they were: a word that is changed in them must not look like a change of the program. */
+/** Copies of examples and fixtures, so that a changed word in them does not look like a change of the program. */
 export const INPUTS: string = join(PLACE, 'inputs');
 
-/** Made from nothing, so that settings of this machine play no part. */
+/** Built from nothing, so that this machine's settings have no effect. */
 export const ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '',
   HOME: PLACE,
@@ -29,7 +29,7 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: 'ada@example.org',
 };
 
-/** Two checkouts may check at the same time: the second waits until the first has removed the folder. */
+/** Takes the folder. A second checkout that checks at the same time waits until the first has removed it. */
 export async function takePlace(): Promise<Disposable> {
   await until(`${PLACE} is free`, () => tryToTake(), 60_000);
   return { [Symbol.dispose]: () => rmSync(PLACE, { recursive: true, force: true, maxRetries: 5 }) };

@@ -16,10 +16,10 @@ import { human, machine, type Transcript } from './transcript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKED = join(ROOT, 'test/fixtures/recorded/place.json.br');
-/** Fields of answers that hold sentences for people. */
+/** Fields of answers with sentences for people. */
 const SENTENCES = ['message', 'hint', 'summary', 'label', 'description', 'about'];
 
-/** Keeps what `recordLedger` left (the repository, the ledger and its checkpoint), and what commands are run on. */
+/** Packs the result of `recordLedger` (the repository, the ledger and its checkpoint), on which commands are run. */
 export function packPlace(): void {
   for (const part of ['examples', 'runbooks', 'test/fixtures'])
     cpSync(join(ROOT, part), join(INPUTS, part), {
@@ -55,7 +55,7 @@ export interface RealTranscripts {
   readonly states: readonly Transcript[];
 }
 
-/** The commands of the ledger on the recorded one, then everything that can be asked of a daemon that reads it. */
+/** Runs the ledger commands on the recorded ledger, then all requests to a daemon that reads it. */
 export async function realTranscripts(): Promise<RealTranscripts> {
   const exported = await baton('ledger', 'export');
   const steady = steadier(exported.out);
@@ -72,7 +72,7 @@ export async function realTranscripts(): Promise<RealTranscripts> {
   return { transcripts, states: [{ id: 'state of the real ledger', machine: foldedState(entries) }, fold] };
 }
 
-/** The stored snapshot counts only as long as the state has the form that it had. */
+/** The stored snapshot is valid only while the state's form is unchanged. */
 async function verify(): Promise<{ readonly verified: Transcript; readonly fold: Transcript }> {
   const id = 'ledger verify --all-signatures --json';
   const { code, out, err } = await baton(...id.split(' '));
@@ -135,7 +135,7 @@ async function reads(entries: readonly ExportedEntry[]): Promise<Transcript[]> {
   return transcripts;
 }
 
-/** The answers themselves; every operation refuses a field that it does not know. */
+/** Calls the API. Every operation refuses unknown fields. */
 async function apiCalls(): Promise<Transcript[]> {
   const client = createClient({ env: ENVIRONMENT, projectPath: REPOSITORY, autostart: false });
   const transcripts: Transcript[] = [];
@@ -193,7 +193,7 @@ async function mcpLists(): Promise<Transcript[]> {
   }
 }
 
-/** Every runbook of the examples in a repository of its own, and what each of its commands and pipelines would do. */
+/** The plans of each command and pipeline of every example runbook, each in a separate repository. */
 async function plans(): Promise<Transcript[]> {
   const transcripts: Transcript[] = [];
   for (const file of globSync('examples/runbooks/*.*', { cwd: INPUTS }).toSorted()) {
@@ -222,7 +222,7 @@ async function plans(): Promise<Transcript[]> {
   return transcripts;
 }
 
-/** Tasks from every other tool, and back in every format. */
+/** Imports tasks from every other tool, and exports them in every format. */
 async function exchanges(): Promise<Transcript[]> {
   const transcripts: Transcript[] = [];
   for (const file of ['TODO.md', 'beads.jsonl', 'github.json', 'task-master.json']) {
@@ -266,7 +266,7 @@ async function transcriptOf(argv: readonly string[]): Promise<Transcript> {
   return isForPrograms ? machine(id, ran, sentencesIn(argv)) : human(id, ran);
 }
 
-/** Entries are shown as they are; a brief is a text for agents. */
+/** The fields with sentences. Entries are shown unchanged; a brief is a text for agents. */
 function sentencesIn([first, second]: readonly string[]): readonly string[] {
   if (first === 'ledger') return [];
   return second === 'brief' ? ['text', ...SENTENCES] : SENTENCES;
@@ -279,7 +279,10 @@ async function baton(...argv: string[]): Promise<Ran> {
   return { code, out: timed(out), err: timed(err) };
 }
 
-/** Times and ids that are not in the recorded ledger are those of this run. So is how long an unfinished task has been waiting. */
+/**
+ * Replaces times and ids that the recorded ledger does not contain, because they are from this run, and the waiting
+ * time of unfinished tasks.
+ */
 function steadier(recorded: string): (transcript: Transcript) => Transcript {
   const steady = (text: string, isOpen: boolean): string =>
     (isOpen
@@ -320,7 +323,7 @@ function idsIn(entries: readonly ExportedEntry[], type: string, field: string): 
   return entries.flatMap((entry) => (entry.type === type ? [String(entry.data[field])] : []));
 }
 
-/** `baton run build --title <title> [--base <base>]` is called as `build --title value`. */
+/** Converts `baton run build --title <title> [--base <base>]` to the call `build --title value`. */
 function usagesIn(listed: string): string[][] {
   const usages = listed.matchAll(/"usage":"baton run ([^"]*)"/g);
   return [...usages].map(([, usage = '']) =>

@@ -8,7 +8,10 @@ import { ENVIRONMENT, REPOSITORY, STATE } from './place.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../examples/sample');
 
-/** Runs a whole issue in the sample repository, then a few things that no issue does, and leaves the ledger sealed and the daemon down. */
+/**
+ * Runs a whole issue in the sample repository, then some actions that no issue includes; ends with a sealed ledger and
+ * a stopped daemon.
+ */
 export async function recordLedger(): Promise<void> {
   mkdirSync(STATE, { mode: 0o700 });
   writeKey();
@@ -25,11 +28,11 @@ export async function recordLedger(): Promise<void> {
   } finally {
     await runCli(['down'], '', { env: ENVIRONMENT, cwd: REPOSITORY });
   }
-  // Records name commits of branches that are gone: they must stay.
+  // Keeps commits of deleted branches, because records name them.
   git('repack', '-a', '-d', '-k', '--quiet');
 }
 
-/** Tasks that people and sessions outside of Baton work on. */
+/** Creates tasks that people and sessions outside Baton work on. */
 async function workByHand(): Promise<void> {
   await must('task', 'add', 'T1', '--title', 'Write the guide');
   await must('task', 'add', 'T2', '--title', 'Print the guide', '--after', 'T1');
@@ -41,7 +44,7 @@ async function workByHand(): Promise<void> {
   await must('task', 'import', join(SAMPLE, '../../test/fixtures/exchange/TODO.md'));
 }
 
-/** The key of every recording is the same, so that none has to be kept with it. */
+/** Writes a fixed key, so that no recording needs to store its own. */
 export function writeKey(): void {
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 1)]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });

@@ -10,12 +10,12 @@ import type { Transcript } from './transcript.ts';
 
 const FOLDER = join(import.meta.dirname, '../fixtures/recorded');
 
-/** Rows of one file, each a line of JSON, by what was run. */
+/** The rows of one file, each a line of JSON, by id. */
 export type Rows = ReadonlyMap<string, string>;
 
 /**
- * `machine` must stay the same byte for byte: exit codes, JSON, exports, hashes. `states` too, unless the form of the state is changed on
- * purpose: no entry and no answer shows it. `words` is what people read; it may be reworded.
+ * `machine` must stay the same byte for byte: exit codes, JSON, exports, hashes. So must `states`, unless the state's
+ * form is changed on purpose: no entry and no answer shows it. `words` is text for people, which may be reworded.
  */
 export interface Recording {
   readonly machine: Rows;
@@ -26,7 +26,7 @@ export interface Recording {
 export type Part = keyof Recording;
 export const PARTS: readonly Part[] = ['machine', 'states', 'words'];
 
-/** Runs everything with the code of this checkout. */
+/** Runs everything with this checkout's code. */
 export async function makeRecording(): Promise<Recording> {
   using _place = await takePlace();
   unpackPlace();
@@ -51,7 +51,7 @@ function rowsOf(transcripts: readonly Transcript[], row: (transcript: Transcript
   return rows;
 }
 
-/** Words are kept as plain text, so that a change of wording can be read in a diff. */
+/** Reads a part. Words are stored as plain text, so that a diff shows a change of wording. */
 export function readPart(part: Part): Rows {
   const text = part === 'words' ? readFileSync(fileOf(part), 'utf8') : readPacked(fileOf(part));
   return new Map(JSON.parse(text) as [string, string][]); // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -71,7 +71,7 @@ function fileOf(part: Part): string {
   return join(FOLDER, part === 'words' ? 'words.json' : `${part}.json.br`);
 }
 
-/** What differs, with the first differing stretch of each; empty if nothing does. */
+/** Returns the differences, each with the first differing passage; empty if there are none. */
 export function differences(recorded: Rows, now: Rows): string[] {
   const ids = new Set([...recorded.keys(), ...now.keys()]);
   return [...ids].flatMap((id) => {
@@ -88,8 +88,8 @@ export function differences(recorded: Rows, now: Rows): string[] {
 }
 
 /**
- * Answers that show recorded values (records, plans, usage) have their keys in the order of the ledger's canonical JSON if the state was
- * folded from entries, and in the order of the caller's message if it came from a snapshot. Their values must be the same.
+ * Compares answers by value. Those with recorded values (records, plans, usage) have the key order of the ledger's
+ * canonical JSON if the state was folded from entries, and that of the caller's message if it came from a snapshot.
  */
 function hasSameValues(before: string, after: string): boolean {
   try {

@@ -1,21 +1,21 @@
-/** What one command, call or computation gave. */
+/** The result of one command, call or computation. */
 export interface Transcript {
-  /** What was run; no two transcripts have the same. */
+  /** What was run; unique among transcripts. */
   readonly id: string;
-  /** The exit code of a command. */
+  /** The command's exit code. */
   readonly code?: number;
-  /** What programs read: it must stay the same byte for byte. */
+  /** Output for programs, which must stay the same byte for byte. */
   readonly machine?: string;
-  /** What people read: its wording may change. */
+  /** Output for people, whose wording may change. */
   readonly words?: readonly string[];
 }
 
-/** A command whose output people read. Programs depend on its exit code only. */
+/** The transcript of a command with output for people. Programs depend only on its exit code. */
 export function human(id: string, { code, out, err }: Output): Transcript {
   return { id, code, words: [out, err] };
 }
 
-/** A command whose standard output programs read. Fields with sentences in it are for people. */
+/** The transcript of a command with output for programs. Its fields with sentences are for people. */
 export function machine(id: string, { code, out, err }: Output, sentences: readonly string[] = []): Transcript {
   const words: string[] = [];
   const masked = sentences.length === 0 ? out : maskFields(out, sentences, words);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFiles } from '../../src/api/state-folder.ts';
 
-/** The file of the only project of a state folder: its ledger, or the replica of its ledger. */
+/** Finds the file of the state folder's only project: its ledger, or the replica of its ledger. */
 export function findLedgerFile(stateDir: string): string {
   const { projects } = stateFiles(stateDir);
   const name = readdirSync(projects).find((each) => each.endsWith('.db'));

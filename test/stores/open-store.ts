@@ -3,7 +3,7 @@ import type { Store } from '../../src/ledger/store.ts';
 import { requireStore } from '../postgres/open-store.ts';
 import { isPostgres, STORE_URL } from './chosen.ts';
 
-/** The ledger of a project, for reading: the file, or the tables of which the file is a replica. */
+/** Opens a project's ledger for reading: the file, or the tables of which the file is a replica. */
 export async function openChosenStore(ledgerFile: string, project: string): Promise<Store> {
   if (isPostgres) return requireStore({ url: STORE_URL, project, opening: 'daemons' });
   const opened = openSqliteStore(ledgerFile, { mode: 'read' });

@@ -10,7 +10,7 @@ import { ChainCheck, type SignedPart } from '../../src/web/hub/chain-check.ts';
 
 const DAY = Date.UTC(2026, 0, 2);
 
-/** A ledger behind a daemon, and a browser that remembers. */
+/** A ledger behind a daemon, and a browser with memory. */
 class World {
   ledger: Ledger;
   memory: unknown;
@@ -18,7 +18,7 @@ class World {
   partEntries = 7;
   reads: number[] = [];
   isDiskFull = false;
-  /** What somebody does to the entries on their way, or in the store. */
+  /** Changes the entries in transit or in the store. */
   tamper: (lines: readonly string[]) => readonly string[] = (lines) => lines;
 
   checkpoint = (note: string): string => note;
@@ -71,7 +71,7 @@ beforeEach(async () => {
 });
 
 describe('the chain, verified in the browser', () => {
-  it('is not shown as under way for ever if the browser cannot remember it', async () => {
+  it('is not shown as running forever if the browser cannot remember it', async () => {
     world.isDiskFull = true;
     const check = await world.verify();
     expect(check.verified).toMatchObject({ isRunning: false, paused: { message: expect.stringContaining('quota') } });
@@ -89,7 +89,7 @@ describe('the chain, verified in the browser', () => {
     expect(world.reads).toEqual([1, 12, 22, 32]);
   });
 
-  it('continues where it was, also after the page was closed', async () => {
+  it('continues from its last position, even after the page was closed', async () => {
     const check = await world.verify();
     world.reads = [];
     await record(world.ledger, [testDraft(50), testDraft(51)]);
@@ -107,7 +107,7 @@ describe('the chain, verified in the browser', () => {
     expect(world.reads).toEqual([42, 43]);
   });
 
-  it('waits while the daemon gives no answer, and blames nobody', async () => {
+  it('waits while the daemon does not answer, and reports no fault', async () => {
     world.isAway = true;
     const check = await world.verify();
     expect(check.verified).toMatchObject({ to: 0, paused: { code: 'no-answer' } });
@@ -119,8 +119,8 @@ describe('the chain, verified in the browser', () => {
   });
 });
 
-describe('a chain that does not fit', () => {
-  it('is named with its first wrong entry, what was expected and what was found', async () => {
+describe('an invalid chain', () => {
+  it('is reported with its first faulty entry, the expected and the found value', async () => {
     world.tamper = (lines) => lines.with(19, (lines[19] ?? '').replace('Schritt 18', 'Schritt 19'));
     const { broken } = (await world.verify()).verified;
     expect(broken).toMatchObject({ seq: 20, code: 'ledger/wrong-hash' });
@@ -129,7 +129,7 @@ describe('a chain that does not fit', () => {
     expect(broken?.found).not.toBe(broken?.expected);
   });
 
-  it('is named if an entry was left out, or put in with a hash of its own', async () => {
+  it('is reported if an entry was left out, or inserted with its own hash', async () => {
     world.tamper = (lines) => lines.toSpliced(9, 1);
     expect((await world.verify()).verified.broken).toMatchObject({
       seq: 10,
@@ -150,7 +150,7 @@ describe('a chain that does not fit', () => {
     expect(broken?.expected).toMatch(/^previous hash/);
   });
 
-  it('is named if the signed checkpoint states another tree', async () => {
+  it('is reported if the signed checkpoint states another tree', async () => {
     const other = await (await ledgerWith(40, 100)).store.findCheckpoint();
     world.partEntries = 100;
     world.checkpoint = () => other?.note ?? '';
@@ -172,7 +172,7 @@ describe('a chain that does not fit', () => {
 });
 
 describe('what this browser remembers', () => {
-  it('is missed if the ledger was rolled back, also by a copy that is whole in itself', async () => {
+  it('is missing if the ledger was rolled back, even by a copy that is valid by itself', async () => {
     await world.verify();
     world.ledger = await ledgerWith(30);
     const check = await world.verify();
@@ -185,7 +185,7 @@ describe('what this browser remembers', () => {
     expect(reopened.verified.broken).toMatchObject({ seq: 32 });
   });
 
-  it('is missed if the ledger was rewritten, however long it is now', async () => {
+  it('is missing if the ledger was rewritten, however long it is now', async () => {
     await world.verify();
     for (const count of [40, 60]) {
       world.ledger = await ledgerWith(count, 500);
@@ -196,14 +196,14 @@ describe('what this browser remembers', () => {
     }
   });
 
-  it('is missed in the same moment if the ledger becomes shorter', async () => {
+  it('is missing as soon as the ledger becomes shorter', async () => {
     const check = await world.verify();
     world.ledger = await ledgerWith(30);
     await check.run();
     expect(check.verified.broken).toMatchObject({ code: 'ledger/rolled-back', isRewritten: true });
   });
 
-  it('is compared again after the daemon was away, although nothing is new', async () => {
+  it('is compared again after the daemon was away, even without new entries', async () => {
     const check = await world.verify();
     expect(check.isBehind(41)).toBe(false);
     world.ledger = await ledgerWith(40, 500);
@@ -213,7 +213,7 @@ describe('what this browser remembers', () => {
     expect(check.verified.broken).toMatchObject({ seq: 41, code: 'ledger/forked' });
   });
 
-  it('is forgotten only if a person says so', async () => {
+  it("is dropped only on the user's request", async () => {
     await world.verify();
     world.ledger = await ledgerWith(30);
     const check = await world.verify();
@@ -223,7 +223,7 @@ describe('what this browser remembers', () => {
     expect((await world.verify()).verified.broken).toBeUndefined();
   });
 
-  it('counts for nothing if it was damaged, or is of another project', async () => {
+  it('is ignored if it was damaged, or is of another project', async () => {
     await world.verify();
     const kept = JSON.stringify(world.memory);
     for (const memory of [kept.replace('"demo"', '"other"'), '{"v":1,"position":{"size":9}}', '[]', 'null']) {

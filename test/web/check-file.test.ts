@@ -51,7 +51,7 @@ describe('a file that was dropped on the page', () => {
       expect(await check(text)).toMatchObject({ ok: false });
   });
 
-  it('stops when nobody waits for the outcome', async () => {
+  it('stops when the outcome is no longer needed', async () => {
     const signal = AbortSignal.abort();
     const checked = await checkFile(new Blob([exported]), { ...OPTIONS, signal });
     expect(checked).toMatchObject({ ok: false, problem: { code: 'stopped' } });

@@ -1,8 +1,8 @@
 import { Server } from 'node:http';
 
 /**
- * Loaded into a daemon's process: requests whose path has the text that the test sent fail as a broken server would, `cut` cuts every open event
- * stream, and an empty text ends it.
+ * Preloaded into a daemon: makes requests fail like a broken server if their path contains the test's text; `cut`
+ * breaks every open event stream, and an empty text ends the failures.
  */
 let failing = '';
 const streams = new Set();

@@ -7,15 +7,15 @@ import { chromium, type Browser } from 'playwright-core';
 const CACHE = join(import.meta.dirname, '../../.cache/browser');
 
 /**
- * A real Chromium, which `npm ci` has brought along: it is unpacked once, and then lies in the cache folder. It is for Linux; elsewhere
- * BATON_TEST_BROWSER names another.
+ * A real Chromium from an npm package, unpacked once into the cache folder. It is for Linux; on other systems
+ * BATON_TEST_BROWSER names a browser.
  */
 export async function openBrowser({ args = [] }: { readonly args?: readonly string[] } = {}): Promise<Browser> {
   const own = process.env['BATON_TEST_BROWSER'];
   if (own !== undefined) return chromium.launch({ executablePath: own });
   const folder = unpacked();
   const executablePath = join(folder, 'chromium');
-  // Web security stays as it is: the package's own flags would switch off what the page relies on.
+  // Web security stays on: the package's own flags would disable what the page relies on.
   return chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', ...args],
@@ -32,13 +32,13 @@ function unpacked(): string {
   mkdirSync(CACHE, { recursive: true });
   const half = mkdtempSync(join(CACHE, 'half-'));
   try {
-    // It unpacks into the folder for temporary files, whichever that is.
+    // The package always unpacks into the temporary folder.
     const args = ['--input-type=module', '-e', UNPACK, root];
     execFileSync(process.execPath, args, { cwd: root, env: { ...process.env, TMPDIR: half } });
     renameSync(half, folder);
   } catch (error) {
     rmSync(half, { recursive: true, force: true });
-    // Another test was faster.
+    // Another test has already unpacked it.
     if (!existsSync(folder)) throw error;
   }
   return folder;
@@ -48,7 +48,7 @@ const UNPACK = `import chromium, { inflate } from '@sparticuz/chromium';
 await chromium.executablePath();
 await inflate(process.argv[1] + '/bin/al2023.tar.br');`;
 
-/** Most machines have the few libraries that it needs; they come along for those that have not. */
+/** Most machines have the few libraries that it needs; the package contains them for others. */
 function librariesFor(program: string, folder: string): Record<string, string> {
   const isWhole = spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
   return isWhole ? {} : { LD_LIBRARY_PATH: join(folder, 'al2023/lib') };

@@ -29,7 +29,7 @@ const shows = async (text: string | RegExp, of: Page = visit.page): Promise<void
 const verdict = () => visit.page.locator('.verdict');
 const CALM = /nothing needs you/i;
 
-/** Whatever was on the screen while this ran. */
+/** Checks that the verdict was never shown as calm meanwhile. */
 async function neverCalm(during: () => Promise<void>): Promise<void> {
   await visit.page.evaluate(`globalThis.seen = [];
     new MutationObserver(() => seen.push(document.body.textContent))
@@ -40,7 +40,7 @@ async function neverCalm(during: () => Promise<void>): Promise<void> {
 }
 
 describe('the page without its daemon', () => {
-  it('says within 5 s that the daemon is hung, shows no verdict, and goes on when the daemon does', async () => {
+  it('reports within 5 s that the daemon is hung, shows no verdict, and continues when the daemon does', async () => {
     await verdict().filter({ hasText: CALM }).waitFor();
     page.world.freezeDaemon();
     try {
@@ -53,14 +53,14 @@ describe('the page without its daemon', () => {
     } finally {
       page.world.thawDaemon();
     }
-    // For a while the daemon says that it was slow.
+    // For a while the daemon reports that it was slow.
     await verdict()
       .filter({ hasText: /needs? you/i })
       .waitFor();
     await shows('live');
   });
 
-  it('recognizes a foreign server on its port, sends it nothing but a challenge, and goes on with its own daemon', async () => {
+  it('recognizes a foreign server on its port, sends it nothing but a challenge, and continues with its own daemon', async () => {
     const { port = 0 } = readDaemonRecord(page.world.stateDir) ?? {};
     await page.world.endDaemon('SIGKILL');
     await shows('The daemon cannot be reached');
@@ -101,12 +101,12 @@ describe('the page without its daemon', () => {
   ];
 
   inLongLane(() => {
-    it('names each call that fails where its answer would be, and recovers', { timeout: 180_000 }, async () => {
+    it('shows each failed call in place of its answer, and recovers', { timeout: 180_000 }, async () => {
       const names = await askAndRun();
       for (const [address, operation] of CALLS) {
         const path = address.replace(/TASK|AGENT|DECISION/g, (name) => names[name] ?? name);
         page.world.tellDaemon(operation);
-        // A new browser has nothing yet that it could show instead.
+        // A new browser has no data yet that it could show instead.
         const fresh = await page.visit(browser);
         await page.go(fresh.page, path);
         await fresh.page.locator('.view .failure').first().waitFor();
@@ -119,7 +119,7 @@ describe('the page without its daemon', () => {
     });
   });
 
-  /** A question about a task, and an agent that runs. */
+  /** Opens a decision about a task, and starts an agent. */
   async function askAndRun(): Promise<Readonly<Record<string, string>>> {
     const id = await page.startWorkflow('Read durations back', 'supervised');
     const { id: agent } = await page.world.order('run_start', { name: 'talker', kind: 'agent' });
@@ -130,7 +130,7 @@ describe('the page without its daemon', () => {
     return { TASK: id, AGENT: String(agent), DECISION: decision };
   }
 
-  it('comes back by itself after its event stream was cut, and misses nothing', async () => {
+  it('recovers by itself after its event stream was cut, and misses nothing', async () => {
     await page.go(visit.page, '/tasks');
     page.world.tellDaemon('cut');
     await page.world.order('task_create', { task_id: 'T001', title: 'made while the stream was cut' });

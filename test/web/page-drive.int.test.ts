@@ -22,7 +22,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** Clicks until it has had its effect: what has just moved takes no click, and a person would try again. */
+/** Clicks until the click has had its effect, because a row that has just moved ignores clicks. */
 async function press(target: Locator, effect: Locator): Promise<void> {
   await until('the click has had its effect', async () => {
     if (await effect.isVisible()) return true;
@@ -34,7 +34,7 @@ async function press(target: Locator, effect: Locator): Promise<void> {
   });
 }
 
-/** Opens the question about a task as soon as it is in the inbox. */
+/** Opens the decision about a task as soon as it is in the inbox. */
 async function open(question: string): Promise<void> {
   await page.go(of, '/inbox');
   const row = of.locator('.rows [data-decision]:not(:has-text("Answered")) a', { hasText: question }).first();
@@ -48,13 +48,13 @@ async function choose(label: RegExp): Promise<void> {
   await press(of.locator('.detail').getByRole('button', { name: label }), undo());
 }
 
-/** The title of a question that is not answered yet. */
+/** The title of an unanswered decision. */
 async function findQuestion(): Promise<string | undefined> {
   const { needs_you } = await page.world.order('status_get', {});
   return (needs_you as { title: string }[])[0]?.title;
 }
 
-/** The evidence is read, a line is commented on, and the comment goes back with the work. */
+/** Reads the evidence, comments on a line, and sends the work back with the comment. */
 async function sendBack(): Promise<void> {
   await of.locator('.detail .file button').first().click();
   await of
@@ -66,13 +66,13 @@ async function sendBack(): Promise<void> {
   await choose(/Send back/);
 }
 
-/** What the ledger has, by type. */
+/** The entries of a type. */
 async function recorded(type: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { entries } = await page.world.order('entries_read', { types: [type], limit: 100 });
   return (entries as { data: Record<string, unknown> }[]).map(({ data }) => data);
 }
 
-/** The page verifies the chain itself, and what it downloads convinces others. */
+/** The page verifies the chain itself, and a downloaded proof verifies elsewhere. */
 async function downloadProof(id: string): Promise<void> {
   await of.locator('.foot', { hasText: /verified to #/ }).waitFor({ timeout: 60_000 });
   await page.go(of, `/tasks/${id}`);
@@ -104,7 +104,7 @@ inLongLane(() =>
     async () => {
       const id = await page.startWorkflow('Read durations back <b>now</b>', 'semi');
       await page.go(of, '/work');
-      // It is seen live, as text.
+      // The title appears live, as text.
       await of.locator('.view', { hasText: 'Read durations back <b>now</b>' }).waitFor();
       const asked: string[] = [];
       await until(
@@ -134,7 +134,7 @@ inLongLane(() =>
   ),
 );
 
-it('sends a message to an agent, stops it, cancels work and takes it up again', { timeout: 120_000 }, async () => {
+it('sends a message to an agent, stops it, cancels work and reinstates it', { timeout: 120_000 }, async () => {
   const { id: agent } = await page.world.order('run_start', { name: 'listener', kind: 'agent' });
   await page.go(of, `/session/${String(agent)}`);
   await of.getByRole('textbox', { name: /^Message to/ }).fill('go on, please');

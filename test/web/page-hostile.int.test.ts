@@ -30,7 +30,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   H006: `x${'without_any_space'.repeat(60)}`,
 };
 
-it('shows hostile text as text: nothing runs, nothing covers or reorders what is beside it', async () => {
+it('shows hostile text as text: nothing runs, and nothing covers or reorders other text', async () => {
   for (const [task_id, title] of Object.entries(HOSTILE)) await page.world.order('task_create', { task_id, title });
   const notes = `${HOSTILE['H001']}\n${HOSTILE['H003']}\n${'\u0301'.repeat(1000)}`;
   await page.world.order('task_update', { task_id: 'H006', status: 'blocked', notes });
@@ -52,7 +52,7 @@ it('shows hostile text as text: nothing runs, nothing covers or reorders what is
   expect(visit.red).toEqual([]);
 });
 
-/** Elements that only markup of a title could have made, and links that run a script. */
+/** Elements that only markup in a title could create, and links that run a script. */
 const FOREIGN_ELEMENTS = `[...document.querySelectorAll('#app script, #app img, #app iframe, #app b, a[href^="javascript" i]')].map((found) => found.outerHTML)`;
 
 /** Characters that reorder or hide text, or stack up. */
@@ -68,7 +68,7 @@ it('gives another origin nothing: no frame, no data, no effect', async () => {
     await of.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
     expect(await of.evaluate(readFrom(`http://127.0.0.1:${port}/v1/status_get`))).toBe('refused');
     expect(await of.evaluate(readFrom(`http://127.0.0.1:${port}/v1/page/greeting`))).toBe('refused');
-    // The key of the page is bound to its origin: a script of another port does not even find it.
+    // The page's key is bound to its origin: a script of another port cannot find it.
     const databases = await of.evaluate<unknown[]>('indexedDB.databases()');
     expect(databases).toEqual([]);
     await of.setContent(`<iframe src="http://127.0.0.1:${port}/"></iframe>`);
@@ -100,7 +100,7 @@ it('needs a key: a browser without one sees nothing, and a used code opens nothi
     await two.reload();
     await two.locator('.locked').filter({ hasText: 'This browser has no key' }).waitFor();
     expect(await two.locator('.frame').count()).toBe(0);
-    // The first one is still let in after a reload, without a code.
+    // The first browser still has access after a reload, without a code.
     await one.reload();
     await one.locator('.foot .state.good').waitFor();
     await page.world.order('page_key_revoke', { all: true });

@@ -9,7 +9,7 @@ import { seed } from './seed.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** An address, and what is on the screen once it has its content. */
+/** An address, and its content once loaded. */
 const VIEWS: readonly (readonly [address: string, content: string])[] = [
   ['/inbox', '[data-decision]'],
   ['/inbox/DECISION', '.detail button.primary'],
@@ -126,7 +126,7 @@ it.runIf(isLongLane)('has no serious violation while the daemon is away', async 
   try {
     for (const { page: of } of [visits.light, visits.dark]) {
       await of.locator('.foot.away').waitFor();
-      // What was on the screen before is still there; the rest says that it cannot be shown.
+      // Loaded views still show their content; the others show that they cannot be loaded.
       for (const [address, content] of VIEWS) {
         await show(of, [address, `.view :is(.failure, .loading, .empty, ${content})`]);
         expect([address, ...(await violationsOn(of))]).toEqual([address]);

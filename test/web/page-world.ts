@@ -6,7 +6,7 @@ import { type DaemonProcessOptions, World } from '../processes/world.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../examples/sample');
 
-/** The sample repository with a daemon of its own process, and the page in a browser, opened as `baton web` opens it. */
+/** The sample repository with a daemon as a separate process, and the page in a browser, opened as by `baton web`. */
 export class PageWorld implements AsyncDisposable {
   readonly world: World;
   readonly #contexts: BrowserContext[] = [];
@@ -39,7 +39,7 @@ export class PageWorld implements AsyncDisposable {
     return String((await this.world.order('page_open', {}))['url']);
   }
 
-  /** A browser that has never seen the page, with everything red in its console. */
+  /** A new browser context for the page; records its console errors. */
   async visit(browser: Browser, { width = 1440, height = 900, theme = 'light' }: VisitOptions = {}): Promise<Visit> {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
     this.#contexts.push(context);
@@ -50,18 +50,18 @@ export class PageWorld implements AsyncDisposable {
     page.on('pageerror', (error) => void red.push(error.message));
     await page.goto(await this.address());
     await page.locator('.foot .state.good').waitFor();
-    // The page goes to its project by itself: an address that is opened before that would be lost.
+    // The page goes to its project by itself; an address opened before that would be lost.
     await page.waitForURL(({ hash }) => /^#\/[^/]+\//.test(hash));
     return { page, context, red };
   }
 
-  /** Goes to an address of this project, as in `/tasks/T001`. */
+  /** Goes to an address of this project, such as `/tasks/T001`. */
   async go(page: Page, path: string): Promise<void> {
     const project = new URL(page.url()).hash.split('/')[1] ?? '';
     await page.goto(`${new URL(page.url()).origin}/#/${project}${path}`);
   }
 
-  /** Starts the built-in workflow. Supervised, it asks a person at every stage. */
+  /** Starts the built-in workflow. In mode `supervised` it asks a person at every stage. */
   async startWorkflow(title: string, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous'): Promise<string> {
     const { id } = await this.world.order('run_start', { name: 'issue', args: [title, '--mode', mode] });
     return String(id);
@@ -86,11 +86,13 @@ export interface VisitOptions {
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page wrote to the console as an error. */
+  /** The errors in the page's console. */
   readonly red: readonly string[];
 }
 
-/** One that prints in colour and goes on, one that can be talked to, one that asks a person as soon as it stops, and a pipeline. */
+/**
+ * An agent with coloured output, one that accepts messages, one that asks a person as soon as it stops, and a pipeline.
+ */
 const AGENTS = `
 [agents.talker]
 run = "sh agents/talk.sh"

@@ -2,8 +2,8 @@ import { until } from '../processes/until.ts';
 import type { PageWorld } from './page-world.ts';
 
 /**
- * A lively project: a workflow that is merged, one that waits for a person, agents that run and ask, tasks that wait for each other. `reach`: what the
- * person is asked about; quick: without the workflow that is merged.
+ * Creates an active project: a merged workflow, one that waits for a person, agents that run and ask, tasks with
+ * dependencies. `reach`: the question to the person; quick: without the merged workflow.
  */
 export async function seed(
   page: PageWorld,

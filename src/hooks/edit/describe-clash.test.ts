@@ -25,13 +25,13 @@ describe('tables appended to inline settings', () => {
     expect(refused.what).toContain(table.header);
     const [, after = ''] = refused.what.split('write at the end of the file:\n');
     const [instead = ''] = after.split('\nThe meaning stays the same.');
-    // The file without that value, and with the text of the refusal at its end.
+    // The file without the clashing value, followed by the text that the refusal recommends.
     const mended = `${withoutValue(text)}\n${instead}\n`;
     expect(parse(mended)).toEqual(parse(text));
     expect(appendToml(mended, MARK, [table]).ok).toBe(true);
   });
 
-  it('names each value in the way', () => {
+  it('names each clashing value', () => {
     const text = `hooks = { Stop = [${HOOK}] }\nmcp_servers = { x = { command = "y" } }\n`;
     const refused = appendToml(text, MARK, [STOP, START, TRUST, SERVER]);
     const what = refused.ok ? '' : refused.what;
@@ -51,7 +51,7 @@ describe('tables appended to dotted keys', () => {
   });
 });
 
-/** Deletes the value in the way as a person would: up to the first line that ends a value. */
+/** Deletes the clashing value as a user would: up to the first line that ends a value. */
 function withoutValue(text: string): string {
   return text.replace(/^"?(?:hooks|mcp_servers|Stop|state)"?(?:\.Stop)? = (?:\[\n[^]*?\n\]|.*)\n/m, '');
 }

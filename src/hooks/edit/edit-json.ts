@@ -10,7 +10,7 @@ export type Added =
   | { readonly ok: true; readonly insertions: readonly Insertion[]; readonly made: readonly (readonly string[])[] }
   | { readonly ok: false; readonly what: string };
 
-/** Adds members to objects and appends items to lists. The existing text stays, to the last space. */
+/** Adds members to objects and appends items to lists. The existing text keeps every byte. */
 export function addToJson(text: string, wanted: JsonTree): Added {
   const scanned = scanJson(text);
   if (!scanned.ok) return { ok: false, what: `line ${scanned.line}, column ${scanned.column}: ${scanned.what}` };
@@ -100,7 +100,7 @@ function intoEmpty(text: string, node: JsonContainer, rendered: string, { lineEn
   return { at, text: rendered };
 }
 
-/** The position after a comment on the same line; `from` itself if other text follows. */
+/** The position after a comment on the same line, or `from` if other text follows. */
 function endOfLine(text: string, from: number): number {
   REST_OF_LINE.lastIndex = from;
   const rest = REST_OF_LINE.exec(text)?.[0];
@@ -147,7 +147,10 @@ function isTree(value: JsonEditValue): value is JsonTree {
 
 export type IsOurs = (path: readonly string[], value: unknown) => boolean;
 
-/** Whatever else has changed. Empty containers made by Baton go too. A text that is not JSON stays unchanged. */
+/**
+ * Removes Baton's entries from a file that may have changed since. Containers that Baton created are removed if they
+ * are empty. Returns text that is not JSON unchanged.
+ */
 export function removeFromJson(text: string, isOurs: IsOurs, isMade: (path: readonly string[]) => boolean): string {
   const scanned = scanJson(text);
   if (!scanned.ok || scanned.root === undefined) return text;
@@ -182,7 +185,7 @@ function cutsIn(
   };
 }
 
-/** Each child with the space before it and the comma after it; for the last children, the comma before them. */
+/** Each child with the space before it and the comma after it; for the last children, the comma before them instead. */
 function childCuts(text: string, node: JsonContainer, gone: ReadonlySet<JsonChild>): Range[] {
   const cuts: Range[] = [];
   const lastKept = node.children.findLast((child) => !gone.has(child));

@@ -2,7 +2,7 @@ import { parse, stringify } from 'smol-toml';
 import { type Insertion, lineEndOf, removeRanges } from './insertions.ts';
 
 export interface TomlTable {
-  /** `[mcp_servers.baton]`, `[[hooks.Stop]]`. */
+  /** For example `[mcp_servers.baton]` or `[[hooks.Stop]]`. */
   readonly header: string;
   readonly lines: readonly string[];
 }
@@ -21,7 +21,7 @@ export function appendToml(text: string, mark: string, tables: readonly TomlTabl
   const added = tables.map(({ header, lines }) => ['', mark, header, ...lines, ''].join(lineEnd)).join('');
   const at = text.length;
   const isOpen = text !== '' && !text.endsWith('\n') && text !== '\uFEFF';
-  // No empty line at the start of a file.
+  // A file does not start with an empty line.
   const piece = text === '' || text === '\uFEFF' ? added.slice(lineEnd.length) : `${isOpen ? lineEnd : ''}${added}`;
   const before = parseToml(text);
   if (!before.ok) return before;
@@ -32,7 +32,7 @@ export function appendToml(text: string, mark: string, tables: readonly TomlTabl
     : { ok: false, what: describeClash(text, headers, after.what) };
 }
 
-/** Removes the tables below the mark, whatever has changed around them. */
+/** Removes the tables below the mark, even if the text around them has changed. */
 export function removeFromToml(text: string, mark: string): string {
   const cuts = [...text.matchAll(markedTables(mark))].map(({ index, 0: piece }): [number, number] => [
     index,
@@ -120,7 +120,7 @@ function headerOf(path: readonly string[]): string {
   return path.map((key) => JSON.stringify(key)).join('.');
 }
 
-/** The line number of a value; undefined if it is set in several places, or in none that can be found. */
+/** The line number of a value; undefined if it is set in several places or cannot be found. */
 function lineOf(text: string, path: readonly string[]): number | undefined {
   let table: readonly string[] = [];
   const wanted = path.join('.');

@@ -1,4 +1,4 @@
-/** Baton only inserts text into a person's file, so that removing the insertions restores it byte for byte. */
+/** Text that Baton inserted into a user's file. Removing all insertions restores the file byte for byte. */
 export interface Insertion {
   /** Position in the text before any insertion. */
   readonly at: number;
@@ -15,7 +15,7 @@ export function insertAll(text: string, insertions: readonly Insertion[]): strin
   return result + text.slice(from);
 }
 
-/** The original text; undefined if the insertions are not there any more. */
+/** Returns the original text, or undefined if an insertion is missing from the text. */
 export function removeInsertions(text: string, insertions: readonly Insertion[]): string | undefined {
   let result = '';
   let from = 0;

@@ -5,7 +5,7 @@ import { type JsonNode, memberOf, scanJson, valueOf } from './scan-json.ts';
 
 export interface JsonParts {
   readonly path: string;
-  /** Event → the hook, with every field that the client requires. */
+  /** Event name → the hook, with every field that the client requires. */
   readonly hooks: Readonly<Record<string, { readonly command: string } & JsonTree>>;
   readonly mcp?: { readonly at: readonly string[]; readonly server: JsonTree };
 }
@@ -34,7 +34,7 @@ export function jsonFile({ path, hooks, mcp }: JsonParts): ClientFile {
   };
 }
 
-/** A group with no hooks but Baton's, or Baton's hook inside of another group. */
+/** Reports whether the value is a group that has only Baton's hooks, or a hook of Baton in another group. */
 function isOurHook(at: readonly string[], value: unknown): boolean {
   if (at[0] !== 'hooks' || typeof value !== 'object' || value === null) return false;
   if (at.length === 5) return at[3] === 'hooks' && 'command' in value && isHookCommand(value.command);

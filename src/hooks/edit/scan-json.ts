@@ -1,4 +1,7 @@
-/** With comments and trailing commas. jsonc-parser would reformat lines and delete comments (docs/dependencies.md). */
+/**
+ * A JSON tree with comments and trailing commas. jsonc-parser would reformat lines and delete comments
+ * (docs/dependencies.md).
+ */
 export type JsonNode = JsonContainer | JsonScalar;
 
 interface Placed {
@@ -16,9 +19,9 @@ interface JsonScalar extends Placed {
   readonly value: unknown;
 }
 
-/** A member of an object, starting at its name, or an item of an array. */
+/** A member of an object, starting at its name, or an item of a list. */
 export interface JsonChild extends Placed {
-  /** Empty for items. */
+  /** Empty for an item of a list. */
   readonly key: string;
   readonly value: JsonNode;
   readonly comma: number | undefined;
@@ -28,7 +31,7 @@ export type Scanned =
   | { readonly ok: true; readonly root: JsonNode | undefined }
   | { readonly ok: false; readonly what: string; readonly line: number; readonly column: number };
 
-/** The root is undefined if the text has only white space and comments. */
+/** Scans JSON with comments. The root is undefined if the text has only white space and comments. */
 export function scanJson(text: string): Scanned {
   const scanner = new Scanner(text);
   try {
@@ -133,7 +136,7 @@ export function valueOf(node: JsonNode): unknown {
   return Object.fromEntries(node.children.map(({ key, value }) => [key, valueOf(value)]));
 }
 
-/** The last member of that name, as other JSON parsers choose it. */
+/** The last member of that name, because JSON parsers let the last one win. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonChild | undefined {
   return node?.kind === 'object' ? node.children.findLast((child) => child.key === key) : undefined;
 }

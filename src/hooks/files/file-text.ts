@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 
 interface FileText {
-  /** The real path: links are followed and kept. */
+  /** The real path: symbolic links are resolved, and the links stay in place. */
   readonly path: string;
   /** Null if the file does not exist. */
   readonly text: string | null;
@@ -31,14 +31,17 @@ export function readFileText(named: string): ReadFileText {
   }
 }
 
-/** Why the file cannot be written; undefined if it can. Root could write a read-only file, but respects its mode. */
+/**
+ * Returns why the file cannot be written, or undefined if it can. Root could write a read-only file, but Baton respects
+ * its mode.
+ */
 export function findWriteObstacle(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && (found.mode & 0o222) === 0) return 'it is read-only';
   return undefined;
 }
 
-/** Resolves links, also if the target does not exist yet. */
+/** Resolves symbolic links, even if the target does not exist yet. */
 export function followLinks(named: string): string {
   let path = resolve(named);
   for (let links = 0; links < 40; links++) {

@@ -30,7 +30,7 @@ export interface FileChange {
 
 export type ChangeResult = { readonly ok: true } | { readonly ok: false; readonly what: string };
 
-/** A change in progress, on disk: if the run is killed, the next run undoes its changes. */
+/** The journal on disk of a change in progress: if Baton is killed, the next run undoes the changes. */
 interface Journal {
   readonly v: 1;
   readonly process: string | null;
@@ -38,7 +38,9 @@ interface Journal {
   readonly folders: readonly string[];
 }
 
-/** All files or none, each atomically. A killed run leaves its journal; the next `undoUnfinished` restores them. */
+/**
+ * Changes all files or none, each atomically. If Baton is killed, `undoUnfinished` restores the files at the next run.
+ */
 export function changeFiles(stateDir: string, changes: readonly FileChange[], salvage: RemoveOurPart): ChangeResult {
   const real = changes.filter(({ before, after }) => before !== after);
   if (real.length === 0) return { ok: true };
@@ -64,7 +66,7 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
   }
 }
 
-/** Removes Baton's entries from a text that is neither the old nor the new one. */
+/** Removes Baton's entries from a file that was edited during the interrupted run. */
 export type RemoveOurPart = (path: string, text: string) => string;
 
 export function undoUnfinished(stateDir: string, salvage: RemoveOurPart): ChangeResult & { readonly undone?: boolean } {
@@ -187,7 +189,7 @@ export function removeFolders(folders: readonly string[]): void {
     try {
       rmdirSync(folder);
     } catch {
-      // Not empty, or already removed.
+      // The folder is not empty, or already removed.
     }
   }
 }

@@ -8,10 +8,13 @@ import {
 } from '../../api/client/own-session.ts';
 import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 
-/** Releases only what the hook claimed. A person's claims last until the lease expires: they may resume. */
+/**
+ * Releases only the claims that the hook made. The user's own claims last until the lease expires, because the user may
+ * resume.
+ */
 export async function endSession(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
-  // The same process continues with another conversation and keeps its claims.
+  // The process continues with another conversation and keeps its claims.
   if (session === undefined || call.input.reason === 'clear' || call.input.reason === 'resume') return {};
   const client = connectAsWorker(call, { autostart: false, reachMs: 1000 });
   try {
@@ -23,7 +26,7 @@ export async function endSession(call: HookCall): Promise<HookOutput> {
   return {};
 }
 
-/** If the daemon is away, the release waits in the outbox. */
+/** If the daemon does not answer, the release waits in the outbox. */
 export async function releaseHookClaims(client: Client, session: OwnSession, reason: string): Promise<void> {
   for (const claim of listOwnClaims(session).filter(({ by_hook }) => by_hook)) {
     await client.call('task_release', { task_id: claim.task_id, reason }, { token: claim.token });

@@ -4,13 +4,13 @@ import { type Ancestor, readAncestors } from '../../api/client/own-session.ts';
 import { fieldsInJson, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { ClientName } from '../client.ts';
 
-/** The fields of a client's hook input that are used here; empty if the input cannot be read. */
+/** The fields of a client's hook input that Baton uses; empty if the input cannot be parsed. */
 export interface HookInput {
   readonly conversation: string;
   readonly cwd: string;
-  /** The turn continues because a stop hook blocked it before. */
+  /** Whether the turn continues because a stop hook blocked it before. */
   readonly isHookActive: boolean;
-  /** Why a session begins: startup, resume, clear, compact. */
+  /** Why the session begins: startup, resume, clear or compact. */
   readonly source: string;
   readonly reason: string;
   /** The prompt of the turn that ends; only Gemini CLI sends it. */
@@ -30,7 +30,7 @@ export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
   };
 }
 
-/** A hook's result: text for the model at the start, a block at a stop, and one line for the person. */
+/** A hook's result: text for the model at the start, a block at a stop, and one line for the user. */
 export interface HookOutput {
   readonly context?: string;
   readonly block?: string;
@@ -58,7 +58,7 @@ export interface HookCall {
   readonly stateDir: string;
 }
 
-/** A person waits for every hook, so the timeouts are short. */
+/** The user waits for every hook, so the timeouts are short. */
 export function connectAsWorker(
   { env, input, principal }: HookCall,
   { autostart, reachMs }: { autostart: boolean; reachMs: number },

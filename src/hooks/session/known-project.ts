@@ -3,7 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../api/files.ts';
 import { readProjectList } from '../../api/project-list.ts';
 
-/** Hooks for all sessions run in every folder; a repository without Baton must not become a project. */
+/**
+ * Reports whether the folder's repository uses Baton. User-wide hooks run in every folder, and must not create
+ * projects.
+ */
 export function isKnownProject(stateDir: string, cwd: string): boolean {
   const top = findRepositoryTop(cwd);
   if (top === undefined) return false;
@@ -19,9 +22,12 @@ export function findRepositoryTop(cwd: string): string | undefined {
   }
 }
 
-/** A worktree's git folder names the shared one, which is in the main worktree. */
+/**
+ * The top folder of the main worktree. The git folder of a linked worktree names the shared one, which is in the main
+ * worktree.
+ */
 function mainTopOf(top: string): string {
-  // A folder reads as empty.
+  // Undefined if `.git` is a folder.
   const link = readFileIfPresent(join(top, '.git'));
   const gitDir = resolve(top, link.replace(/^gitdir:\s*/, '').trim());
   const common = readFileIfPresent(join(gitDir, 'commondir')).trim();

@@ -5,7 +5,7 @@ import { readFileIfPresent } from '../../api/files.ts';
 import type { HookCall, HookOutput } from './hook-call.ts';
 
 /**
- * Gemini CLI starts a turn for a person's message, for a tool result and for our own block. Only a message allows the
+ * Gemini CLI starts a turn for a user's message, for a tool result and for Baton's own block. Only a message allows the
  * next block; Gemini's own flag is lost after every tool call.
  */
 export function clearBlockOnPrompt({ input, stateDir, env }: HookCall): HookOutput {
@@ -19,7 +19,7 @@ export function clearBlockOnPrompt({ input, stateDir, env }: HookCall): HookOutp
 
 const TOOL_ANSWER = /^\[Function (?:Response|Call)/;
 
-/** The reason of the last block since the person's last message. */
+/** The reason of the last block since the user's last message. */
 export function readLastBlock(session: OwnSession): string | undefined {
   return readFileIfPresent(fileOf(session)) || undefined;
 }

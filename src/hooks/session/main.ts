@@ -3,11 +3,14 @@ import { findStateDir } from '../../api/state-folder.ts';
 import { CLIENTS } from '../client.ts';
 import { type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
-/** `baton hooks run CLIENT MOMENT`. Whatever fails, the session continues: exit code always 0, short timeouts. */
+/**
+ * Runs `baton hooks run CLIENT MOMENT`. The exit code is always 0 and timeouts are short, so that the session continues
+ * whatever fails.
+ */
 export async function runSessionHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
   const [name, moment = '', ...options] = args;
   const client = CLIENTS.find((each) => each === name);
-  // Agents started by Baton have hooks of their own.
+  // Agents that Baton starts have separate hooks.
   if (client === undefined || env['BATON_AGENT_ID']) return leave('');
   setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
   const input = readHookInput(readStdin(), cwd);
@@ -26,7 +29,7 @@ export async function runSessionHook(args: readonly string[], env: HookCall['env
 
 const TOO_SLOW: HookOutput = { note: 'the daemon does not answer in time; the session continues' };
 
-/** Loads only the module of this event, since a person waits. */
+/** Loads only the module of this event, since the user waits. */
 async function answer(moment: string, call: HookCall): Promise<HookOutput> {
   if (moment === 'start') return (await import('./start.ts')).startSession(call);
   if (moment === 'stop') return (await import('./stop.ts')).stopTurn(call);

@@ -8,8 +8,8 @@ import { BATON, COMPILE_CACHE } from '../../../test/package/where.ts';
 const DEADLINE = 60_000;
 
 /**
- * A client that runs its hooks, and what is typed in its shell, as children of its own: a Node program that reads commands and prints what
- * they answer. Real processes, a real daemon, no model.
+ * A client that runs its hooks and shell commands as its children: a Node program that reads commands and prints their
+ * output. Uses real processes and a real daemon, but no model.
  */
 class Desk implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-own-')));
@@ -44,7 +44,7 @@ class Desk implements Disposable {
     return readdirSync(join(this.env.BATON_STATE_DIR, 'outbox')).filter((name) => name.endsWith('.json'));
   }
 
-  /** Plays a session: each step is a hook (`start`, `stop`, `end`, with options) or a command line of `baton`. */
+  /** Runs a session: each step is a hook (`start`, `stop`, `end`, with options) or a command line of `baton`. */
   session(steps: readonly Step[], conversation = 'c-1'): readonly Played[] {
     const script = join(this.folder, 'client.mjs');
     writeFileSync(script, CLIENT);
@@ -93,7 +93,7 @@ const CLAIM: Step = { baton: ['task', 'claim', 'T1', '--as', 'ada'] };
 
 describe("a person's own session", () => {
   it(
-    'is told what is to be done, and never held without a task',
+    'gets the brief of the project, and is never blocked without a task',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -106,7 +106,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'is held once while it has a task, and leaves when it has signalled',
+    'is blocked once while it holds a task, and may stop after its signal',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -128,7 +128,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'leaves with its record, which it makes without naming a token',
+    'may stop after its record, which it sends without naming a token',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -157,7 +157,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'gets a task at its start where the person wants that, and gives it back at its end',
+    'claims a task at its start if the user configured that, and releases it at its end',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -188,7 +188,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'gives back what a session held that was killed, when the next one begins',
+    'releases the claims of a killed session when the next one starts',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -202,7 +202,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'goes on with what it held when its conversation is resumed',
+    'keeps its claims when its conversation is resumed',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -215,7 +215,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'is never held while the daemon is away, and what it says is kept',
+    'is never blocked while the daemon is away, and its writes are kept',
     () => {
       using desk = new Desk();
       desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
@@ -231,7 +231,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'hears nothing in a folder that has nothing to do with Baton',
+    'gets no message in a folder without Baton',
     () => {
       using desk = new Desk();
       const [start, stop] = desk.session([START, STOP]);
@@ -242,7 +242,7 @@ describe("a person's own session", () => {
   );
 
   it(
-    'goes on whatever its client says',
+    'continues whatever its client sends',
     () => {
       using desk = new Desk();
       const odd = ['', 'null', '{"session_id": 7, "cwd": []}', '\u0000', '['.repeat(10_000)];

@@ -16,7 +16,7 @@ import { releaseHookClaims } from './end.ts';
 import { connectAsWorker, findClientProcess, type HookCall, type HookOutput } from './hook-call.ts';
 import { isKnownProject } from './known-project.ts';
 
-/** Registers the session, claims a task if the person asked for that, and returns a brief of the project. */
+/** Registers the session, claims a task if the user configured that, and returns a brief of the project. */
 export async function startSession(call: HookCall): Promise<HookOutput> {
   const { client: name, input, stateDir } = call;
   const above = findClientProcess();
@@ -49,7 +49,10 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   }
 }
 
-/** After a `clear` the same process keeps its claims. Codex keeps the old conversation, which continues separately. */
+/**
+ * Takes over the claims of the same process after a `clear`. Codex keeps the old conversation, which continues
+ * separately.
+ */
 function takeOverClaims(stateDir: string, session: OwnSession): void {
   for (const other of listOwnSessions(stateDir)) {
     if (other.process !== session.process || other.folder === session.folder) continue;
@@ -97,7 +100,10 @@ function personName(): string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Killed clients report no end. Tasks that a hook claimed are released; a person's expire unless they resume. */
+/**
+ * Releases the claims of sessions whose process is gone, because killed clients run no end hook. Only claims that a
+ * hook made are released; the user's own expire unless the user resumes.
+ */
 export async function releaseDeadSessions(client: Client, stateDir: string, session: OwnSession): Promise<void> {
   for (const other of listOwnSessions(stateDir)) {
     if (other.folder === session.folder || !hasEnded(other.process)) continue;
@@ -107,7 +113,10 @@ export async function releaseDeadSessions(client: Client, stateDir: string, sess
   }
 }
 
-/** The text that a session starts with. Text of other agents is fenced, so that it is not read as instructions. */
+/**
+ * The text that a session starts with. Other agents' text is fenced, so that the model does not read it as
+ * instructions.
+ */
 export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
   const others = brief.claimed.filter(({ id }) => !held.some(({ task_id }) => task_id === id));
   const parts = [
@@ -153,7 +162,7 @@ function describeClaimed({ id, title, holder }: ProjectBrief['claimed'][number])
   return `${id}, ${line(title)} (${line(holder)})`;
 }
 
-/** The fence is longer than any in the text, so that the text cannot close it. */
+/** Uses a fence longer than any in the text, so that the text cannot close it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -14,7 +14,10 @@ import { hasSignalInOutbox } from '../../supervisor/outbox-signal.ts';
 import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 import { readLastBlock, writeLastBlock } from './last-block.ts';
 
-/** Blocks once per message if a task is held and nothing recorded; never without a task or an answer of the daemon. */
+/**
+ * Blocks at most once per message, if the session holds a task and has recorded nothing. Never blocks without a task or
+ * an answer of the daemon.
+ */
 export async function stopTurn(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   const claims = session === undefined ? [] : listOwnClaims(session);

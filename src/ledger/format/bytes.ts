@@ -7,7 +7,7 @@ export function toHex(bytes: Uint8Array): string {
 /** `Uint8Array.prototype.toHex` is missing in the oldest supported Node. */
 const hasToHex = 'toHex' in Uint8Array.prototype;
 
-/** Lower case only: a hash has one spelling. */
+/** Parses lower case only, so that a hash has one spelling. */
 export function parseHex(text: string): Uint8Array | undefined {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) return undefined;
   return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
@@ -26,7 +26,7 @@ export function toBase64(bytes: Uint8Array): string {
 /** `toBase64` is missing in the oldest supported Node. Hashes and signatures fit into one call. */
 const hasToBase64 = 'toBase64' in Uint8Array.prototype;
 
-/** Accepts only what `toBase64` writes: other spellings would let a byte of a stored signature change unnoticed. */
+/** Accepts only what `toBase64` writes: with other spellings a byte of a stored signature could change unnoticed. */
 export function parseBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
   const bytes = decode(text);

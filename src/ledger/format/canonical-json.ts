@@ -4,7 +4,10 @@ import { LEDGER_LIMITS, refuse } from './limits.ts';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** RFC 8785: the one text of a JSON value. Entries hold integers only: languages print fractions differently. */
+/**
+ * Renders RFC 8785, the only text of a JSON value. Entries contain integers only, because languages print fractions
+ * differently.
+ */
 export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers', depth = 1): Parsed<string> {
   try {
     return accepted(renderCanonical(value, depth, numbers === 'integers'));
@@ -25,7 +28,10 @@ export class NotCanonical extends Error {
   }
 }
 
-/** Throws `NotCanonical`. `JSON.stringify` writes strings and numbers as the RFC asks, several times faster than code here. */
+/**
+ * Throws `NotCanonical`. `JSON.stringify` writes strings and numbers as the RFC asks, several times faster than code
+ * here.
+ */
 export function renderCanonical(value: unknown, depth: number, integersOnly: boolean): string {
   const check: OrderCheck = { integersOnly, orderable: true };
   const ordered = inOrder(value, depth, check);
@@ -39,7 +45,7 @@ export function renderCanonical(value: unknown, depth: number, integersOnly: boo
 
 interface OrderCheck {
   readonly integersOnly: boolean;
-  /** False if an object has keys that no engine lists in canonical order. */
+  /** False if an object has keys that a JavaScript engine does not list in canonical order. */
   orderable: boolean;
 }
 
@@ -71,7 +77,7 @@ function checkNumber(value: number, integersOnly: boolean): number {
 
 function arrayInOrder(items: readonly unknown[], depth: number, check: OrderCheck): readonly unknown[] {
   let copy: unknown[] | undefined;
-  // Index loop, because a hole in an array must be refused, not skipped.
+  // An index loop, because a hole in an array must be refused, not skipped.
   for (let i = 0; i < items.length; i += 1) {
     const item = inOrder(items[i], depth + 1, check);
     if (item !== items[i]) copy ??= [...items];
@@ -132,7 +138,7 @@ function shapeOf(keys: readonly string[]): Shape {
   return shape;
 }
 
-/** Objects used as tables have distinct keys each; caching those would only hold memory. */
+/** Objects used as tables all have distinct keys; caching those would only use memory. */
 const LONGEST_SHAPE = 64;
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {

@@ -16,7 +16,7 @@ export interface LinkedEntry {
 
 const encoder = new TextEncoder();
 
-/** Numbers each draft and links it to the previous entry. A cause inside the list counts from its start. */
+/** Numbers each draft and links it to the previous entry. A cause inside the list is relative to the list's start. */
 export function linkDrafts(
   sha256: Sha256,
   project: string,
@@ -61,7 +61,7 @@ export interface EntryText {
   readonly text: string;
 }
 
-/** Checks that a stored entry follows the head unchanged. Returns the entry and its text, or the fault. */
+/** Checks that a stored entry follows the head and is unchanged. Returns the entry and its text, or the fault. */
 export function checkLink(project: string, head: Head, { stored, hash, raw }: HashedEntry): Parsed<EntryText> {
   const expected = head.size + 1;
   if (stored.seq !== expected) {

@@ -25,7 +25,7 @@ describe('a checkpoint', () => {
     expect(signature?.startsWith('— baton/demo ')).toBe(true);
   });
 
-  it('is read back and found good', async () => {
+  it('is parsed and verified again', async () => {
     const checkpoint = parseCheckpoint(note);
     if (!checkpoint.ok) throw new Error(checkpoint.problems[0].message);
     expect(checkpoint.value.size).toBe(42);
@@ -48,7 +48,7 @@ describe('a checkpoint', () => {
     }
   });
 
-  it('passes over the signatures of unknown keys', async () => {
+  it('skips the signatures of unknown keys', async () => {
     const both = `${note}— witness.example ${Buffer.from('0123456789').toString('base64')}==\n`.replace('==\n', '\n');
     const parsed = parseNote(both);
     expect(parsed.ok && parsed.value.signatures.length).toBe(2);

@@ -4,7 +4,7 @@ import type { Sha256, Signer, Verifier } from './crypto.ts';
 import { LEDGER_LIMITS, refuse } from './limits.ts';
 import type { TreeHead } from './merkle.ts';
 
-/** A C2SP `tlog-checkpoint`. An extension line holds the previous size, so that a removed checkpoint is noticed. */
+/** A C2SP `tlog-checkpoint`. An extension line has the previous size, so that a removed checkpoint is noticed. */
 export interface Checkpoint extends TreeHead {
   readonly origin: string;
   readonly previous: number;
@@ -30,7 +30,7 @@ export function renderCheckpoint(origin: string, tree: TreeHead, previous: numbe
   return `${origin}\n${tree.size}\n${toBase64(tree.root)}\nprevious ${previous}\n`;
 }
 
-/** Accepts only the form that `signCheckpoint` writes: other lines would be bytes that nothing checks. */
+/** Accepts only the form that `signCheckpoint` writes: other lines would be bytes that no check covers. */
 export function parseCheckpoint(text: string): Parsed<Checkpoint> {
   const note = parseNote(text);
   if (!note.ok) return note;

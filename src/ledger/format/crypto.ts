@@ -1,19 +1,22 @@
-/** Cryptography arrives as an argument, so that the same proof check runs in Node and in a browser. */
+/** Passed as an argument, so that the same proof check runs in Node and in a browser. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 export interface Verifier {
   readonly sha256: Sha256;
-  /** Ed25519 (RFC 8032) over the message; the key is its 32 raw bytes. Browsers return a promise. */
+  /** Verifies Ed25519 (RFC 8032) over the message; the key is its 32 raw bytes. Browsers return a promise. */
   verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
 }
 
 export interface Signer {
-  /** The 32 raw bytes of the public key. The private key never leaves the signer. */
+  /** The 32 raw bytes of the public key. The private key stays inside the signer. */
   readonly publicKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array;
 }
 
-/** SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, which is faster for long inputs. */
+/**
+ * SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, which is faster for long
+ * inputs.
+ */
 export function portableSha256(bytes: Uint8Array): Uint8Array {
   HASH.set(INITIAL);
   const { length } = bytes;
@@ -32,7 +35,10 @@ export function portableSha256(bytes: Uint8Array): Uint8Array {
   return digest;
 }
 
-/** The last bytes, a one bit, zeros, and the length in bits: one block of 64 bytes, or two. Returns how many bytes that is. */
+/**
+ * Pads the last bytes with a one bit, zeros and the length in bits, to one block of 64 bytes or two. Returns the padded
+ * length.
+ */
 function pad(bytes: Uint8Array, from: number): number {
   const rest = bytes.length - from;
   const size = rest < 56 ? 64 : 128;

@@ -15,7 +15,7 @@ export interface Draft {
 
 export interface PreparedDraft extends Required<Draft> {
   readonly dataText: string;
-  /** The approximate size of the entry; never below the real size near the limit. */
+  /** The approximate size of the entry; near the limit never below the real size. */
   readonly bytes: number;
 }
 
@@ -25,7 +25,7 @@ export interface DraftPosition {
   readonly secrets?: readonly string[];
 }
 
-/** Checks and redacts a draft. An accepted draft cannot fail a commit that other callers share. */
+/** Checks and redacts a draft. An accepted draft cannot make a commit fail that other callers share. */
 export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<PreparedDraft> {
   const text = renderDraft(draft, place);
   return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
@@ -96,7 +96,7 @@ const encoder = new TextEncoder();
 
 function byteBound(type: string, actor: string, data: string): number {
   const around = ENVELOPE_BYTES + type.length + actor.length;
-  // A UTF-16 unit takes at most three bytes in UTF-8; only sizes near the limit are counted exactly.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so only sizes near the limit are counted exactly.
   const most = around + 3 * data.length;
   return most <= LEDGER_LIMITS.entryBytes ? around + data.length : around + encoder.encode(data).length;
 }

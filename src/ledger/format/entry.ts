@@ -3,7 +3,7 @@ import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
 import { LEDGER_LIMITS, refuse } from './limits.ts';
 
-/** One event. The hash covers every field. */
+/** One recorded event. The hash covers every field. */
 export interface Entry {
   readonly v: 1;
   readonly project: string;
@@ -19,7 +19,7 @@ export interface Entry {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads stored bytes. They must be canonical: another spelling of the same entry has another hash. */
+/** Parses stored bytes, which must be canonical: another spelling of the same entry has another hash. */
 export function parseEntry(bytes: Uint8Array): Parsed<Entry> {
   const raw = parseRawEntry(bytes);
   return raw.ok ? checkRawEntry(raw.value) : raw;
@@ -52,7 +52,7 @@ export function checkRawEntry({ text, value }: RawEntry, known?: ExpectedLink): 
   return isTextOf(entry.value, text) ? entry : notAnEntry('its bytes are not canonical JSON');
 }
 
-/** Reads the fields of the envelope and ignores others; the comparison of the texts finds those. */
+/** Reads the fields of the envelope and ignores others; comparing the texts finds those. */
 function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<Entry> {
   if (!isObject(value)) return notAnEntry('it is not an object');
   const { v, project, seq, prev, at, actor, type, cause, data } = value;
@@ -78,7 +78,7 @@ function isTextOf(entry: Entry, text: string): boolean {
   }
 }
 
-/** Writes the keys in sorted order by hand: an append must not sort nine names each time. */
+/** Renders an entry. The sorted order of keys is fixed here, because an append must not sort nine names each time. */
 export function renderEntry(entry: Entry): string {
   return renderEnvelope(entry, renderCanonical(entry.data, 2, true));
 }
@@ -115,7 +115,7 @@ export function isSeq(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 }
 
-/** The last values that passed: consecutive entries often share them, so millions of reads pay for one check. */
+/** Caches the last valid actor: consecutive entries often share it, so millions of reads pay for one check. */
 let goodActor = 'system:baton';
 let goodType = 'KeyAdded';
 let goodTime = '';

@@ -5,7 +5,7 @@ export const LEDGER_LIMITS = {
   entryBytes: 65_535,
   /** Nesting of objects and arrays, including the envelope. */
   depth: 32,
-  /** Drafts of one call: enough for an import of ten thousand tasks with all that follows. */
+  /** Drafts of one call: enough for an import of ten thousand tasks with all consequences. */
   draftsPerAppend: 100_000,
   /** The size of one commit, so that one slow disk write never delays thousands of callers. */
   entriesPerCommit: 1_000,
@@ -18,7 +18,7 @@ export const LEDGER_LIMITS = {
   hashesPerBatch: 8_192,
   /** Far above a signed note with a handful of signatures. */
   noteBytes: 8_192,
-  /** A task proof or an export line; a larger one is refused unread. */
+  /** A task proof or an export line; a larger one is refused without parsing. */
   proofBytes: 64 * 1024 * 1024,
 } as const;
 

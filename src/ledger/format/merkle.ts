@@ -3,7 +3,9 @@ import { sameBytes } from './bytes.ts';
 import type { Sha256 } from './crypto.ts';
 import { LEDGER_LIMITS } from './limits.ts';
 
-/** Roots of subtrees of 256, 256², 256³ … leaves are stored, so that neither a proof nor a start rebuilds the tree. */
+/**
+ * The store keeps roots of subtrees of 256, 256², 256³ … leaves, so that neither a proof nor a start rebuilds the tree.
+ */
 export const TILE_HEIGHT = 8;
 
 /** RFC 6962, 2.1: the root of an empty tree is the hash of no bytes. */
@@ -18,7 +20,7 @@ export function leafHash(sha256: Sha256, bytes: Uint8Array): Uint8Array {
   return sha256(leaf.subarray(0, bytes.length + 1));
 }
 
-/** Reused for every entry; the first byte stays 0x00. */
+/** Reused for every entry; the first byte is always 0x00. */
 const scratch = new Uint8Array(LEDGER_LIMITS.entryBytes + 1);
 const pair = new Uint8Array(65);
 pair[0] = 1;
@@ -44,7 +46,7 @@ export class Frontier {
     return this.#size;
   }
 
-  /** Largest first: with the size they are the whole frontier. */
+  /** The subtree roots, largest first; with the size they are the whole frontier. */
   get subtrees(): readonly Uint8Array[] {
     return this.#subtrees;
   }

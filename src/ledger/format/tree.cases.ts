@@ -5,7 +5,7 @@ import { GENESIS } from './chain.ts';
 import { Frontier, leafHash, nodeHash } from './merkle.ts';
 import { Tree } from './tree.ts';
 
-/** A tree of `size` made-up entries, as a store keeps it. */
+/** A tree of `size` generated entries, as a store keeps it. */
 export async function makeTree(size: number): Promise<{ tree: Tree; leaves: Uint8Array[] }> {
   const store = new MemoryStore();
   const frontier = new Frontier(nodeSha256);
@@ -22,7 +22,7 @@ export async function makeTree(size: number): Promise<{ tree: Tree; leaves: Uint
   return { tree: new Tree(store, nodeSha256, size), leaves: entries.map(({ hash }) => hash) };
 }
 
-/** The root as RFC 6962, 2.1 defines it, word by word and slowly. */
+/** The root exactly as RFC 6962, 2.1 defines it, without optimisation. */
 export function naiveRoot(leaves: readonly Uint8Array[]): Uint8Array {
   const [only] = leaves;
   if (leaves.length === 0) return nodeSha256(new Uint8Array(0));

@@ -5,7 +5,9 @@ import { Frontier, subtreeLevel, TILE_HEIGHT } from './merkle.ts';
 
 const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
-/** Leaves and tile roots of a store; other nodes are computed from at most 128 of them. Missing hashes give `undefined`. */
+/**
+ * Leaves and tile roots of a store; other nodes are computed from at most 128 of them. Missing hashes give `undefined`.
+ */
 export class Tree {
   readonly #store: Pick<Store, 'hashes' | 'tiles'>;
   readonly #sha256: Sha256;
@@ -22,12 +24,12 @@ export class Tree {
     return this.#join(0, size);
   }
 
-  /** RFC 6962, 2.1.1. */
+  /** See RFC 6962, 2.1.1. */
   async findInclusionProof(index: number, size: number): Promise<readonly Uint8Array[] | undefined> {
     return this.#roots(inclusionRanges(index, 0, size));
   }
 
-  /** RFC 6962, 2.1.2. */
+  /** See RFC 6962, 2.1.2. */
   async findConsistencyProof(first: number, second: number): Promise<readonly Uint8Array[] | undefined> {
     return this.#roots(consistencyRanges(first, 0, second, true));
   }
@@ -78,7 +80,7 @@ export class Tree {
   async #readTile(base: number, index: number): Promise<readonly Uint8Array[]> {
     const from = index * TILE_WIDTH;
     const to = from + TILE_WIDTH - 1;
-    // Tiles beyond the size would have to be asked of a shared store.
+    // Tiles beyond the size would cost a request to a shared store.
     if (base > 0) return this.#store.tiles(base, { from, to: Math.min(to, Math.floor(this.#size / 2 ** base) - 1) });
     const hashes: Uint8Array[] = [];
     // Entries are numbered from 1, leaves from 0.

@@ -7,7 +7,7 @@ import { PostgresProblem } from './problems.ts';
 import { selectHead } from './read.ts';
 import { encodeTextArray, type Parameter, sql, toBuffer } from './statement.ts';
 
-/** Appends in one round trip. After a lost connection it is sent again; the database recognises the id of the commit. */
+/** Appends in one round trip. Sends the commit again after a lost connection; the database recognises its id. */
 export async function appendToPostgres(
   connection: PostgresConnection,
   project: number,
@@ -31,7 +31,10 @@ export async function appendToPostgres(
   }
 }
 
-/** A plain INSERT costs a third less than the function. False: conflict, repeated, or not durable; the function tells which. */
+/**
+ * Appends one entry with a plain INSERT, which costs a third less than the function. Returns false on a conflict, a
+ * repeat or a commit that is not durable; the caller then calls the function, which reports the reason.
+ */
 async function appendOne(
   connection: PostgresConnection,
   project: number,
@@ -54,7 +57,7 @@ export const APPEND_ONE = sql('append_one')`
       ON CONFLICT DO NOTHING`;
 
 const APPEND = sql('append')`SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict`;
-/** Most commits complete no tile and need three parameters less. */
+/** Most commits complete no tile; their statement has three parameters fewer. */
 const APPEND_WITH_TILES = sql(
   'append_with_tiles',
 )`SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict`;
@@ -79,7 +82,7 @@ function tileParametersOf({ tiles }: Commit): Parameter[] {
   return [levels, indexes, encodeByteaArray(tiles.map(({ hash }) => hash))];
 }
 
-/** Copies several commits of another store. Entries of another writer in between violate the primary key. */
+/** Copies several commits of another store. Interleaved entries of another writer violate the primary key. */
 async function appendCopy(
   connection: PostgresConnection,
   project: number,
@@ -93,7 +96,7 @@ async function appendCopy(
     .insert(APPEND_COPY, [...values, ...tileParametersOf(commit)])
     .catch((error: unknown) => (isDuplicate(error) ? 0 : Promise.reject(error)));
   if (inserted > 0) return { ok: true, head: headAfter(commit) };
-  // The connection may have been lost after the copy was recorded, and the statement sent twice.
+  // If the connection was lost after the copy was recorded, the statement was sent twice.
   const own = await connection.query(FIND_COMMIT, [project, after.size + entries.length, commitId]);
   return own.length > 0
     ? { ok: true, head: headAfter(commit) }
@@ -104,7 +107,7 @@ function isDuplicate(error: unknown): boolean {
   return error instanceof PostgresProblem && error.cause instanceof DatabaseError && error.cause.code === '23505';
 }
 
-/** One statement, so one transaction, which waits for the disk like any other commit. */
+/** One statement, so one transaction, which is synced to disk like any other commit. */
 const APPEND_COPY = sql('append_copy')`
   WITH durable AS (
     SELECT set_config('synchronous_commit',
@@ -123,7 +126,7 @@ const APPEND_COPY = sql('append_copy')`
 const FIND_COMMIT = sql('find_commit')`
   SELECT seq FROM baton.entry WHERE project = $1 AND seq = $2 AND commit_id = $3::uuid`;
 
-/** The database numbers the entries from the head, so the given numbers must agree. */
+/** Asserts that the given numbers continue from the head, because the database numbers the entries itself. */
 function requireNumbered({ after, entries, checkpoint }: Commit): void {
   for (const [index, { seq }] of entries.entries()) {
     if (seq !== after.size + 1 + index) throw new RangeError(`Entry ${seq} does not follow ${after.size + index}.`);

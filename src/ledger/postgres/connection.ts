@@ -14,10 +14,10 @@ export interface ConnectionOptions extends SessionOptions {
 }
 
 export interface PostgresConnection {
-  /** Sends the statement, again after a connection loss: it must be harmless if it runs twice. */
+  /** Sends the statement, and sends it again after a connection loss. The statement must be idempotent. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
   insert(statement: Statement, values: readonly Parameter[]): Promise<number>;
-  /** The same connection for one project: statements wait until its chain is open on this server. */
+  /** The same connection for one project: statements wait until the project's chain is open on this server. */
   gated(gate: GenerationGate): PostgresConnection;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function makeConnection(options: ConnectionOptions): PostgresConnection {
   let connecting: Promise<PostgresSession> | undefined;
 
   const drop = (lost: PostgresSession): void => {
-    // A server that shuts down, or has become a standby, may leave the connection open.
+    // A server that shuts down or has become a standby may leave the connection open.
     lost.destroy();
     if (ready !== lost) return;
     ready = undefined;
@@ -38,7 +38,10 @@ export function makeConnection(options: ConnectionOptions): PostgresConnection {
     options.onLoss?.();
   };
 
-  /** In the background, so that the next statement finds a connection. A database may be missing while it is restored. */
+  /**
+   * Reconnects in the background, so that the next statement finds a connection. A database may be missing while it is
+   * restored.
+   */
   const reconnect = async (): Promise<void> => {
     while (ready === undefined && !closing.signal.aborted) {
       await startConnecting().catch(() => undefined);
@@ -62,7 +65,7 @@ export function makeConnection(options: ConnectionOptions): PostgresConnection {
     const session = startConnecting();
     const inTime = await beforeDeadline(session, deadline);
     if (inTime !== undefined) return inTime;
-    // The server answers, and a migration or its lock takes longer.
+    // The server is reachable, but a migration or its lock takes longer.
     if (statement.waitsForSetUp && attempts.isReached) return session;
     options.reach.missed();
     throw serverUnavailable(attempts.failure);
@@ -90,7 +93,7 @@ export function makeConnection(options: ConnectionOptions): PostgresConnection {
           options.reach.missed();
           throw serverUnavailable(error);
         }
-        // A server that accepts connections and refuses every statement must not be asked in a tight loop.
+        // Pauses, so that a server that accepts connections and refuses every statement is not asked in a tight loop.
         await delay(FIRST_PAUSE_MS);
       }
     }

@@ -2,23 +2,24 @@ import { beforeDeadline } from './deadline.ts';
 import { type PostgresProblem, recovering, storeClosed } from './problems.ts';
 
 /**
- * Lets statements of a project pass only on a server whose chain was compared with what this process knows: another
- * server, timeline or start of the server may lack entries.
+ * Lets a project's statements pass only on a server whose chain was compared with what this process knows: another
+ * server, timeline or server start may lack entries.
  */
 export interface GenerationGate {
   isOpen(generation: string): boolean;
-  /** Resolves once the chain is open on that server. Rejects at the deadline, or if it never will be. */
+  /** Resolves once the chain is open on that server. Rejects at the deadline, or if the chain cannot be opened. */
   open(generation: string, deadline: number): Promise<void>;
-  /** Begins to compare: other hosts wait for this one, also if it has nothing to read or write. */
+  /** Starts the comparison: other hosts wait for this one, even if it has nothing to read or write. */
   start(generation: string): void;
-  /** The next statement compares again: another host has found a fork. */
+  /** Makes the next statement compare again, because another host has found a fork. */
   recheck(): void;
   close(): void;
 }
 
 /**
- * Compares and opens. Resolves with undefined once the chain is open, else with the problem. It is called again with
- * the next statement, unless this process alone has seen that entries are lost. Rejects if the session is stale.
+ * Compares the chains and opens the server. Resolves with undefined once the chain is open, else with the problem. It
+ * is called again for the next statement, unless this process alone has found that entries are lost. Rejects if the
+ * session is stale.
  */
 export type OpenChain = (generation: string, signal: AbortSignal) => Promise<PostgresProblem | undefined>;
 
@@ -40,7 +41,7 @@ export function makeGenerationGate(openChain: OpenChain): GenerationGate {
     const found = running.get(generation);
     if (found !== undefined) return found;
     const started = compare(generation).finally(() => running.delete(generation));
-    // Callers may have left at their deadline.
+    // All callers may have stopped waiting at their deadline.
     started.catch(() => undefined);
     running.set(generation, started);
     return started;

@@ -32,7 +32,7 @@ describe('a store with a role for daemons', () => {
     await daemon.connect();
   });
 
-  it('is made again without harm', async () => {
+  it('can be created again', async () => {
     expect(await initStore(url, { role: 'baton_daemon' })).toMatchObject({ ok: true, isRoleNew: false });
   });
 

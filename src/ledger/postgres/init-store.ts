@@ -11,13 +11,13 @@ export interface InitializedStore {
   /** The URL for `baton.toml`: the same database, as the daemons' role. */
   readonly url: string;
   readonly isRoleNew: boolean;
-  /** What is left for the operator, one sentence each. */
+  /** What the operator must still do, one sentence each. */
   readonly nextSteps: readonly string[];
 }
 
 /**
- * Makes or updates the schema as its owner, and a role for daemons that can add to ledgers but never change them.
- * Harmless if it runs again. No password passes through here.
+ * Creates or updates the schema as its owner, and a role for daemons that can add to ledgers but never change them.
+ * Safe to run again. No password passes through here.
  */
 export async function initStore(
   ownerUrl: string,
@@ -51,7 +51,10 @@ export async function initStore(
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
 const CONNECT_MS = 10_000;
 
-/** Returns whether the role is new. Rights are taken first: one that an older version gave may not be needed any more. */
+/**
+ * Creates or updates the role and returns whether it is new. Rights are revoked first, because an older version may
+ * have granted more.
+ */
 async function giveRole(client: Client, role: string): Promise<boolean> {
   await client.query('BEGIN');
   try {

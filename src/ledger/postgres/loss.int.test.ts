@@ -8,7 +8,7 @@ import { GENESIS } from '../format/chain.ts';
 import type { Head, Store, StoredEntry } from '../store.ts';
 import type { PostgresStoreOptions } from './postgres-store.ts';
 
-/** The name of the prepared statement is in every message that asks for a commit. */
+/** Every message that sends a commit contains the name of this prepared statement. */
 const APPEND = 'baton_append';
 
 let server: PostgresServer;
@@ -69,7 +69,7 @@ describe('a connection that is lost around a commit', () => {
     const store = await open({ url: proxy.url(nameOf(url)), patienceMs: 1_000 });
     for (const fault of ['cut before', 'cut after'] as const) {
       const head = await store.head();
-      // The session that writes must be there before the fault is planned.
+      // Opens the writing session before the fault is planned.
       await store.putBlob(Buffer.alloc(32), Buffer.from('blob'));
       const happened = proxy.fault(fault, APPEND);
       const goOn = proxy.pause();
@@ -86,7 +86,7 @@ describe('a connection that is lost around a commit', () => {
 });
 
 describe('a server that is killed and comes back', () => {
-  it('is found again by every operation, and wakes those who watch', async () => {
+  it('is found again by every operation, and notifies watchers', async () => {
     const store = await open({ url, catchUpMs: 60_000 });
     const other = await open({ url });
     const heads: Head[] = [];
@@ -109,7 +109,7 @@ describe('a server that is killed and comes back', () => {
     expect(heads.map(({ size }) => size)).toEqual([1, 2, 3]);
   });
 
-  it('is refused permanently if it has lost entries seen before', async () => {
+  it('is refused permanently if it has lost entries that were seen before', async () => {
     const store = await open({ url });
     const commit = makeCommit('demo', GENESIS, { n: 1 }, { n: 2 });
     await store.append(commit);
@@ -157,7 +157,7 @@ describe('waking', () => {
     expect(sizes.length).toBeLessThan(150);
   });
 
-  it('notices commits of a writer that died before it could notify', async () => {
+  it('notices commits of a writer that died before its notification', async () => {
     const writer = await open({ url, wakeEveryMs: 1e9 });
     const store = await open({ url, catchUpMs: 20 });
     const heads: Head[] = [];
@@ -187,7 +187,7 @@ async function readAll(store: Store): Promise<StoredEntry[]> {
   return all;
 }
 
-/** What an asynchronous standby looks like after it was promoted: a valid chain, but an older one. */
+/** Rolls back to a valid but older chain, like a promoted asynchronous standby. */
 async function rollBackTo(size: number): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

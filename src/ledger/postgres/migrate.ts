@@ -4,7 +4,7 @@ import { type Client, DatabaseError } from 'pg';
 import { newerLedger, schemaMissing } from './problems.ts';
 
 const FOLDER = join(import.meta.dirname, 'sql');
-/** An arbitrary number for the advisory lock; no other program may use it in this database. */
+/** An arbitrary number for the advisory lock, which no other program may use in this database. */
 const LOCK = 4_207_849_517;
 
 interface Migration {
@@ -34,7 +34,10 @@ export async function migratePostgres(client: Client): Promise<void> {
 
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** A newer schema only adds to an older one, and says from which version on a daemon can work with it. */
+/**
+ * Refuses a schema that this version cannot read. A newer schema only adds to an older one, and states the oldest
+ * daemon version that can use it.
+ */
 function requireReadable(found: Version, latest: number): Version {
   if (found.number > latest && found.oldestReader > latest) throw newerLedger(found.number, latest);
   return found;
@@ -63,7 +66,7 @@ const GROUND = `
   ALTER TABLE baton.migration ADD COLUMN IF NOT EXISTS oldest_reader integer NOT NULL DEFAULT 1`;
 
 interface Version {
-  /** 0 if there is no schema. */
+  /** The schema's version; 0 if there is no schema. */
   readonly number: number;
   readonly oldestReader: number;
 }
@@ -75,7 +78,7 @@ async function readVersion(client: Client): Promise<Version> {
   return { number: newest.rows[0]?.number ?? 0, oldestReader: newest.rows[0]?.oldest ?? 0 };
 }
 
-// The first schema had no such column, and jsonb reads a missing one as null.
+// The first schema had no such column; jsonb reads a missing column as null.
 const NEWEST = `
   SELECT coalesce(max(number), 0) AS number, coalesce(max((to_jsonb(m) ->> 'oldest_reader')::integer), 0) AS oldest
   FROM baton.migration m`;

@@ -6,21 +6,27 @@ import type { OpenChain } from './generation.ts';
 import { databaseReplaced, PostgresProblem, recovering, rolledBack } from './problems.ts';
 import { sql, type Statement } from './statement.ts';
 
-/** The generation on which the chain of a project is open. The first server that a project sees is open at once. */
+/**
+ * Returns the generation on which a project's chain is open. The first server that a project connects to is open at
+ * once.
+ */
 async function findOpenGeneration(connection: PostgresConnection, project: number, expected: string): Promise<string> {
   const [row] = await connection.query(FIND, [project]);
   if (requireText(row, 'server') !== expected) throw new StaleSession();
   return requireText(row, 'opened');
 }
 
-/** Counts as a lost connection: a new one leads to the server of today. */
+/** Counts as a lost connection, so that a new session connects to the current server. */
 export class StaleSession extends Error {
   constructor() {
     super('the connection leads to a server that was replaced');
   }
 }
 
-/** Compare-and-swap: a host that decided on older reports changes nothing. Without `hosts` the reports of all count. */
+/**
+ * Compare-and-swap: a host that decided on older reports changes nothing. Without `hosts`, the reports of all hosts
+ * count.
+ */
 export async function openGeneration(
   connection: PostgresConnection,
   project: number,
@@ -29,7 +35,10 @@ export async function openGeneration(
   await connection.query(OPEN, [project, from, to, hosts === undefined ? null : JSON.stringify(hosts)]);
 }
 
-/** A database that was made anew may give the project another number, which every statement would miss. */
+/**
+ * Returns a problem if the project's number has changed, as in a database that was created again: statements would find
+ * nothing.
+ */
 export async function findMovedProject(
   connection: PostgresConnection,
   name: string,
@@ -42,11 +51,11 @@ export async function findMovedProject(
 export const OPEN_PROJECT: Statement = {
   name: 'open_project',
   text: 'SELECT baton.open_project($1) AS id',
-  // Its session may migrate the schema first, or wait for another daemon that does.
+  // The session may first migrate the schema, or wait for another daemon's migration.
   waitsForSetUp: true,
 };
 
-/** For a process beside the daemons: they compare and open the chain, and it writes nothing before. */
+/** For a process beside the daemons, which compare and open the chain. This process writes nothing before they have. */
 export function waitForDaemons(connection: PostgresConnection, project: number): OpenChain {
   return (generation) =>
     catchProblem(async () => {
@@ -55,7 +64,7 @@ export function waitForDaemons(connection: PostgresConnection, project: number):
     });
 }
 
-/** For the only host of a project: opens any server that still has the newest entry which this process has seen. */
+/** For the only host of a project: opens any server that still has the newest entry known to this process. */
 export function openAlone(connection: PostgresConnection, project: number, seen: () => Head | undefined): OpenChain {
   return (generation) =>
     catchProblem(async () => {

@@ -33,7 +33,7 @@ it('is written by two daemons with keys of their own, each catching up with the 
   await second.close();
 });
 
-describe('verify, which names the first entry that is wrong', () => {
+describe('verify, which names the first faulty entry', () => {
   let url: string;
   let ledger: Ledger;
   let attacker: Client;
@@ -81,7 +81,7 @@ describe('verify, which names the first entry that is wrong', () => {
   });
 });
 
-/** What a commit decides may be outdated when it arrives: then it is decided again, on what the other one recorded. */
+/** Records `count` entries. Repeats an append that conflicts with the other writer. */
 async function recordUntilIn(ledger: Ledger, count: number): Promise<void> {
   for (let n = 0; n < count;) {
     const recorded = await ledger.append([testDraft(n)]);
@@ -92,7 +92,7 @@ async function recordUntilIn(ledger: Ledger, count: number): Promise<void> {
 
 const TABLES = ['entry', 'tile', 'blob'];
 
-/** The superuser can do anything. Afterwards all is as before, so that the next one starts from a ledger that is right. */
+/** Runs `check` on a ledger that a superuser has tampered with, and restores the ledger afterwards. */
 async function withTampering(attacker: Client, tampering: string, check: () => Promise<void>): Promise<void> {
   const each = (sql: (table: string) => string): Promise<unknown> => attacker.query(TABLES.map(sql).join(';'));
   await each((table) => `CREATE TEMP TABLE ${table} AS TABLE baton.${table}`);
@@ -111,7 +111,7 @@ async function withTampering(attacker: Client, tampering: string, check: () => P
   }
 }
 
-/** Where the trigger is gone there is nothing to switch on. */
+/** Enables the triggers again, except those that were dropped. */
 function enable(table: string): string {
   return `DO $$ BEGIN ALTER TABLE baton.${table} ENABLE ALWAYS TRIGGER append_only;
     EXCEPTION WHEN undefined_object THEN NULL; END $$`;

@@ -23,7 +23,7 @@ describeStore('PostgreSQL', makePlace);
 describeDurableStore('PostgreSQL', makePlace);
 itRecordsTheSame('PostgreSQL', makePlace, 20);
 
-/** Projects of one database do not see each other, so a new one is as good as a new database. */
+/** Projects of one database are isolated, so a new project serves as a new database. */
 async function makePlace(): Promise<StorePlace> {
   projects += 1;
   const project = `project-${projects}`;

@@ -27,7 +27,7 @@ export interface PostgresOptions {
 export interface OpenedProject {
   readonly ok: true;
   readonly store: Store;
-  /** Its number in the database. */
+  /** The project's number in the database. */
   readonly project: number;
   /** The next statement compares the chain again, as after a restart of the server. */
   recheck(): void;
@@ -35,21 +35,21 @@ export interface OpenedProject {
 
 export type OpenedPostgresStore = OpenedProject | Failure;
 
-/** One database, shared by the projects of one process. Each project has its own chain. */
+/** One database, shared by the projects of this process. Each project has its own chain. */
 export interface PostgresDatabase {
   openProject(name: string, opening?: ChainOpening): Promise<OpenedPostgresStore>;
-  /** A session of its own, for statements that must neither wait for the ledger's nor delay them. */
+  /** A separate session, for statements that must neither wait for the ledger's statements nor delay them. */
   connect(purpose: string): PostgresConnection;
   close(): Promise<void>;
 }
 
 /**
- * Who compares the chain with what was known before, if the server was replaced or restarted. `daemons`: other
- * processes do. `alone`: this one does, as the only host. A function: as it says (see `src/fleet`).
+ * The process that compares the chain with the known one if the server was replaced or restarted. `daemons`: other
+ * processes. `alone`: this process, as the only host. A function: this process, by its rules (see `src/fleet`).
  */
 export type ChainOpening = 'daemons' | 'alone' | ((connect: () => UncheckedChain) => OpenChain);
 
-/** The chain as it is, on whichever server: nobody has compared it yet. */
+/** The chain on the connected server, before any comparison. */
 export interface UncheckedChain {
   readonly project: number;
   readonly store: Store;
@@ -60,11 +60,14 @@ interface Chain {
   readonly channel: string;
   readonly watch: PostgresHeadWatch;
   readonly pushed: PushedCommits;
-  /** Entries of a server that was not compared must not be believed. */
+  /** Entries of a server that was not compared must not be trusted. */
   readonly isOpen: (generation: string) => boolean;
 }
 
-/** Each project has a durable writing session; all share one that reads, listens and notifies, so reading delays no writer. */
+/**
+ * Each project has a durable writing session; all share a session that reads, listens and notifies, so reads delay no
+ * writer.
+ */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
   const { url, patienceMs = PATIENCE_MS, silenceMs = PATIENCE_MS, wakeEveryMs = 2, catchUpMs = 1_000 } = options;
   const common = { url, reach: makeReach(patienceMs), silenceMs, durable: false };
@@ -120,7 +123,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
         const moved = await catchProblem(() => findMovedProject(writer, name, project));
         return moved ?? openChain(generation, signal);
       });
-      // A process beside the daemons may read a chain that is not open: to show where it differs.
+      // A process beside the daemons may read a chain that is not open, to show where it differs.
       const gatedReader = opening === 'daemons' ? reader : reader.gated(gate);
       const channel = `baton_ledger_${project}`;
       const findHead = async (): Promise<Head> => note(await selectHead(gatedReader, project));
@@ -158,7 +161,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
   };
 }
 
-/** Agents wait for an answer: what they send is kept within 2 s if the server is away. */
+/** Agents wait for an answer: their calls must reach the outbox within 2 s if the server is away. */
 const PATIENCE_MS = 1500;
 
 function makeUncheckedStore(connection: PostgresConnection, project: number): Store {
@@ -197,7 +200,7 @@ export interface PostgresStoreOptions extends PostgresOptions {
   readonly opening?: ChainOpening;
 }
 
-/** Opens one project with sessions of its own. A process with several projects shares a `makePostgresDatabase`. */
+/** Opens one project with its own sessions. A process with several projects shares a `makePostgresDatabase`. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedPostgresStore> {
   const { project, opening, ...rest } = options;
   const database = makePostgresDatabase(rest);

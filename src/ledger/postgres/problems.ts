@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { StoreProblem } from '../store.ts';
 
-/** Thrown by reads, returned by `append`: the store cannot work, and the problem states why. */
+/** Thrown by reads and returned by `append`: the store cannot work, and the problem states why. */
 export class PostgresProblem extends StoreProblem {
   override readonly name = 'PostgresProblem';
 }
@@ -10,7 +10,7 @@ export class PostgresProblem extends StoreProblem {
 /** Whether the connection was lost or must not be reused, as opposed to a refusal by the server. */
 export function isConnectionLoss(error: unknown): boolean {
   if (error instanceof DatabaseError) return LOSS_CODES.has(error.code ?? '') || (error.code ?? '').startsWith('08');
-  // Mistakes of this program must not be retried until the time is up, nor a certificate that is not trusted.
+  // Retrying helps neither against mistakes of this program nor against an untrusted certificate.
   return (
     error instanceof Error &&
     !isCertificateRefused(error) &&
@@ -18,7 +18,7 @@ export function isConnectionLoss(error: unknown): boolean {
   );
 }
 
-/** Shutdown, crash, start-up and too many connections are temporary; a standby cannot be written to. */
+/** Shutdown, crash, start-up and too many connections are temporary, as is a standby, which cannot be written to. */
 const LOSS_CODES = new Set(['57P01', '57P02', '57P03', '53300', '25006']);
 
 export function serverUnavailable(cause: unknown): PostgresProblem {
@@ -41,7 +41,7 @@ export function newerLedger(found: number, known: number): PostgresProblem {
   return new PostgresProblem(ledgerProblem('ledger/newer-ledger', message, 'Update Baton.'));
 }
 
-/** Temporary, as `ledger/unavailable`: what agents send is kept and tried again. */
+/** A temporary problem like `ledger/unavailable`: agents' calls are kept in the outbox and sent again. */
 export function recovering(): PostgresProblem {
   const message = 'PostgreSQL was restarted or replaced, and the hosts have not compared their replicas with it yet';
   const hint = 'Baton continues once the daemons have compared them: see baton status --fleet.';
@@ -102,7 +102,7 @@ const REFUSALS: Readonly<Record<string, readonly [code: string, hint: string]>> 
   '3D000': ['ledger/cannot-open', 'Create the database that `store` names.'],
   '42501': ['ledger/cannot-open', 'As the owner of the database, run: baton store init URL'],
   BT001: ['fleet/name-taken', 'Give this machine another name: set BATON_HOST, then baton host join again.'],
-  // Entries beyond the head were in the way, which never happens in an intact ledger.
+  // Entries beyond the head already existed, which never happens in an intact ledger.
   '23505': ['ledger/damaged', 'Run: baton ledger verify'],
   XX001: ['ledger/damaged', 'Run: baton ledger verify'],
   XX002: ['ledger/damaged', 'Run: baton ledger verify'],

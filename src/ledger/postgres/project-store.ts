@@ -11,7 +11,7 @@ export interface ProjectStoreParts {
   readonly project: number;
   readonly writer: PostgresConnection;
   readonly reader: PostgresConnection;
-  /** For statements that run as long as the ledger is large. */
+  /** For statements whose time grows with the ledger. */
   readonly slow: PostgresConnection;
   /** Called with every head that was read or written. */
   readonly note: (head: Head) => Head;
@@ -67,5 +67,5 @@ export function makeProjectStore(parts: ProjectStoreParts): Store {
   };
 }
 
-/** Only a server that can write gives out a transaction number. */
+/** Only a server that accepts writes assigns a transaction number. */
 const PROBE = sql('probe')`SELECT pg_current_xact_id()`;

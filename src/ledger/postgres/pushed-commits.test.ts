@@ -16,19 +16,19 @@ const third = makeCommit('demo', headOf(second), { n: 4 });
 const heard = (...commits: (typeof first)[]) =>
   parseAnnouncement(renderAnnouncement(commits.map(announcementOf).reduce(joinAnnouncements)));
 
-describe('what a notification says about commits', () => {
-  it('is their entries and the head, byte for byte', () => {
+describe('the commits in a notification', () => {
+  it('are the entries and the head, byte for byte', () => {
     expect(heard(first)?.head).toEqual(plainHead(headOf(first)));
     expect(heard(first)?.pushed).toEqual({ after: plainHead(GENESIS), entries: storedOf(first) });
     expect(heard(first, second)?.pushed?.entries).toEqual([...storedOf(first), ...storedOf(second)]);
   });
 
-  it('is only the head if the entries are too large, or some are missing', () => {
+  it('are only the head if the entries are too large, or some are missing', () => {
     expect(heard(makeCommit('demo', GENESIS, { text: 'x'.repeat(9000) }))?.pushed).toBeUndefined();
     expect(heard(first, third)).toEqual({ head: plainHead(headOf(third)) });
   });
 
-  it('is nothing if it is not readable', () => {
+  it('are none if it cannot be parsed', () => {
     expect(parseAnnouncement('')).toBeUndefined();
     expect(parseAnnouncement('12 beef')).toBeUndefined();
     const [short = ''] = /^\S+ \S+/.exec(renderAnnouncement(announcementOf(first))) ?? [];
@@ -37,7 +37,7 @@ describe('what a notification says about commits', () => {
   });
 });
 
-describe('entries that were announced', () => {
+describe('announced entries', () => {
   it('are taken once, as far as they follow without a gap', () => {
     const pushed = new PushedCommits();
     for (const commit of [first, second]) pushed.add(announcementOf(commit));
@@ -54,7 +54,7 @@ describe('entries that were announced', () => {
   });
 });
 
-/** As the database returns them: the last one has the checkpoint. */
+/** The entries as the database returns them: the last one has the checkpoint. */
 function storedOf({ entries, checkpoint }: typeof first) {
   return entries.map(({ seq, hash, bytes }) => ({
     seq,

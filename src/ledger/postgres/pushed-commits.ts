@@ -2,8 +2,9 @@ import { sameBytes, toHex } from '../format/bytes.ts';
 import type { Commit, Head, NewerEntries, StoredEntry } from '../store.ts';
 
 /**
- * A commit as its writer announces it, after it is durable: other hosts need not read it from the database. Nothing
- * relies on an announcement: entries are verified like any others, and a lost or false one costs a read.
+ * The announcement of a durable commit by its writer, so that other hosts need not read it from the database.
+ * Correctness does not depend on it: announced entries are verified like any others, and a lost or false announcement
+ * costs a read.
  */
 export interface Announcement {
   readonly head: Head;
@@ -22,7 +23,7 @@ export function announcementOf({ after, entries, checkpoint }: Commit): Announce
   return { head: { size: checkpoint.size, hash }, pushed: { after, entries: stored } };
 }
 
-/** Two commits that are announced together. */
+/** Joins two commits into one announcement. */
 export function joinAnnouncements(first: Announcement | undefined, next: Announcement): Announcement {
   if (first === undefined) return next;
   const { head } = next;
@@ -43,10 +44,10 @@ export function renderAnnouncement({ head, pushed }: Announcement): string {
   return Buffer.byteLength(whole) <= MOST_BYTES ? whole : short;
 }
 
-/** An entry has at least a hundred bytes: more never fit. */
+/** An entry has at least a hundred bytes, so more entries never fit. */
 const MOST_ENTRIES = 50;
 
-/** Undefined for the notification of an earlier version, which was empty. */
+/** Returns undefined for the empty notification of an earlier version. */
 export function parseAnnouncement(payload: string): Announcement | undefined {
   const found = /^(\d{1,15}) ([0-9a-f]{64})(?: (\d{1,15}) ([0-9a-f]{64}) (.+))?$/s.exec(payload);
   if (found === null) return undefined;
@@ -83,7 +84,7 @@ function toEntry(row: unknown, seq: number): StoredEntry | undefined {
 
 const MOST_WAITING = 64;
 
-/** Announced entries that nobody has asked for yet. */
+/** Announced entries that no reader has asked for yet. */
 export class PushedCommits {
   readonly #waiting: PushedEntries[] = [];
 
@@ -92,13 +93,13 @@ export class PushedCommits {
     if (pushed !== undefined) this.#waiting.push(pushed);
   }
 
-  /** Everything announced that follows a head without a gap; undefined if that is nothing. */
+  /** Removes and returns all announced entries that follow a head without a gap; undefined if there are none. */
   take(head: Head): NewerEntries | undefined {
     const entries: StoredEntry[] = [];
     let at = head;
     for (const pushed of this.#waiting.splice(0)) {
       const last = pushed.entries.at(-1);
-      // Whole commits only: the note of the last entry signs the others.
+      // Takes whole commits only, because the last entry's note signs the others.
       if (last?.note === undefined || !isSame(pushed.after, at)) continue;
       entries.push(...pushed.entries);
       at = { size: last.seq, hash: last.hash };

@@ -1,6 +1,9 @@
-/** Whether the server answers, as the connections of one database see it together. */
+/** Whether the server answers, shared by the connections of one database. */
 export interface Reach {
-  /** How long a statement may wait now. While the server is known to be away, others have waited for it already. */
+  /**
+   * How long a statement may wait now: shorter once the server is known to be away, because earlier statements have
+   * waited already.
+   */
   readonly patienceMs: number;
   answered(): void;
   missed(): void;
@@ -21,5 +24,5 @@ export function makeReach(patienceMs: number): Reach {
   };
 }
 
-/** An append that finds the server away reads the head on another connection: together they must stay below 2 s. */
+/** An append that finds the server away also reads the head on another connection; both must finish within 2 s. */
 const AWAY_SHARE = 6;

@@ -19,7 +19,10 @@ export async function selectHead(connection: PostgresConnection, project: number
 
 type ProjectTables = Omit<Store, 'kind' | 'head' | 'append' | 'watch' | 'health' | 'probe' | 'close'>;
 
-/** The tables of one project. Reads in batches by key, without cursors: a paused reader keeps nothing open on the server. */
+/**
+ * The tables of one project. Reads in batches by key, without cursors: a paused reader keeps nothing open on the
+ * server.
+ */
 export function makeProjectTables(
   project: number,
   { reader, writer, slow }: Readonly<Record<'reader' | 'writer' | 'slow', PostgresConnection>>,
@@ -47,7 +50,9 @@ export function makeProjectTables(
       const [row] = await reader.query(CHECKPOINT, [project, size ?? HIGHEST]);
       return storedCheckpoint(row);
     },
-    /** Uses the durable session: an entry that names a blob must find it after a crash. Existing blobs stay. */
+    /**
+     * Uses the durable session: if a recorded entry names a blob, the blob must survive a crash. Existing blobs stay.
+     */
     async putBlob(hash, bytes) {
       await writer.query(PUT_BLOB, [project, toBuffer(hash), toBuffer(bytes)]);
     },
@@ -85,7 +90,7 @@ export function makeProjectTables(
   };
 }
 
-/** Requests the next batch while the reader processes this one. */
+/** Requests the next batch while the caller processes this one. */
 async function* readBySeq(
   connection: PostgresConnection,
   statement: Statement,
@@ -94,7 +99,7 @@ async function* readBySeq(
 ): AsyncGenerator<readonly Row[]> {
   const ask = (first: Bound): Promise<readonly Row[]> => {
     const answer = connection.query(statement, [project, first, to]);
-    // A reader that stops early never awaits the batch requested ahead.
+    // A caller that stops early never awaits the batch requested ahead.
     answer.catch(() => undefined);
     return answer;
   };

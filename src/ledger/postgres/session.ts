@@ -9,7 +9,7 @@ export interface SessionOptions {
   readonly durable: boolean;
   /** How long the server may be silent before the connection counts as lost: a cut cable sends no message. */
   readonly silenceMs: number;
-  /** Runs before any statement. Errors other than a connection loss reach the caller of the statement. */
+  /** Runs before any statement. Errors other than a connection loss are returned to the caller of the statement. */
   setUp?(client: Client): Promise<void>;
   onNotification?(channel: string, payload: string, generation: string): void;
 }
@@ -26,19 +26,19 @@ export async function openPostgresSession(
   options: SessionOptions,
   { signal, onReach, onEnd }: SessionEvents,
 ): Promise<PostgresSession> {
-  // The store creates the socket, because the driver cannot abort a connection at once.
+  // The store creates the socket, because the driver cannot abort a connection attempt at once.
   const socket = new Socket();
   const client = new Client({
     connectionString: options.url,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
-    // A slow statement has no other way to notice a cut cable.
+    // A slow statement can notice a cut cable only by keep-alives.
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: PARSERS,
     stream: () => socket,
   });
-  // Without a listener an error would end the process; pending statements learn of the loss by their rejection.
+  // Without a listener an error would end the process; pending statements are rejected anyway.
   client.on('error', () => undefined);
   let generation = '';
   client.on('notification', ({ channel, payload = '' }) => options.onNotification?.(channel, payload, generation));
@@ -64,17 +64,17 @@ export async function openPostgresSession(
 }
 
 interface SessionEvents {
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
-  /** The server has accepted the connection. */
+  /** Called when the server has accepted the connection. */
   readonly onReach: () => void;
   readonly onEnd: (session: PostgresSession) => void;
 }
 
-/** An attempt that the network swallows must not delay the next one for long. */
+/** If the network drops an attempt, the next one must start soon. */
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 10_000;
-/** A migration may wait for that of another daemon. */
+/** A migration may wait for another daemon's migration. */
 const SET_UP_MS = 15_000;
 
 async function readGeneration(client: Client): Promise<string> {
@@ -106,7 +106,7 @@ function makeSession(client: Client, socket: Socket, generation: string, silence
 
   return {
     generation,
-    /** Statements run one after another: the time limit counts from when the server has the statement. */
+    /** Statements run one after another, so the time limit starts when the server receives the statement. */
     send(statement, values, deadline) {
       const turn = waiting === 0 ? Promise.resolve() : takeTurn(last, deadline);
       waiting += 1;
@@ -126,7 +126,7 @@ function makeSession(client: Client, socket: Socket, generation: string, silence
   };
 }
 
-/** Waits for the statements before this one, up to its deadline: one of them may wait longer for a server that is gone. */
+/** Waits for the earlier statements, up to the deadline: one of them may wait longer for an unreachable server. */
 function takeTurn(earlier: Promise<unknown>, deadline: number): Promise<void> {
   if (deadline === Infinity) return earlier.then(() => undefined);
   return new Promise((resolve, reject) => {
@@ -138,7 +138,7 @@ function takeTurn(earlier: Promise<unknown>, deadline: number): Promise<void> {
   });
 }
 
-/** The statements before this one took all its time. It was not sent, and the connection is good. */
+/** Earlier statements took all the time of this one. It was not sent, and the connection is good. */
 export class TurnMissed extends Error {
   constructor() {
     super('too many statements are waiting');
@@ -147,12 +147,12 @@ export class TurnMissed extends Error {
 
 const SHORTEST_SILENCE_MS = 200;
 
-/** A large blob takes its time on a slow network: a megabyte a second is enough. */
+/** The time to send values: a slow network still transfers a megabyte a second. */
 function sendingMs(values: readonly Parameter[]): number {
   return values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length / 1000 : 0), 0);
 }
 
-/** Destroys the socket once nothing has arrived for `limitMs`. A long answer that keeps arriving is no silence. */
+/** Destroys the socket if nothing has arrived for `limitMs`. A long answer that keeps arriving is not silence. */
 function watchSilence(socket: Socket, limitMs: number): { stop(): void } {
   let received = socket.bytesRead;
   let timer: NodeJS.Timeout;
@@ -166,7 +166,7 @@ function watchSilence(socket: Socket, limitMs: number): { stop(): void } {
     received = socket.bytesRead;
     watch();
   };
-  // This process may have been busy for all that time: what has arrived meanwhile is read before it is judged.
+  // This process may have been busy for that long, so it reads pending data before it judges.
   const watch = (): void => {
     timer = setTimeout(() => setImmediate(check), limitMs);
   };

@@ -11,18 +11,19 @@ export async function applySettings(
   const [row] = rows;
   if (row === undefined || row.standby)
     throw new Error('the server is a standby, and entries are read from the primary only');
-  // A pooler answers with a process id of its own. In transaction mode it would lose settings, LISTEN and prepared statements.
+  // Detects a pooler, which answers with its own process id. In transaction mode a pooler would lose settings, LISTEN
+  // and prepared statements.
   const checked = checkStoreUrl(url);
   const accepts = checked.ok && checked.value.hasSessionPooler;
   if (!accepts && row.pid !== processIdOf(client)) throw behindPooler();
 }
 
-/** The server's BackendKeyData; the driver's types do not declare it. */
+/** The process id of the server's BackendKeyData, which the driver's types do not declare. */
 function processIdOf(client: Client): unknown {
   return 'processID' in client ? client.processID : undefined;
 }
 
-// `remote_apply` is stricter than `on`, so a server that asks for it keeps it.
+// Keeps a server's `remote_apply`, which is stricter than `on`.
 const APPLY = `
   SELECT set_config('synchronous_commit', CASE
            WHEN NOT $1::boolean THEN 'off'

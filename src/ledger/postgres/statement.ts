@@ -8,9 +8,9 @@ export type Parameter = number | string | Buffer | null;
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** May run as long as the ledger is large, so silence does not mean that the connection is lost. */
+  /** The statement may run for minutes on a large ledger, so silence does not mean that the connection is lost. */
   readonly isSlow?: true;
-  /** Waits as long as a server that answers needs to set up the session. */
+  /** The statement may wait as long as the set-up of a session takes. */
   readonly waitsForSetUp?: true;
 }
 
@@ -26,7 +26,7 @@ export function sql(name: string) {
   });
 }
 
-/** Creates the driver's query from text and name, because the driver copies a config object field by field. */
+/** Creates the driver's query from text and name, because the driver would copy a config object field by field. */
 export function createQuery(
   { name, text }: Statement,
   values: readonly Parameter[],

@@ -7,15 +7,18 @@ export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
   announce(head: Head): void;
   refresh(): void;
-  /** A process has committed; undefined if it does not say what. Returns whether the commit is known to be new. */
+  /**
+   * Handles another process's commit; undefined if the notification does not describe it. Returns whether the commit is
+   * known to be new.
+   */
   notified(announcement: Announcement | undefined): boolean;
   readonly isWatched: boolean;
   close(): void;
 }
 
 /**
- * Calls listeners with the newest head. A lost notification does no harm, because the head is read now and then, nor does
- * a false one: listeners read the entries themselves.
+ * Calls listeners with the newest head. A lost notification does no harm, because the head is also read at intervals.
+ * Nor does a false one, because listeners read the entries themselves.
  */
 export function makePostgresHeadWatch(
   connection: PostgresConnection,
@@ -45,7 +48,7 @@ export function makePostgresHeadWatch(
     newest = head;
   };
 
-  /** A notification may have named more than there is. */
+  /** Corrects a head that a notification stated too high. */
   const correct = (head: Head): void => {
     reported = Math.min(reported, head.size);
     announce(head);
@@ -113,15 +116,15 @@ export function makePostgresHeadWatch(
 
 export interface CommitNotifier {
   announce(channel: string, announcement: Announcement): void;
-  /** What was announced is sent at once. */
+  /** Sends pending announcements at once. */
   hurry(): void;
   close(): Promise<void>;
 }
 
 /**
- * NOTIFY in the transaction of an append would make all appends wait for one lock, so it follows the commit: one at a
- * time for all projects, after `LATER_MS`, or at once after `hurry`, at most once per `everyMs`. Each notification
- * costs every host a fold, so that of many commits one is enough if nobody waits for them.
+ * Notifies other processes of commits. NOTIFY in an append's transaction would serialise all appends on one lock, so it
+ * follows the commit: one at a time for all projects, after `LATER_MS`, or at once after `hurry`, at most once per
+ * `everyMs`. Each notification costs every host a fold, so one covers several commits if no process waits for them.
  */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
   const waiting = new Map<string, Announcement>();

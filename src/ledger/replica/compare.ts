@@ -3,7 +3,7 @@ import { sameBytes } from '../format/bytes.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { findHash, type Store, type StoredEntry } from '../store.ts';
 
-/** The shared store as seen from a replica. `at` is the number of the first entry that differs. */
+/** The state of the shared store compared with a replica. `at` is the number of the first entry that differs. */
 export type ReplicaComparison =
   | 'same'
   | { readonly kind: 'ahead' | 'behind'; readonly size: number; readonly replicaSize: number }
@@ -11,7 +11,10 @@ export type ReplicaComparison =
 
 type Readable = Pick<Store, 'head' | 'hashes'>;
 
-/** `behind`: the shared store has lost entries that the replica has. Reads three hashes if nothing is wrong. */
+/**
+ * Compares the shared store with a replica. `behind`: the shared store has lost entries that the replica has. Reads
+ * three hashes if nothing is wrong.
+ */
 export async function compareWithReplica(shared: Readable, replica: Readable): Promise<ReplicaComparison> {
   const { size: replicaSize } = await replica.head();
   const { size } = await shared.head();
@@ -22,7 +25,7 @@ export async function compareWithReplica(shared: Readable, replica: Readable): P
   return { kind: size > replicaSize ? 'ahead' : 'behind', size, replicaSize };
 }
 
-/** An entry's hash covers all entries before it, so the first difference is found by halving. */
+/** Finds the first difference by binary search, because an entry's hash covers all entries before it. */
 async function findFork(a: Readable, b: Readable, end: number): Promise<number> {
   let same = 0;
   let differs = end;
@@ -40,7 +43,7 @@ async function isSameAt(a: Readable, b: Readable, size: number): Promise<boolean
   return left !== undefined && right !== undefined && sameBytes(left, right);
 }
 
-/** Why a ledger with this replica must not go on, or undefined if the shared store contains the replica. */
+/** Why a ledger with this replica must not be used; undefined if the shared store contains the whole replica. */
 export function lossProblem(found: ReplicaComparison): Problem | undefined {
   if (found === 'same' || found.kind === 'ahead') return undefined;
   if (found.kind === 'forked') {
@@ -51,7 +54,7 @@ export function lossProblem(found: ReplicaComparison): Problem | undefined {
   return ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE);
 }
 
-/** What a shared store has lost, as far as the replica of this machine shows. */
+/** Reports what a shared store has lost, compared with this machine's replica. */
 export async function findLoss({ parts }: Pick<Store, 'parts'>): Promise<Problem | undefined> {
   return parts && lossProblem(await compareWithReplica(parts.shared, parts.replica));
 }
@@ -60,12 +63,12 @@ const COMPARE = 'See the first difference: baton store compare. Nothing is writt
 
 export interface LedgerDifference {
   readonly at: number;
-  /** Undefined if that ledger ends before. */
+  /** Undefined if the left ledger ends before this entry. */
   readonly left: StoredEntry | undefined;
   readonly right: StoredEntry | undefined;
 }
 
-/** The first entry that differs, and what each ledger has there; undefined if both are the same. */
+/** The first entry that differs, and each ledger's version of it; undefined if both ledgers are equal. */
 export async function compareLedgers(left: Store, right: Store): Promise<LedgerDifference | undefined> {
   const found = await compareWithReplica(left, right);
   if (found === 'same') return undefined;

@@ -96,7 +96,7 @@ describe('what a shared ledger has lost', () => {
     expect(await appendMissing(restored, replica, options)).toMatchObject({ ok: true, entries: 0 });
   });
 
-  it('is put back once although two hosts try at the same time', async () => {
+  it('is put back once even if two hosts try at the same time', async () => {
     const { store } = await recorded();
     const [one, two, restored] = [new MemoryStore(), new MemoryStore(), new MemoryStore()];
     for (const replica of [one, two]) await copyLedger(store, replica, options);
@@ -142,7 +142,7 @@ function row(found: StoredEntry | undefined): StoredEntry {
   return found;
 }
 
-/** Goes away after some commits. */
+/** A store that becomes unavailable after some commits. */
 class InterruptedStore extends MemoryStore {
   left = 0;
 

@@ -21,8 +21,8 @@ export type CopiedLedger =
   | Failure;
 
 /**
- * Copies a ledger hash for hash: entries, notes and blobs unchanged, tiles computed from the entries. Continues a copy
- * that was interrupted. Every note must state the tree of the copied entries, so the copy ends with the same root.
+ * Copies a ledger hash for hash: entries, notes and blobs unchanged, tiles computed from the entries. Continues an
+ * interrupted copy. Every note must state the tree of the copied entries, so the copy ends with the same root.
  */
 export async function copyLedger(from: Store, to: Store, options: CopyOptions): Promise<CopiedLedger> {
   const wrong = await copyBlobs(from, to, options.sha256);
@@ -32,14 +32,16 @@ export async function copyLedger(from: Store, to: Store, options: CopyOptions): 
   return copied.ok && copied.head.size > end.size ? { ok: false, problem: differs(end.size + 1) } : copied;
 }
 
-/** Puts the end of a replica back into a shared store that has lost it: same bytes, same notes, and the blobs that the replica has. */
+/**
+ * Restores the end of a replica in a shared store that has lost it: same bytes, same notes, and the replica's blobs.
+ */
 export async function appendMissing(shared: Store, replica: Store, options: CopyOptions): Promise<CopiedLedger> {
   const { size } = await shared.head();
   await putBlobsOf(replica, shared, size + 1);
   return copyCommits(replica, shared, await replica.head(), options);
 }
 
-/** Blobs are on the machine that stored them: after a loss each host puts back what it has. */
+/** Each host has only the blobs that it stored, so after a loss each host restores its own. */
 export async function putBlobsOf(replica: Store, shared: Store, from: number): Promise<void> {
   for await (const batch of replica.entries({ from })) {
     for (const { bytes } of batch) {
@@ -62,7 +64,7 @@ async function copyBlobs(from: Store, to: Store, sha256: Sha256): Promise<Proble
   return undefined;
 }
 
-/** Copies commits up to `end`. Another writer that copies the same at the same time does no harm. */
+/** Copies commits up to `end`. Another writer that copies the same commits at the same time does no harm. */
 export async function copyCommits(
   from: Pick<Store, 'entries' | 'head' | 'hashes'>,
   to: Store,
@@ -95,7 +97,7 @@ async function findStart(to: Store, sha256: Sha256): Promise<WalkPosition | unde
   return size === 0 ? { head: GENESIS, frontier: new Frontier(sha256) } : findPosition(to, sha256, size);
 }
 
-/** Collects rows to commits of a bounded size that end with a note. */
+/** Collects rows into commits of a bounded size that end with a note. */
 class Copy {
   readonly #sha256: Sha256;
   readonly #frontier: Frontier;
@@ -116,7 +118,7 @@ class Copy {
     return { head: this.#head, frontier: this.#frontier };
   }
 
-  /** Ends with the first problem. */
+  /** Yields commits; stops after the first problem. */
   async *commits(from: Pick<Store, 'entries'>, to: number): AsyncGenerator<Commit | Problem> {
     for await (const batch of from.entries({ from: this.#head.size + 1, to })) {
       for (const row of batch) {

@@ -14,7 +14,7 @@ import { drafts } from './replica.cases.ts';
 import { makeReplicatedStore } from './replicated-store.ts';
 
 const MILLION = 1_000_000;
-/** Nobody waits for a copy, as for a commit. */
+/** Longer limits than for a commit, because no caller waits for a copy. */
 const PATIENT = { patienceMs: 30_000, silenceMs: 30_000 };
 
 it('a million entries move from SQLite to PostgreSQL and back with one root, and a host restarts as fast as with a hundred', async () => {
@@ -43,7 +43,7 @@ it('a million entries move from SQLite to PostgreSQL and back with one root, and
   await local.close();
   expect(roots).toEqual([verified, verified]);
 
-  // The file of the moved project is the replica of the shared one; the first start reads it as a whole.
+  // The moved project's file is the replica of the shared ledger; the first start reads it as a whole.
   await timed('first start', () => start(from, url));
   using few = new TestFolder();
   const fewUrl = await server.createDatabase();
@@ -55,7 +55,7 @@ it('a million entries move from SQLite to PostgreSQL and back with one root, and
   expect(large).toBeLessThan(2 * small);
 }, 1_200_000);
 
-/** What a daemon does for a project before it decides anything: opens the replica and the shared store, and compares. */
+/** Does what a daemon does before its first decision: opens the replica and the shared store, and compares them. */
 async function start(folder: TestFolder, url: string, entries = 0): Promise<void> {
   const place = { project: 'demo', ledger: folder.ledger, outside: folder.outside, key: '' };
   const replica = await openReplica(place, { verifier: nodeVerifier, signer: testSigner() });

@@ -17,7 +17,7 @@ import { detachReplica } from './replica-mark.ts';
 import { contentOf, drafts } from './replica.cases.ts';
 import { makeReplicatedStore } from './replicated-store.ts';
 
-/** A part of the third entry, which may also be in pages that are no longer used. */
+/** A part of the third entry, which may also occur in unused pages of the file. */
 const OLD = 'Schritt 2 ';
 let server: PostgresServer;
 
@@ -67,7 +67,7 @@ describe('the file of a replica', () => {
     await recordSome(folder, shared);
     expect(existsSync(`${folder.ledger}.unsynced`)).toBe(false);
     const bytes = readFileSync(folder.ledger);
-    // A changed byte in an old entry, which a check of the end does not find.
+    // Changes a byte in an old entry, which a check of the end does not find.
     for (let at = bytes.indexOf(OLD); at >= 0; at = bytes.indexOf(OLD)) bytes[at] = 0x41;
     writeFileSync(folder.ledger, bytes);
     const near = await open(folder);

@@ -12,7 +12,7 @@ export type OpenedReplica =
   | {
       readonly ok: true;
       readonly store: SqliteStore;
-      /** The file was damaged and set aside; the new replica is empty, and filled from the shared store. */
+      /** The file was damaged and set aside; the new replica is empty and will be filled from the shared store. */
       readonly setAside?: { readonly path: string; readonly problem: Problem };
     }
   | Failure;
@@ -23,9 +23,9 @@ export interface ReplicaKeys {
 }
 
 /**
- * Opens the replica of a shared ledger: the file that a local ledger would have, not synced. A killed process loses
- * nothing, since the system has the pages; a machine that loses power may lose any of them. So the file is checked at
- * its end, and as a whole if the machine was restarted before the file was closed.
+ * Opens the replica of a shared ledger: the same file as a local ledger, but not synced. A killed process loses
+ * nothing, because the system has the pages; a machine that loses power may lose any page. So the end of the file is
+ * checked, and the whole file if the machine was restarted before the file was closed.
  */
 export async function openReplica(place: LedgerPlace, trust: ReplicaKeys): Promise<OpenedReplica> {
   const opened = await open(place);
@@ -53,13 +53,13 @@ async function open(place: LedgerPlace): Promise<OpenedReplica> {
   const { store } = opened;
   const close = async (): Promise<void> => {
     await store.close();
-    // Closing has synced the file.
+    // Closing has synced the file, so the mark is removed.
     rmSync(unsyncedPath(place), { force: true });
   };
   return { ok: true, store: { ...store, close } };
 }
 
-/** A damaged file may also make SQLite throw. */
+/** SQLite may also throw on a damaged file. */
 async function findDamage(
   store: SqliteStore,
   { project }: LedgerPlace,
@@ -71,7 +71,7 @@ async function findDamage(
     const recognized = await recognizeReplica(store, { ...trust, project }, whole);
     if (!recognized.ok) return recognized.problem;
     const { position, keyring, marked } = recognized;
-    // What was verified now need not be verified again when the ledger is opened.
+    // Moves the mark, so that opening the ledger does not verify the same entries again.
     if (position.head.size > marked.size) {
       const place = { head: position.head, root: position.frontier.root() };
       await saveMark(store, { ...trust, sha256, project }, place, keyring.trusted);
@@ -91,7 +91,7 @@ function setAside({ ledger }: LedgerPlace): string {
   return path;
 }
 
-/** Holds the boot id of the machine while the replica has changes that are not synced. */
+/** The file that holds the machine's boot id while the replica has unsynced changes. */
 function unsyncedPath({ ledger }: LedgerPlace): string {
   return `${ledger}.unsynced`;
 }
@@ -105,7 +105,7 @@ function wasPowerLost(place: LedgerPlace): boolean {
   return existsSync(path) && readFileSync(path, 'utf8') !== bootId();
 }
 
-/** Empty on systems without one: a replica is then only checked at its end. */
+/** The boot id; empty on systems without one, whose replicas are only checked at their end. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -114,5 +114,5 @@ function bootId(): string {
   }
 }
 
-/** A durable commit does not wait for a process that has locked the replica. */
+/** Short, because a durable commit does not wait for a process that has locked the replica. */
 const LOCK_TIMES = { waitMs: 500, knownMs: 20, noticeMs: 400 };

@@ -27,7 +27,7 @@ export type RecognizedReplica =
   | Failure;
 
 /**
- * Checks that a replica is intact at its end: everything since its mark, and that a key which its chain trusts has
+ * Checks that the end of a replica is intact: everything since its mark, and that a key which its chain trusts has
  * signed its last checkpoint. Without a mark, or with `whole`, everything is checked.
  */
 export async function recognizeReplica(replica: Store, trust: ReplicaTrust, whole = false): Promise<RecognizedReplica> {
@@ -54,7 +54,7 @@ export async function recognizeReplica(replica: Store, trust: ReplicaTrust, whol
   return { ok: true, position: walk.position, keyring, marked };
 }
 
-/** Undefined if the tree in the replica is not the one that was marked. */
+/** Returns undefined if the tree in the replica differs from the marked one. */
 async function findStart(
   replica: Store,
   { verifier }: ReplicaTrust,

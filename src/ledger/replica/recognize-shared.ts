@@ -18,7 +18,10 @@ export type RecognizedShared =
     }
   | Failure;
 
-/** The shared ledger must contain the replica of this machine. Only what is newer is verified, and added to the replica. */
+/**
+ * Requires that the shared ledger contains this machine's replica. Verifies only newer entries, and adds them to the
+ * replica.
+ */
 export async function recognizeWithReplica(
   what: ReplicaTrust & { readonly signer: Signer },
   parts: StoreParts,

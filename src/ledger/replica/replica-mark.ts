@@ -7,9 +7,9 @@ import { findSnapshot, type SnapshotSigner, storeSnapshot } from '../snapshots-a
 import type { Head, Store } from '../store.ts';
 
 /**
- * A snapshot in the replica: the tree at an entry, and the keys that the chain trusts there, signed by this machine. It
- * is where the next start begins to verify. Without it, a start would read every entry to find the keys of other hosts:
- * an index of key entries would cost every append, and a replica has the schema of a local ledger.
+ * The name of a snapshot in the replica: the tree at an entry and the keys that the chain trusts there, signed by this
+ * machine. The next start verifies from there. Without the mark, a start would read every entry to find other hosts'
+ * keys: an index of key entries would cost every append, and a replica has the schema of a local ledger.
  */
 export const REPLICA_MARK = 'replica-1';
 
@@ -26,11 +26,11 @@ export async function saveMark(
 ): Promise<void> {
   const keys = trusted.map((key) => renderKey(by.sha256, key));
   const text = JSON.stringify({ root: toBase64(root), keys });
-  // Derived data: without it, the next start takes longer.
+  // The mark is derived data: without it, the next start takes longer.
   await storeSnapshot(replica, by, REPLICA_MARK, head, new TextEncoder().encode(text));
 }
 
-/** Undefined if there is none, or this machine has not signed it. */
+/** Returns undefined if there is no mark, or this machine has not signed it. */
 export async function findMark(
   replica: Store,
   trust: { readonly project: string; readonly verifier: Verifier; readonly publicKey: Uint8Array },
@@ -51,12 +51,15 @@ function readKey(sha256: Sha256, text: unknown): NoteKey | undefined {
   return key.ok ? key.value : undefined;
 }
 
-/** Whether the store is a replica: another process must not write to it, and it lacks blobs that no one here has read. */
+/**
+ * Reports whether the store is a replica. Other processes must not write to a replica, and it lacks blobs that this
+ * host has not read.
+ */
 export async function isReplica(store: Pick<Store, 'snapshotNames'>): Promise<boolean> {
   return (await store.snapshotNames()).includes(REPLICA_MARK);
 }
 
-/** Makes a replica a ledger of its own, after `copyLedger` has completed it. */
+/** Converts a replica to an independent ledger, after `copyLedger` has completed it. */
 export async function detachReplica(replica: Store): Promise<void> {
   await replica.dropSnapshot(REPLICA_MARK);
 }

@@ -12,11 +12,13 @@ const ENTRIES_PER_MARK = 1_000;
 
 interface VerifiedCommit {
   readonly commit: Commit;
-  /** The keys that the chain trusts after it. */
+  /** The trusted keys after the commit. */
   readonly keys: readonly NoteKey[];
 }
 
-/** Adds verified commits to the replica, in order. Never fails its caller: a full disk must not fail a durable commit. */
+/**
+ * Adds verified commits to the replica, in order. Never fails its caller: a full disk must not fail a durable commit.
+ */
 export class ReplicaWriter {
   readonly #parts: StoreParts;
   readonly #signer: SnapshotSigner;
@@ -37,10 +39,10 @@ export class ReplicaWriter {
     return this.#problem;
   }
 
-  /** Writes when the answers of the commit are out: they do not need the replica. */
+  /** Queues a commit. It is written after the commit's callers are answered, because they do not need the replica. */
   add(commit: Commit, keys: readonly NoteKey[]): void {
     this.#newest = { commit, keys };
-    // What does not fit is read from the shared store later.
+    // Commits that do not fit are read from the shared store later.
     if (this.#queue.length < LEDGER_LIMITS.entriesPerBatch) this.#queue.push(this.#newest);
     this.#writing ??= this.#write();
   }
@@ -69,7 +71,7 @@ export class ReplicaWriter {
     const appended = await replica.append(commit);
     if (appended.ok) return undefined;
     if ('problem' in appended) return appended.problem;
-    // An earlier write failed: what is missing comes from the shared store.
+    // After a failed write, missing commits are read from the shared store.
     const { size, entries } = { ...commit.checkpoint, ...commit };
     const last = entries.at(-1) ?? entries[0];
     const copied = await copyCommits(shared, replica, { size, hash: last.hash }, this.#signer);

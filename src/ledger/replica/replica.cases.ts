@@ -5,7 +5,7 @@ import { KEY_REVOKED, renderProjectKey } from '../verify/keyring.ts';
 import { nodeSha256 } from '../writer/keys.ts';
 import { testDraft, testSigner } from '../writer/ledger.cases.ts';
 
-/** A digest of everything that a copy of a ledger has to have in common with it, and how many entries it has. */
+/** A digest of everything that a copy must have in common with its ledger, and the number of entries. */
 export async function contentOf(store: Store): Promise<string> {
   const digest = createHash('sha256');
   let count = 0;

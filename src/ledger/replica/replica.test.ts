@@ -20,7 +20,7 @@ describeStore('replicated', async () => {
   const [shared, replica] = [new MemoryStore(), new MemoryStore()];
   const store = makeReplicatedStore(shared, replica);
   let commits = 0;
-  /** The replica has every first commit, as if a later one had failed. */
+  /** Copies only the first commit to the replica, as if a later write had failed. */
   const append = async (commit: Commit): Promise<Appended> => {
     const appended = await store.append(commit);
     commits += 1;
@@ -63,7 +63,7 @@ describe('the replica of a ledger', () => {
     expect(await contentOf(replica)).toEqual(await contentOf(shared));
   });
 
-  it('is where the next start begins', async () => {
+  it('is where the next start begins to verify', async () => {
     const shared = new CountingStore();
     const replica = new CountingStore();
     const store = makeReplicatedStore(shared, replica);
@@ -112,7 +112,7 @@ describe('the replica of a ledger', () => {
 });
 
 describe('verify of a replica', () => {
-  it('reports blobs that only the shared store has, and misses no outside checkpoint', async () => {
+  it('reports blobs that only the shared store has, and requires no outside checkpoint', async () => {
     const shared = new MemoryStore();
     const [here, there] = await openHosts(shared);
     const blob = await storeTextBlob(there.ledger.store, nodeSha256, 'the end of a log');
@@ -144,7 +144,7 @@ describe('a shared ledger that lost its end', () => {
     expect(await openLedger(options())).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
   });
 
-  it('is not opened either after others wrote on', async () => {
+  it('is not opened even after others have written more', async () => {
     const { rows, replica, options } = await recorded(300);
     rows.entries.splice(251);
     rows.tiles.splice(0);
@@ -179,11 +179,12 @@ describe('a host whose key is revoked', () => {
     expect(verified.ok && verified.keys).toHaveLength(1);
   });
 
-  it('is refused by the others if it writes nevertheless', async () => {
+  it('is refused by the others if it still writes', async () => {
     const shared = new MemoryStore();
     const [here, there] = await openHosts(shared);
     await record(here.ledger, [revocationOf(2)]);
-    // A program that ignores the revocation: it opens the ledger with the key of another host, and signs with its own.
+    // Simulates a program that ignores the revocation: it opens the ledger with another host's key and signs with its
+    // own.
     let signer = testSigner(1);
     const liar = await openTestLedger({
       store: shared,
@@ -249,7 +250,7 @@ class FailingStore extends MemoryStore {
   }
 }
 
-/** Counts the entries that it gives out. */
+/** Counts the entries that are read from it. */
 class CountingStore extends MemoryStore {
   read = 0;
 

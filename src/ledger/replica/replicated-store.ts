@@ -1,12 +1,13 @@
 import type { Range, Store } from '../store.ts';
 
 /**
- * A shared store with a replica of it on this machine. Writing, and everything about the end of the chain, is the shared
- * store's. What the replica has is read from it: a range that goes beyond it continues in the shared store. The ledger
- * fills the replica, since only it knows what is verified. Snapshots are derived data and stay on this machine.
+ * A shared store with a replica on this machine. Writes, and reads of the end of the chain, go to the shared store.
+ * Other reads use the replica as far as it reaches; a range beyond it continues in the shared store. The ledger fills
+ * the replica, since only the ledger knows which entries are verified. Snapshots are derived data and stay on this
+ * machine.
  */
 export function makeReplicatedStore(shared: Store, replica: Store): Store {
-  /** A replica that cannot be read has nothing: the shared store answers. */
+  /** A replica that cannot be read counts as empty, so the shared store answers. */
   const extent = (): Promise<number> =>
     replica.head().then(
       ({ size }) => size,
@@ -64,7 +65,7 @@ export function makeReplicatedStore(shared: Store, replica: Store): Store {
     },
   };
 
-  /** The shared store has it: a full disk on this machine must not fail the caller. */
+  /** The shared store has the blob: a full disk on this machine must not fail the caller. */
   async function keepBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void> {
     await replica.putBlob(hash, bytes).catch(() => undefined);
   }

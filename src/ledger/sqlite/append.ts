@@ -19,7 +19,7 @@ export class SqliteAppender {
   readonly #entry: StatementSync;
   readonly #entries: StatementSync;
   readonly #tile: StatementSync;
-  /** Undefined if the last read failed. */
+  /** The cached head; undefined if the last read failed. */
   #head: Head | undefined;
 
   constructor(db: DatabaseSync, path: string, reader: SqliteReader) {
@@ -36,7 +36,7 @@ export class SqliteAppender {
     this.#tile = db.prepare('INSERT INTO tile (level, "index", hash) VALUES (?, ?, ?)');
   }
 
-  /** Writes all or nothing. Throws if another process holds a lock; nothing is written then. */
+  /** Writes all or nothing. Throws if another process holds a lock; in that case nothing is written. */
   append(commit: Commit): Appended {
     const before = (this.#head ??= this.#reader.head());
     if (!isSame(before, commit.after)) return { ok: false, conflict: before };
@@ -75,7 +75,10 @@ export class SqliteAppender {
     }
   }
 
-  /** SQLite would keep writing into a deleted file. The check costs a hundredth of a commit, so it is not made each time. */
+  /**
+   * Reports whether the file still exists at its path, since SQLite would keep writing into a deleted file. The check
+   * costs a hundredth of a commit, so not every commit makes it.
+   */
   #isInPlace(): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#inPlaceMs < INODE_CHECK_MS) return true;

@@ -15,7 +15,7 @@ type Take = (db: DatabaseSync) => void;
 
 const writes: Take = (db) => db.exec('BEGIN IMMEDIATE');
 const hasWritten: Take = (db) => db.exec("BEGIN; INSERT INTO snapshot VALUES ('x', 0, zeroblob(32), x'00')");
-/** Nobody can do this while Baton has the file open. */
+/** A lock that other processes cannot take while Baton has the file open. */
 const wantsAll: Take = (db) => db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
 
 async function openStore(folder: TestFolder): Promise<SqliteStore> {
@@ -33,7 +33,7 @@ function lock(folder: TestFolder, take: Take): Disposable {
   return { [Symbol.dispose]: () => db.close() };
 }
 
-/** The longest that the event loop stood still while the work went on. */
+/** The longest time for which the event loop was blocked during the work. */
 async function longestStop(work: Promise<unknown>): Promise<number> {
   let isDone = false;
   void work.finally(() => (isDone = true));
@@ -69,7 +69,7 @@ describe.each([
         store.dropSnapshot('s').catch((error: unknown) => error),
       ];
       const all = Promise.all(writes);
-      // SQLite's own wait would stop the loop for as long as the lock is waited for.
+      // SQLite's own wait would block the event loop until the lock is free.
       expect(await longestStop(all)).toBeLessThan(WAIT_MS);
       for (const answer of await all) {
         expect(answer).toMatchObject({
@@ -134,7 +134,7 @@ it('answers quickly once the file is known to be locked, and waits again after a
   };
   const held = lock(folder, writes);
   expect(await write()).toBeGreaterThanOrEqual(WAIT_MS - 1);
-  // The fastest of three: a busy machine may delay any one of them.
+  // The fastest of three, because a busy machine may delay any of them.
   expect(Math.min(await write(), await write(), await write())).toBeLessThan(WAIT_MS);
   held[Symbol.dispose]();
   await write();

@@ -11,14 +11,16 @@ export interface LockTimes {
   readonly noticeMs: number;
 }
 
-/** Shorter than a supervisor waits for an answer, so that it receives the reason and keeps its message. */
+/** Shorter than a supervisor's timeout, so that the supervisor receives the reason and keeps its message. */
 export const LOCK_TIMES: LockTimes = { waitMs: 2500, knownMs: 200, noticeMs: 800 };
 
 export function scaleLockTimes(waitMs: number): LockTimes {
   return { waitMs, knownMs: Math.ceil(waitMs / 12), noticeMs: Math.ceil(waitMs / 3) };
 }
 
-/** Waits for locks asynchronously: SQLite's busy timeout would block the whole process. `work` must do all or nothing. */
+/**
+ * Waits for locks asynchronously: SQLite's busy timeout would block the whole process. `work` must do all or nothing.
+ */
 export class LockWait {
   readonly #path: string;
   readonly #times: LockTimes;
@@ -124,7 +126,7 @@ export function databaseReplaced(path: string): Problem {
   );
 }
 
-/** Another process holds a lock; nothing was read or written. */
+/** Reports whether another process holds a lock; in that case nothing was read or written. */
 export function isBusy(error: unknown): boolean {
   const code = codeOf(error) % 256;
   return code === BUSY || code === PROTOCOL;
@@ -135,7 +137,7 @@ export function isDamaged(error: unknown): boolean {
   return code === CORRUPT || code === NOTADB;
 }
 
-/** The store is at fault, not the data: no other write would succeed either. */
+/** Reports whether the store is at fault, not the data: every other write would fail too. */
 export function isStoreFault(error: unknown): boolean {
   return STORE_FAULTS.has(codeOf(error) % 256);
 }
@@ -154,7 +156,7 @@ function codeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
 
-/** Errors of Node: the lock beside the database is a plain file. */
+/** Matches errors of Node, because the lock beside the database is a plain file. */
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -56,7 +56,7 @@ function migrations(): { readonly number: number; readonly sql: string }[] {
     .map((name) => ({ number: Number(name.slice(0, 4)), sql: readFileSync(join(folder, name), 'utf8') }));
 }
 
-/** Reports faults that reading entries would not show: damaged pages, missing triggers, tiles beyond the entries. */
+/** Returns faults that reading entries would not show: damaged pages, missing triggers, tiles beyond the entries. */
 export function findSqliteFaults(db: DatabaseSync): readonly string[] {
   return [...damagedPages(db), ...wrongSchema(db), ...strayTiles(db)];
 }
@@ -70,7 +70,7 @@ function damagedPages(db: DatabaseSync): string[] {
     .map((line) => `SQLite finds the file damaged: ${line}`);
 }
 
-/** The schema must be exactly what the migrations create: a missing or additional trigger is a finding. */
+/** Compares the schema with what the migrations create: a missing or additional trigger is a fault. */
 function wrongSchema(db: DatabaseSync): string[] {
   const fresh = new DatabaseSync(':memory:');
   migrateSqlite(fresh, ':memory:');

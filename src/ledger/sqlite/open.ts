@@ -29,7 +29,7 @@ export function openSqliteStore(path: string, options: SqliteStoreOptions): Open
   }
 }
 
-/** Throws if the file is locked; nothing has changed then. */
+/** Throws if the file is locked; in that case nothing has changed. */
 function open(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   return options.mode === 'write' ? openWriter(path, options) : openReader(path, options);
 }
@@ -84,7 +84,7 @@ function prepareWriter(
 ): Problem | undefined {
   const synchronous = isUnsynced ? 'OFF' : 'FULL';
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
-  // Without this, REPLACE would delete rows past the triggers that refuse it.
+  // Without this setting, REPLACE would delete rows without running the triggers that refuse a delete.
   db.exec('PRAGMA recursive_triggers = ON');
   return migrateSqlite(db, path);
 }

@@ -15,7 +15,7 @@ import type { LockWait } from './lock-wait.ts';
 
 export type SqliteReader = ReturnType<typeof makeSqliteReader>;
 
-/** Reads in batches wait for a lock; the others throw, and their callers wait. */
+/** Batch reads wait for a lock; other reads throw, and their callers wait. */
 export function makeSqliteReader(db: DatabaseSync, wait: LockWait) {
   const head = db.prepare('SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1');
   const entries = db.prepare(
@@ -32,7 +32,9 @@ export function makeSqliteReader(db: DatabaseSync, wait: LockWait) {
   const snapshot = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?');
   const snapshotNames = db.prepare('SELECT name FROM snapshot ORDER BY name');
 
-  /** Each batch is a separate query: a slow reader never pins an old version of the file, which would let the WAL grow. */
+  /**
+   * Each batch is a separate query: a slow reader never pins an old version of the file, which would let the WAL grow.
+   */
   async function* readBySeq(statement: StatementSync, { from, to = HIGHEST }: Range, limit: number) {
     for (let next = from; ;) {
       const rows: StoredRow[] = await wait.run(() => statement.all(next, to, limit));

@@ -40,7 +40,7 @@ describe('the file of a ledger', () => {
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
     renameSync(folder.ledger, `${folder.ledger}.moved`);
-    // In a storm of commits it is not looked for at each of them.
+    // Not every commit checks that the file exists, so this appends until one does.
     let refused: AppendResult | undefined;
     while (refused === undefined) {
       const answer = await ledger.append([testDraft(2)]);
@@ -76,7 +76,7 @@ describe('the file of a ledger', () => {
     expect(() => db.exec(`UPDATE ${table} SET ${column} = ${column}`)).toThrow('append-only: UPDATE');
     expect(() => db.exec(`DELETE FROM ${table}`)).toThrow('append-only: DELETE');
     const replace = (): void => db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${table} LIMIT 1`);
-    // A blob that is there already is passed over without a word, since two callers may keep the same one.
+    // Inserting an existing blob is ignored without an error, since two callers may store the same one.
     expect(table === 'blob' ? 'ignored' : complaintOf(replace)).toMatch(/ignored|append-only/);
     db.close();
     expect(toHex((await ledger.store.head()).hash)).toBe(before);
@@ -140,13 +140,13 @@ describe('a second writer', () => {
 });
 
 describe('a writer that ignores the lock', () => {
-  it('is met as a conflict, and then found out', async () => {
+  it('causes a conflict, and is then detected', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     const db = new DatabaseSync(folder.ledger);
     db.exec(`INSERT INTO entry VALUES (2, zeroblob(32), NULL, zeroblob(9))`);
     db.close();
-    // The entry has no checkpoint, so there is nothing to catch up with, and nothing goes on.
+    // The foreign entry has no checkpoint, so catching up adds nothing and appends stay refused.
     for (let i = 0; i < 2; i += 1) expect((await ledger.append([testDraft(i)])).ok).toBe(false);
     expect((await verifyLedger(ledger.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(false);
     await ledger.close();
@@ -155,7 +155,7 @@ describe('a writer that ignores the lock', () => {
 });
 
 describe('readers', () => {
-  it('follow the commits of another process without asking again and again', async () => {
+  it('follow the commits of another process without polling', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     const reader = folder.openStore('read');
@@ -184,7 +184,7 @@ describe('readers', () => {
     await ledger.close();
   });
 
-  it(`meet no error and no gap while 100 callers write: ${READERS} processes`, async () => {
+  it(`see no error and no gap while 100 callers write: ${READERS} processes`, async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(0)]);
@@ -238,7 +238,7 @@ describe('a backup', () => {
 });
 
 describe('the WAL', () => {
-  it('is copied back after a moment without writes', async () => {
+  it('is copied back after a short time without writes', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(
@@ -252,7 +252,7 @@ describe('the WAL', () => {
 });
 
 describe('the outside checkpoint', () => {
-  it('is the newest one after the event loop has turned', async () => {
+  it('is written after one turn of the event loop', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     for (let i = 0; i < 12; i += 1) {

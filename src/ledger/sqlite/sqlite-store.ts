@@ -9,21 +9,21 @@ import { makeSqliteReader } from './read.ts';
 import { SqliteHeadWatch } from './watch.ts';
 
 export interface SqliteStoreOptions {
-  /** Any number of readers, which change nothing; one writer. */
+  /** Any number of readers, which change nothing, and one writer. */
   readonly mode: 'write' | 'read';
-  /** The WAL is copied back into the file after this time without a commit, so that no commit waits for it. */
+  /** After this time without a commit the WAL is copied back into the file, so that no commit waits for the copy. */
   readonly idleMs?: number;
   readonly lockTimes?: LockTimes;
-  /** Nothing waits for the disk until the file is closed: for a replica, whose entries are durable elsewhere. */
+  /** Skips syncing until the file is closed. For a replica, whose entries are durable elsewhere. */
   readonly isUnsynced?: boolean;
   /**
-   * For a reader that must not create a file: a plain reader leaves an empty WAL and its index behind. Only while no
-   * process writes, since the reader neither locks the file nor sees changes.
+   * For a reader that must not create a file: a plain reader leaves an empty WAL and its index behind. Allowed only
+   * while no process writes, since the reader neither locks the file nor sees changes.
    */
   readonly isAtRest?: boolean;
 }
 
-/** Also copies the file, as it is at some moment during the call, while writing continues. */
+/** A store that can also copy its file, as of some moment during the call, while writing continues. */
 export interface SqliteStore extends Store {
   readonly path: string;
   backupTo(path: string): Promise<void>;
@@ -48,14 +48,14 @@ export function makeSqliteStore(
   const copyBack = (): void => {
     idle = undefined;
     try {
-      // Passive: copies what it can without blocking readers or writers.
+      // PASSIVE copies as much as possible without blocking readers or writers.
       if (db.isOpen) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
       // The disk is full. The data is safe in the WAL, and the next idle timer tries again.
     }
   };
 
-  /** Every write except a commit. Its outcome counts for the health, unless the data is at fault. */
+  /** Runs every write except a commit. Its outcome determines the health, unless the data is at fault. */
   const write = async <T>(work: () => T, waitMs?: number): Promise<T> => {
     try {
       const value = await writes.run(work, waitMs);
@@ -149,7 +149,7 @@ function sizeOf({ entries }: Commit): number {
   return entries.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** Infinity if the file system reports no free space; then only the write shows whether it fits. */
+/** Returns Infinity if the file system reports no free space; then only the write shows whether it fits. */
 function freeBytes(path: string): number {
   try {
     const { bavail, bsize } = statfsSync(path);

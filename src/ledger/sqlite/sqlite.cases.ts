@@ -9,7 +9,7 @@ import { type OpenedLedger, openLedger } from '../writer/open.ts';
 import { openSqliteStore } from './open.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 
-/** A folder that goes away with `using`, and the ledger's files in it. */
+/** A folder for the files of a ledger, removed on disposal. */
 export class TestFolder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'baton-ledger-'));
   readonly ledger = join(this.path, 'ledger.db');
@@ -25,7 +25,7 @@ export class TestFolder implements Disposable {
     return opened.store;
   }
 
-  /** The answer of opening for writing; the store is closed where it is a refusal. */
+  /** Opens for writing and returns the answer; closes the store if opening is refused. */
   async tryOpen(changes: Partial<LedgerOptions> = {}): Promise<OpenedLedger> {
     const store = this.openStore('write');
     const opened = await openLedger(testOptions({ store, outside: new OutsideCopyFile(this.outside), ...changes }));

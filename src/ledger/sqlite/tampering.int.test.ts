@@ -14,9 +14,9 @@ import { TestFolder } from './sqlite.cases.ts';
 
 const ENTRIES = 260;
 const COMMIT = 65;
-/** `npm run faults` changes every single byte; here it is every 192nd, another one in each entry, and every 16th in the long lane. */
+/** The distance between changed bytes; the offset differs from entry to entry. `npm run faults` changes every byte. */
 const STRIDE = process.env.BATON_FAULTS === 'long' ? 1 : isLongLane ? 16 : 192;
-/** Of rows that are all alike; the long lane takes each. */
+/** The step between rows that are alike; the long lane takes every row. */
 const EVERY = isLongLane ? 1 : 24;
 const isTaken = (_: unknown, i: number, all: readonly unknown[]): boolean => (all.length - 1 - i) % EVERY === 0;
 const options = { project: 'demo', verifier: nodeVerifier, allSignatures: true } as const;
@@ -24,7 +24,7 @@ const options = { project: 'demo', verifier: nodeVerifier, allSignatures: true }
 const folder = new TestFolder();
 let rows: MemoryRows;
 
-/** 260 entries, so that there is a tile; five commits, so that every signature can be checked each time. */
+/** 260 entries complete a tile; with only five commits every signature can be checked each time. */
 beforeAll(async () => {
   const ledger = await folder.open();
   const blob = new TextEncoder().encode('the end of a long log');
@@ -109,13 +109,13 @@ describe('verify', () => {
     const misses: string[] = [];
     using tamper = new Tamper();
     for (const [table, key] of TABLES) {
-      // A snapshot is derived: to delete it is allowed.
+      // A snapshot is derived data: deleting it is allowed.
       if (table === 'snapshot') continue;
       for (const row of tamper.keysOf(table, key).filter(isTaken)) {
         tamper.run(table, `DELETE FROM ${table} WHERE ${key} = ?`, row);
         const result = await tamper.verify();
         tamper.restore();
-        // The checkpoint goes with the last entry: then nothing speaks for the rest of its commit.
+        // The checkpoint is lost with the last entry, which leaves the rest of its commit unsigned.
         const first = row === ENTRIES ? (checkpointed().at(-2)?.seq ?? 0) + 1 : row;
         if (result.ok || (table === 'entry' && placeOf(result) !== first)) misses.push(`${table} ${String(row)}`);
       }
@@ -123,7 +123,7 @@ describe('verify', () => {
     expect(misses).toEqual([]);
   }, 120_000);
 
-  it('finds neighbours that changed places', async () => {
+  it('finds swapped neighbours', async () => {
     const misses: number[] = [];
     for (let i = 0; i + 1 < rows.entries.length; i += 1) {
       const [a, b] = [rows.entries[i], rows.entries[i + 1]];
@@ -142,7 +142,7 @@ describe('verify', () => {
       const isClean = size === 0 || entries.at(-1)?.note !== undefined;
       const cut = await verifyLedger(memoryOf({ entries, tiles }), { ...options, outside });
       expect(cut.ok).toBe(false);
-      // Only somebody who remembers how long it was notices a cut right behind a commit.
+      // A cut right behind a commit can only be noticed by comparing with a remembered length.
       expect((await verifyLedger(memoryOf({ entries, tiles }), options)).ok).toBe(isClean);
     }
   }, 60_000);
@@ -214,7 +214,7 @@ describe('verify', () => {
       bytes[at] = (bytes[at] ?? 0) ^ 0x10;
       writeFileSync(copy.ledger, bytes);
       const result = await verifyFile(copy);
-      // A byte in the free space of a page belongs to no column, and changes nothing.
+      // A byte in a page's free space belongs to no column and changes nothing.
       if (result.ok && !sameRows(copy)) misses += 1;
     }
     expect(misses).toBe(0);
@@ -228,7 +228,7 @@ const TABLES: readonly (readonly [table: string, key: string, columns: readonly 
   ['snapshot', 'name', ['name', 'size', 'hash', 'bytes']],
 ];
 
-/** Changes a copy of the file as somebody with SQLite at hand would: past the triggers, which are put back afterwards. */
+/** Changes a copy of the file as an attacker with SQLite would: drops the triggers, and restores them afterwards. */
 class Tamper implements Disposable {
   readonly #folder = new TestFolder();
   readonly #db: DatabaseSync;
@@ -256,7 +256,7 @@ class Tamper implements Disposable {
       .map(({ k }) => (typeof k === 'number' ? k : String(k)));
   }
 
-  /** Changes one byte: the low bit of a number, a byte in the middle of everything else. */
+  /** Changes one byte: the low bit of a number, or a byte in the middle of any other value. */
   change(table: string, key: string, row: string | number, column: string): void {
     const { value } = this.#db.prepare(`SELECT ${column} AS value FROM ${table} WHERE ${key} = ?`).get(row) ?? {};
     const changed =
@@ -304,7 +304,7 @@ class Tamper implements Disposable {
   }
 }
 
-/** The entries that end a commit. */
+/** The last entry of each commit. */
 function checkpointed(): { seq: number; note: string }[] {
   return rows.entries.flatMap(({ seq, note }) => (note === undefined ? [] : [{ seq, note }]));
 }

@@ -2,7 +2,7 @@ import { watch as watchFolder, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Head } from '../store.ts';
 
-/** Delays of head reads after a file event: the commit comes one sync after the event. */
+/** Delays of head reads after a file event, because the commit ends one sync after the event. */
 const HEAD_CHECK_DELAYS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
 
 /** Reports commits of all processes without polling: file events start a few reads of the head. */
@@ -20,7 +20,7 @@ export class SqliteHeadWatch {
     this.#readHead = readHead;
   }
 
-  /** `others`: another process may write. Commits of this process arrive through `announce`. */
+  /** `others`: whether other processes may write. Commits of this process are reported by `announce`. */
   add(listener: (head: Head) => void, others: boolean): () => void {
     // Wrapped, so that a listener added twice is removed once per call.
     const own = (head: Head): void => listener(head);

@@ -8,7 +8,10 @@ import { isBusy } from './lock-wait.ts';
 
 export type WriterLock = { readonly ok: true; readonly release: () => void } | Failure;
 
-/** One writer per file. The lock is an open transaction in its own SQLite file; the system releases it if the process dies. */
+/**
+ * Locks the file for one writer. The lock is an open transaction in a separate SQLite file; the system releases it if
+ * the process dies.
+ */
 export function lockWriter(path: string, now: Date = new Date()): WriterLock {
   const db = new DatabaseSync(`${path}.lock`, { timeout: 0 });
   try {

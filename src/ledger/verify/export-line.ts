@@ -11,7 +11,7 @@ import { leafHash } from '../format/merkle.ts';
 /** A line of an export: an entry, or the checkpoint of all entries before it. */
 export type ExportLine = { readonly hashed: HashedEntry } | { readonly checkpoint: string };
 
-/** The canonical text is JSON and is copied unchanged. */
+/** Renders the line of an entry. The canonical text is JSON and is copied unchanged. */
 export function renderEntryLine(text: string, hash: Uint8Array): string {
   return `${START}${text}${MIDDLE}${toHex(hash)}${END}`;
 }
@@ -21,7 +21,7 @@ const MIDDLE = ',"hash":"';
 const END = '"}';
 const HASH_CHARACTERS = 64;
 
-/** Undefined if the line is neither. */
+/** Returns undefined if the line is neither an entry nor a checkpoint. */
 export function parseExportLine(sha256: Sha256, line: string): ExportLine | undefined {
   const hashed = parseOwnLine(sha256, line);
   if (hashed !== undefined) return { hashed };
@@ -35,16 +35,18 @@ export function parseExportLine(sha256: Sha256, line: string): ExportLine | unde
   return other && { hashed: other };
 }
 
-/** A line exactly as it is exported: its text need not be rendered again, which takes half of the time. */
+/**
+ * Parses a line in exactly the exported form: its text need not be rendered again, which would take half of the time.
+ */
 function parseOwnLine(sha256: Sha256, line: string): HashedEntry | undefined {
   const end = line.length - END.length - HASH_CHARACTERS;
   const middle = end - MIDDLE.length;
   if (!line.startsWith(START) || !line.startsWith(MIDDLE, middle) || !line.endsWith(END)) return undefined;
   const text = line.slice(START.length, middle);
-  // Encoding would replace a lone surrogate, and the hash would be that of another text.
+  // Encoding would replace a lone surrogate and so hash another text.
   if (!text.isWellFormed()) return undefined;
   const hashed = hashText(sha256, text, parseJson(text), line.slice(end, -END.length));
-  // Another spelling of the same JSON is read below.
+  // The caller parses any other spelling of the same JSON.
   return hashed !== undefined && sameBytes(hashed.hash, hashed.stored.hash) ? hashed : undefined;
 }
 

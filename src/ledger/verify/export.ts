@@ -71,11 +71,9 @@ function bad(line: number, what: string): Parsed<never> {
 
 /**
  * Exports the ledger as NDJSON: one `{entry, hash}` per line, then the checkpoint that covers them. The canonical bytes
- * are JSON and are copied unchanged. After an added or revoked key follows the checkpoint that covers it. Entries after the
- * newest checkpoint are omitted.
- *
- * Every entry is checked before it is written, so that no invalid export leaves the machine: the export ends before the
- * first faulty entry and returns the fault.
+ * are JSON and are copied unchanged. An added or revoked key is followed by the checkpoint that covers it. Entries
+ * after the newest checkpoint are omitted. Every entry is checked before it is written: the export ends before the
+ * first faulty entry and returns the fault, so that no invalid export leaves the machine.
  */
 export async function* exportLedger(
   store: Store,

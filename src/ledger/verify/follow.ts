@@ -3,7 +3,7 @@ import type { Entry } from '../format/entry.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from '../store.ts';
 import { type LedgerFault, ledgerFault, type LedgerWalk, type WalkPosition } from './walk.ts';
 
-/** Verified commits of a store: the entries, and the same as one commit that another store can take over. */
+/** Verified commits of a store: the entries, and the same entries as one commit that another store can append. */
 export interface VerifiedCommits {
   readonly entries: readonly Entry[];
   readonly commit: Commit;
@@ -37,7 +37,10 @@ export async function* followStore(
   }
 }
 
-/** A batch may end within a commit. Its rows are read again with the next batch, unless the batch is only part of one commit. */
+/**
+ * Cuts a batch that ends within a commit. The cut rows are read again with the next batch, unless the batch is only
+ * part of one commit.
+ */
 function upToLastNote(rows: readonly StoredEntry[]): readonly StoredEntry[] {
   const last = rows.findLastIndex(({ note }) => note !== undefined);
   return last < 0 ? rows : rows.slice(0, last + 1);
@@ -64,7 +67,7 @@ class CollectedCommits {
     return { after: this.#after, entries: [first, ...rest], tiles: this.#tiles, checkpoint: { size, note } };
   }
 
-  /** The newest signature covers the entries of the others, so it is the one that is checked. */
+  /** Checks the newest signature only, because it covers the entries of the earlier ones. */
   async add(walk: LedgerWalk, rows: readonly StoredEntry[]): Promise<LedgerFault | undefined> {
     for (const step of walk.steps(rows)) {
       if (!step.ok) return step.finding;

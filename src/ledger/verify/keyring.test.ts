@@ -45,7 +45,7 @@ describe('a revoked key', () => {
     expect(await verifyLedger(ledger.store, common)).toMatchObject({ ok: true, keys: [keyOf(1)] });
   });
 
-  it('is known to a ledger that was opened near its end, after a look at the whole', async () => {
+  it('is known to a ledger that was opened near its end, after a walk of the whole', async () => {
     const { store, first, second, outside } = await twoKeys();
     const near = await openTestLedger({ store, outside: new MemoryOutsideCopy(outside) });
     await record(second, [testDraft(1)]);
@@ -71,7 +71,7 @@ describe('a revoked key', () => {
     expect((await verifyTaskProof(nodeVerifier, proof.ok ? proof.value : undefined, keyOf(1))).ok).toBe(true);
     const lines: string[] = [];
     for await (const text of exportLedger(store, nodeVerifier, 'demo')) lines.push(...text.trimEnd().split('\n'));
-    // After the added key, after the revoked one, and at the end.
+    // Checkpoints follow the added key and the revoked one, and end the export.
     expect(lines.filter((line) => line.startsWith('{"checkpoint"'))).toHaveLength(3);
     expect(await verifyExport(nodeVerifier, inOrder(lines))).toMatchObject({ ok: true, value: { keys: [keyOf(1)] } });
     expect(await verifyExport(nodeVerifier, inOrder(lines), keyOf(2))).toMatchObject({ ok: false });
@@ -83,12 +83,12 @@ describe('an outside checkpoint signed by another machine', () => {
     const { rows, first, second } = await twoKeys();
     await record(second, [testDraft(1), testDraft(2)]);
     await first.catchUp();
-    // The copy of the first machine, which ends with a checkpoint of the second.
+    // The outside copy of the first machine, which ends with the second machine's checkpoint.
     const outside = new MemoryOutsideCopy((await first.store.findCheckpoint())?.note);
     const open = (entries: StoredEntry[]) => openLedger(testOptions({ store: new MemoryStore({ entries }), outside }));
     expect(await open([...rows])).toMatchObject({ ok: true });
     expect(await open(rows.slice(0, 2))).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
-    // Even the entry that added the key of the second machine is missing.
+    // The ledger has even lost the entry that added the second machine's key.
     expect(await open(rows.slice(0, 1))).toMatchObject({ ok: false, problem: { code: 'ledger/rolled-back' } });
     const forked = rows.slice(0, 2);
     await record(await openTestLedger({ store: new MemoryStore({ entries: forked }) }), [testDraft(8), testDraft(9)]);

@@ -7,7 +7,7 @@ import type { Entry } from '../format/entry.ts';
 export const KEY_ADDED = 'KeyAdded';
 export const KEY_REVOKED = 'KeyRevoked';
 
-/** Entries that change which keys are trusted. */
+/** Reports whether entries of this type change which keys are trusted. */
 export function changesKeys(type: string): boolean {
   return type === KEY_ADDED || type === KEY_REVOKED;
 }
@@ -18,8 +18,9 @@ interface KeyChange {
 }
 
 /**
- * The first entry names the first key. Another key is trusted after a trusted key has signed its entry, and no longer
- * trusted after a trusted key has signed the entry that revokes it: what it signed before stays valid.
+ * The trusted keys of a chain. The first entry names the first key. Another key is trusted after a trusted key has
+ * signed the entry that adds it, until a trusted key has signed the entry that revokes it. Its earlier signatures stay
+ * valid.
  */
 export class Keyring {
   readonly #verifier: Verifier;
@@ -38,7 +39,7 @@ export class Keyring {
     this.#known = trusted;
   }
 
-  /** Every key that was ever trusted since this keyring was made. */
+  /** Every key that was ever trusted since this keyring was created. */
   get known(): readonly NoteKey[] {
     return this.#known;
   }
@@ -47,17 +48,17 @@ export class Keyring {
     return this.#trusted;
   }
 
-  /** Keys changed since the last checked signature, so the next signature must be checked. */
+  /** Whether keys changed since the last checked signature; if so, the next signature must be checked. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Other keys may be trusted, too. */
+  /** Whether the chain may trust further keys that this keyring does not know. */
   get isPartial(): boolean {
     return this.#isPartial;
   }
 
-  /** A copy for entries that may turn out to be faulty. */
+  /** A copy to check entries with that may turn out to be faulty. */
   copy(): Keyring {
     const copy = new Keyring(this.#verifier, this.#project, this.#trusted);
     copy.#known = this.#known;
@@ -76,23 +77,23 @@ export class Keyring {
     if (key.ok && key.value.name === this.#origin) this.#waiting = [...this.#waiting, { type, key: key.value }];
   }
 
-  /** Trusts a key known from another source: the machine's own key. The keys of other machines stay unknown. */
+  /** Trusts a key known from another source: the machine's own key. Other machines' keys stay unknown. */
   trust(key: NoteKey): void {
     this.#trusted = [...this.#trusted, key];
     this.#isPartial = true;
   }
 
-  /** Checks the signature, and applies the changes that it covers. */
+  /** Checks the signature, and applies the key changes that it covers. */
   async accepts(checkpoint: Checkpoint): Promise<boolean> {
     const signer = await this.findSigner(checkpoint);
-    // Without all keys it is unknown whether the revoked one is the last.
+    // Without all keys it is unknown whether the revoked one is the last key.
     const isJudged = !this.#isPartial || this.#waiting.every(({ type }) => type === KEY_ADDED);
     if (!signer || !isJudged) return false;
     this.settle();
     return true;
   }
 
-  /** The trusted key that signed the checkpoint. The keys of the same commit do not count yet. */
+  /** Finds the trusted key that signed the checkpoint. Keys added by the same commit do not count yet. */
   async findSigner(checkpoint: Checkpoint): Promise<NoteKey | undefined> {
     if (checkpoint.origin !== this.#origin) return undefined;
     const first = this.#waiting.find(({ type }) => type === KEY_ADDED);

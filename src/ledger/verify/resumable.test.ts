@@ -32,7 +32,7 @@ beforeAll(async () => {
   note = JSON.parse(all.at(-1) ?? '').checkpoint;
 });
 
-/** The number of the entry in each line; of a checkpoint, the number of entries that it covers. */
+/** The number of the entry in each line; for a checkpoint, the number of entries that it covers. */
 const seqOf = (index: number): number => lines.slice(0, index + 1).filter((line) => line.startsWith('{"entry"')).length;
 
 async function verify(parts: readonly (readonly string[])[], end = note): Promise<ResumableVerification> {
@@ -42,7 +42,10 @@ async function verify(parts: readonly (readonly string[])[], end = note): Promis
   return verification;
 }
 
-/** As a page that is opened again after each part. Only a signed position is remembered, so unsigned lines are read again. */
+/**
+ * Simulates a page that is opened again after each part. Only signed positions are remembered, so unsigned lines are
+ * read again.
+ */
 async function verifyWithBreaks(all: readonly string[], size: number): Promise<LedgerFault | undefined> {
   let remembered: unknown;
   let unsigned = 0;
@@ -77,14 +80,14 @@ describe('an export that is verified in parts', () => {
     expect(await verifyWithBreaks(lines, size)).toBeUndefined();
   });
 
-  it('remembers only what a trusted key has signed', async () => {
+  it('remembers only positions that a trusted key has signed', async () => {
     const verification = new ResumableVerification(webVerifier);
     await verification.add(lines.slice(0, 2));
     expect(verification).toMatchObject({ size: 2, signedSize: 0 });
     expect(verification.remember()).toBeUndefined();
   });
 
-  it('refuses every value that it did not return', async () => {
+  it('refuses to resume from any other value', async () => {
     const good = (await verify([lines])).remember();
     expect(ResumableVerification.resume(webVerifier, good)).toMatchObject({ size: good?.size, keys: good?.keys });
     const wrong = [

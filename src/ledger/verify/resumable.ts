@@ -8,12 +8,12 @@ import { parseExportLine, projectIn } from './export-line.ts';
 import { Keyring } from './keyring.ts';
 import { type LedgerFault, ledgerFault, LedgerWalk, type WalkPosition } from './walk.ts';
 
-/** A position that a trusted key has signed, as JSON: the entries before it need not be read again. */
+/** A position that a trusted key has signed, as JSON: the entries before it need not be verified again. */
 export interface RememberedPosition {
   readonly v: 1;
   readonly project: string;
   readonly size: number;
-  /** Of the last entry. */
+  /** The hash of the last entry. */
   readonly hash: string;
   /** The frontier of the tree, largest subtree first. */
   readonly subtrees: readonly string[];
@@ -21,8 +21,8 @@ export interface RememberedPosition {
 }
 
 /**
- * Verifies the lines of an export in parts, as `ledger_export` returns them, and continues from a remembered position. After the first fault
- * it accepts nothing more.
+ * Verifies the lines of an export in parts, as `ledger_export` returns them, and continues from a remembered position.
+ * After the first fault it accepts nothing more.
  */
 export class ResumableVerification {
   readonly #verifier: Verifier;
@@ -31,7 +31,7 @@ export class ResumableVerification {
   #signed: RememberedPosition | undefined;
   #fault: LedgerFault | undefined;
 
-  /** Without a project: the first entry names it. */
+  /** Without a project, the first entry names it. */
   constructor(verifier: Verifier, project = '') {
     this.#verifier = verifier;
     this.#project = project;
@@ -48,17 +48,17 @@ export class ResumableVerification {
     return resumed;
   }
 
-  /** How many entries follow one another unchanged. */
+  /** The number of entries whose chain was verified. */
   get size(): number {
     return this.#walk?.position.head.size ?? 0;
   }
 
-  /** How many of them a trusted key has signed. */
+  /** The number of entries that a trusted key's signature covers. */
   get signedSize(): number {
     return this.#signed?.size ?? 0;
   }
 
-  /** The trusted keys, oldest first. Compare them with a trusted copy. */
+  /** The trusted keys, oldest first. The user compares them with a trusted copy. */
   get keys(): readonly string[] {
     return this.#signed?.keys ?? [];
   }
@@ -67,7 +67,7 @@ export class ResumableVerification {
     return this.#fault;
   }
 
-  /** Returns the first fault: its `seq` is the first entry that cannot be trusted. */
+  /** Adds lines. Returns the first fault, whose `seq` is the first entry that cannot be trusted. */
   async add(lines: readonly string[]): Promise<LedgerFault | undefined> {
     for (const line of lines) {
       this.#fault ??= await this.#addLine(line);
@@ -76,7 +76,7 @@ export class ResumableVerification {
     return this.#fault;
   }
 
-  /** The signed checkpoint of all entries so far. */
+  /** Adds the signed checkpoint of all entries so far. */
   async addCheckpoint(note: string): Promise<LedgerFault | undefined> {
     this.#fault ??= await this.#check(note);
     return this.#fault;

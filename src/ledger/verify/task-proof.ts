@@ -20,7 +20,7 @@ import { KEY_ADDED, KEY_REVOKED, Keyring } from './keyring.ts';
 
 const TASK_PROOF_KIND = 'baton-task-proof';
 
-/** A file that proves the recorded history of one task to a reader who has only the public key. */
+/** A file that proves one task's recorded history to a reader who has only the public key. */
 export interface TaskProof {
   readonly kind: typeof TASK_PROOF_KIND;
   readonly v: 1;
@@ -91,7 +91,7 @@ async function collect(
         if (taskIdOf(entry.data) === taskId) entries.push(entry);
         keyring.read(entry);
       }
-      // The newest checkpoint is signed by a key that was trusted before its commit.
+      // The newest checkpoint is signed by a key that was trusted before its commit, so its changes are not applied.
       if (stored.note !== undefined && stored.seq < size) keyring.settle();
     }
   }
@@ -127,7 +127,9 @@ export interface ProvenTask {
 const encoder = new TextEncoder();
 const FIELDS = ['checkpoint', 'entries', 'key', 'kind', 'project', 'task_id', 'v'];
 
-/** Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger. */
+/**
+ * Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger.
+ */
 export async function verifyTaskProof(
   verifier: Verifier,
   value: unknown,

@@ -14,13 +14,13 @@ import { type LedgerFault, ledgerFault, LedgerWalk } from './walk.ts';
 export interface VerifyOptions {
   readonly project: string;
   readonly verifier: Verifier;
-  /** Check every signature. Otherwise only the newest, which covers all entries before it. */
+  /** Checks every signature; by default only the newest, which covers all entries before it. */
   readonly allSignatures?: boolean;
-  /** The checkpoint kept outside the store; null if it is missing. */
+  /** The content of the checkpoint file outside the store; null if it is missing. */
   readonly outside?: string | null | undefined;
   readonly knownKey?: NoteKey | undefined;
   readonly onProgress?: (entries: number) => void;
-  /** Receives each entry whose place in the chain was verified. */
+  /** Called for each entry whose position in the chain was verified. */
   readonly onEntry?: (entry: Entry) => void;
 }
 
@@ -45,16 +45,16 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   const walk = new LedgerWalk(verifier, project, keyring);
   const outside = readOutside(options.outside ?? undefined);
   let missingBlobs = 0;
-  // A store that cannot be read is found below.
+  // A store that cannot be read is reported below.
   const names = await store.snapshotNames().catch((): readonly string[] => []);
   const isReplica = names.includes(REPLICA_MARK);
-  // A replica has the blobs that its host has stored or read; the shared store has all of them.
+  // A replica has only the blobs that its host has stored or read; the shared store has all of them.
   const onMissingBlob = isReplica ? (): void => void (missingBlobs += 1) : undefined;
   const fault = await readable(walk, async () => [
     await findFirstFault(store, walk, outside, { ...options, onMissingBlob }),
   ]);
   if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
-    // No trusted key signed that copy: it is torn and must not count as evidence.
+    // A copy without a signature by a trusted key is torn and must not count as evidence.
     return verifyLedger(store, { ...options, outside: '' });
   }
   const trust = { project, verifier, keys: keyring.trusted };
@@ -72,7 +72,7 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
     warnings: [
       ...(missingBlobs > 0 ? [`${missingBlobs} blobs are only in the shared store, and were not checked`] : []),
       ...kept.flatMap((each) => ('warnings' in each ? each.warnings : [])),
-      // The shared store is the other copy of a replica.
+      // The shared store serves as the outside copy of a replica.
       ...(isReplica ? [] : await outsideWarnings(verifier, keyring, outside, options)),
     ],
   };
@@ -109,7 +109,7 @@ async function isSigned(
 ): Promise<boolean> {
   if (!outside) return false;
   const keys = knownKey ? [...keyring.trusted, knownKey] : keyring.trusted;
-  // Without a key there is no entry either, and a copy is proof enough that there was one.
+  // Without a key there is no entry either, and the copy itself proves that an entry existed.
   if (keys.length === 0) return true;
   return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
 }
@@ -119,7 +119,7 @@ function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Ledg
   return [ledgerFault(1, 'ledger/unknown-key', 'the ledger is intact, but it is signed by unknown keys')];
 }
 
-/** A store that cannot be read (a damaged page) is a finding: it starts after the last good entry. */
+/** A store that cannot be read (a damaged page) is a fault, located after the last good entry. */
 async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<(T | LedgerFault)[]> {
   try {
     return await read();
@@ -131,7 +131,7 @@ async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<
 }
 
 interface FaultOptions extends Pick<VerifyOptions, 'allSignatures' | 'onProgress' | 'onEntry'> {
-  /** If set, a missing blob is no fault. */
+  /** If set, a missing blob is not a fault. */
   readonly onMissingBlob?: (() => void) | undefined;
 }
 
@@ -144,7 +144,7 @@ export async function findFirstFault(
 ): Promise<LedgerFault | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
-  // Starts far below 1 to find a row inserted before the first entry.
+  // Starts far below 1, to find a row inserted before the first entry.
   for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
     for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
@@ -158,7 +158,7 @@ export async function findFirstFault(
       }
       if (stored.seq === outside?.size && !sameBytes(walk.position.frontier.root(), outside.root))
         return forked(outside);
-      // Few entries name a blob; the others only pay for a search in their text.
+      // Few entries name a blob; the others cost only a search in their text.
       if (!step.text.includes('blob":"sha256:')) continue;
       for (const hash of blobsNamedIn(step.entry.data)) {
         if (await store.findBlob(hash)) continue;
@@ -179,7 +179,7 @@ function findGapAtEnd(walk: LedgerWalk, outside: Checkpoint | undefined): Ledger
   return ledgerFault(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
 }
 
-/** Reads the head first: a commit in between only makes the checkpoint larger, which is no fault. */
+/** Reads the head first: a commit in between only makes the checkpoint cover more. */
 export async function findUnsigned(store: Store): Promise<LedgerFault | undefined> {
   const { size } = await store.head();
   const signed = (await store.findCheckpoint())?.size ?? 0;

@@ -65,14 +65,14 @@ function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
   return ledgerFault(null, 'ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint);
 }
 
-/** Folds entries into the state of a snapshot. The caller knows the meaning of entries. */
+/** Folds entries into a snapshot's state. The caller defines the meaning of entries. */
 export interface StateFold {
   readonly name: string;
   begin(): RunningFold;
 }
 
 interface RunningFold {
-  /** Folds one entry. Returns what is wrong with it; undefined if it was folded. */
+  /** Folds one entry. Returns its fault, or undefined if it was folded. */
   fold(entry: Entry): string | undefined;
   equals(state: Uint8Array): boolean;
 }
@@ -81,7 +81,10 @@ export type RefoldResult =
   /** `entries` is 0 if there is no snapshot to compare. */
   { readonly ok: true; readonly entries: number } | { readonly ok: false; readonly finding: LedgerFault };
 
-/** Folds the verified entries again and compares: a signature proves who made a snapshot, this proves that it is correct. */
+/**
+ * Folds the verified entries again and compares: a signature proves who made a snapshot, folding proves that it is
+ * correct.
+ */
 export async function refoldSnapshot(
   store: Store,
   trust: SnapshotTrust,
@@ -105,6 +108,6 @@ export async function refoldSnapshot(
   return { ok: false, finding: forgedSnapshot(fold.name, why, REMOVE) };
 }
 
-/** The key has signed a state that its daemon did not fold, so another party can read the key. */
+/** The key has signed a state that its daemon did not fold, so another party has the private key. */
 const REMOVE =
   "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";

@@ -8,7 +8,7 @@ import { verifyTail, type TailOptions } from './verify-tail.ts';
 
 const KEY = { name: originOf('demo'), publicKey: testSigner().publicKey };
 
-/** A ledger of `commits` commits with ten entries each, and the entry of the key before them. */
+/** A ledger of one entry for the key and `commits` commits with ten entries each. */
 async function ledgerOf(commits: number) {
   const entries: StoredEntry[] = [];
   const [store, outside] = [new MemoryStore({ entries, tiles: [] }), new MemoryOutsideCopy()];
@@ -19,7 +19,7 @@ async function ledgerOf(commits: number) {
       Array.from({ length: 10 }, (_, i) => testDraft(commit * 10 + i)),
     );
   await ledger.close();
-  /** Other bytes under the same hash. */
+  /** Stores other bytes under the same hash. */
   const change = (seq: number): void => {
     const [before, other] = [entries[seq - 1], entries[seq]];
     if (before !== undefined && other !== undefined) entries[seq - 1] = { ...before, bytes: other.bytes };
@@ -46,23 +46,23 @@ describe('the end of a ledger', () => {
     expect(await verify(store, { outside: outside.read() })).toEqual([1, 21]);
   });
 
-  it('is empty', async () => {
+  it('is a fault if the ledger is empty', async () => {
     expect(await verify(new MemoryStore())).toEqual([1, 0]);
   });
 
-  it('has an entry that was changed', async () => {
+  it('is a fault if an entry was changed', async () => {
     const { store, change } = await ledgerOf(60);
     change(590);
     expect(await verify(store)).toBe('ledger/wrong-hash');
   });
 
-  it('is too short for the checkpoint outside', async () => {
+  it('is a fault if it is shorter than the outside checkpoint', async () => {
     const { store } = await ledgerOf(60);
     const { outside } = await ledgerOf(61);
     expect(await verify(store, { outside: outside.read() })).toBe('ledger/rolled-back');
   });
 
-  it('is not the end of the ledger of the checkpoint outside', async () => {
+  it('is a fault if the outside checkpoint is of another ledger', async () => {
     const { store } = await ledgerOf(60);
     const other = new MemoryOutsideCopy();
     const ledger = await openTestLedger({ outside: other });
@@ -71,14 +71,14 @@ describe('the end of a ledger', () => {
     expect(await verify(store, { outside: other.read() })).toBe('ledger/forked');
   });
 
-  it('is not signed by a known key', async () => {
+  it('is a fault if no known key signed it', async () => {
     const { store } = await ledgerOf(60);
     const keys = [{ ...KEY, publicKey: testSigner(2).publicKey }];
     expect(await verify(store, { keys })).toBe('ledger/wrong-signature');
     expect(await verify(store, { keys: [] })).toEqual([572, 601]);
   });
 
-  it('does not show a change before it, if the stored tree was left alone', async () => {
+  it('does not show an earlier change if the stored tree is unchanged', async () => {
     const { store, change } = await ledgerOf(60);
     change(3);
     expect(await verify(store)).toEqual([572, 601]);

@@ -18,13 +18,13 @@ import {
 export interface TailOptions {
   readonly project: string;
   readonly verifier: Verifier;
-  /** The keys that may have signed the end. Empty: signatures are not checked. */
+  /** The keys that may have signed the end. If empty, signatures are not checked. */
   readonly keys: readonly NoteKey[];
-  /** The checkpoint outside of the store; undefined without one. */
+  /** The content of the checkpoint file outside the store; undefined if there is none. */
   readonly outside: string | undefined;
-  /** How many of the newest entries are read, at least. */
+  /** The minimum number of newest entries to verify. */
   readonly entries: number;
-  /** Receives each entry whose place in the chain was verified. */
+  /** Called for each entry whose position in the chain was verified. */
   readonly onEntry?: (entry: Entry) => void;
 }
 
@@ -33,9 +33,9 @@ export type VerifiedTail =
   | { readonly ok: false; readonly finding: LedgerFault };
 
 /**
- * Verifies the newest entries in a time that does not depend on the size of the ledger: from an earlier checkpoint, whose
- * tree the stored tiles must give, to the newest one, its signature, and the outside checkpoint. A change of an entry
- * before that is not found: only `verifyLedger` reads all of them.
+ * Verifies the newest entries in a time that does not depend on the size of the ledger: from an earlier checkpoint,
+ * whose tree must match the stored tiles, to the newest one, its signature, and the outside checkpoint. Changes of
+ * earlier entries are not found: only `verifyLedger` reads all entries.
  */
 export async function verifyTail(store: Store, options: TailOptions): Promise<VerifiedTail> {
   const { project, verifier, keys, onEntry } = options;
@@ -57,7 +57,7 @@ export async function verifyTail(store: Store, options: TailOptions): Promise<Ve
   return wrong === undefined ? { ok: true, from: (start?.head.size ?? 0) + 1, size } : { ok: false, finding: wrong };
 }
 
-/** Undefined: the tail is the whole ledger. */
+/** Returns undefined if the tail is the whole ledger. */
 async function findStart(
   store: Store,
   { verifier, entries }: TailOptions,

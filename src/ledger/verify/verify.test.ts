@@ -8,7 +8,7 @@ import { verifyLedger } from './verify-ledger.ts';
 const common = { project: 'demo', verifier: nodeVerifier };
 
 describe('verify and the outside checkpoint', () => {
-  it('is content with any copy of a prefix', async () => {
+  it('accepts any copy of a prefix', async () => {
     const { store, notes } = await ledgerWithNotes();
     for (const outside of notes) {
       expect(await verifyLedger(store, { ...common, outside })).toMatchObject({ ok: true, warnings: [] });
@@ -38,7 +38,7 @@ describe('verify and the outside checkpoint', () => {
   });
 });
 
-describe('verify and a key that is known from elsewhere', () => {
+describe('verify with a key from another source', () => {
   it('finds a completely forged ledger', async () => {
     const { store } = await ledgerWithNotes();
     const known = { name: 'baton/demo', publicKey: testSigner().publicKey };
@@ -51,8 +51,8 @@ describe('verify and a key that is known from elsewhere', () => {
   });
 });
 
-describe('verify and nothing', () => {
-  it('accepts an empty ledger', async () => {
+describe('verify of an empty ledger', () => {
+  it('finds no fault', async () => {
     expect(await verifyLedger(new MemoryStore(), common)).toMatchObject({ ok: true, size: 0, keys: [] });
   });
 });

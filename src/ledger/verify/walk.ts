@@ -24,7 +24,9 @@ export interface WalkPosition {
   readonly frontier: Frontier;
 }
 
-/** Each entry must follow the previous one, and each checkpoint must state the tree of the entries. */
+/**
+ * Walks over the entries: each must follow the previous one, and each checkpoint must state the tree of the entries.
+ */
 export class LedgerWalk {
   readonly #verifier: Verifier;
   readonly #project: string;
@@ -73,7 +75,7 @@ export class LedgerWalk {
     return { ok: true, stored, entry, text, tiles: this.#frontier.add(stored.hash) };
   }
 
-  /** Compares a checkpoint of exactly this size with the tree, and if asked checks its signature. */
+  /** Compares a checkpoint of exactly this size with the tree, and checks its signature if requested. */
   async findFault(
     stored: StoredCheckpoint,
     signature: 'check' | 'trust',
@@ -90,7 +92,7 @@ export class LedgerWalk {
       return ledgerFault(stored.size, 'ledger/missing-checkpoint', `the checkpoint of ${previous} entries is missing`);
     }
     this.#checkpointed = size;
-    // A pending key becomes trusted by this signature, so this check cannot be skipped.
+    // This signature makes a pending key trusted, so its check cannot be skipped.
     if (signature === 'trust' && !this.#keyring.hasWaiting) return undefined;
     if (await this.#keyring.accepts(checkpoint.value)) return undefined;
     const message = `no trusted key has signed the checkpoint of ${stored.size} entries`;

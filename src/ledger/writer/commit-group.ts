@@ -12,7 +12,7 @@ import type { WalkPosition } from '../verify/walk.ts';
 export interface PendingAppend {
   readonly drafts: readonly PreparedDraft[];
   readonly bytes: number;
-  /** The size of the ledger that the caller decided on; undefined if the drafts fit any ledger. */
+  /** The size of the ledger that the caller decided on; undefined if the drafts fit a ledger of any size. */
   readonly after: number | undefined;
   readonly answer: (recorded: AppendResult) => void;
 }
@@ -29,7 +29,7 @@ export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-/** Removes the callers that decided on another ledger than the one their drafts would follow. */
+/** Removes the callers that decided on another size of the ledger than the drafts would follow. */
 export function removeOutdated(group: PendingAppend[], size: number): PendingAppend[] {
   const outdated: PendingAppend[] = [];
   let place = size;
@@ -88,7 +88,10 @@ export interface AppendRequest extends Pick<PendingAppend, 'after' | 'answer'> {
   readonly drafts: readonly Draft[];
 }
 
-/** Answers refused callers at once. Renders all texts before the first search: interleaving takes a seventh longer. */
+/**
+ * Answers refused callers at once. Renders all texts before the first search, because interleaving takes a seventh
+ * longer.
+ */
 export function prepareAppends(
   callers: readonly AppendRequest[],
   size: number,
@@ -102,7 +105,7 @@ export function prepareAppends(
   for (const { texts, after, answer } of rendered) {
     const screened = texts.ok ? readable(() => screenAll(texts.value, secrets)) : texts;
     if (!screened.ok) answer({ ok: false, problem: screened.problems[0] });
-    // The caller has emptied its list since.
+    // The caller has emptied its list in the meantime.
     else if (screened.value.drafts.length === 0) answer({ ok: true, entries: [] });
     else waiting.push({ ...screened.value, after, answer });
   }
@@ -114,7 +117,7 @@ interface DraftText {
   readonly text: string;
 }
 
-/** Data with code, such as a getter that throws, must fail only its own caller. */
+/** Data that contains code, such as a getter that throws, must fail only its own caller. */
 function readable<T>(read: () => Parsed<T>): Parsed<T> {
   try {
     return read();
@@ -150,7 +153,7 @@ function screenAll(
 }
 
 export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
-/** `conflict`: the caller decided on another ledger than this one, which has caught up; decide again. */
+/** `conflict`: the caller decided on another state of the ledger, which has caught up; the caller decides again. */
 export type AppendRefusal = { readonly ok: false; readonly conflict: Head } | Failure;
 
 export function ledgerClosed(): Problem {

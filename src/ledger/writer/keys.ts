@@ -19,7 +19,7 @@ export function openKeyFile(path: string): Parsed<Signer> {
   return readKeyFile(path) ?? makeKeyFile(path);
 }
 
-/** Returns the key if there is one. A process that only reads a ledger must not create one. */
+/** Reads the key if there is one. A process that only reads a ledger must not create a key. */
 export function readKeyFile(path: string): Parsed<Signer> | undefined {
   let pem: string;
   try {
@@ -35,7 +35,7 @@ export function readKeyFile(path: string): Parsed<Signer> | undefined {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return accepted(signerOf(key));
   } catch {
-    // Falls through to the same message as a key of another type.
+    // Continues to the message for a key of another type.
   }
   return badKey(`${path} is not an Ed25519 key`, 'Restore the key from a backup; a new key is not trusted.');
 }
@@ -46,7 +46,7 @@ function makeKeyFile(path: string): Parsed<Signer> {
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flush: true });
   try {
-    // A link fails if the name is taken: of two simultaneous first starts, the second uses the first one's key.
+    // Creating a link fails if the name exists: of two simultaneous first starts, the second uses the first one's key.
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -60,7 +60,9 @@ function badKey(message: string, hint: string): Parsed<Signer> {
   return refuse('ledger/bad-key-file', message, hint);
 }
 
-/** Latin1 text is cheap, and its buffer comes from the pool; a buffer result takes longer to allocate than to hash. */
+/**
+ * Latin1 text is cheap, because its buffer comes from the pool; allocating a buffer result takes longer than hashing.
+ */
 export const nodeSha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
 
 export const nodeVerifier: Verifier = {

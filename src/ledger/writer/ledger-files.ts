@@ -14,10 +14,12 @@ export function ledgerPlace(stateFolder: string, project: string): LedgerPlace {
   return { project, ledger, outside: `${ledger}.checkpoint`, key: join(stateFolder, 'key.pem') };
 }
 
-/** The last checkpoint, outside the store: only an outside record of its length shows that the end of a chain is missing. */
+/**
+ * The last checkpoint, outside the store: only an outside record of the chain's length shows that its end is missing.
+ */
 export interface OutsideCopy {
   read(): string | undefined;
-  /** Called soon after every commit, so it must be cheap. An older copy is still a valid prefix. */
+  /** Called soon after every commit, so it must be fast. An older copy is still a valid prefix. */
   write(note: string): void;
   sync(): void;
   close(): void;
@@ -26,7 +28,9 @@ export interface OutsideCopy {
 /** For a shared store: the replicas of all hosts show that entries are missing. */
 export const NO_OUTSIDE_COPY: OutsideCopy = { read: () => undefined, write() {}, sync() {}, close() {} };
 
-/** Overwritten in place: a rename costs as much as the commit. A torn copy has no valid signature and counts as missing. */
+/**
+ * Overwritten in place: a rename costs as much as the commit. A torn copy has no valid signature and counts as missing.
+ */
 export class OutsideCopyFile implements OutsideCopy {
   readonly #path: string;
   #file: number | undefined;
@@ -48,7 +52,7 @@ export class OutsideCopyFile implements OutsideCopy {
   write(note: string): void {
     this.#file ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, 0o600);
     const length = writeSync(this.#file, note, 0);
-    // Sizes and notes only grow; only the first write over a longer copy of another ledger leaves a rest behind.
+    // Sizes and notes only grow; only the first write over another ledger's longer copy leaves a rest.
     if (length < this.#length) ftruncateSync(this.#file, length);
     this.#length = length;
   }
@@ -65,7 +69,7 @@ export class OutsideCopyFile implements OutsideCopy {
   }
 }
 
-/** The copy of a running ledger. */
+/** Writes the outside copy of a running ledger. */
 export class OutsideCheckpoint {
   readonly #copy: OutsideCopy;
   #note: string | undefined;
@@ -76,7 +80,10 @@ export class OutsideCheckpoint {
     this.#copy = copy;
   }
 
-  /** Once per turn of the event loop, so that no caller waits; the first at once, in case the process is killed right after. */
+  /**
+   * Schedules a write once per turn of the event loop, so that no caller waits. The first is immediate, in case the
+   * process is killed right after.
+   */
   write(note: string): void {
     this.#note = note;
     if (this.#isOld) return;

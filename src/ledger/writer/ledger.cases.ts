@@ -7,7 +7,7 @@ import type { OutsideCopy } from './ledger-files.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { openLedger } from './open.ts';
 
-/** What tests of the ledger start from: keys that are the same in every run, a clock that only tests move. */
+/** The fixtures of ledger tests: keys that are the same in every run, and a clock that only tests advance. */
 export function testSigner(number = 1): Signer {
   const seed = Buffer.alloc(32, number);
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
@@ -42,7 +42,7 @@ export function testDraft(number: number, taskId = 'T001'): Draft {
   };
 }
 
-/** Appends, and insists. */
+/** Appends, and throws if the append is refused. */
 export async function record(ledger: Ledger, drafts: readonly Draft[]): Promise<void> {
   const recorded = await ledger.append(drafts);
   if (!recorded.ok) throw new Error('problem' in recorded ? recorded.problem.message : 'a conflict');

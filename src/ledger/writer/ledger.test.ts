@@ -25,7 +25,7 @@ describe('a new ledger', () => {
 });
 
 describe('append', () => {
-  it('records all drafts of a call next to each other, and causes inside of it', async () => {
+  it('records all drafts of a call consecutively, with causes inside the call', async () => {
     const ledger = await openTestLedger();
     const recorded = await ledger.append([testDraft(1), { ...testDraft(2), cause: { draft: 0 } }]);
     expect(recorded.ok && recorded.entries.map(({ entry }) => [entry.seq, entry.cause])).toEqual([
@@ -44,7 +44,7 @@ describe('append', () => {
     expect(seqs).toEqual(Array.from({ length: 100 }, (_, i) => i + 2));
   });
 
-  it('lets others run although one caller never pauses', async () => {
+  it('lets other callers run even if one caller never pauses', async () => {
     const ledger = await openTestLedger();
     let turns = 0;
     const timer = setInterval(() => {
@@ -195,7 +195,7 @@ describe('a store that fails', () => {
     expect(ledger.head.size).toBe(2);
   });
 
-  it('may have recorded the commit: then it is acknowledged', async () => {
+  it('may have recorded the commit, which is then acknowledged', async () => {
     const store = new CountingStore();
     const seen: number[] = [];
     const ledger = await openTestLedger({
@@ -295,7 +295,7 @@ describe('opening again', () => {
     expect(await ledger.catchUp()).toBeUndefined();
     await record(ledger, [testDraft(2)]);
     expect(await guest.catchUp()).toBeUndefined();
-    // Opened near the end, one knows only its own key, until it meets the other's.
+    // A ledger opened near its end knows only its own key, until it reads the other key.
     const again = await openTestLedger(options);
     await record(guest, [testDraft(3)]);
     expect(await again.catchUp()).toBeUndefined();
@@ -336,7 +336,7 @@ function missing(): never {
   throw new Error('nothing was recorded');
 }
 
-/** A store that counts, fails and forgets on demand. */
+/** A store that counts calls, fails and forgets on demand. */
 class CountingStore extends MemoryStore {
   readonly sizes: number[] = [];
   fail: 'before' | 'after' | undefined;

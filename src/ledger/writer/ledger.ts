@@ -41,9 +41,9 @@ export interface LedgerOptions {
   readonly clock: () => Date;
   /** Values that must never be recorded: the secrets of the agents' environment (`findSecretValues`). */
   readonly secrets?: readonly string[];
-  /** Prepares for entries of other writers before they are taken over. If it throws, the next call tries again. */
+  /** Called before entries of other writers are adopted. If it throws, the next call tries again. */
   readonly beforeForeign?: (entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>) => Promise<void>;
-  /** Receives every entry once, in order, after it is durable: those of this process and those of others. */
+  /** Called once for every durable entry, in order, whether this process or another one wrote it. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
 }
 
@@ -55,7 +55,7 @@ export class Ledger {
   readonly secrets: readonly string[];
   readonly #options: LedgerOptions;
   #keyring: Keyring;
-  /** Callers whose drafts are not prepared yet, and callers that wait for a commit. */
+  /** `#asking`: callers whose drafts are not prepared yet. `#queue`: callers that wait for a commit. */
   #asking: AppendRequest[] = [];
   readonly #queue: PendingAppend[] = [];
   readonly #followers: ((problem: Problem | undefined) => void)[] = [];
@@ -114,7 +114,7 @@ export class Ledger {
 
   /**
    * Records all drafts consecutively, or none; resolves after they are durable. Calls during a commit share the next
-   * one. `after` is the size of the ledger that the caller decided on: with any other entry in between it is a conflict.
+   * one. `after` is the size of the ledger that the caller decided on: any other entry in between is a conflict.
    */
   append(drafts: readonly Draft[], after?: number): Promise<AppendResult> {
     // One promise per caller: with a hundred callers, promises dominate the cost of an append.
@@ -207,10 +207,10 @@ export class Ledger {
       const before = this.head.size;
       const problem = await this.#catchUp();
       if (problem) return { ok: false, problem };
-      // The commit in doubt was recorded after all: callers that decided without it decide again.
+      // The commit in doubt was recorded after all, so callers that decided without it decide again.
       if (this.head.size > before) return { ok: false, conflict: this.head };
     }
-    // Checked here, not when the caller asked: only now it is known what the drafts follow.
+    // Checked here and not at the call, because only now it is known which entry the drafts follow.
     outdated.push(...removeOutdated(group, this.head.size));
     if (group.length === 0) return { ok: false, conflict: this.head };
     const at = this.#options.clock().toISOString();
@@ -230,7 +230,7 @@ export class Ledger {
     this.#position = position;
     this.#outside.write(commit.checkpoint.note);
     for (const entry of entries) this.#keyring.read(entry);
-    // A pending key becomes trusted by the signature of the commit that added it.
+    // The signature of the commit that added a key makes it trusted.
     const checkpoint = this.#keyring.hasWaiting ? parseCheckpoint(commit.checkpoint.note) : undefined;
     if (checkpoint?.ok) await this.#keyring.accepts(checkpoint.value);
     this.#replica?.add(commit, this.#keyring.trusted);
@@ -238,7 +238,7 @@ export class Ledger {
     if (checkpoint) this.#stopIfRevoked();
   }
 
-  /** A failed store may have recorded the commit (the answer was lost): its head shows. */
+  /** Reads the head of a failed store: the store may have recorded the commit although the answer was lost. */
   async #resolveDoubt(built: BuiltCommit, problem: Problem): Promise<BuiltCommit | AppendRefusal> {
     this.#inDoubt = true;
     const still = await this.#catchUp();
@@ -256,7 +256,7 @@ export class Ledger {
       if (end === 'head-missing') return this.#stop((await findLoss(this.store)) ?? headMissing(this.head)).problem;
       if (end) return this.#stop(end.problem).problem;
     } catch (error) {
-      // The store is unavailable, so nothing is known: the next call tries again.
+      // The store is unavailable, so the outcome is unknown: the next call tries again.
       this.#inDoubt = true;
       return appendUnavailable(error).problem;
     }
@@ -264,7 +264,7 @@ export class Ledger {
     return this.#stopped;
   }
 
-  /** Takes over verified entries of other writers, or of a commit of this one whose answer was lost. */
+  /** Adopts verified entries of other writers, or of this ledger's own commit whose answer was lost. */
   #adopt({ entries, commit, position }: VerifiedCommits, keyring: Keyring): void {
     this.#position = position;
     this.#keyring = keyring;
@@ -278,14 +278,17 @@ export class Ledger {
     if (entries.some(({ type }) => changesKeys(type))) this.#stopIfRevoked();
   }
 
-  /** Other machines refuse what a revoked key signs, and so would this one after a restart. */
+  /**
+   * Stops if this machine's key was revoked: other machines refuse its signatures, and so would this one after a
+   * restart.
+   */
   #stopIfRevoked(): void {
     const { project, signer } = this.#options;
     const own = { name: originOf(project), publicKey: signer.publicKey };
     if (!this.#keyring.trusts(own)) this.#stop(keyNotTrusted());
   }
 
-  /** Stops all writing: the stored ledger is not the one that was opened. */
+  /** Stops all writing, because the stored ledger is not the one that was opened. */
   #stop(problem: Problem): Failure {
     this.#stopped ??= problem;
     this.#stoppedHealth = healthAfter(this.#stoppedHealth, this.#stopped, this.#options.clock().toISOString());

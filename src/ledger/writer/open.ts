@@ -55,7 +55,7 @@ function databaseGone({ project, ledger, outside }: LedgerPlace): Problem {
   );
 }
 
-/** This machine's public key under its name in this ledger; undefined if it was never created. */
+/** This machine's public key under its name in this ledger; undefined if the key was never created. */
 export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
   const key = readKeyFile(place.key);
   return key?.ok ? { name: originOf(place.project), publicKey: key.value.publicKey } : undefined;
@@ -63,7 +63,10 @@ export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
 
 export type OpenedLedger = { readonly ok: true; readonly ledger: Ledger } | Failure;
 
-/** Opens for writing if it is the ledger that was here before, intact. A new one starts with the entry of the machine's key. */
+/**
+ * Opens for writing if the ledger is intact and the same as before. A new ledger starts with the entry of the machine's
+ * key.
+ */
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
   const { store, project, verifier, signer, outside } = options;
   const found = { store, project, verifier, signer, outside: outside.read() };
@@ -73,7 +76,7 @@ export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> 
   if (ledger.head.size > 0) return { ok: true, ledger };
   const first = await ledger.append([createKeyAddedDraft(verifier.sha256, project, signer, 'system:ledger')]);
   if (first.ok) return { ok: true, ledger };
-  // Another machine has started the ledger in the meantime, with another key.
+  // Another machine has started the ledger in the meantime with its own key.
   return 'conflict' in first ? openLedger(options) : first;
 }
 

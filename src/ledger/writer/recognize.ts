@@ -27,8 +27,9 @@ export type RecognizedLedger =
   | Failure;
 
 /**
- * The ledger must contain the outside checkpoint and be valid after it. Without a copy of this machine's key the whole
- * ledger is walked: then the keys of other machines are known, too, and a copy signed by one of them counts as well.
+ * Requires that the ledger contains the outside checkpoint and is valid after it. Without a copy that this machine's
+ * key signed, the whole ledger is walked: then other machines' keys are known too, and a copy signed by one of them
+ * counts as well.
  */
 export async function recognizeLedger(what: RecognizeOptions): Promise<RecognizedLedger> {
   const outside = readOutside(what);
@@ -49,7 +50,7 @@ function readOutside(what: RecognizeOptions): Checkpoint | undefined {
   return checkpoint?.ok && checkpoint.value.origin === originOf(what.project) ? checkpoint.value : undefined;
 }
 
-/** Compares with a copy that another machine signed. A torn copy names a known key, but has no valid signature. */
+/** Compares with a copy that another machine signed. A torn copy names a known key but has no valid signature. */
 async function findLoss(
   { store, verifier }: RecognizeOptions,
   outside: Checkpoint,
@@ -57,7 +58,7 @@ async function findLoss(
 ): Promise<RecognizedLedger | undefined> {
   const { size } = position.head;
   const isSigned = (await findSigningKey(verifier, outside.note, keyring.known)) !== undefined;
-  // The entry that added the key of the copy may be among those that are missing.
+  // The entry that added the copy's key may be among the missing ones.
   const ids = keyring.known.map((key) => keyId(verifier.sha256, key));
   const isForeign = outside.note.signatures.every((line) => !ids.some((id) => sameBytes(id, line.keyId)));
   if (outside.size > size) return isSigned || isForeign ? entriesMissing(size, outside.size) : undefined;
@@ -65,7 +66,7 @@ async function findLoss(
   return found && !sameBytes(found.frontier.root(), outside.root) ? forked(outside.size) : undefined;
 }
 
-/** It was never added, or it was revoked. */
+/** The problem of a key that was never added, or was revoked. */
 export function keyNotTrusted(): Problem {
   return ledgerProblem(
     'ledger/key-not-trusted',
@@ -74,7 +75,7 @@ export function keyNotTrusted(): Problem {
   );
 }
 
-/** Walks everything: slow, but finds every key ever added. */
+/** Walks the whole ledger, which is slow but finds every key ever added. */
 async function walkWholeLedger({ store, verifier, project }: FollowedLedger): Promise<RecognizedLedger> {
   const keyring = new Keyring(verifier, project);
   const walk = new LedgerWalk(verifier, project, keyring);
@@ -124,7 +125,7 @@ export interface FollowedLedger {
   readonly project: string;
 }
 
-/** Verifies what the store has after a position, and hands it over commit by commit. */
+/** Verifies the store's entries after a position, and yields them commit by commit. */
 export async function followLedger(
   what: FollowedLedger,
   start: { readonly position: WalkPosition; readonly keyring: Keyring },
@@ -141,7 +142,7 @@ export async function followLedger(
     ({ position } = step.value);
     await adopt(step.value, walk.keyring.copy());
   }
-  // Signed by another machine whose key was added before the ledger was opened: only the history names it.
+  // Another machine signed it whose key was added before the ledger was opened: only earlier entries name the key.
   const keyring = await rebuildKeyring(what, position.head);
   if (!keyring) return ledgerFault(position.head.size, 'ledger/wrong-signature', NO_KEYS);
   return followLedger(what, { position, keyring }, adopt);
@@ -153,7 +154,7 @@ function isWrongSignature(end: FollowEnd): boolean {
 
 const NO_KEYS = 'the entries before the new ones do not prove which keys are trusted';
 
-/** The keys that a known position trusts. Walks everything before it. */
+/** Rebuilds the trusted keys at a known position by walking all entries before it. */
 async function rebuildKeyring(what: FollowedLedger, { size, hash }: Head): Promise<Keyring | undefined> {
   const walk = new LedgerWalk(what.verifier, what.project, new Keyring(what.verifier, what.project));
   for await (const batch of what.store.entries({ from: 1, to: size })) {

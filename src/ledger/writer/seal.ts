@@ -34,7 +34,7 @@ const NOTHING_TO_SEAL = ledgerProblem(
 );
 const sealing = new WeakSet<Ledger>();
 
-/** Seals everything so far. If only seals and audits follow the last seal, that seal is returned. */
+/** Seals everything so far. Returns the last seal if only seals and audits follow it. */
 export async function sealLedger(ledger: Ledger, actor: string): Promise<SealResult> {
   if (sealing.has(ledger)) return { ok: false, problem: IN_PROGRESS };
   sealing.add(ledger);
@@ -64,7 +64,7 @@ async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
   const data = { size, root: toHex(parsed.value.root), checkpoint: checkpoint?.note ?? '' };
   const recorded = await ledger.append([{ actor, type: LEDGER_SEALED, data }]);
   if (!recorded.ok) {
-    // Another daemon was first, perhaps with a seal that covers everything.
+    // Another daemon recorded first, perhaps a seal that covers everything.
     return 'conflict' in recorded ? seal(ledger, actor) : recorded;
   }
   const entry = recorded.entries[0]?.entry;
@@ -73,7 +73,7 @@ async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
   return { ok: true, seal: made, isNew: true };
 }
 
-/** The newest seal at or before an entry, searched backwards: seals are never far from the end. */
+/** The newest seal at or before an entry. Searches backwards, because seals are never far from the end. */
 export async function findLastSeal(store: Store, before: number): Promise<Seal | undefined> {
   for (let to = before; to > 0; to -= LEDGER_LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
@@ -109,7 +109,7 @@ function parseSeal(entry: Entry): Seal | undefined {
   const { size, root, checkpoint } = entry.data;
   if (entry.type !== LEDGER_SEALED || typeof size !== 'number') return undefined;
   if (typeof root !== 'string' || typeof checkpoint !== 'string') return undefined;
-  // A seal comes after the entries that it covers.
+  // A seal is recorded after the entries that it covers.
   if (size < 1 || size >= entry.seq) return undefined;
   return { seq: entry.seq, at: entry.at, size, root, checkpoint };
 }

@@ -58,7 +58,7 @@ describe('createExitSignal', () => {
 });
 
 describe('renderExitSignal', () => {
-  it('renders the form that the document shows', () => {
+  it('renders the form in the document', () => {
     expect(renderExitSignal(createExitSignal('REVIEW', 'blocked').withNotes('n'))).toBe(
       '{\n  "protocol": "apm2_agent_exit",\n  "version": "1.0.0",\n  "phase_completed": "REVIEW",\n  "exit_reason": "blocked",\n  "notes": "n"\n}',
     );

@@ -8,7 +8,7 @@ const VALID = {
   exit_reason: 'completed',
 };
 
-/** One to four bytes of UTF-8 each. */
+/** Characters that take one to four bytes in UTF-8. */
 const CHARACTERS = ['x', 'é', '漢', '😀'];
 
 describe('exit signal of 65,536 bytes', () => {
@@ -44,7 +44,7 @@ describe('exit signal of 65,536 bytes', () => {
     expect(messageOf(new Uint8Array(65_537).fill(0xff))).toBe('input too large: 65537 bytes > 65536 bytes maximum');
   });
 
-  it('has no place, because the text is not read', () => {
+  it('has no place, because the text is not parsed', () => {
     const parsed = parseExitSignal('x'.repeat(65_537));
     expect(parsed).toMatchObject({ problems: [{ code: 'too-large', path: '', line: null, column: null }] });
   });
@@ -90,7 +90,7 @@ describe('notes', () => {
   });
 });
 
-/** A signal of exactly that many bytes, most of them notes. */
+/** A signal of exactly that many bytes, mostly in its notes. */
 function signalOf(bytes: number, character: string): string {
   const empty = JSON.stringify({ ...VALID, notes: '' });
   return JSON.stringify({ ...VALID, notes: fill('', bytes - empty.length, character) });

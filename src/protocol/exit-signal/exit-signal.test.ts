@@ -176,7 +176,7 @@ describe('checks 4 to 8', () => {
 
 describe('the order of the checks', () => {
   const long = (bytes: number) => 'x'.repeat(bytes);
-  /** Each line fails one check; the first failed check in this list is reported. */
+  /** Each row fails one check; the parser reports the first failed check in this order. */
   const faults: readonly (readonly [fields: Record<string, unknown>, error: string])[] = [
     [{ notes: long(65_536) }, 'input too large'],
     [{ exit_reason: 'done' }, 'invalid JSON: unknown variant `done`'],
@@ -210,7 +210,7 @@ describe('the order of the checks', () => {
     ]);
   });
 
-  it('reports a syntax error before an unknown field that stands earlier', () => {
+  it('reports a syntax error before an unknown field at an earlier position', () => {
     expect(messageOf('{"bogus": 1, "notes": }')).toBe('invalid JSON: expected a value at line 1 column 23');
   });
 });

@@ -19,7 +19,9 @@ import { parseJsonTree } from '../text/json.ts';
 import type { Node } from '../text/node.ts';
 import { byteLengthOf, decodeUtf8, isTextOrBytes, utf8Length } from '../text/text-format.ts';
 
-/** Makes the checks 1 to 8 of the specification in order, up to the first that fails. A value is checked as its JSON. */
+/**
+ * Runs the checks 1 to 8 of the specification in order and returns the first failure. A value is checked as its JSON.
+ */
 export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   const received = receive(input);
   if (!received.ok) return received;
@@ -30,7 +32,7 @@ export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   return signal.ok ? checkExitSignal(signal.value, text, read.node) : signal;
 }
 
-/** The message of the first check that fails, in an array; empty if the signal is valid. Never throws. */
+/** Returns an array with the message of the first failed check; empty if the signal is valid. Never throws. */
 export function validateExitSignal(signal: unknown): string[] {
   const parsed = parseExitSignal(typeof signal === 'string' ? JSON.stringify(signal) : signal);
   return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
@@ -50,7 +52,7 @@ function receive(input: unknown): Parsed<string> {
   return text === undefined ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.')) : accepted(text);
 }
 
-/** Stops early at huge values: each part takes at least one byte, so too many parts make the text too large. */
+/** Stops early at huge values: each part takes at least one byte, so too many parts exceed the size limit. */
 function toJson(value: unknown): string | undefined {
   let values = 0;
   const count = (_: string, part: unknown): unknown => {
@@ -67,7 +69,10 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** Check 2, in the words of the source document: the first problem of the text, and a missing field only without another. */
+/**
+ * Check 2, in the source document's words: the first problem of the text; a missing field is reported only if there is
+ * no other problem.
+ */
 function readFields(text: string, node: Node): Parsed<ExitSignal> {
   if (node.kind !== 'object') {
     const hint = 'Send one JSON object; `baton schema exit` describes it.';
@@ -81,7 +86,7 @@ function readFields(text: string, node: Node): Parsed<ExitSignal> {
   return accepted(value as ExitSignal); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** The values of `protocol` and `version` are judged by the later checks. */
+/** Later checks judge the values of `protocol` and `version`. */
 const FIELDS_SHAPE: ObjectShape = {
   kind: 'object',
   fields: { ...exitSignalShape.fields, protocol: { kind: 'text' }, version: { kind: 'text' } },
@@ -131,13 +136,16 @@ function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** AGENT_EXIT_PROTOCOL_ENABLED decides (true, 1 or yes); without it, `exit_protocol` of the project. */
+/**
+ * Reports whether the exit protocol is enabled. AGENT_EXIT_PROTOCOL_ENABLED decides (true, 1 or yes); without it,
+ * `exit_protocol` of the project.
+ */
 export function exitProtocolEnabled(flag: string | undefined, project = false): boolean {
   if (flag === undefined || flag === '') return project;
   return ['true', '1', 'yes'].includes(flag.toLowerCase());
 }
 
-/** Makes check 0, then the checks of `parseExitSignal`. `flag` is the unchanged value of the environment variable. */
+/** Runs check 0, then the checks of `parseExitSignal`. `flag` is the unchanged value of the environment variable. */
 export function parseExitSignalIfEnabled(
   input: unknown,
   flag: string | undefined,
@@ -150,7 +158,7 @@ export function parseExitSignalIfEnabled(
   return refused(problem('exit-protocol-disabled', message, hint));
 }
 
-/** Makes the checks 3 to 8 of the specification in its order, and reports the first that fails. */
+/** Runs the checks 3 to 8 of the specification in order, and reports the first failure. */
 export function checkExitSignal(signal: ExitSignal, text: string, node: Node): Parsed<ExitSignal> {
   const failure = findFailure(signal);
   if (failure) {

@@ -111,7 +111,7 @@ describe('a later signal that cannot be read', () => {
 });
 
 describe('in bounded time', () => {
-  it('is found behind thousands of decoys of every kind', () => {
+  it('is found after thousands of decoys of every kind', () => {
     const decoys = [
       '{',
       '{"',
@@ -135,7 +135,7 @@ describe('in bounded time', () => {
     },
   );
 
-  it('is found after any text, and however the stream is cut', () => {
+  it('is found after any text, however the stream is split', () => {
     const noise = fc.array(
       fc.constantFrom('{', '}', '"', '[', ']', ':', ',', '\\', '\n', ' ', 'a', '1', '{"', '{}', 'é'),
     );
@@ -157,7 +157,7 @@ describe('in bounded time', () => {
 });
 
 describe('a turn', () => {
-  it('starts without the signal of the turn before', () => {
+  it("does not contain the previous turn's signal", () => {
     const finder = createSignalFinder();
     finder.push(`${line}{"open`);
     expect(finder.end()).toEqual(found);

@@ -10,7 +10,7 @@ import { utf8Length } from '../text/text-format.ts';
 export type FoundSignal =
   | { readonly kind: 'none' }
   | { readonly kind: 'signal'; readonly signal: ExitSignal }
-  /** The last object that names the exit protocol is not valid; the agent should learn why. */
+  /** The last object that names the exit protocol is invalid; the agent should learn why. */
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
 export interface SignalFinder {
@@ -18,7 +18,10 @@ export interface SignalFinder {
   end(): FoundSignal;
 }
 
-/** Only complete top-level JSON objects count: an object inside another one is part of a document, not a signal. */
+/**
+ * Finds exit signals in an agent's output. Only complete top-level JSON objects count: an object inside another one is
+ * part of a document.
+ */
 export function createSignalFinder(): SignalFinder {
   let last: FoundSignal = { kind: 'none' };
   const scanner = createObjectScanner((text) => {
@@ -61,7 +64,10 @@ function namesProtocol(node: Node): boolean {
   return protocol?.kind === 'text' && protocol.text === EXIT_PROTOCOL;
 }
 
-/** Invalid JSON may be meant as a signal and then replaces an earlier one; the name in a nested object does not count. */
+/**
+ * Reports whether invalid JSON may be meant as a signal, which then replaces an earlier one. The protocol's name in a
+ * nested object does not count.
+ */
 function mentionsProtocol(text: string): boolean {
   const found = /"protocol"\s*:\s*"apm2_agent_exit"/.exec(text);
   if (found === null) return false;
@@ -69,10 +75,16 @@ function mentionsProtocol(text: string): boolean {
   return before.split('{').length - before.split('}').length === 1;
 }
 
-/** `early`: the agent wrote more after the signal, or quoted it. The signal does not count, and the agent should learn why. */
+/**
+ * `early`: the agent wrote more text after the signal, or quoted it. The signal does not count, and the agent should
+ * learn why.
+ */
 export type ClosingSignal = FoundSignal | { readonly kind: 'early' };
 
-/** Only white space and a closing fence may follow the signal: elsewhere, in inline code or in a quotation, it is an example. */
+/**
+ * Finds a signal at the end of a message. Only white space and a closing fence may follow it: elsewhere, in inline code
+ * or in a quotation, it is an example.
+ */
 export function findClosingSignal(message: string): ClosingSignal {
   if (!message.includes(EXIT_PROTOCOL)) return { kind: 'none' };
   const { body, fence } = stripClosingFence(message.trimEnd().slice(-CLOSING_CHARACTERS));
@@ -84,7 +96,7 @@ export function findClosingSignal(message: string): ClosingSignal {
   return objects.some((text) => parseSignalObject(text) !== undefined) ? { kind: 'early' } : { kind: 'none' };
 }
 
-/** The length of the message's end that is searched: twice the largest signal, to include an object around it. */
+/** The length of the message's end that is searched: twice the largest signal, to include an enclosing object. */
 export const CLOSING_CHARACTERS = 2 * PROTOCOL_LIMITS.exitSignalBytes;
 
 interface Body {
@@ -98,7 +110,10 @@ function stripClosingFence(text: string): Body {
   return { body: fence === '' ? text : text.slice(0, -fence.length).trimEnd(), fence };
 }
 
-/** Whether the text before the object allows a signal: its fence opens directly before it, and its line is no quotation. */
+/**
+ * Reports whether the text before the object allows a signal: its fence opens directly before it, and its line is not a
+ * quotation.
+ */
 function standsAlone(before: string, fence: string): boolean {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   if (/^\s*>/.test(line)) return false;

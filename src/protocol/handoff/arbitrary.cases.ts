@@ -3,7 +3,7 @@ import type { CountElement, Data, DataElement, Element, Elements } from '../shap
 import { type ElementFormat, isGitRef } from '../text/text-format.ts';
 import { BASE_ELEMENTS, type Edge, EDGES, elementsOfEdge, WORKFLOW_COMPLETE } from './edges.ts';
 
-/** Any text that XML can carry, with more difficult characters than chance would give. */
+/** Any text that XML can contain, with more difficult characters than chance would give. */
 export const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(' ', '\t', '\n', '\r', '\r\n', '<', '>', '&', ']]>', '"', "'", '&amp;', '<!--', '\u0085', '\u2028'),
@@ -79,7 +79,7 @@ function groupFor(elements: Elements): fc.Arbitrary<Record<string, unknown>> {
     .map((group) => ({ ...group }));
 }
 
-/** Raises counts to the number of listed items, because a lower count is not valid. */
+/** Raises counts to the number of listed items, because lower counts are invalid. */
 function countHonestly(elements: Elements, value: Record<string, unknown>): Record<string, unknown> {
   const raised = Object.entries(elements).flatMap(([name, element]) => {
     const given = value[name];

@@ -12,7 +12,10 @@ const NAME_START =
   '\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}';
 const NAME = new RegExp(`^[${NAME_START}][${NAME_START}\\-.0-9\\u00B7\\u0300-\\u036F\\u203F\\u2040]*$`, 'u');
 
-/** Checks only whether XML can carry the content, because free content may be anything. An empty list becomes an empty text. */
+/**
+ * Checks only whether XML can contain the content, because free content may be anything. An empty list becomes an empty
+ * text.
+ */
 export function checkData(node: Node, spot: FieldLocation, findings: Finding[], depth = CHILD_DEPTH): Data {
   if (node.kind === 'text') return checkText(node, spot.path, `Element ${spot.path}`, findings);
   if (node.kind !== 'list') {
@@ -63,7 +66,7 @@ function checkAttributes(node: Node | undefined, spot: FieldLocation, findings: 
   return [...node.fields].map(([name, { value }]) => {
     const label = `Attribute ${quote(name)} of ${spot.path}`;
     const text = checkText(value, `${spot.path}.${quote(name)}`, label, findings);
-    // The XML parser refuses any other value of this attribute, so the handoff could not be read back.
+    // The XML parser refuses any other value of this attribute, so the rendered handoff could not be parsed.
     if (name === 'xml:space' && text !== 'default' && text !== 'preserve') {
       const message = `${label} must be default or preserve`;
       findings.push({ ...refuse('handoff/invalid-choice', spot, '', 'Remove it.'), message });

@@ -60,7 +60,10 @@ const word = {
   expected: 'lower case letters, digits and _',
 } as const satisfies TextShape;
 
-/** How an element of each kind is declared. The elements of a group are checked one by one, because shapes do not recurse. */
+/**
+ * The declaration of each kind of element. The elements of a group are checked one by one, because shapes do not
+ * recurse.
+ */
 export const elementMessages = {
   text: element('text', {
     format: { kind: 'choice', values: ['agent', 'branch', 'digits', 'sha', 'timestamp', 'url'], optional: true },

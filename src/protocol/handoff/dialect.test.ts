@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fixture } from './fixtures.cases.ts';
 import { parseHandoffDialect, parseHandoff, type HandoffDialect } from './index.ts';
 
-/** A declaration that puts a security reviewer between the reviewer and the validator. */
+/** A declaration that adds a security reviewer between the reviewer and the validator. */
 const securityReview = {
   roles: [{ name: 'security-reviewer', agent: 'security-reviewer-agent' }],
   without: [{ from: 'reviewer-agent', to: 'validator-agent' }],

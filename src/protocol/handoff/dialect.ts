@@ -9,7 +9,10 @@ import { findEdge, findRoute, type HandoffMessage, InvalidHandoff, noEdge, type 
 export interface HandoffDialect {
   readonly roles: readonly Role[];
   readonly edges: readonly Edge[];
-  /** Parses XML (text or UTF-8 bytes), or an object in value form, to a typed value or to all its problems. Never throws. */
+  /**
+   * Parses XML (text or UTF-8 bytes), or an object in value form. Returns the typed value, or all problems. Never
+   * throws.
+   */
   readonly parse: (input: unknown) => Parsed<HandoffMessage>;
   readonly validate: (input: unknown) => string[];
   readonly render: (message: HandoffMessage) => string;

@@ -1,16 +1,16 @@
 import type { Phase } from '../phase.ts';
 import type { Elements } from '../shape/shape.ts';
 
-/** A way that work can take from one agent to the next. It is plain data: a runbook can add edges. */
+/** A path on which work can pass from one agent to the next. Edges are plain data, so a runbook can add some. */
 export interface Edge {
   /** The agent's name on the wire; `*` is any agent. */
   readonly from: string;
   readonly to: string | null;
   readonly when: string;
   readonly phase: Phase;
-  /** The role whose turn it is afterwards; `same` is the sender's role, null is none. */
+  /** The role that works next; `same` is the sender's role, null is none. */
   readonly next: string | null;
-  /** The delays before each retry by the same role, if the error is `recoverable`. */
+  /** The delays before each retry by the same role, if the error is recoverable. */
   readonly retry_after_ms?: readonly number[];
   /** The elements of the handoff besides `from`, `to` and `COMMON_ELEMENTS`. */
   readonly elements: Elements;
@@ -21,7 +21,7 @@ export interface Role {
   readonly agent: string;
 }
 
-/** Work proceeds with `success`, `skipped`, a status that an edge adds (`ready`), or no status. */
+/** With `success`, `skipped`, a status that an edge adds (`ready`) or no status, work continues with the next role. */
 export const HANDOFF_STATUSES = ['success', 'failure', 'blocked', 'pending', 'skipped'] as const;
 
 export const COMMON_ELEMENTS = {
@@ -45,7 +45,7 @@ export function elementsOfEdge(edge: Pick<Edge, 'to' | 'elements'>): Elements {
   return { ...ends, timestamp, ...withoutDeclared(common, edge.elements), ...edge.elements, data };
 }
 
-/** Without this, a common element that the edge declares again would be written in the position of the common one. */
+/** Without this, a common element that the edge declares again would be written at the common element's position. */
 function withoutDeclared(common: Elements, declared: Elements): Elements {
   return Object.fromEntries(Object.entries(common).filter(([name]) => !Object.hasOwn(declared, name)));
 }
@@ -93,7 +93,7 @@ function edge<const F extends string, const T extends string, const P extends Ph
   return { from, to, when, phase, next, elements } as const;
 }
 
-/** The table of the specification, row by row, with the elements of the specification's example for the row. */
+/** The edges of the specification's table, row by row, with the elements of each row's example. */
 export const EDGES = [
   edge('issue-manager', 'prep-agent', 'issue written', 'DRAFT', 'prep', {
     ...issue,

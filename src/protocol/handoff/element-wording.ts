@@ -97,7 +97,7 @@ function notACount(shape: NumberShape | CountElement, value: number, spot: Field
   return refuse(spot, 'handoff/count-out-of-range', `must be ${bounds}: got ${value}`, `Correct it.${why}`);
 }
 
-/** A sentence that begins with what the spot is: `Element branch`, `Attribute sha of commits[0]`. */
+/** Renders a sentence that begins with the name of the spot: `Element branch`, `Attribute sha of commits[0]`. */
 function refuse(spot: FieldLocation, code: string, says: string, hint: string): Finding {
   const isAttribute = isFieldOfItem(spot) && spot.field !== 'text';
   const label = isAttribute

@@ -9,7 +9,10 @@ export interface Workflow {
   readonly edges: readonly Edge[];
 }
 
-/** Checked as strictly as a message, because a person wrote it. If `next` is left out, it is the receiver's role. */
+/**
+ * Adds declared roles and edges. The declaration is checked as strictly as a message, because a person wrote it. `next`
+ * defaults to the receiver's role.
+ */
 export function extendWorkflow(builtIn: Workflow, input: unknown): Parsed<Workflow> {
   const parsed = declarationMessage.parse(input);
   if (!parsed.ok) {
@@ -85,9 +88,9 @@ function checkEnds(edge: Edge, roles: readonly Role[], path: string, problems: P
   check('next', 'role', edge.next, names);
 }
 
-/** How deep groups may be nested: far below the depth of a handoff. */
+/** The limit on nested groups, far below the depth of a handoff. */
 const GROUP_DEPTH = 4;
-/** Names with a meaning of their own. In value form, `kind` distinguishes a handoff from the end of a workflow. */
+/** Reserved names. In value form, `kind` distinguishes a handoff from the end of a workflow. */
 const RESERVED = ['kind', 'from', 'to', 'data'];
 type Declared = Readonly<Record<string, unknown>>;
 
@@ -131,7 +134,7 @@ function checkElement(input: unknown, path: string, problems: Problem[], depth: 
   }
 }
 
-/** No attribute may be called `text`, because an item's value has its text under that name. */
+/** Refuses an attribute called `text`, because an item's value has its text under that name. */
 function checkAttributes(declared: Declared, path: string, problems: Problem[]): Record<string, Scalar> {
   const attributes: [string, Scalar][] = [];
   for (const [name, input] of Object.entries(declared)) {
@@ -152,7 +155,7 @@ function checkText(input: unknown, path: string, problems: Problem[], kinds: rea
   return undefined;
 }
 
-/** Refuses a count of a list or attribute that does not exist: it would never refuse a handoff. */
+/** Refuses a count of a list or attribute that does not exist, because the count would never refuse a handoff. */
 function checkCounted(element: Element, elements: Elements, path: string, problems: Problem[]): void {
   if (element.kind !== 'count' || !element.counts) return;
   const { list, attribute } = element.counts;
@@ -177,7 +180,9 @@ function valueOrReport<T>(parsed: Parsed<T>, path: string, problems: Problem[]):
   return undefined;
 }
 
-/** All problems of a declaration have one code, and the message names the path, because people see it in a runbook. */
+/**
+ * The problem of a declaration. All have one code, and the message names the path, because people see it in a runbook.
+ */
 function badDeclaration(path: string, message: string, hint: string): Problem {
   return { ...problem('handoff/bad-declaration', path === '' ? message : `${path}: ${message}`, hint), path };
 }

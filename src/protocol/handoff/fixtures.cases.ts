@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Problem } from '../shape/problem.ts';
 import { parseHandoff, type HandoffMessage } from './index.ts';
 
-/** The examples of the document, and the edge that was added to it. */
+/** The examples of the source document, and the edge that was added to it. */
 export const FIXTURES = [
   'base',
   'issue-manager-to-prep-agent',
@@ -25,7 +25,7 @@ export function fixture(name: Fixture): string {
   return readFileSync(join(import.meta.dirname, `../../../test/fixtures/handoff/${name}.xml`), 'utf8');
 }
 
-/** The example with a change in its text. Throws if the text does not change, which is a mistake in the test. */
+/** The example with a changed text. Throws if the text does not change, since the test would then check nothing. */
 export function changed(name: Fixture, from: string | RegExp, to: string): string {
   const text = fixture(name);
   const result = text.replace(from, () => to);

@@ -16,20 +16,23 @@ export type FindExpectation = (kind: HandoffKind, from: unknown, to: unknown) =>
 
 interface ExpectedHandoff {
   readonly elements: Elements;
-  /** Reported instead of all other findings: between the wrong agents, the others would only distract. */
+  /** Reported instead of all other findings, which would distract if the sender or receiver is wrong. */
   readonly otherwise?: Finding;
 }
 
 const HANDOFF_KINDS: readonly HandoffKind[] = ['handoff', 'workflow-complete'];
 
-/** Reads XML (text or UTF-8 bytes), or an object in value form, to a checked message or to problems with their places. */
+/**
+ * Parses XML (text or UTF-8 bytes), or an object in value form. Returns a checked message, or problems with their
+ * places.
+ */
 export function parseHandoffMessage(input: unknown, expect: FindExpectation): Parsed<HandoffMessage> {
   try {
     if (typeof input === 'string') return parseXml(parseXmlTree(input), expect);
     if (input instanceof Uint8Array) return parseXml(parseXmlBytes(input), expect);
     return parseValue(input, expect);
   } catch {
-    // A proxy can run code, and throw, when its class is asked for.
+    // A proxy can throw even if its class is read.
     return refuse([UNREADABLE]);
   }
 }
@@ -68,7 +71,7 @@ function parseValue(input: unknown, expect: FindExpectation): Parsed<HandoffMess
   return findings.length > 0 ? refuse(relevant(findings, otherwise)) : accepted(message);
 }
 
-/** In value form, the field names of free content cost more than `<a/>` does in XML: 15 units for 4 bytes. */
+/** In value form, field names of free content cost more than `<a/>` does in XML: 15 units for 4 bytes. */
 const UNITS_PER_BYTE = 4;
 
 function textIn(node: Node, name: string): string | undefined {
@@ -76,7 +79,7 @@ function textIn(node: Node, name: string): string | undefined {
   return value?.kind === 'text' ? value.text : undefined;
 }
 
-/** Also refuses a message that is too large as XML, so that an accepted handoff can always be sent on. */
+/** Checks a message. Refuses one that is too large as XML, so that an accepted handoff can always be sent on. */
 function checkMessage(
   kind: HandoffKind,
   node: Node,
@@ -84,7 +87,7 @@ function checkMessage(
 ): { readonly message: HandoffMessage; readonly findings: readonly Finding[] } {
   const { value, findings } = checkShape({ kind: 'group', elements }, node, 'Handoff', ELEMENT_WORDING);
   const bytes = findings.length === 0 ? utf8Length(renderHandoffMessage(kind, value, elements)) : 0;
-  // This is the one place where checked data gets the type that it was checked against.
+  // The only place where checked data gets its type.
   const message = { kind, ...(value as object) } as HandoffMessage; // oxlint-disable-line typescript/no-unsafe-type-assertion
   return { message, findings: bytes > PROTOCOL_LIMITS.handoffBytes ? [tooLarge(String(bytes), node.at)] : findings };
 }
@@ -96,14 +99,17 @@ export function renderHandoffMessage(kind: HandoffKind, fields: unknown, element
   return utf8Length(indented) > PROTOCOL_LIMITS.handoffBytes ? renderXml(tree, 'compact') : indented;
 }
 
-/** Sender and receiver decide what else is required, so problems with them are reported alone. */
+/** Sender and receiver determine which elements are required, so problems with them are reported alone. */
 function relevant(findings: readonly Finding[], otherwise: Finding | undefined): readonly Finding[] {
   const ends = findings.filter(({ path }) => path === 'from' || path === 'to');
   if (ends.length > 0) return ends;
   return otherwise ? [otherwise] : findings;
 }
 
-/** An element with the wrong kind of content is one problem; whatever is missing inside it is not reported too. */
+/**
+ * Reports whether a finding makes another one redundant: an element with the wrong kind of content is one problem, and
+ * missing elements inside it are not reported.
+ */
 function covers({ code, path }: Finding, other: string): boolean {
   if (!code.startsWith('handoff/unexpected-')) return false;
   return path === '' || other === path || other.startsWith(`${path}.`) || other.startsWith(`${path}[`);
@@ -170,7 +176,7 @@ function textsOf(fields: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(fieldsOf(fields)).map(([name, value]) => [name, String(value)]));
 }
 
-/** White space and characters that a parser would change are escaped. The compact layout is the shortest spelling. */
+/** Escapes white space and characters that a parser would change. The compact layout is the shortest spelling. */
 function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
   return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
 }
@@ -184,7 +190,10 @@ function write({ name, attributes = {}, content }: DataElement, indent: string, 
   return `${start}>${end}${children}${indent}</${name}>${end}`;
 }
 
-/** Escapes white space at the ends, which is read as layout, carriage returns, which are read as line feeds, and `]]>`. */
+/**
+ * Escapes white space at the ends, which a parser reads as layout, carriage returns, which it reads as line feeds, and
+ * `]]>`.
+ */
 function escapeText(text: string): string {
   const escaped = text
     .replaceAll('&', '&amp;')
@@ -201,7 +210,10 @@ function escapeText(text: string): string {
   );
 }
 
-/** Uses the kind of quotes that occurs less often in the value, and escapes white space that would be read as spaces. */
+/**
+ * Uses the kind of quotes that occurs less often in the value, and escapes white space that a parser would read as
+ * spaces.
+ */
 function quoteAttribute(value: string): string {
   const escaped = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const quote = value.split('"').length > value.split("'").length ? "'" : '"';

@@ -2,7 +2,10 @@ import { DRAFT, type Elements, fieldsSchemaOf, type JsonSchema } from '../shape/
 import { BASE_ELEMENTS, type Edge, elementsOfEdge, WORKFLOW_COMPLETE } from './edges.ts';
 import type { HandoffKind } from './handoff-message.ts';
 
-/** One alternative for each edge, one for the end, one for the base form. It refuses nothing that the parser accepts. */
+/**
+ * One alternative for each edge, one for the end, one for the base form. The schema refuses nothing that the parser
+ * accepts.
+ */
 export function handoffSchemaOf(edges: readonly Edge[]): JsonSchema {
   return {
     $schema: DRAFT,

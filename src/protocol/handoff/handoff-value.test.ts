@@ -125,7 +125,7 @@ describe('values from outside', () => {
     for (const input of inputs) expect(validateHandoff(input).length).toBeGreaterThan(0);
   });
 
-  it('take bounded time, however large they claim to be', () => {
+  it('take bounded time, whatever size they claim', () => {
     let data: unknown = 'x';
     for (let i = 0; i < 13; i++) data = Array.from({ length: 10 }, () => ({ name: 'a', content: data }));
     const start = performance.now();

@@ -121,7 +121,10 @@ describe('mutated messages', () => {
   });
 });
 
-/** The first violation of the parser's promise: the same value after rendering, or problems with code, place and hint. */
+/**
+ * Returns the first violation of the parser's contract, which is: the same value after rendering, or problems with
+ * code, place and hint.
+ */
 function findBroken(input: unknown): string | undefined {
   const parsed = parseHandoff(input);
   if (!parsed.ok) return parsed.problems.find((found) => !isUseful(found, typeof input === 'string'))?.message;

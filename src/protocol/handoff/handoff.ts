@@ -11,7 +11,7 @@ import {
   WORKFLOW_COMPLETE,
 } from './edges.ts';
 
-/** Fields have the names of the XML elements. `kind` is the name of the root element; input values may leave it out. */
+/** Fields have the names of the XML elements. `kind` is the name of the root element and optional in input values. */
 export interface Handoff {
   readonly kind: 'handoff';
   readonly from: string;
@@ -23,7 +23,7 @@ export interface Handoff {
   readonly status?: string;
   readonly summary?: string;
   readonly data?: Data;
-  /** The elements of the handoff's edge; `isHandoffOn` gives them their types. */
+  /** The elements of the handoff's edge, which `isHandoffOn` types. */
   readonly [element: string]: ElementValue | undefined;
 }
 
@@ -73,14 +73,14 @@ export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltIn
   return message.kind === 'handoff' && message.to === to && (from === '*' || message.from === from);
 }
 
-/** The effect of a message on its task. Whether it is the sender's turn is not checked here. */
+/** The effect of a message on its task. Whether it is the sender's turn is checked elsewhere. */
 export interface Route {
   readonly edge: Edge;
   readonly outcome: 'proceeds' | 'blocked' | 'waits';
   readonly phase: Edge['phase'] | null;
-  /** The role whose turn it is afterwards. Null is no role; with `waits` it means that the role does not change. */
+  /** The role that works next. Null is no role; with `waits` it means that the role does not change. */
   readonly next: string | null;
-  /** If the error is recoverable: the delays before each retry. The phase changes only after the last one. */
+  /** The delays before each retry of a recoverable error. The phase changes only after the last retry. */
   readonly retry_after_ms: readonly number[];
 }
 
@@ -99,7 +99,7 @@ export function findRoute(message: HandoffMessage, edges: readonly Edge[], roles
   return accepted(onward(edge));
 }
 
-/** An edge that names the sender wins over an edge for any sender. */
+/** Finds the edge of a handoff. An edge that names the sender wins over an edge for any sender. */
 export function findEdge(edges: readonly Edge[], from: unknown, to: unknown): Edge | undefined {
   if (typeof from !== 'string') return undefined;
   return (
@@ -128,7 +128,7 @@ export function noEdge(from: string, to: string, edges: readonly Edge[]): Findin
   return { code: 'handoff/no-edge', message, path: 'to', at: 0, hint: `${hint} Errors go to orchestrator.` };
 }
 
-/** Thrown if a program renders a handoff that would be refused on arrival. */
+/** Thrown if a program renders a handoff that its receiver would refuse. */
 export class InvalidHandoff extends Error {
   override readonly name = 'InvalidHandoff';
   readonly problems: readonly [Problem, ...Problem[]];

@@ -4,7 +4,10 @@ import type { Element, Elements, ListElement } from '../shape/shape.ts';
 import type { ListNode, Node, ObjectField, ObjectNode, TextNode } from '../text/node.ts';
 import type { ElementNode } from '../text/xml.ts';
 
-/** Finds only the mistakes specific to XML (duplicates, unknown attributes, text in place of elements); the checker finds others. */
+/**
+ * Finds only mistakes specific to XML (duplicates, unknown attributes, text in place of elements); the checker finds
+ * others.
+ */
 export function readElements(root: ElementNode, elements: Elements, findings: Finding[]): ObjectNode {
   const spot = rootSpot(root.name, root.at);
   refuseAttributes(root, spot, findings);

@@ -5,7 +5,7 @@ import { findReportedError, summarizeError, validateHandoff } from './index.ts';
 const xml = fixture('error');
 
 describe('an error handoff', () => {
-  it('reports type, message, details, whether a retry can help, and what to do', () => {
+  it('reports type, message, details, whether a retry can help, and the suggested action', () => {
     expect(findReportedError({ to: 'orchestrator', xml })).toEqual({
       type: 'BuildError',
       message: 'TypeScript compilation failed',
@@ -15,13 +15,13 @@ describe('an error handoff', () => {
     });
   });
 
-  it('is told from others by its receiver, not by its text', () => {
+  it('is recognised by its receiver, not by its text', () => {
     expect(findReportedError({ to: 'reviewer-agent', xml })).toBeUndefined();
     expect(findReportedError({ to: null, xml })).toBeUndefined();
     expect(findReportedError({ to: 'orchestrator', xml: '<handoff/>' })).toBeUndefined();
   });
 
-  it('has to say whether it is recoverable', () => {
+  it('must state whether it is recoverable', () => {
     expect(validateHandoff(xml.replace(/<recoverable>.*<\/recoverable>/, ''))).toEqual([
       'Missing required element: error.recoverable',
     ]);
@@ -31,7 +31,7 @@ describe('an error handoff', () => {
 describe('its summary', () => {
   const error = { type: 'E', message: 'm', details: 'd', recoverable: true, suggestedAction: 'a' };
 
-  it('is one line, whatever the agent wrote', () => {
+  it('is one line for any text of the agent', () => {
     expect(summarizeError({ ...error, message: ' one\n\n\ttwo ' })).toBe('E: one two; suggested action: a');
   });
 

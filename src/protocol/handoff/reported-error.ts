@@ -15,12 +15,12 @@ interface SentHandoff {
   readonly xml: string;
 }
 
-/** Whether a handoff reports a failure to Baton instead of passing work on. */
+/** Reports whether a handoff reports a failure to Baton instead of passing work on. */
 export function isErrorHandoff({ to }: Pick<SentHandoff, 'to'>): boolean {
   return to === 'orchestrator';
 }
 
-/** The error of an error handoff; undefined for every other handoff. */
+/** Returns the error of an error handoff; undefined for every other handoff. */
 export function findReportedError(handoff: SentHandoff): ReportedError | undefined {
   if (!isErrorHandoff(handoff)) return undefined;
   const parsed = HANDOFF_DIALECT.parse(handoff.xml);
@@ -29,7 +29,7 @@ export function findReportedError(handoff: SentHandoff): ReportedError | undefin
   return { type, message, details, recoverable, suggestedAction };
 }
 
-/** One line for people. The parts may be as long as the handoff, so each is cut. */
+/** Renders one line for people. Each part is cut, because it may be as long as the handoff. */
 export function summarizeError({ type, message, suggestedAction }: ReportedError): string {
   return `${toLine(type, 100)}: ${toLine(message, 500)}; suggested action: ${toLine(suggestedAction, 500)}`;
 }

@@ -21,17 +21,17 @@ export function choice<const V extends readonly string[]>(values: V) {
   return { kind: 'choice', values } as const;
 }
 
-/** Always there, and null if there is no value. */
+/** Always present, and null if there is no value. */
 export function nullable<const S extends Shape>(shape: S): S & { readonly nullable: true } {
   return { ...shape, nullable: true };
 }
 
-/** Left out if there is no value. */
+/** Absent if there is no value. */
 export function optional<const S extends Shape>(shape: S, about = shape.about): S & { readonly optional: true } {
   return { ...shape, ...(about === undefined ? {} : { about }), optional: true };
 }
 
-/** Objects that their field `kind` tells apart; each variant is named by the value of that field. */
+/** Objects distinguished by their field `kind`; each variant has the name of that field's value. */
 export function variants<const V extends Readonly<Record<string, ObjectShape['fields']>>>(byKind: V): VariantsShape<V> {
   const options = Object.entries(byKind).map(([kind, fields]) => object({ kind: choice([kind]), ...fields }));
   return { kind: 'either', options, expected: Object.keys(byKind).join(', ') } as unknown as VariantsShape<V>; // oxlint-disable-line typescript/no-unsafe-type-assertion

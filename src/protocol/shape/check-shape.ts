@@ -38,7 +38,7 @@ export interface CheckedShape {
   readonly findings: readonly Finding[];
 }
 
-/** Compares a tree with a shape and reports everything that does not fit, in the order of the shape's fields. */
+/** Compares a tree with a shape and reports all mismatches, in the order of the shape's fields. */
 export function checkShape(shape: Fielded, node: Node, title: string, wording: Wording = FIELD_WORDING): CheckedShape {
   const check = new Check(wording);
   const value = check.read(shape, node, rootSpot(title, node.at));
@@ -127,7 +127,7 @@ class Check {
     }
   }
 
-  /** Refuses a count that is lower than the list beside it shows: the mistake would hide an issue. */
+  /** Refuses a count that is lower than the list beside it shows: such a count would hide an issue. */
   #checkCounts(
     elements: Readonly<Record<string, Element>>,
     value: object,
@@ -203,7 +203,7 @@ class Check {
     return fitting ? node.value : this.#refuse(this.#wording.notAFlag(shape, node, spot));
   }
 
-  /** Accepts what the ledger can record: functions, infinities and fractions are refused, not changed. */
+  /** Accepts what the ledger can record: functions, infinities and fractions are refused, not converted. */
   #readAny(node: Node, spot: FieldLocation): unknown {
     if (node.kind === 'object') {
       const entries = [...node.fields].map(
@@ -216,7 +216,7 @@ class Check {
     }
     if (node.kind === 'text') return node.text;
     if (node.kind === 'other') this.#refuse(wrongFieldType(spot, 'JSON data'));
-    // The ledger accepts only numbers that every language reads alike; refusing the others here gives them a place.
+    // The ledger accepts only numbers that every language reads alike; refusing others here gives the problem a place.
     else if (node.kind === 'number' && !Number.isSafeInteger(node.value))
       this.#refuse(wrongFieldType(spot, 'a whole number, or text'));
     return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
@@ -228,7 +228,7 @@ function fits(shape: TextShape, text: string): boolean {
   return shape.format === undefined || TEXT_FORMATS[shape.format].fits(text);
 }
 
-/** JSON cannot write -0, so it would become 0 when the message is passed on. */
+/** JSON cannot write -0: it would become 0 when the message is passed on. */
 function withoutMinusZero(value: number): number {
   return value === 0 ? 0 : value;
 }
@@ -238,7 +238,7 @@ function textOf(shape: TextShape, node: Node): string | undefined {
   return isScalar(node) && node.kind !== 'null' && node.plain && !shape.quoted ? node.source : undefined;
 }
 
-/** The option that the sender of this value meant; if none fits, a hint about a misspelt field. */
+/** Returns the option that fits this value's kind; if none does, a hint about a misspelt field. */
 function chooseOption({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
   const ofKind = options.filter(({ kind }) => KINDS[kind].includes(node.kind));
   const [only, another] = ofKind;

@@ -1,9 +1,9 @@
 import { isObject } from './read-unknown.ts';
 import type { Shape } from './shape.ts';
 
-/** The first place at which a value does not have the type of its shape. */
+/** The first place at which a value lacks the type of its shape. */
 export interface Misfit {
-  /** Dotted, as in `checks[0].name`; empty for the value itself. */
+  /** Dotted path, as in `checks[0].name`; empty for the value itself. */
   readonly path: string;
   readonly expected: string;
 }
@@ -11,8 +11,9 @@ export interface Misfit {
 export type MisfitFinder = (value: unknown) => Misfit | undefined;
 
 /**
- * Compiles a shape into a check of exactly what `ValueOf` promises: fields that are there, kinds of values, choices. Limits, formats and
- * unknown fields are not checked, so that a value which was recorded under other limits, or by a later version, is still read.
+ * Compiles a shape into a check of exactly what `ValueOf` promises: required fields, kinds of values, choices. Limits,
+ * formats and unknown fields are not checked, so that a value that was recorded under other limits, or by a later
+ * version, is still accepted.
  */
 export function compileMisfitFinder(shape: Shape): MisfitFinder {
   const present = compilePresent(shape);
@@ -75,7 +76,9 @@ function findInMap(values: Readonly<Record<string, unknown>>, find: MisfitFinder
 interface CompiledField {
   readonly name: string;
   readonly find: MisfitFinder;
-  /** What `typeof` returns for every value that fits; undefined if that does not decide. Saves most calls of `find`. */
+  /**
+   * The `typeof` result of every value that fits; undefined if `typeof` does not decide. Avoids most calls of `find`.
+   */
   readonly type: string | undefined;
   readonly isOptional: boolean;
 }
@@ -92,7 +95,7 @@ function findInFields(value: Readonly<Record<string, unknown>>, fields: readonly
   return undefined;
 }
 
-/** Of several options the one that fits furthest names the place. */
+/** Among several options, the misfit of the option that fits furthest names the place. */
 function findInEach(finders: readonly MisfitFinder[], expected: string): MisfitFinder {
   return (value) => {
     let deepest = misfit(expected);

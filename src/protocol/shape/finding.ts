@@ -14,12 +14,12 @@ import type {
   TextShape,
 } from './shape.ts';
 
-/** A problem of a tree: `at` is the offset in the text, from which line and column are counted only if they are reported. */
+/** A problem of a tree: `at` is the offset in the text; line and column are counted only if the problem is reported. */
 export interface Finding extends Omit<Problem, 'line' | 'column'> {
   readonly at: number;
 }
 
-/** The problem of a finding; it has no line and column if the input was not text. */
+/** Converts a finding to a problem; it has no line and column if the input was not text. */
 export function problemAt({ code, message, path, at, hint }: Finding, text: string | undefined): Problem {
   const { line, column } = text === undefined ? { line: null, column: null } : textPositionAt(text, at);
   return { code, message, path, line, column, hint };
@@ -47,14 +47,17 @@ export function locateItem(list: FieldLocation, index: number, at: number): Fiel
   return { path, field: path, item: path, at, about: list.about };
 }
 
-/** Whether the spot is a field of a list's item; an item that is itself a text has only its path. */
+/** Reports whether the spot is a field of a list's item; an item that is itself a text has only its path. */
 export function isFieldOfItem(spot: FieldLocation): boolean {
   return spot.item !== '' && spot.item !== spot.path;
 }
 
 type Counts = NonNullable<CountElement['counts']>;
 
-/** JSON and YAML messages talk about fields (`FIELD_WORDING`), handoffs about elements (`ELEMENT_WORDING`). */
+/**
+ * The words of problem texts: JSON and YAML messages have fields (`FIELD_WORDING`), handoffs have elements
+ * (`ELEMENT_WORDING`).
+ */
 export interface Wording {
   /** Whether unknown fields are reported before the problems of known fields. */
   readonly reportsUnknownFirst: (shape: Fielded) => boolean;
@@ -65,7 +68,7 @@ export interface Wording {
   readonly notANumber: (shape: NumberShape | CountElement, value: number, spot: FieldLocation) => Finding;
   readonly notAFlag: (shape: FlagShape, node: Node, spot: FieldLocation) => Finding;
   readonly notAChoice: (shape: ChoiceShape, node: Node, spot: FieldLocation) => Finding;
-  /** The problem of a text that the syntax cannot carry; undefined if it can. */
+  /** The problem of a text that the syntax cannot express; undefined if it can. */
   readonly unwritable?: (text: string, spot: FieldLocation) => Finding | undefined;
   readonly empty: (spot: FieldLocation) => Finding;
   readonly misfit: (shape: TextShape, text: string, spot: FieldLocation) => Finding;
@@ -73,7 +76,7 @@ export interface Wording {
   readonly missing: (field: Shape | Element, spot: FieldLocation, owner: Fielded) => Finding;
   readonly unknown: (spot: FieldLocation, known: readonly string[]) => Finding;
   readonly countTooLow?: (counts: Counts, given: number, listed: number, spot: FieldLocation) => Finding;
-  /** Checks free XML content; the findings are added to the list. */
+  /** Checks free XML content and adds findings to the list. */
   readonly free?: (node: Node, spot: FieldLocation, findings: Finding[]) => unknown;
 }
 

@@ -7,7 +7,7 @@ import { accepted, type Parsed, type Problem, problem, refused, textPositionAt, 
 import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from './shape.ts';
 
 export interface Message<T> {
-  /** Parses text, its bytes, or a value that the caller already has, to a typed value or to all its problems. */
+  /** Parses text, its bytes, or a parsed value. Returns a typed value, or all problems. */
   readonly parse: (input: unknown) => Parsed<T>;
   readonly validate: (value: unknown) => string[];
   readonly schema: JsonSchema;
@@ -16,9 +16,9 @@ export interface Message<T> {
 export interface MessageOptions<S extends ObjectShape> {
   readonly title: string;
   readonly shape: S;
-  /** The reader of its text: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
+  /** The parser of the text: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
   readonly read: (text: string) => SyntaxDocument;
-  /** `LIMITS.messageBytes` if not set. */
+  /** Default: `LIMITS.messageBytes`. */
   readonly maxBytes?: number;
   /** Rules between fields, which a shape cannot express. They run if the shape fits. */
   readonly rules?: (value: ValueOf<S>) => readonly Finding[];
@@ -58,7 +58,7 @@ function checked<S extends ObjectShape>(
   text: string | undefined,
 ): Parsed<ValueOf<S>> {
   const { value, findings } = checkShape(options.shape, node, options.title);
-  // The shape has checked every field; this is the one place where the value gets its type.
+  // The shape has checked every field; this is the only place where the value gets its type.
   const typed = value as ValueOf<S>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const all = findings.length > 0 ? findings : (options.rules?.(typed) ?? []);
   const [first, ...rest] = all.map((finding) => problemAt(finding, text));

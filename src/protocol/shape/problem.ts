@@ -63,7 +63,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** A value of the sender for a problem text: cut if it is long, but never inside a character. */
+/** Quotes a sender's value in a problem text, cut if it is long, but never inside a character. */
 export function quote(value: string): string {
   const start = firstCharacters(value, PROTOCOL_LIMITS.quotedCharacters);
   return start.length === value.length ? value : `${start}…`;
@@ -80,7 +80,7 @@ export function didYouMean(given: string, known: readonly string[]): string | un
   return nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`;
 }
 
-/** ` (did you mean X?)` for the end of a message; empty if nothing is near. */
+/** ` (did you mean X?)` for the end of a message; empty if no known name is similar. */
 export function meantSuffix(given: string, known: readonly string[]): string {
   const nearest = findNearest(given, known);
   return nearest === undefined ? '' : ` (did you mean ${nearest}?)`;

@@ -1,7 +1,7 @@
-/** Each returns an empty value for another type; use a shape if the sender must learn what is wrong. */
+/** Each function returns an empty value for another type. Use a shape if the sender must learn what is wrong. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether the value is an object with named fields: not null, and not an array. */
+/** Reports whether the value is an object with named fields: not null, and not an array. */
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -10,7 +10,7 @@ export function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-/** One field of an object; undefined if the value is no object or does not have the field itself. */
+/** One field of an object; undefined if the value is no object or lacks the field as an own property. */
 export function fieldOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

@@ -1,8 +1,8 @@
 import { type ElementFormat, TEXT_FORMATS, type TextFormat } from '../text/text-format.ts';
 
 /**
- * A shape declares what a message looks like. It is plain data: the same declaration is checked (`check-shape.ts`), published
- * as JSON Schema (`json-schema.ts`) and typed (`ValueOf`), and it may come from a file that a user wrote.
+ * A shape declares what a message looks like. It is plain data: the same declaration is checked (`check-shape.ts`),
+ * published as JSON Schema (`json-schema.ts`) and typed (`ValueOf`), and it may come from a file that a user wrote.
  */
 export type Shape =
   | TextShape
@@ -24,9 +24,9 @@ export type Elements = Readonly<Record<string, Element>>;
 interface Described {
   /** One sentence for people: it becomes the description in the JSON Schema. */
   readonly about?: string;
-  /** The field may be missing; null counts as missing. */
+  /** Whether the field may be missing; null counts as missing. */
   readonly optional?: boolean;
-  /** The value may be null, and null is kept. */
+  /** Whether the value may be null; null is then kept. */
   readonly nullable?: boolean;
   /** The problem text if the value does not fit: `{value}`, `{path}`, `{item}`, `{field}` are filled in. */
   readonly says?: string;
@@ -40,7 +40,7 @@ export interface TextShape extends Described {
   readonly expected?: string;
   /** Refuses YAML scalars that are not quoted text: an unquoted 1 stays a number. */
   readonly quoted?: boolean;
-  /** For the texts of elements, which must not be empty otherwise. */
+  /** Allows empty texts in elements, which must not be empty otherwise. */
   readonly may_be_empty?: boolean;
 }
 
@@ -105,7 +105,9 @@ export interface ObjectShape extends Described {
 export interface GroupElement extends Described {
   readonly kind: 'group';
   readonly elements: Elements;
-  /** Set by the checker for an item of a list: the item's name. Its `elements` are then its attributes and its `text`. */
+  /**
+   * Set by the checker for an item of a list: the item's name. Its `elements` are then its attributes and its `text`.
+   */
   readonly item?: string;
 }
 
@@ -117,11 +119,11 @@ export interface MapShape extends Described {
   readonly max?: number;
 }
 
-/** One of several shapes: the first that accepts this kind of value, or, among objects, whose `mark` is present. */
+/** One of several shapes: the first that accepts the value's kind, or, among objects, whose `mark` is present. */
 export interface EitherShape extends Described {
   readonly kind: 'either';
   readonly options: readonly Exclude<Shape, EitherShape>[];
-  /** Describes all options in a few words, for the problem text. */
+  /** A short description of all options, for the problem text. */
   readonly expected: string;
 }
 
@@ -190,7 +192,7 @@ type PresentOf<S> = S extends { kind: 'text' }
                           ? T
                           : unknown;
 
-/** Distributes over the options, because a union of shapes has no single kind. */
+/** Distributes over the options, because a union of shapes has no common kind. */
 type EachOf<O> = O extends unknown ? ValueOf<O> : never;
 type OpenOr<T, S> = S extends { open: true } ? Flat<T & { readonly [other: string]: unknown }> : T;
 

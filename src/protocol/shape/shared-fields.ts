@@ -30,7 +30,7 @@ export const prdId = {
   about: 'PRD- and a number, as in PRD-001.',
 } as const satisfies TextShape;
 
-/** A task's own id, in any of the forms projects use: P0.1.1, T042, W-00042, 123. */
+/** A task's own id, in any form that projects use: P0.1.1, T042, W-00042, 123. */
 export const taskId = {
   kind: 'text',
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
@@ -45,7 +45,7 @@ export const phase = {
 } as const satisfies ChoiceShape;
 
 export const TASK_STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
-/** All statuses of a task: a worker cannot report `cancelled`; only the cancel command sets it. */
+/** All statuses of a task. A worker cannot report `cancelled`; only the cancel command sets it. */
 export const SHOWN_STATUSES = [...TASK_STATUSES, 'cancelled'] as const;
 
 export const fileActions = {
@@ -69,7 +69,7 @@ export const timestamp = {
   about: 'When, in ISO 8601, as in 2025-01-15T10:45:00Z.',
 } as const satisfies TextShape;
 
-/** How a task can contradict git or the running processes, as reconciliation finds it. */
+/** The ways in which a task can contradict git or the running processes; reconciliation finds them. */
 export const FINDING_KINDS = [
   'commit-missing',
   'commit-gone',

@@ -13,7 +13,9 @@ import {
   type TextNode,
 } from './node.ts';
 
-/** Strict RFC 8259. `JSON.parse` accepts duplicate keys, `__proto__` and lone surrogates, and keeps no offsets. */
+/**
+ * Parses strict RFC 8259. `JSON.parse` accepts duplicate keys, `__proto__` and lone surrogates, and keeps no offsets.
+ */
 export function parseJsonTree(text: string): ReadResult<Node> {
   const cursor: Cursor = { text, at: 0, depth: 0 };
   return readOrStop(() => {
@@ -106,7 +108,9 @@ function readList(cursor: Cursor): ListNode {
   return { kind: 'list', at, items };
 }
 
-/** Passes a comma and returns true, or returns false at the closing bracket. Stops the reader at anything else. */
+/**
+ * Consumes a comma and returns true, or returns false at the closing bracket. Stops the reader at any other character.
+ */
 function endsWithComma(cursor: Cursor, close: number): boolean {
   const unit = cursor.text.charCodeAt(cursor.at);
   if (unit === close) return false;
@@ -194,7 +198,7 @@ function skipSpace(cursor: Cursor): void {
   }
 }
 
-/** The reader of dialects that are JSON only. It does not load the YAML reader, which would slow down hooks. */
+/** The parser of dialects that are JSON only. It does not load the YAML parser, which would slow down hooks. */
 export function parseJsonDocument(text: string): SyntaxDocument {
   return { syntax: 'JSON', read: parseJsonTree(text) };
 }

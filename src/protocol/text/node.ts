@@ -1,12 +1,18 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
 
-/** What every reader (JSON, YAML, XML, values) produces. `source` is a scalar as written: `1e5` may be a number or a commit. */
+/**
+ * The tree that every parser (JSON, YAML, XML, values) returns. `source` is a scalar as written: `1e5` may be a number
+ * or a commit.
+ */
 export type Node = ObjectNode | ListNode | TextNode | ScalarNode;
 
 export interface ObjectNode {
   readonly kind: 'object';
   readonly at: number;
-  /** The offset of problems about missing fields: the closing brace in JSON, the first field in YAML, the start tag in XML. */
+  /**
+   * The offset of problems about missing fields: the closing brace in JSON, the first field in YAML, the start tag in
+   * XML.
+   */
   readonly end: number;
   readonly fields: ReadonlyMap<string, ObjectField>;
 }
@@ -33,7 +39,7 @@ export interface ScalarNode {
   readonly at: number;
   readonly value: number | boolean | null;
   readonly source: string;
-  /** Written without quotes in YAML: a field that must be text reads it as text. */
+  /** Whether YAML has the scalar without quotes: a field that must be text reads it as text. */
   readonly plain: boolean;
 }
 
@@ -81,7 +87,9 @@ export function sourceOf(node: Node): string {
   return isScalar(node) ? node.source : node.kind === 'list' ? 'a list' : 'an object';
 }
 
-/** Never throws, although getters and proxies may, and although a value may contain itself. */
+/**
+ * Converts a value to a tree. Never throws, although getters and proxies may, and although a value may contain itself.
+ */
 export function treeOfValue(
   value: unknown,
   budget: Budget = { units: PROTOCOL_LIMITS.messageBytes },
@@ -97,10 +105,16 @@ export function treeOfValue(
 
 class Unfit extends Error {}
 
-/** The units that may still be read: each value costs one, and each character one more. Below zero if that was not enough. */
+/**
+ * The units that may still be read: each value costs one, and each character one more. Below zero if the budget is
+ * exceeded.
+ */
 interface Budget {
   units: number;
-  /** Keeps what a checker reports with its path: lone surrogates, `__proto__`, and, as `other`, too deep values and -0. */
+  /**
+   * Keeps faults that a checker reports with their path: lone surrogates, `__proto__`, and, as `other`, too deep values
+   * and -0.
+   */
   readonly isLenient?: boolean;
 }
 
@@ -121,7 +135,7 @@ function nodeOf(value: unknown, depth: number, budget: Budget): Node {
   return objectNode(value, depth, budget);
 }
 
-/** Charges the budget for each item: an array may claim four billion items and hold none. */
+/** Charges the budget for each item: an array may claim four billion items and contain none. */
 function listNode(value: readonly unknown[], depth: number, budget: Budget): Node {
   const { length } = value;
   const items: Node[] = [];
@@ -129,7 +143,7 @@ function listNode(value: readonly unknown[], depth: number, budget: Budget): Nod
   return { kind: 'list', at: 0, items };
 }
 
-/** Whether the object would list each of its characters or bytes as a field. */
+/** Reports whether the object would list each of its characters or bytes as a field. */
 function listsItsUnits(value: object): boolean {
   return ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object String]';
 }

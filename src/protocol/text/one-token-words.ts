@@ -1,6 +1,7 @@
 /**
- * Words and parts of words that are one token, with a space before them and without, in three tokenizers: o200k_base and cl100k_base
- * (`token-bound.test.ts` checks both) and that of Claude 2. They are the most frequent ones of the web, and of code and documentation like ours.
+ * Words and parts of words that are one token, with a space before them and without, in three tokenizers: o200k_base
+ * and cl100k_base (`token-bound.test.ts` checks both) and that of Claude 2. They are the most frequent ones of the web,
+ * and of code and documentation like ours.
  */
 export const ONE_TOKEN_WORDS = `
 aa ab abc ability able abort about above abs absolute aby ac acc accept accepted access account accounts ace ache ack act acted action

@@ -1,4 +1,7 @@
-/** Makes untrusted text safe for a terminal: control characters (so also escape sequences) and bidi controls become codes. */
+/**
+ * Makes untrusted text safe for a terminal: replaces control characters (and so escape sequences) and bidi controls by
+ * codes.
+ */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\t]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;

@@ -146,7 +146,7 @@ describe('readJson reports where it stopped', () => {
   });
 });
 
-/** The result of JSON.parse, without the few inputs that only it accepts. */
+/** The result of JSON.parse, except for the few inputs that only JSON.parse accepts. */
 function expected(text: string): { value: unknown } | undefined {
   let refusesMore = false;
   try {
@@ -162,7 +162,7 @@ function expected(text: string): { value: unknown } | undefined {
   }
 }
 
-/** JSON.parse drops duplicate fields, so rendering an object with one again gives fewer colons. */
+/** JSON.parse drops duplicate fields, so rendering such an object again gives fewer colons. */
 function hasDuplicates(text: string): boolean {
   const outsideStrings = (json: string) => json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length;
   return outsideStrings(text) !== outsideStrings(JSON.stringify(JSON.parse(text)));

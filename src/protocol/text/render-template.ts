@@ -15,7 +15,10 @@ export interface TemplateContext {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** For the shell, a value is assigned to a variable in front of the command, so it cannot end a quote or start a command. */
+/**
+ * Fills a template. For the shell, each value becomes a variable in front of the command, so that it cannot end a quote
+ * or start a command.
+ */
 export function renderTemplate(
   text: string,
   context: TemplateContext,

@@ -3,19 +3,19 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_B
 
 export interface ObjectScanner {
   push(chunk: string): void;
-  /** Ends the stream: searches inside an object that was never closed, and starts over. */
+  /** Ends the stream: searches inside an object that was never closed, and resets the scanner. */
   end(): void;
 }
 
 const KEPT = PROTOCOL_LIMITS.exitSignalBytes;
 
 /**
- * Finds complete JSON objects in a stream of prose. Every `{` may begin one: a small automaton follows it until the object is
- * complete or cannot be JSON, and then the search continues right after that `{`.
+ * Finds complete JSON objects in a stream of prose. Every `{` may begin an object: a small automaton follows it until
+ * the object is complete or cannot be JSON; the search then continues right after that `{`.
  *
- * Time is linear: candidates that are open at the same position are nested (at most `nesting` deep) or disagree about where
- * strings begin (two ways), so each character is read a bounded number of times. Memory is bounded: of a candidate that exceeds
- * the limit only the end is kept, for the search that follows if the candidate fails.
+ * Time is linear: candidates that are open at the same position are nested (at most `nesting` deep) or disagree about
+ * where strings begin (two ways), so each character is read a bounded number of times. Memory is bounded: of a
+ * candidate that exceeds the limit only the end is kept, for the search that follows if the candidate fails.
  */
 export function createObjectScanner(onObject: (text: string) => void): ObjectScanner {
   let held = '';
@@ -63,7 +63,7 @@ type State = 'value' | 'first-item' | 'first-name' | 'name' | 'colon' | 'after' 
 
 interface Candidate {
   state: State;
-  /** The closing brackets that are still expected, outermost first. */
+  /** The closing brackets that are expected, outermost first. */
   readonly open: number[];
   readsName: boolean;
   /** The number of characters read so far, including those no longer kept. */
@@ -75,7 +75,9 @@ interface End {
   readonly at: number;
 }
 
-/** Follows the grammar of JSON. Scalars and escapes are checked roughly, because a reader checks complete objects. */
+/**
+ * Follows the grammar of JSON. Scalars and escapes are checked only roughly, because a parser checks complete objects.
+ */
 function advance(candidate: Candidate, text: string, from: number): End {
   let at = from;
   while (at < text.length) {
@@ -157,7 +159,7 @@ function isSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
-/** Whether the character can be part of a number, `true`, `false` or `null`. */
+/** Reports whether the character can be part of a number, `true`, `false` or `null`. */
 function isScalarUnit(unit: number): boolean {
   const isDigit = unit >= 0x30 && unit <= 0x39;
   const isLetter = (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x61 && unit <= 0x7a);

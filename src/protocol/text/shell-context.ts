@@ -5,13 +5,16 @@ export type ShellContext =
   | 'double-quotes'
   | 'here-document'
   | 'comment'
-  /** In these the shell expands nothing, or evaluates the value; slots are refused there. */
+  /** Contexts in which the shell expands nothing, or evaluates the value; slots are refused there. */
   | 'single-quotes'
   | 'quoted-here-document'
   | 'arithmetic'
   | 'escaped';
 
-/** May be wrong in rare cases, which is safe: values are variables, so a wrong guess misplaces quotes but runs nothing. */
+/**
+ * Finds the quoting context of each slot. A wrong guess in a rare case is safe: values are variables, so it misplaces
+ * quotes but executes nothing.
+ */
 export function shellContexts(parts: readonly TemplatePart[]): ShellContext[] {
   const scanner: Scanner = { frames: [], isComment: false, previous: '\n', awaited: [], hereDocument: null, line: '' };
   const places: ShellContext[] = [];
@@ -42,7 +45,7 @@ interface Scanner {
   readonly frames: Frame[];
   isComment: boolean;
   previous: string;
-  /** Here-documents announced on this line; their texts begin on the next line. */
+  /** Here-documents declared on this line; their texts begin on the next line. */
   readonly awaited: HereDocument[];
   hereDocument: HereDocument | null;
   line: string;

@@ -1,4 +1,7 @@
-/** Calls `onLine` for each complete line that is not empty. A line over `maxBytes` is dropped, so that memory stays bounded. */
+/**
+ * Calls `onLine` for each complete line that is not empty. A line over `maxBytes` is dropped, so that memory stays
+ * bounded.
+ */
 export function splitLines(
   onLine: (line: string) => void,
   { maxBytes = MAX_LINE_BYTES, onDropped }: { readonly maxBytes?: number; readonly onDropped?: () => void } = {},

@@ -32,7 +32,7 @@ export const TASK_FIELDS = [
   'prompt_file',
   'epic_id',
   'prd_id',
-  /** The most urgent part of the context packet, as Markdown. */
+  /** The most urgent part of the context packet, in Markdown. */
   'context',
 ] as const;
 export type TaskField = (typeof TASK_FIELDS)[number];

@@ -1,10 +1,10 @@
 export type ElementFormat = 'agent' | 'branch' | 'digits' | 'sha' | 'timestamp' | 'url';
 export type TextFormat = 'iso-8601' | 'relative-path' | 'git-ref' | 'git-sha' | ElementFormat;
 
-/** A form of text that one readable pattern cannot express. */
+/** A text format that one readable pattern cannot express. */
 interface Format {
   readonly fits: (text: string) => boolean;
-  /** The part of the format that JSON Schema can express: never stricter than `fits`. */
+  /** The part of the format that JSON Schema can express; never stricter than `fits`. */
   readonly schema: { readonly pattern?: string; readonly format?: string };
   /** Completes the sentence "Element x must be …". */
   readonly expected?: string;
@@ -74,14 +74,17 @@ export function isRelativePath(path: string): boolean {
   return !path.split(/[/\\]/).includes('..');
 }
 
-/** The rules of `git check-ref-format --branch`; a name that starts with `-` could be read as an option and is refused. */
+/**
+ * Applies the rules of `git check-ref-format --branch`. Refuses a name that starts with `-`, since a program could read
+ * it as an option.
+ */
 export function isGitRef(name: string): boolean {
   if (name === '@' || name === 'HEAD' || name.startsWith('-') || name.endsWith('.')) return false;
   if (/[\p{Cc} ~^:?*[\\]|\.\.|@\{/u.test(name)) return false;
   return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'));
 }
 
-/** The pattern requires a host, because `URL` also finds one in `https:///x`. */
+/** The pattern requires a host, because `URL` finds one even in `https:///x`. */
 function isWebUrl(text: string): boolean {
   return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
 }
@@ -97,7 +100,9 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** A surrogate pair is two units and four bytes: the sum above already counts both. */
+/**
+ * Reports whether a surrogate pair starts here: it is two units and four bytes, and the sum above already counts both.
+ */
 function isPairAt(text: string, i: number, unit: number): boolean {
   if (unit < 0xd800 || unit > 0xdbff) return false;
   const next = text.charCodeAt(i + 1);
@@ -116,7 +121,7 @@ export function byteLengthOf(input: string | Uint8Array): number {
   return typeof input === 'string' ? utf8Length(input) : input.length;
 }
 
-/** The input as text; undefined if it is not UTF-8. A byte order mark, which editors on Windows add, is dropped. */
+/** Decodes the input; undefined if it is not UTF-8. Drops a byte order mark, which editors on Windows add. */
 export function decodeUtf8(input: string | Uint8Array): string | undefined {
   if (typeof input === 'string') return input.startsWith('\ufeff') ? input.slice(1) : input;
   try {
@@ -145,7 +150,7 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** `1 file`, `2 files`. */
+/** Renders `1 file`, `2 files`. */
 export function renderCountOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -6,7 +6,7 @@ import { samples } from '../../../test/lanes.ts';
 import { ONE_TOKEN_WORDS } from './one-token-words.ts';
 import { boundTokens, cutStartToTokens, cutToTokens } from './token-bound.ts';
 
-/** Texts may contain the names of special tokens; they are counted as text. */
+/** Texts may contain the names of special tokens, which count as text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 const tokenizers = {
   o200k_base: (text: string) => countO200k(text, AS_TEXT),
@@ -80,7 +80,7 @@ const strange = {
 
 const MARKS = `!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`.split('');
 
-/** Pieces of which adversarial texts are made: each is cheap for some tokenizer, and expensive at the wrong place. */
+/** Pieces of adversarial texts: each is cheap for some tokenizer, and expensive at the wrong place. */
 const words = ONE_TOKEN_WORDS.trim().split(/\s+/);
 const codePoint = (first: number, last: number) =>
   fc.integer({ min: first, max: last }).map((code) => String.fromCodePoint(code));
@@ -121,7 +121,7 @@ const pieces = [
   codePoint(0, 0xffff),
   codePoint(0x10000, 0x10ffff),
 ];
-/** Few kinds of pieces in a text: mixtures of all of them hide what one pair of neighbours does. */
+/** Uses few kinds of pieces in a text, because mixing all kinds hides the effect of one pair of neighbours. */
 const adversarial = fc
   .shuffledSubarray(pieces, { minLength: 1, maxLength: 3 })
   .chain((kinds) => fc.array(fc.oneof(...kinds), { minLength: 1, maxLength: 30 }))

@@ -1,34 +1,44 @@
 import { ONE_TOKEN_WORDS } from './one-token-words.ts';
 
 /**
- * An upper bound for the number of tokens of a text, for any script and any tokenizer of the byte-level BPE family.
- * A tokenizer's ranks are megabytes and differ between models, so the bound charges each kind of character the most that it costs in
- * the tokenizers that can be run (`token-bound.test.ts`), and a quarter more for words, because newer tokenizers cut prose finer.
+ * An upper bound for the number of tokens of a text, for any script and any tokenizer of the byte-level BPE family. A
+ * tokenizer's ranks are megabytes and differ between models, so the bound charges each kind of character the most that
+ * it costs in the tokenizers that can be run (`token-bound.test.ts`), and a quarter more for words, because newer
+ * tokenizers cut prose finer.
  */
 export function boundTokens(text: string): number {
   return Math.ceil(scan(text, Number.POSITIVE_INFINITY).quarters / QUARTERS);
 }
 
-/** The longest prefix whose bound is at most `most`; it ends at a line or word end if one is near, and never inside a surrogate pair. */
+/**
+ * Returns the longest prefix whose bound is at most `most`; it ends at a line or word end if one is near, and never
+ * inside a surrogate pair.
+ */
 export function cutToTokens(text: string, most: number): string {
   const { end } = scan(text, most * QUARTERS);
   return end === text.length ? text : text.slice(0, endOfLineOrWord(text, end));
 }
 
-/** The end of a text whose bound is at most `most`; it begins at a line or word if one is near. For the output of programs. */
+/**
+ * Returns the end of a text whose bound is at most `most`; it begins at a line or word if one is near. For the output
+ * of programs.
+ */
 export function cutStartToTokens(text: string, most: number): string {
   const surplus = scan(text, Number.POSITIVE_INFINITY).quarters - most * QUARTERS;
   if (surplus <= 0) return text;
   const { end } = scan(text, surplus);
   let kept = text.slice(beginOfLineOrWord(text, end < text.length ? step(text, end) : end));
-  // A step costs more if less stands before it, so a few more may have to go.
+  // A step costs more if less text precedes it, so a few more may have to be removed.
   while (kept !== '' && boundTokens(kept) > most) kept = kept.slice(beginOfLineOrWord(kept, step(kept, 0)));
   return kept;
 }
 
-/** Costs are counted in quarters of a token, so that sums stay whole. */
+/** Costs are counted in quarters of a token, so that sums are whole numbers. */
 const QUARTERS = 4;
-/** A known word that stands alone, and the addition for its capital. A known part of a longer word costs more: words in one run are cut elsewhere. */
+/**
+ * The cost of a known word that stands alone, and the addition for its capital. A known part of a longer word costs
+ * more, because tokenizers cut words in one run elsewhere.
+ */
 const WORD = 5;
 const CAPITAL = 3;
 
@@ -42,7 +52,7 @@ const APOSTROPHE = 0x27;
 const NEAR_LINE = 160;
 const NEAR_WORD = 40;
 
-/** Adds up the costs from the left. Stops before the step that would exceed `most`; `end` is where it stopped. */
+/** Adds up the costs from the left. Stops before the step that would exceed `most`; `end` is that position. */
 function scan(text: string, most: number): { quarters: number; end: number } {
   let quarters = 0;
   let at = 0;
@@ -55,7 +65,7 @@ function scan(text: string, most: number): { quarters: number; end: number } {
   return { quarters, end: at };
 }
 
-/** What the last `step` cost. A variable of the module, because an object for each step would double the time. */
+/** The cost of the last `step`. A module variable, because an object for each step would double the time. */
 let stepCost = 0;
 
 /** Reads one step (a word or a part of one, a character, a run of spaces) and returns its end. */
@@ -75,7 +85,7 @@ function isRun(text: string, at: number, code: number): boolean {
   return true;
 }
 
-/** Tokenizers have tokens for runs of spaces, and join the last space with a letter or mark behind it. */
+/** Tokenizers have tokens for runs of spaces, and join the last space with the following letter or mark. */
 function stepOverSpaces(text: string, start: number): number {
   const limit = Math.min(text.length, start + 8);
   let at = start + 1;
@@ -91,7 +101,10 @@ function stepOverSpaces(text: string, start: number): number {
   return at;
 }
 
-/** A known word, or a known part of one, with a capital or without; any other letter is charged as a token of its own. */
+/**
+ * Steps over a known word, or a known part of one, with or without a capital; any other letter is charged as its own
+ * token.
+ */
 function stepOverLetters(text: string, at: number): number {
   const trie = (knownWords ??= buildTrie(ONE_TOKEN_WORDS));
   const first = text.charCodeAt(at);
@@ -110,7 +123,10 @@ function stepOverLetters(text: string, at: number): number {
   return end;
 }
 
-/** Whether a word has no letter beside it that tokenizers may join to it. Behind an apostrophe they look for `'s` and the like first. */
+/**
+ * Reports whether a word has no letter beside it that tokenizers may join to it. After an apostrophe they match `'s`
+ * and the like first.
+ */
 function standsAlone(text: string, at: number, end: number): boolean {
   const before = text.charCodeAt(at - 1);
   if (before === APOSTROPHE || isLower(text.charCodeAt(end))) return false;
@@ -152,7 +168,7 @@ function buildTrie(words: string): Trie {
   return { next: next.slice(0, nodes * LETTERS), isWord: isWord.slice(0, nodes) };
 }
 
-/** A character of n bytes takes at most n tokens. The exceptions below hold in every tokenizer that the tests run. */
+/** Charges a character of n bytes at most n tokens. The exceptions below hold in every tokenizer that the tests run. */
 function stepOverUnicode(text: string, at: number, code: number): number {
   const isPair = code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(at + 1));
   stepCost = QUARTERS * (isPair ? tokensOfPair(code) : tokensOfUnit(code));
@@ -163,7 +179,7 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-/** Emoji and other symbols of U+1F000 to U+1FFFF begin with two bytes that are one token. */
+/** Emoji and other symbols of U+1F000 to U+1FFFF begin with two bytes that form one token. */
 function tokensOfPair(high: number): number {
   return high >= 0xd83c && high <= 0xd83f ? 3 : 4;
 }
@@ -176,7 +192,10 @@ function tokensOfUnit(code: number): number {
   return 3;
 }
 
-/** Characters of three bytes that take two tokens at most: Devanagari, Thai, punctuation, box drawing, kana and CJK punctuation. */
+/**
+ * Characters of three bytes that take at most two tokens: Devanagari, Thai, punctuation, box drawing, kana and CJK
+ * punctuation.
+ */
 const TWO_TOKENS = [
   { first: 0x900, last: 0x97f },
   { first: 0xe00, last: 0xe7f },
@@ -185,7 +204,10 @@ const TWO_TOKENS = [
   { first: 0x3000, last: 0x30ff },
 ] as const;
 
-/** Blocks of 64 ideographs, and of 64 Hangul syllables, some of which take three tokens; one bit a block. The others take two at most. */
+/**
+ * One bit for each block of 64 ideographs, or of 64 Hangul syllables, in which some take three tokens. All others take
+ * at most two.
+ */
 const RARE_HAN = '00280021e202f81e00270090002bf00007b73c7383900093c10e027fbf8c1800f80ef7c0030dbfffed';
 const RARE_HANGUL = '0a3fd7ca67fc289e4d7fe1cff80176ff5fbfe7d7fb3f';
 
@@ -203,7 +225,7 @@ function endOfLineOrWord(text: string, end: number): number {
   return end;
 }
 
-/** The begin of the next line or word at or after `start`, if one is near; else `start`. */
+/** The start of the next line or word at or after `start`, if one is near; else `start`. */
 function beginOfLineOrWord(text: string, start: number): number {
   const line = text.indexOf('\n', Math.max(0, start - 1)) + 1;
   if (line > 0 && line < text.length && line <= start + NEAR_LINE) return line;

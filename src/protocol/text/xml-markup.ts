@@ -2,7 +2,7 @@ import { PROTOCOL_LIMITS } from '../limits.ts';
 import { quote } from '../shape/problem.ts';
 import type { Unreadable } from './node.ts';
 
-/** The first construct that Baton refuses although XML may allow it. Malformed markup is left to the parser. */
+/** Finds the first construct that Baton refuses although XML may allow it. Malformed markup is left to the parser. */
 export function findRefusedMarkup(text: string): Unreadable | undefined {
   const illegal = findIllegalCharacter(text);
   if (illegal) return illegal;
@@ -32,7 +32,10 @@ export function findRefusedMarkup(text: string): Unreadable | undefined {
   return undefined;
 }
 
-/** Most tools write `<?xml version="1.0" encoding="UTF-8"?>`, and it does not change how the text is read. */
+/**
+ * Accepts `<?xml version="1.0" encoding="UTF-8"?>`, because most tools write it and it does not change how the text is
+ * read.
+ */
 function readDeclaration(text: string): { end: number; unreadable?: Unreadable } {
   if (!/^<\?xml[ \t\n]/.test(text)) return { end: 0 };
   const found = DECLARATION.exec(text);
@@ -50,7 +53,7 @@ function after(text: string, mark: string, from: number): number {
   return found < 0 ? text.length : found + mark.length;
 }
 
-/** CDATA is refused, because it is a second spelling of text in which `<` and `&` have another meaning. */
+/** Refuses CDATA, because it is a second spelling of text in which `<` and `&` have another meaning. */
 function refusedAt(text: string, at: number): Unreadable | undefined {
   if (text.startsWith('<![CDATA[', at)) {
     const hint = 'Write the text as it is, with &lt; for < and &amp; for &.';

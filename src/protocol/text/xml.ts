@@ -20,7 +20,10 @@ export interface XmlDocument {
   readonly text: string;
 }
 
-/** Checks size, depth and markup before the parser runs. White space around text is layout, as a reference it is data. */
+/**
+ * Parses XML. Checks size, depth and markup before the parser runs. White space around text is layout; written as a
+ * reference it is data.
+ */
 export function parseXmlTree(input: string): Parsed<XmlDocument> {
   if (input.length > PROTOCOL_LIMITS.handoffBytes || utf8Length(input) > PROTOCOL_LIMITS.handoffBytes)
     return refuseSize(utf8Length(input));
@@ -67,7 +70,9 @@ function elementOf(element: XmlElement, source: string, mixed: Unreadable[]): El
   return { name: element.name, at: element.start, attributes, text, children };
 }
 
-/** The parser has replaced references, so only the source shows which white space was written as such. */
+/**
+ * Removes layout. The parser has replaced references, so only the source shows which white space was written as one.
+ */
 function withoutLayout({ text, start, end }: XmlText, source: string): string {
   const written = source.slice(start, end).replace(/<!--[^]*?-->/g, '');
   const before = /^[ \t\n]*/.exec(written)?.[0].length ?? 0;
@@ -103,7 +108,7 @@ function unitOffset(text: string, characters: number): number {
   return at;
 }
 
-/** Reads XML from bytes. They must be UTF-8, whatever encoding an XML declaration names. */
+/** Parses XML from bytes, which must be UTF-8, whatever encoding an XML declaration names. */
 export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
   if (bytes.length > PROTOCOL_LIMITS.handoffBytes) return refuseSize(bytes.length);
   const text = decodeUtf8(bytes);
@@ -129,7 +134,7 @@ function findReplaced(text: string, bytes: Uint8Array): number {
 
 const MALFORMED_HINT = 'Close every element, quote every attribute, and write &amp; for & and &lt; for < in text.';
 
-/** Messages of the parser that get a code of their own, because the sender can fix each in a different way. */
+/** Messages of the parser that get their own code, because the sender can fix each in a different way. */
 const NAMED: readonly (readonly [RegExp, string, string])[] = [
   [/^Duplicate attribute/, 'xml/duplicate-attribute', 'Keep one of the two.'],
   [/^Missing end tag for element (\S+)/, 'xml/not-closed', 'Close it with </$1>.'],

@@ -17,7 +17,10 @@ import { quote } from '../shape/problem.ts';
 import { parseJsonTree } from './json.ts';
 import { type Node, type ObjectField, readOrStop, type ReadResult, Stopped, type SyntaxDocument } from './node.ts';
 
-/** Refuses anchors, aliases, merge keys, tags, directives, several documents, keys that are not text, and duplicate keys. */
+/**
+ * Parses YAML. Refuses anchors, aliases, merge keys, tags, directives, several documents, keys that are not text, and
+ * duplicate keys.
+ */
 export function parseYamlTree(text: string): ReadResult<Node> {
   return readOrStop(() => nodeOf(contentsOf(compose(text)), 1));
 }
@@ -29,7 +32,7 @@ function stop(at: number, what: string, hint: string): never {
 const SYNTAX_HINT = 'Check indentation, quotes and colons around this place.';
 const DEPTH_HINT = 'Flatten the message: no message needs such depth.';
 
-/** Without the library's check for duplicate keys, which takes quadratic time: `readPairs` makes it. */
+/** Skips the library's check for duplicate keys, which takes quadratic time; `readPairs` makes it. */
 function compose(text: string): Document.Parsed | undefined {
   const lone = /\p{Surrogate}/u.exec(text);
   if (lone) stop(lone.index, 'lone surrogate in the text', 'Use valid Unicode.');
@@ -78,7 +81,7 @@ function allowed(token: CST.Token, before: readonly CST.Token[]): CST.Token {
 
 function contentsOf(document: Document.Parsed | undefined): ParsedNode | null {
   if (document === undefined) return null;
-  // `nodeOf` refuses every tag, with a better message than the library has for unknown ones.
+  // `nodeOf` refuses every tag, with a better message than the library's for unknown ones.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
   const [error] = [...document.errors, ...warnings];
   if (error) stop(error.pos[0], sentence(error.message), SYNTAX_HINT);
@@ -118,7 +121,7 @@ function readPairs(
   return fields;
 }
 
-/** A key as text: `no:`, `1e5:` and `012:` are field names, although YAML has other types for them. */
+/** The text of a key: `no:`, `1e5:` and `012:` are field names, although YAML has other types for them. */
 function nameOf(key: ParsedNode | null, depth: number): string {
   const at = key?.range[0] ?? 0;
   if (!isScalar(key)) stop(at, 'a field name must be text', 'Use a plain word before the colon.');
@@ -150,7 +153,7 @@ function scalarOf(node: Scalar.Parsed): Node {
   return stop(at, 'unknown kind of scalar', 'Put the value in quotes.');
 }
 
-/** Renders YAML that every reader reads alike: text that some reader takes for another type is quoted. */
+/** Renders YAML that every parser reads alike: text that some parser takes for another type is quoted. */
 export function renderYaml(value: object): string {
   const document = new Document(value, { version: '1.1', aliasDuplicateObjects: false });
   visit(document, {
@@ -166,11 +169,16 @@ function needsQuotes(text: string): boolean {
   return [UNPRINTABLE, BLANK_START, OCTAL].some((pattern) => pattern.test(text));
 }
 
-/** `0o17` is text in YAML 1.1, for which the library renders, and a number in YAML 1.2. No other form differs this way. */
+/**
+ * `0o17` is text in YAML 1.1, for which the library renders, but a number in YAML 1.2. No other form differs this way.
+ */
 const OCTAL = /^0o[0-7]+$/;
 /** The library loses leading white space in block scalars, because the first line sets the indentation. */
 const BLANK_START = /^\s/;
-/** YAML forbids them, reads them as a line break, or drops them; they survive only as escapes in double quotes. */
+/**
+ * YAML forbids these characters, reads them as a line break, or drops them; they survive only as escapes in double
+ * quotes.
+ */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/; // oxlint-disable-line no-control-regex
 const STILL_UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g; // oxlint-disable-line no-control-regex
 
@@ -178,7 +186,7 @@ function escape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Reads a message in JSON or YAML: text that starts with a brace or a bracket is JSON. */
+/** Parses a message in JSON or YAML: text that starts with a brace or a bracket is JSON. */
 export function parseJsonOrYaml(text: string): SyntaxDocument {
   return /^\s*[[{]/.test(text)
     ? { syntax: 'JSON', read: parseJsonTree(text) }

@@ -71,7 +71,7 @@ function buildErrorHandlers(value: NonNullable<AgentValue['on_error']>): ErrorHa
   );
 }
 
-/** Handlers by kind of error; a single handler counts as `any`. */
+/** Returns handlers by kind of error; a single handler counts as `any`. */
 export function errorHandlers(
   value: NonNullable<AgentValue['on_error']>,
 ): (readonly [string, HandlerValue<ActionOf<'on_error'>>])[] {
@@ -82,7 +82,10 @@ const JUDGES = ['result', 'handoff', 'exit'] as const;
 const WRITES = ['result', 'thought_record', 'handoff', 'exit'] as const;
 const HANDS_ON = ['handoff', 'exit'] as const;
 
-/** As in `runbooks/issue.toml`; a test compares both. A project's agent of the same name inherits unset fields. */
+/**
+ * The same agents as in `runbooks/issue.toml`; a test compares both. A project's agent of the same name inherits unset
+ * fields.
+ */
 export const BUILT_IN_AGENTS: readonly AgentPlan[] = [
   model('issue-manager', HANDS_ON),
   program('prep'),

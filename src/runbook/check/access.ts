@@ -3,7 +3,7 @@ import { quote } from '../../protocol/shape/problem.ts';
 import { buildNetwork, buildSandbox, isPolicy, type NetworkValue, type SandboxValue } from '../shape/access-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Options that have no effect, and paths that two lists treat differently. */
+/** Reports options that have no effect, and paths that two lists treat differently. */
 export function checkSandboxes(subject: RunbookSubject): void {
   checkSandbox(subject, ['sandbox'], subject.value.sandbox);
   for (const [name, { sandbox }] of Object.entries(subject.value.agents ?? {}))
@@ -50,7 +50,7 @@ function hasImage(mode: SandboxMode): boolean {
   return mode === 'container' || mode === 'auto';
 }
 
-/** Hosts that no session reaches, and a policy that the sandbox cannot enforce. */
+/** Reports hosts that no session can reach, and policies that the sandbox cannot enforce. */
 export function checkNetworks(subject: RunbookSubject): void {
   const { network, agents = {}, ci } = subject.value;
   checkHosts(subject, ['network'], network);
@@ -71,13 +71,13 @@ function policyOf(value: NetworkValue | undefined): NetworkPolicy | undefined {
   return value === undefined ? undefined : buildNetwork(value).policy;
 }
 
-/** The mode of an agent, or of the project if it sets none. */
+/** The mode of an agent, or the project's mode if the agent sets none. */
 export function modeOf({ value }: RunbookSubject, agent?: string): SandboxMode {
   const own = agent === undefined ? undefined : value.agents?.[agent]?.sandbox;
   return (own && buildSandbox(own).mode) ?? (value.sandbox && buildSandbox(value.sandbox).mode) ?? 'auto';
 }
 
-/** These modes leave a session on the network of the machine. */
+/** Modes in which a session uses the machine's network. */
 const ON_HOST_NETWORK: ReadonlySet<SandboxMode> = new Set(['none', 'user']);
 
 function checkEnforced(subject: RunbookSubject, path: Path, mode: SandboxMode, policy: NetworkPolicy = 'full'): void {

@@ -43,7 +43,7 @@ export function checkAgents(subject: RunbookSubject): void {
       subject.report('runbook/unknown-builtin', [...path, 'run'], `there is no built-in role ${quote(builtIn)}`, hint);
     }
     for (const [field, value] of Object.entries({ prompt_file, cwd })) {
-      // A path with templates is known only when they are filled.
+      // A path with templates is known only after they are filled.
       if (value === undefined || value.includes('${') || isRelativePath(value)) continue;
       const message = `${field} of agent ${name} must be relative to the project, and stay in it: ${quote(value)}`;
       subject.report('invalid-value', [...path, field], message, 'Write it as seen from the root of the repository.');
@@ -51,7 +51,7 @@ export function checkAgents(subject: RunbookSubject): void {
   }
 }
 
-/** An agent without a built-in agent of its name must set `run`, and a prompt if it runs a model. */
+/** Requires `run`, and a prompt if the agent runs a model, unless a built-in agent has the same name. */
 function checkRun(subject: RunbookSubject, name: string): void {
   const { run, prompt, prompt_file } = subject.value.agents?.[name] ?? {};
   const inherited = inheritedFields(name, {});
@@ -85,7 +85,7 @@ export const OPTIONS_OF: Readonly<Record<HandlerAction, readonly Option[]>> = {
   fail: [],
 };
 
-/** A gate needs a command, and an option must have an effect. */
+/** Requires a command for a gate, and refuses options without an effect. */
 export function checkHandlers(subject: RunbookSubject): void {
   for (const [name, agent] of Object.entries(subject.value.agents ?? {})) {
     for (const handler of HANDLER_NAMES) {
@@ -112,7 +112,7 @@ function checkHandler(
     const hint = 'Say what it runs: { action = "gate", run = "npm test" }.';
     subject.report('runbook/gate-without-run', path, `${handler}: a gate needs a command`, hint);
   }
-  // On a stop every action blocks, and `attempts` limits how often.
+  // On a stop, every action blocks, and `attempts` limits the number of blocks.
   const allowed: readonly string[] = handler === 'on_stop' ? ['attempts', ...OPTIONS_OF[action]] : OPTIONS_OF[action];
   for (const option of Object.keys(options)) {
     if (allowed.includes(option)) continue;

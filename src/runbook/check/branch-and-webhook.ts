@@ -6,13 +6,13 @@ import type { RunbookSubject } from './subject.ts';
 
 const BRANCH_PATH = ['workspace', 'branch'] as const;
 
-/** The branch template must be unique per task and give a valid git name for every task. */
+/** Requires that the branch template is unique per task and gives a valid git name for every task. */
 export function checkBranch(subject: RunbookSubject): void {
   const text = subject.value.workspace?.branch;
   if (text === undefined) return;
   const template = parseTemplate(text);
   const slots = slotsOf(template);
-  // `checkTemplates` reports unreadable and unknown templates.
+  // `checkTemplates` reports malformed and unknown templates.
   if (template.faults.length > 0 || slots.some(({ name }) => name.of !== 'task')) return;
   const unfit = slots.filter(({ name }) => !isFit(name));
   for (const { source } of unfit) {
@@ -62,7 +62,7 @@ export function checkWebhook(subject: RunbookSubject): void {
   if (text === undefined) return;
   const { parts, faults } = parseTemplate(text);
   const slots = parts.flatMap((part) => (part.kind === 'slot' ? part : []));
-  // `checkTemplates` reports unreadable and unknown templates.
+  // `checkTemplates` reports malformed and unknown templates.
   if (faults.length > 0 || slots.some(({ name }) => name.of !== 'env')) return;
   for (const { source } of slots.filter(({ at }) => at !== 0)) {
     const message = `a webhook must not send a variable to another host: ${quote(source)}`;

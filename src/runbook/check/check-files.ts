@@ -18,13 +18,16 @@ export interface CheckedPrompts {
   readonly files: readonly RunbookFile[];
 }
 
-/** Files must exist and templates be valid. Only for an explicit check: a file may appear before the agent starts. */
+/**
+ * Requires that files exist and templates are valid. Runs only for an explicit check, because a file may appear before
+ * the agent starts.
+ */
 export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbook, 'subject'>): CheckedPrompts {
   const problems: RunbookProblem[] = [];
   const files: RunbookFile[] = [];
   for (const [name, { run, prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
     problems.push(...missingScript(projectDir, name, run ?? '', subject));
-    // A path with templates is known only when they are filled.
+    // A path with templates is known only after they are filled.
     if (path === undefined || path.includes('${')) continue;
     const text = readPrompt(resolvePromptPath(projectDir, path));
     if (typeof text === 'object') {
@@ -62,7 +65,7 @@ function missingFile(agent: string, file: string, wrong: string, subject: Runboo
   return problemAt(subject, ['agents', agent, 'prompt_file'], 'runbook/missing-prompt-file', message, hint);
 }
 
-/** A client without a first message waits forever. */
+/** An empty file is a problem, because a client without a first message waits forever. */
 function emptyFile(agent: string, file: string, subject: RunbookSubject): RunbookProblem {
   const message = `agent ${agent} has no prompt: ${quote(file)} is empty`;
   const hint = 'Write the prompt into the file.';

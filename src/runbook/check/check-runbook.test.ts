@@ -93,7 +93,7 @@ describe('a runbook', () => {
     expect(problemsOf(text('scripted ${task.idd}'))).toEqual(['baton.toml:2:17 unknown field of a task: ${task.idd}']);
   });
 
-  it('may go round in circles between steps', () => {
+  it('may have loops of steps', () => {
     const steps = [
       { name: 'test', run: 'npm test', on_fail: 'fix', on_done: 'ship' },
       { name: 'fix', run: 'true', on_done: 'test' },
@@ -146,7 +146,7 @@ describe('several files', () => {
     ]);
   });
 
-  it('do not blame each other for a file that cannot be read', () => {
+  it('are not blamed for another file that cannot be read', () => {
     expect(problemsOf(toml('[agents.a\nrun = "x"\n'), pipeline)).toEqual([
       'baton.toml:1:10 invalid TOML: illegal character in key',
     ]);
@@ -235,7 +235,7 @@ describe('the limits', () => {
 describe('arbitrary input', () => {
   const files = ['a.toml', 'a.yaml', 'a.json', '-'];
 
-  it('is read or refused, never thrown at', () => {
+  it('is accepted or refused, without an exception', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...files),
@@ -272,7 +272,7 @@ describe('arbitrary input', () => {
     );
   });
 
-  it('survives the names that objects are born with', () => {
+  it('accepts names of properties that every object inherits', () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
     const agents = names.map((name) => `[agents.${name}]\nrun = "./agent"\n`).join('');
     expect(problemsOf(toml(agents))).toEqual([]);

@@ -65,7 +65,7 @@ export function examineRunbook(files: readonly RunbookFile[]): ExaminedRunbook {
   return { checked, subject, isReadable: unreadable.length === 0 };
 }
 
-/** The size of plans is known only after building them. */
+/** Builds the plans, because their size is known only then. */
 function finished(subject: RunbookSubject): CheckedRunbook {
   const runbook = buildRunbook(subject.value);
   checkPlans(runbook, subject);
@@ -99,7 +99,7 @@ function sizeProblems(files: readonly RunbookFile[]): RunbookProblem[] {
   return [{ ...problem('too-large', message, 'Join some of them.'), file: last }];
 }
 
-/** Also used before reading a file. */
+/** The problem of a file that is too large; also used before a file is read. */
 export function oversizedFile(path: string, bytes: number): RunbookProblem[] {
   if (bytes <= RUNBOOK_LIMITS.fileBytes) return [];
   const hint = 'Spread it over several files in .baton/runbooks, and keep prompts in files of their own.';
@@ -130,7 +130,7 @@ export function parseRunbook(input: string | Uint8Array, file: string): Parsed<R
   return checked.ok ? accepted(checked.value) : checked;
 }
 
-/** The definitions without findings, on whose shape the rules rely. */
+/** Returns the definitions without findings, because the rules rely on a valid shape. */
 function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
   if (findings.length === 0) return value;
   const paths = findings.map(({ path }) => path);
@@ -140,7 +140,7 @@ function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Findin
     if (typeof section !== 'object' || section === null) return [];
     return [[name, Object.fromEntries(Object.entries(section).filter(([inner]) => isSound(`${name}.${inner}`)))]];
   });
-  // Omitting definitions does not change the shape of the others.
+  // Removing definitions does not change the shape of the others.
   return Object.fromEntries(sections);
 }
 

@@ -35,7 +35,7 @@ function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject):
   subject.reportUnknown(code, [...path, kind], `there is no ${kind} ${quote(given)}`, given, known);
 }
 
-/** Without the workers that start workflows: those run nothing themselves. */
+/** What the runbook can run, except workers that start workflows, since those run nothing themselves. */
 export function runnablesOf({ value }: RunbookSubject): { readonly run: RunnableValue; readonly path: Path }[] {
   const steps = Object.entries(value.pipelines ?? {}).flatMap(([name, pipeline]) =>
     pipeline.steps.map(({ run }, index) => ({ run, path: ['pipelines', name, 'steps', index, 'run'] })),
@@ -52,7 +52,7 @@ export function isWorkflowRun(run: WorkerRunValue): run is Exclude<WorkerRunValu
   return typeof run === 'object' && 'workflow' in run;
 }
 
-/** A worker that makes workflows of tasks takes those that are in none, before their work is checked. */
+/** Refuses options that a worker which makes workflows ignores: it takes only tasks in no workflow, before review. */
 export function checkWorkers(subject: RunbookSubject): void {
   for (const [name, { run, workflow, phases = [] }] of Object.entries(subject.value.workers ?? {})) {
     if (!isWorkflowRun(run)) continue;
@@ -70,7 +70,7 @@ export function checkWorkers(subject: RunbookSubject): void {
   }
 }
 
-/** `roles` must fit the built-in workflow, and every named role must exist. */
+/** Requires that `roles` fits the built-in workflow, and that every named role exists. */
 export function checkRoles(subject: RunbookSubject): void {
   const workflow = parseDeclaredWorkflow(subject.value);
   if (!workflow.ok) {
@@ -96,7 +96,7 @@ export function checkRoles(subject: RunbookSubject): void {
   }
 }
 
-/** A declaration has the new roles in `roles`, a runbook in `roles.add`. */
+/** Maps a path: a declaration has the new roles in `roles`, a runbook in `roles.add`. */
 function declaredPath(path: string): Path {
   const parts = [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) =>
     index === undefined ? word : Number(index),
@@ -104,7 +104,7 @@ function declaredPath(path: string): Path {
   return ['roles', ...(parts[0] === 'roles' ? ['add', ...parts.slice(1)] : parts)];
 }
 
-/** Lists must not repeat names, and `renewal` must fit `claim_expiry`. */
+/** Requires lists without repeated names, and a `renewal` that fits `claim_expiry`. */
 export function checkLists(subject: RunbookSubject): void {
   const { ci, limits, pipelines = {} } = subject.value;
   const names = (ci?.required ?? []).map(({ name }) => name);
@@ -133,7 +133,7 @@ function reportRepeated(
   }
 }
 
-/** A caller of a pipeline must set all required variables and no unknown ones. */
+/** Requires that callers of a pipeline set all required variables and no unknown ones. */
 export function checkVariables(subject: RunbookSubject): void {
   for (const { run, path } of runnablesOf(subject)) {
     if (typeof run === 'string' || !('pipeline' in run)) continue;
@@ -156,7 +156,7 @@ export function checkVariables(subject: RunbookSubject): void {
   }
 }
 
-/** A command passes arguments to variables of the same name. */
+/** The arguments of a command, which are passed to variables of the same name. */
 function argumentsOf([section, name]: Path, { value }: RunbookSubject): string[] {
   if (section !== 'commands') return [];
   const args = parseArgsDefinition(value.commands?.[String(name)]?.args ?? '');

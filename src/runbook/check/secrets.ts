@@ -4,7 +4,7 @@ import { inheritedFields } from '../build/build-agent.ts';
 import { modeOf } from './access.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** A secret must be one that Baton can inject, must not reach an agent in another way, and needs a sandbox. */
+/** Requires that Baton can inject the secret, that no agent gets it in another way, and that there is a sandbox. */
 export function checkSecrets(subject: RunbookSubject): void {
   const { secrets = {}, env_pass, agents = {}, ci } = subject.value;
   for (const name of Object.keys(secrets)) {
@@ -28,7 +28,7 @@ export function checkSecrets(subject: RunbookSubject): void {
     checkPassed(subject, ['ci', 'required', index, 'env_pass'], check.env_pass);
 }
 
-/** The names of the secrets, and of the variables that hold them. */
+/** The names of the secrets, and of the variables that contain them. */
 export function secretNamesOf({ value: { secrets = {} } }: RunbookSubject): readonly string[] {
   return Object.entries(secrets).flatMap(([name, { env }]) => [name, env]);
 }
@@ -50,12 +50,12 @@ function checkUnboxed(subject: RunbookSubject, name: string): void {
   const { secrets = {}, agents = {} } = subject.value;
   const run = agents[name]?.run ?? inheritedFields(name, {}).run;
   const secret = Object.keys(secrets).find((each) => findClientOfSecret(each) === secretClientOf(run ?? ''));
-  // If the project has no sandbox either, that is reported once.
+  // If the project has no sandbox either, the problem is reported once.
   if (secret === undefined || modeOf(subject, name) !== 'none' || modeOf(subject) === 'none') return;
   reportUnboxed(subject, ['agents', name, 'sandbox'], `agent ${name}`, secret);
 }
 
-/** An agent without a sandbox can read the memory of the process that adds the secret. */
+/** Reports an agent without a sandbox, because it can read the memory of the process that adds the secret. */
 function reportUnboxed(subject: RunbookSubject, path: Path, owner: string, secret: string): void {
   const message = `${owner} has no sandbox, so that a session could read the secret ${secret}`;
   subject.report('runbook/secret-passed', path, message, 'Use another sandbox, or take the secret out of `secrets`.');

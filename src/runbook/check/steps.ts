@@ -8,7 +8,7 @@ import type { Runbook } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Step names must be unique, every step reachable, and the end reachable from every step. */
+/** Requires that step names are unique, every step is reachable, and the end is reachable from every step. */
 export function checkSteps(subject: RunbookSubject): void {
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
     const ways = checkNames(name, steps, subject) ? stepSuccessors(steps) : undefined;
@@ -67,7 +67,7 @@ function checkReach(pipeline: string, steps: readonly StepValue[], ways: Ways, s
   return steps.every((_, index) => reached.has(index));
 }
 
-/** Steps may form a loop only if a step leads out of it. */
+/** Requires an exit from every loop of steps. */
 function checkEnd(pipeline: string, steps: readonly StepValue[], ways: Ways, subject: RunbookSubject): void {
   const lost = steps.findIndex((_, index) => !follow(index, ways).has(steps.length));
   if (lost === -1) return;
@@ -125,7 +125,7 @@ export function checkCommands(subject: RunbookSubject): void {
   }
 }
 
-/** Every plan must fit into a ledger entry. Values of variables are checked at the start. */
+/** Requires that every plan fits into a ledger entry. Values of variables are checked at the start of a run. */
 export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
   const check = (plan: Plan, path: Path, name: string): void => {
     const found = sizeProblem(plan, {}, name);
@@ -136,7 +136,7 @@ export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
   for (const [name, { run }] of runbook.commands) {
     if (run.kind === 'shell') check(plainPlan(runbook, run), ['commands', name], name);
   }
-  // All workers are recorded in one entry.
+  // One entry records all workers.
   const bytes = utf8Length(JSON.stringify(workerPlans(runbook)));
   if (bytes > RUNBOOK_LIMITS.planBytes) {
     const message = `the plans of all workers are too large to be recorded: ${bytes} bytes > ${RUNBOOK_LIMITS.planBytes} bytes maximum`;

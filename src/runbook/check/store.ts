@@ -1,7 +1,7 @@
 import { findStoreUrlProblem } from '../../protocol/store-url.ts';
 import type { RunbookSubject } from './subject.ts';
 
-/** Hosts find each other by the name of the project: paths differ between machines. */
+/** Requires a project name for a shared store: hosts find each other by name, because paths differ between machines. */
 export function checkStore(subject: RunbookSubject): void {
   const { store, project } = subject.value;
   if (store === undefined) return;

@@ -21,18 +21,18 @@ export class RunbookSubject {
     this.files = files;
   }
 
-  /** The names in a section, including definitions with a wrong shape. */
+  /** The names in a section, including those of definitions with a wrong shape. */
   names(section: NamedSection): string[] {
     const found = this.#root.fields.get(section)?.value;
     return found?.kind === 'object' ? [...found.fields.keys()] : [];
   }
 
-  /** Whether the runbook has this field, of whatever shape. */
+  /** Reports whether the runbook has this field, of whatever shape. */
   hasField(name: string): boolean {
     return this.#root.fields.has(name);
   }
 
-  /** Whether every definition has a valid shape. Otherwise it is unknown what the others run. */
+  /** Whether every definition has a valid shape. Otherwise it is unknown what the invalid ones run. */
   get isWhole(): boolean {
     return NAMED_SECTIONS.every((section) =>
       this.names(section).every((name) => Object.hasOwn(this.value[section] ?? {}, name)),
@@ -43,7 +43,7 @@ export class RunbookSubject {
     this.findings.push({ code, message, path: renderPath(path), at, hint });
   }
 
-  /** Reports at the name of a field instead of its value. */
+  /** Reports a problem at the name of a field instead of its value. */
   reportName(code: string, path: Path, message: string, hint: string): void {
     this.report(code, path, message, hint, this.#find(path).at);
   }
@@ -58,7 +58,7 @@ export class RunbookSubject {
     return this.#find(path).value.at;
   }
 
-  /** The offset of a part of a text, which may be lines below its start. */
+  /** The offset of a part of a text, which may be lines below the start of the text. */
   placeInText(path: Path, part: string): number {
     const start = this.placeOf(path);
     let base = 0;

@@ -13,13 +13,13 @@ import type { Path, RunbookSubject } from './subject.ts';
 
 type Source = 'var' | 'task' | 'step' | 'env';
 
-/** The names that the templates of a text may use. */
+/** The names that templates of a text may use. */
 interface Scope {
-  /** An agent may be run from several places, and its texts must be valid in each. */
+  /** The places from which an agent is run; its texts must be valid in each. */
   readonly sites: readonly CallSite[];
   readonly sources: readonly Source[];
   readonly owner: string;
-  /** Further call sites may be unknown. */
+  /** Set if there may be further, unknown call sites. */
   readonly isOpen?: boolean;
 }
 
@@ -51,7 +51,7 @@ function checkAgentTexts(subject: RunbookSubject): void {
   const sites = callSitesOfAgents(subject);
   for (const [name, value] of Object.entries(subject.value.agents ?? {})) {
     const scope = agentScope(name, sites, subject);
-    // A single error handler is written without `any`.
+    // A single error handler has no `any` in its path.
     const isByKind = typeof value.on_error === 'object' && !('action' in value.on_error);
     for (const text of templateTextsOf(buildAgent(name, value))) {
       const path = isByKind
@@ -80,7 +80,7 @@ function checkPipelineTexts(subject: RunbookSubject): void {
   }
 }
 
-/** A default is not rendered, so a template in it would stay literal. */
+/** Reports templates in a default: a default is not rendered, so the template would stay literal. */
 function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | null>>, subject: RunbookSubject): void {
   for (const [name, value] of Object.entries(vars)) {
     if (value === null || !value.includes('${')) continue;
@@ -112,7 +112,7 @@ export function findPromptFaults(agent: string, text: string, subject: RunbookSu
   return faultsIn({ text, path: [], isShell: false, isRecorded: false }, scope, hiddenFrom(scope, subject));
 }
 
-/** A webhook is the daemon's own: no agent sees it. */
+/** The variables that a text must not use: the secrets, except in a webhook, which no agent sees. */
 function hiddenFrom({ owner }: Scope, subject: RunbookSubject): readonly string[] {
   return owner === 'webhook' ? [] : secretNamesOf(subject);
 }
@@ -167,7 +167,7 @@ function givenAway({ name, source }: Slot, secrets: readonly string[]): Wrong | 
   return { code: 'runbook/secret-passed', message, hint: 'Remove it: the secret is injected.' };
 }
 
-/** A variable or step that a call site lacks. */
+/** Returns a variable or step that a call site lacks. */
 function unknownName({ name, fallback, source }: Slot, scope: Scope): Wrong | undefined {
   if (name.of === 'task' || name.of === 'step' || name.of === 'env') return undefined;
   const [kind, given] = name.of === 'var' ? (['variable', name.name] as const) : (['step', name.step] as const);
@@ -182,8 +182,8 @@ function unknownName({ name, fallback, source }: Slot, scope: Scope): Wrong | un
 }
 
 /**
- * The first call site that lacks the name; null if there is no call site, undefined if none lacks it. A default covers
- * some call sites that lack it, but not a name that no call site has.
+ * Returns the first call site that lacks the name; null if there is no call site, undefined if none lacks it. A default
+ * covers call sites that lack the name, but not a name that no call site has.
  */
 function lackingSite(
   { sites, isOpen = false }: Scope,
@@ -201,7 +201,7 @@ function whereOf(lacking: CallSite | null, { owner }: Scope): string {
 }
 
 interface CallSite {
-  /** For messages: `pipeline build`. */
+  /** The noun for messages, such as `pipeline build`. */
   readonly noun: string;
   readonly vars: readonly string[];
   readonly steps: readonly string[];

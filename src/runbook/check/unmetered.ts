@@ -3,8 +3,8 @@ import { inheritedFields } from '../build/build-agent.ts';
 import type { RunbookSubject } from './subject.ts';
 
 /**
- * A budget of tokens or cost has no effect on a client that reports no usage. Commands are left out: what they report is
- * not known before they run.
+ * Reports a budget of tokens or cost for a client that reports no usage, because it has no effect. Commands are
+ * skipped: their reports are unknown before they run.
  */
 export function checkUnmetered(subject: RunbookSubject): void {
   for (const [name, { run: own, budget = {} }] of Object.entries(subject.value.agents ?? {})) {

@@ -21,7 +21,7 @@ it.each([
   ],
   ['https://example.com/${var.key}', '${var.key}'],
   ['${env.}', '${env.}'],
-  // Each of these would send a variable of the daemon to a host that an agent chooses.
+  // Each would send a variable of the daemon to a host that an agent chooses.
   ['http://127.0.0.1:9/${env.ANTHROPIC_API_KEY}', 'a webhook must not send a variable to another host'],
   ['https://hooks.example.com/${env.KEY:-none}', 'a webhook must not send a variable to another host'],
   ['https://${env.KEY}@evil.example/', 'a webhook must not send a variable to another host'],

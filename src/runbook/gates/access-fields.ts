@@ -13,7 +13,7 @@ import { type GateValue, plain } from './gate-value.ts';
 
 type Field = readonly [string, GateValue];
 
-/** What the sessions and commands of the project can access. Everything has its default. */
+/** The access of the project's sessions and commands, with every default filled in. */
 export function projectAccess(runbook: Runbook): Field[] {
   return [
     ...accessFields(sandboxOf(runbook), commandNetworkOf(runbook, 'step')),
@@ -23,11 +23,11 @@ export function projectAccess(runbook: Runbook): Field[] {
   ];
 }
 
-/** The fields in which an agent differs from the project. `findInherited` finds the others. */
+/** The fields in which an agent's access differs from the project's. `findInherited` finds the others. */
 export function agentAccess(section: string, agent: AgentPlan, runbook: Runbook): Field[] {
   const project = new Map(projectAccess(runbook));
   return accessFields(sandboxOf(runbook, agent), networkOf(runbook, agent)).flatMap(([name, value]): Field[] => {
-    // Otherwise `network.policy` would count for a role that follows `network.install` or `network.checks`.
+    // Otherwise `network.policy` would apply to a role that follows `network.install` or `network.checks`.
     const isListed = name === 'network.policy' && findFollowedNetwork(agent.run) !== undefined;
     const isOwn = JSON.stringify(project.get(name) ?? null) !== JSON.stringify(value);
     return isOwn || isListed ? [[`${section}.${name}`, value]] : [];
@@ -42,13 +42,13 @@ function accessFields(sandbox: SandboxSettings, network: NetworkSettings): Field
   ];
 }
 
-/** The project's field that counts if an agent or a check does not set its own. */
+/** The project's field that applies if an agent or a check does not set its own. */
 export function findInherited(field: string): string | undefined {
   const ofAgent = /^agents\..+\.((?:sandbox|network)\.[a-z_]+)$/.exec(field)?.[1];
   return ofAgent ?? (/^ci\.required\..+\.network$/.test(field) ? 'network.checks' : undefined);
 }
 
-/** Whether sessions can access less than before; undefined for a field that is about something else. */
+/** Reports whether sessions can access less than before; undefined for a field that is not about access. */
 export function isLessAccess(field: string, before: GateValue, after: GateValue): boolean | undefined {
   const name = findInherited(field) ?? field;
   if (name.startsWith('secrets.')) return false;
@@ -71,7 +71,7 @@ const COMPARISONS: Readonly<Record<string, (before: GateValue, after: GateValue)
   'network.local': isFewer,
 };
 
-/** The least and the most that a mode holds: `auto` may find nothing that works. */
+/** The minimum and maximum strength of a mode: `auto` may find no mode that works. */
 const STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
   none: [0, 0],
   user: [1, 1],
@@ -92,7 +92,7 @@ function strengthOf(value: GateValue): readonly [number, number] {
   return STRENGTHS[mode ?? 'none'];
 }
 
-/** A list of hosts is compared by what it covers. Which hosts `model` stands for depends on the client. */
+/** Lists of hosts are compared by what they cover. The hosts of `model` depend on the client. */
 function isNarrower(before: GateValue, after: GateValue): boolean {
   if (after === 'none' || before === 'full') return true;
   return (

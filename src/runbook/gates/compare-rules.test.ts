@@ -194,7 +194,7 @@ describe('changes that tighten the rules', () => {
   });
 });
 
-/** What the sessions and commands of a project can access, before and after an edit. */
+/** The differences in access before and after an edit. */
 describe('changes of what sessions can access', () => {
   const MAKER = 'run = "codex"';
   const access = (top: string, ofMaker = ''): GateFields =>
@@ -241,7 +241,7 @@ describe('changes of what sessions can access', () => {
     const free = access('sandbox = "bubblewrap"\nnetwork = "none"', 'sandbox = "none"\nnetwork = "full"');
     expect(changes(all, free)).toEqual(['agents.maker.network.policy loosens', 'agents.maker.sandbox.mode loosens']);
     expect(changes(free, all)).toEqual(['agents.maker.network.policy tightens', 'agents.maker.sandbox.mode tightens']);
-    // An agent that follows the project is no difference of its own.
+    // An agent that inherits the project's value adds no difference.
     expect(changes(access(''), access('sandbox = "bubblewrap"'))).toEqual(['sandbox.mode tightens']);
     const written = access('', 'sandbox = "auto"\nnetwork = { policy = "full", local = [] }');
     expect(changes(access(''), written)).toEqual([]);

@@ -11,7 +11,10 @@ export interface RuleDifference {
   readonly effect: 'tightens' | 'loosens';
 }
 
-/** Only an added check or requirement, a lower limit, or less access tightens. Others loosen: Baton cannot judge a new prompt. */
+/**
+ * Compares two runbooks. Only an added check or requirement, a lower limit, or less access tightens. Every other
+ * difference loosens, because Baton cannot judge a new prompt.
+ */
 export function compareRules(before: GateFields, after: GateFields): readonly RuleDifference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((field): RuleDifference[] => {
@@ -21,7 +24,7 @@ export function compareRules(before: GateFields, after: GateFields): readonly Ru
   });
 }
 
-/** The value of the project counts for an agent or a check without its own. */
+/** The value of a field; the project's value if an agent or a check has none. */
 function valueOf(fields: GateFields, field: string): GateValue {
   return fields.get(field) ?? fields.get(findInherited(field) ?? '') ?? null;
 }
@@ -54,7 +57,7 @@ function list(value: GateValue): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** A new check must run after the existing ones: an earlier one could change what they see. */
+/** Requires new checks after the existing ones: an earlier one could change what they see. */
 function isPrefix(before: readonly string[], after: readonly string[]): boolean {
   return before.every((name, i) => after[i] === name);
 }
@@ -63,7 +66,7 @@ function isSubset(before: readonly string[], after: readonly string[]): boolean 
   return before.every((name) => after.includes(name));
 }
 
-/** A pattern that starts with `!` removes protection. */
+/** A pattern that starts with `!` removes protection, so an added one loosens. */
 function isMoreProtected(before: readonly string[], after: readonly string[]): boolean {
   return isPrefix(before, after) && after.slice(before.length).every((pattern) => !pattern.startsWith('!'));
 }
@@ -72,7 +75,7 @@ function rankOf(mode: GateValue): number {
   return WORKFLOW_MODES.findIndex((each) => each === mode);
 }
 
-/** No limit counts as the highest. */
+/** Reports whether a limit is lower. No limit counts as the highest. */
 function isLower(before: GateValue, after: GateValue): boolean {
   if (typeof after !== 'number') return false;
   return before === null || (typeof before === 'number' && after < before);

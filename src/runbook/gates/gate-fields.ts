@@ -14,7 +14,7 @@ export type GateFields = ReadonlyMap<string, GateValue>;
 /** Extracts the gate fields. An omitted field equals its default; replacing a built-in agent is a difference. */
 export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateFields {
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
-  // An empty list and no list let the same work pass.
+  // An empty list and a missing list let the same work pass.
   const { required, isSet: _, ...otherCi } = ci;
   const { agents, pipelines, judging } = findWorkerReach(runbook);
   const { taskBudget, dayBudget, stallMs, ...plainLimits } = limits;
@@ -72,7 +72,7 @@ function budgetFields(section: string, budget: BudgetPlan | undefined): Field[] 
 }
 
 function workerFields({ name, concurrency, ...definition }: WorkerDefinition): Field[] {
-  // Labels choose the machine, and change nothing that work must pass.
+  // Labels select the host, and do not affect what work must pass.
   const { labels: _, ...worker } = definition;
   return [
     [`workers.${quoted(name)}`, plain(worker)],
@@ -98,7 +98,7 @@ function agentFields(agent: AgentPlan, runbook: Runbook, isJudging: boolean, pro
   ];
 }
 
-/** Fields of every agent that decide what it can access. */
+/** Fields of every agent that determine what it can access. */
 const GUARDED: ReadonlySet<string> = new Set(['env', 'env_pass', 'role']);
 
 function promptField(section: string, prompt: string | undefined, file: string | undefined, prompts: Prompts): Field {
@@ -114,7 +114,7 @@ export function promptKey(promptFile: string): string {
   return posix.normalize(promptFile);
 }
 
-/** Matches the paths that a prompt_file with templates can become. */
+/** Matches the paths that a prompt_file with templates can produce. */
 export function promptPattern(promptFile: string): RegExp {
   const parts = promptKey(promptFile)
     .split(/\$\{[^}]*\}/)
@@ -128,7 +128,7 @@ function pipelineFields({ name, budget, ...pipeline }: PipelinePlan, judging: Re
   return [...budgetFields(`${section}.budget`, budget), ...own];
 }
 
-/** Project sections that decide what sessions and checks can access. */
+/** Project sections that determine what sessions and checks can access. */
 const PROJECT_FIELDS = ['env', 'envPass', 'git'] as const;
 
 function projectFields(runbook: Runbook): Field[] {
@@ -143,7 +143,7 @@ function digest(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** Quotes a name with a dot, as in TOML, so that it is not taken for a nested field. */
+/** Quotes a name with a dot, as in TOML, to distinguish it from a nested field. */
 function quoted(name: string): string {
   return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }

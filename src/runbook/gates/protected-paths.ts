@@ -12,7 +12,10 @@ export interface ChangedFileTexts {
   readonly after?: string | undefined;
 }
 
-/** Not dependencies and tests, which ordinary changes add. `#key` protects only that part of a JSON or TOML file. */
+/**
+ * Protected by default. Dependencies and tests are not, because ordinary changes add them. `#key` protects only that
+ * part of a JSON or TOML file.
+ */
 const DEFAULT_PROTECTED: readonly string[] = [
   '.github/workflows/**', '.github/actions/**', '.gitlab-ci.yml', '.gitlab/ci/**', '.circleci/**', '.buildkite/**',
   '.woodpecker/**', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'bitbucket-pipelines.yml',
@@ -52,7 +55,7 @@ export function needsContent(path: string, { patterns }: Protection): boolean {
   });
 }
 
-/** Whether a path is protected or is a parent of a protected one: a link there redirects everything below it. */
+/** Reports whether a path is protected or a parent of a protected one: a link there redirects everything below it. */
 export function leadsToProtected(path: string, protection: Protection): boolean {
   const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
   const all = [...alwaysOf(protection), ...patterns.filter((pattern) => !pattern.startsWith('!'))];
@@ -66,7 +69,7 @@ function alwaysOf({ inUse }: Protection): readonly string[] {
   return [...ALWAYS_PROTECTED, ...inUse.map((path) => `/${escapeGlob(path)}/**`)];
 }
 
-/** A file or link in place of a folder in a pattern. */
+/** Reports whether the path is a folder in the pattern, which a file or link could replace. */
 function isAbove(path: string, pattern: string): boolean {
   return fold(pattern.replace(/^\//, '')).startsWith(`${fold(escapeGlob(path))}/`);
 }
@@ -93,9 +96,9 @@ function splitKey(pattern: string): readonly [string, string | undefined] {
 }
 
 /**
- * `*` and `?` match within a name, `**` any folders. A pattern without a slash matches in every folder; a leading slash
- * anchors it to the root. Case is ignored, as in some file systems, and a folder's pattern also matches the folder
- * itself, which a link could replace.
+ * Matches a path. `*` and `?` match within a name, `**` matches any folders. A pattern without a slash matches in every
+ * folder; a leading slash anchors it to the root. Case is ignored, as in some file systems, and a folder's pattern also
+ * matches the folder itself, which a link could replace.
  */
 export function matchesGlob(pattern: string, path: string): boolean {
   return patternOf(pattern).test(fold(path));
@@ -140,13 +143,13 @@ export function buildProtection(runbook: Runbook, prompts: Prompts): Protection 
   return { patterns: runbook.ci.protected, inUse: [...new Set(inUse)].sort() };
 }
 
-/** Compares one part of two JSON or TOML versions. An unreadable version counts as different. */
+/** Compares one part of two JSON or TOML versions. A version that cannot be parsed counts as different. */
 function isSamePart(before: string, after: string, key: string, path: string): boolean {
   const [was, is] = [partOf(before, key, path), partOf(after, key, path)];
   return was !== undefined && was === is;
 }
 
-/** The part as text with sorted names; undefined if the file cannot be read. */
+/** The part as text with sorted names; undefined if the file cannot be parsed. */
 function partOf(text: string, key: string, path: string): string | undefined {
   try {
     let found: unknown = path.toLowerCase().endsWith('.toml') ? parse(text) : JSON.parse(text);

@@ -30,7 +30,7 @@ export function joinFiles(read: readonly ParsedFile[], files: readonly RunbookFi
   const sections = new Map<string, ObjectField>();
   for (const { base, node } of read) {
     for (const [name, field] of node.fields) {
-      // Every file may name its schema for editors.
+      // Every file may name its schema for editors, so `$schema` may occur in each.
       if (name === '$schema') continue;
       addSection(sections, name, moved(field, base), files, findings);
     }
@@ -39,7 +39,7 @@ export function joinFiles(read: readonly ParsedFile[], files: readonly RunbookFi
   return { node: { kind: 'object', at: end, end, fields: sections }, findings };
 }
 
-/** A section may be spread over files by name; everything else may appear once. */
+/** Adds a section. The definitions of a section may be spread over files; every other field may occur once. */
 function addSection(
   sections: Map<string, ObjectField>,
   name: string,

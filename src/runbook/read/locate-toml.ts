@@ -1,13 +1,16 @@
 export interface TomlLocation {
-  /** A table's header, or the first character of a value. */
+  /** The offset of a table's header, or of the first character of a value. */
   readonly at: number;
-  /** For a table, where a missing field would be added; otherwise the end of the value. */
+  /** For a table, the offset at which a missing field would be added; otherwise the end of the value. */
   end: number;
   readonly fields: Map<string, { readonly keyAt: number; readonly place: TomlLocation }>;
   readonly items: TomlLocation[];
 }
 
-/** The library has validated the text, so this is minimal and never fails; for invalid text it returns what it can. */
+/**
+ * Locates keys and values. The library has validated the text, so this parser is minimal and never fails; for invalid
+ * text the result is incomplete.
+ */
 export function locateToml(text: string): TomlLocation {
   const root = locationAt(0, 0);
   const cursor: Cursor = { text, at: 0 };
@@ -16,7 +19,7 @@ export function locateToml(text: string): TomlLocation {
     const before = cursor.at;
     if (text[cursor.at] === '[') table = readHeader(cursor, root);
     else readPair(cursor, table);
-    // Guarantees progress.
+    // Guarantees that the loop ends.
     if (cursor.at === before) cursor.at += 1;
   }
   return root;
@@ -36,7 +39,7 @@ function locationAt(at: number, end: number): TomlLocation {
   return { at, end, fields: new Map(), items: [] };
 }
 
-/** `[a.b]` continues or starts a table; `[[a.b]]` starts a new item of a list. */
+/** Reads a header: `[a.b]` continues or starts a table; `[[a.b]]` starts a new item of a list. */
 function readHeader(cursor: Cursor, root: TomlLocation): TomlLocation {
   const start = cursor.at;
   const isItem = cursor.text[start + 1] === '[';
@@ -159,7 +162,7 @@ function readInlineTable(cursor: Cursor, table: TomlLocation): void {
 
 const SCALAR = /[^,\]}\n#]*[^,\]}\n#\s]/y;
 
-/** Numbers, words and dates, which may contain a space. Consumes at least one character. */
+/** Skips a number, word or date, which may contain a space. Consumes at least one character. */
 function skipScalar(cursor: Cursor): void {
   SCALAR.lastIndex = cursor.at;
   cursor.at += SCALAR.exec(cursor.text)?.[0].length ?? 1;
@@ -175,7 +178,7 @@ function skipString(cursor: Cursor): void {
     if (quote === '"' && text[end] === '\\') end += 1;
   }
   end += close.length;
-  // A long string may end with one or two quotes of its own.
+  // A long string may end with one or two quotes of its content.
   for (let more = 0; isLong && more < 2 && text[end] === quote; more++) end += 1;
   cursor.at = Math.min(end, text.length);
 }

@@ -7,13 +7,16 @@ import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 
 /** The source of prompt files: the working files, or a commit. */
 export interface PromptSource {
-  /** The text of a file; null if it is missing or unusable. */
+  /** Reads a file; null if it is missing or unusable. */
   readonly read: (path: string) => Promise<string | null>;
-  /** Every file below a folder; '' is the top. */
+  /** Lists every file below a folder; '' is the top. */
   readonly list: (folder: string) => Promise<readonly string[]>;
 }
 
-/** The prompt files that workers can give to agents. A path with templates covers every file that it can become. */
+/**
+ * Returns the prompt files that workers can give to agents. A path with templates stands for every file that it can
+ * produce.
+ */
 export async function collectPrompts(runbook: Runbook, source: PromptSource): Promise<Prompts> {
   const named = [...findWorkerReach(runbook).agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
   const paths = new Set<string>();

@@ -20,7 +20,7 @@ export function isRunbookPath(path: string): boolean {
   return path.startsWith(`${FOLDER}/`) && isRunbookName(path.slice(FOLDER.length + 1));
 }
 
-/** Reads the runbook of a project: `baton.toml` and the files in `.baton/runbooks`. Empty if there are none. */
+/** Reads a project's runbook: `baton.toml` and the files in `.baton/runbooks`. Empty if there are none. */
 export async function readRunbook(projectDir: string): Promise<ReadRunbook> {
   return readRunbookNow(projectDir);
 }
@@ -65,14 +65,14 @@ function identityOf(found: Stats | undefined): string {
   return found === undefined ? '' : `${found.mtimeMs} ${found.size} ${found.ino}`;
 }
 
-/** Relative to the project, in reading order. */
+/** Paths relative to the project, in reading order. */
 function runbookPaths(projectDir: string): string[] {
   const root = statOf(join(projectDir, ROOT_FILE)) === undefined ? [] : [ROOT_FILE];
   return [...root, ...listFolder(join(projectDir, FOLDER)).map((name) => `${FOLDER}/${name}`)];
 }
 
 function listFolder(folder: string): string[] {
-  // Most projects have no such folder, and an exception would cost more than the rest.
+  // Most projects lack this folder, and an exception would cost more than all other steps.
   if (statOf(folder) === undefined) return [];
   try {
     return readdirSync(folder).filter(isRunbookName).sort();

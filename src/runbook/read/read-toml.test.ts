@@ -7,7 +7,7 @@ import { textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Node } from '../../protocol/text/node.ts';
 import { parseTomlTree } from './read-tree.ts';
 
-/** Every key and value with the line and column at which it stands. */
+/** Every key and value with its line and column. */
 function placesOf(text: string): Record<string, string> {
   const read = parseTomlTree(text);
   if (!read.ok) throw new Error(read.unreadable.what);
@@ -35,7 +35,7 @@ function placesOf(text: string): Record<string, string> {
   return found;
 }
 
-/** The data of a tree, as the library would give it. */
+/** The data of a tree, as the TOML library would return it. */
 function dataOf(node: Node): unknown {
   if (node.kind === 'object')
     return Object.fromEntries([...node.fields].map(([name, { value }]) => [name, dataOf(value)]));
@@ -103,11 +103,11 @@ describe('places in TOML', () => {
     });
   });
 
-  it('count characters, and lines however they end', () => {
+  it('count characters, and lines with any line end', () => {
     expect(placesOf('a = "😀é"\r\n"😀" = 1\r\n')).toEqual({ a: '1:1 1:5', '😀': '2:1 2:7' });
   });
 
-  it('name keys as they are read, not as they are written', () => {
+  it('name keys in their parsed form', () => {
     expect(placesOf('"\\u0061\\tb" = 1\n')).toEqual({ 'a\tb': '1:1 1:15' });
   });
 
@@ -132,7 +132,7 @@ describe('places in TOML', () => {
         const text = stringify(value);
         const read = parseTomlTree(text);
         expect(read.ok && dataOf(read.node)).toEqual(parse(text));
-        // Each text and number stands where its place says.
+        // Each text and number is at the reported place.
         expect(read.ok ? scalarsOf(read.node).filter((node) => !isAtItsPlace(node, text)) : []).toEqual([]);
       }),
       { numRuns: samples(300) },

@@ -105,7 +105,7 @@ export function parseTree(syntax: Syntax, text: string): ReadResult<Node> {
 
 const EMPTY: Node = { kind: 'object', at: 0, end: 0, fields: new Map() };
 
-/** The syntax by file ending; otherwise, for example for standard input, by the start of the text. */
+/** Detects the syntax by file ending, or by the start of the text, for example for standard input. */
 export function syntaxOf(path: string, text: string): Syntax {
   const ending = /\.([A-Za-z]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
   const known = Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending] : undefined;

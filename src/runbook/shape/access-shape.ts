@@ -47,7 +47,7 @@ const sandboxTable = {
   },
 } as const satisfies ObjectShape;
 
-/** `sandbox = "bubblewrap"` and `sandbox = { mode = "bubblewrap", … }`. */
+/** Accepts `sandbox = "bubblewrap"` and `sandbox = { mode = "bubblewrap", … }`. */
 export const sandboxField = {
   kind: 'either',
   optional: true,
@@ -81,7 +81,7 @@ function policyOf<const V extends readonly string[]>(values: V, about: string) {
 const POLICIES = ['full', 'model', 'none'] as const;
 const AGENT_POLICY = policyOf(POLICIES, 'What it can reach: full, model (the API of its client), none, or hosts.');
 
-/** A check has no model. */
+/** The network of a check, without the policy `model`, because a check runs no model. */
 export const checkNetworkField = policyOf(['full', 'none'], 'What it can reach: full, none, or hosts.');
 
 const networkTable = {
@@ -148,7 +148,7 @@ export function buildSandbox(value: SandboxValue): SandboxPlan {
   };
 }
 
-/** What the commands of a project can reach, beside its agents. */
+/** The network of the project's commands, and the defaults of its agents. */
 export interface ProjectNetwork extends NetworkPlan {
   readonly install?: CheckNetwork;
   readonly checks?: CheckNetwork;
@@ -160,7 +160,7 @@ export function buildNetwork(value: ProjectNetworkValue): ProjectNetwork {
   return isPolicy(value) ? { policy: value } : value;
 }
 
-/** The short form is the policy alone. */
+/** Reports whether the value is the short form, which is the policy alone. */
 export function isPolicy(value: ProjectNetworkValue): value is NetworkPolicy {
   return typeof value === 'string' || Array.isArray(value);
 }

@@ -53,7 +53,7 @@ function objectOf<const V extends readonly string[]>(values: V) {
   return { kind: 'object', mark: 'action', fields } as const satisfies ObjectShape;
 }
 
-/** `on_idle = "nudge"` and `on_idle = { action = "nudge", … }`. */
+/** Accepts `on_idle = "nudge"` and `on_idle = { action = "nudge", … }`. */
 function handler<const V extends readonly string[]>(values: V, about: string) {
   return {
     kind: 'either',

@@ -26,7 +26,7 @@ export const durationField = {
   pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
   expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
 } as const satisfies TextShape;
-/** May be zero, unlike a duration. */
+/** A duration that may be zero. */
 export const pauseField = { ...durationField, pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$' } as const;
 export const commandField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 export const countField = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
@@ -75,7 +75,9 @@ export const environmentField = {
   about: 'Environment variables for the agent; templates are filled in.',
 } as const satisfies MapShape;
 
-/** Variables passed on from the daemon's environment. A lone `*` would pass everything, so a prefix needs a letter. */
+/**
+ * Variables passed on from the daemon's environment. A prefix needs a letter, because a lone `*` would pass everything.
+ */
 export const environmentPassField = {
   kind: 'list',
   optional: true,
@@ -110,13 +112,13 @@ export function definitionsField<const S extends ObjectShape>(of: S, about: stri
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a checked duration: `500ms`, `10s`, `5m`, `2h`, `1d`. */
+/** Converts a checked duration, such as `500ms`, `10s`, `5m`, `2h` or `1d`, to milliseconds. */
 export function parseDuration(text: string): number {
   const [, amount, unit = ''] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text) ?? [];
   return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
 }
 
-/** Dollars in thousandths of a cent: `$2.50` is 250,000. Computed from digits to avoid rounding. */
+/** Converts dollars to thousandths of a cent: `$2.50` is 250,000. Computed from digits to avoid rounding. */
 export function parseMillicents(text: string): number {
   const [dollars = '0', fraction = ''] = text.replace('$', '').split('.');
   return Number(dollars) * 100_000 + Number(fraction.padEnd(5, '0'));
@@ -127,7 +129,7 @@ export const RUNBOOK_LIMITS = {
   /** Files of a project, and their total size. */
   files: 100,
   totalBytes: 1024 * 1024,
-  /** Per section: agents, pipelines, commands, workers. */
+  /** The limit of each section: agents, pipelines, commands, workers. */
   definitions: 200,
   steps: 200,
   nesting: 16,

@@ -11,14 +11,14 @@ const dollars = {
   expected: 'dollars such as $2.50',
 } as const satisfies TextShape;
 
-/** A price may be zero. A budget may not: it is raised by its own amount. */
+/** Dollars above zero. A price may be zero, but a budget may not, since it is raised by its own amount. */
 const someDollars = {
   ...dollars,
   pattern: '^\\$?(?![0.]*$)[0-9]{1,6}(\\.[0-9]{1,5})?$',
   expected: 'dollars such as $2.50, and more than nothing',
 } as const satisfies TextShape;
 
-/** The limits before a person is asked. Money is text, because a number would be a binary fraction. */
+/** The limits at which a person is asked. Money is text, because a number would be a binary fraction. */
 export const budgetShape = {
   kind: 'object',
   fields: {
@@ -38,7 +38,7 @@ export function buildBudget({ tokens, cost, time }: BudgetValue): BudgetPlan {
   };
 }
 
-/** For clients that report tokens but no price. */
+/** Prices for clients that report tokens but no cost. */
 export const pricesShape = {
   kind: 'map',
   optional: true,
@@ -134,7 +134,7 @@ export function buildLimits(value: LimitsValue) {
   return {
     claimExpiryMs: ms(value.claim_expiry, 15 * 60_000),
     renewalMs: ms(value.renewal, 30_000),
-    /** Undefined: only the agent's own report counts. */
+    /** Undefined if only the agent's own report counts. */
     idleMs: value.idle === undefined ? undefined : parseDuration(value.idle),
     silenceMs: ms(value.silence, 10 * 60_000),
     toolMs: ms(value.tool, 60 * 60_000),
@@ -156,7 +156,7 @@ export function buildLimits(value: LimitsValue) {
 
 export const DEFAULT_LIMITS = buildLimits({});
 
-/** A single duration applies to every phase with expected work. */
+/** Returns the stall limit of each phase. A single duration applies to every phase with expected work. */
 function stallOf(stall: LimitsValue['stall']): Readonly<Partial<Record<Phase, number>>> {
   const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
   const isActive = (phase: Phase): boolean => typeof stall !== 'string' || !/^(?:COMPLETED|BLOCKED)$/.test(phase);

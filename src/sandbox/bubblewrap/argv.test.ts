@@ -101,7 +101,7 @@ describe('bubblewrapArgv', () => {
     expect(optionsOf({ uid: 1000 })).not.toContain('--uid');
   });
 
-  it('leaves out what an older bubblewrap does not know', () => {
+  it('leaves out options that an older bubblewrap lacks', () => {
     const old = optionsOf({ bwrap: { path: 'bwrap', version: '0.6.1' } });
     expect(old).not.toContain('--size');
     expect(old).not.toContain('--disable-userns');

@@ -1,27 +1,27 @@
 import type { Mount, SandboxSpec } from '../../protocol/sandbox.ts';
 
-/** One process in a bubblewrap sandbox. Paths are outside paths, but for `cwd` and `argv`. */
+/** One process in a bubblewrap sandbox. Paths are outside paths, except for `cwd` and `argv`. */
 export interface BubblewrapRequest {
   readonly spec: Pick<SandboxSpec, 'system' | 'mounts' | 'nested' | 'limits'>;
   readonly bwrap: BwrapProgram;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** A command that runs another one in the network namespace of the session; empty for none. */
+  /** A command that runs another one in the session's network namespace; empty if there is none. */
   readonly enter: readonly string[];
-  /** A network namespace without any interface but loopback. */
+  /** Creates a network namespace with only a loopback interface. */
   readonly unsharesNet: boolean;
-  /** In a person's terminal the session needs it as its controlling terminal. */
+  /** The session needs a user's terminal as its controlling terminal. */
   readonly isTerminal: boolean;
-  /** For files that bubblewrap reads at the start. No sandbox shows it. */
+  /** A folder for files that bubblewrap reads at its start. No sandbox shows it. */
   readonly folder: string;
   readonly seccomp: Uint8Array | undefined;
-  /** Files to show in place of others, such as resolv.conf and the list of users. */
+  /** Files that replace others, such as resolv.conf and the list of users. */
   readonly replaced: readonly { readonly at: string; readonly text: string }[];
-  /** Paths in /proc that root may write, or only root may read: to be hidden, or read-only. */
+  /** Paths in /proc that root may write, or only root may read. They are hidden or made read-only. */
   readonly proc: Readonly<Record<'folders' | 'files' | 'readOnly', readonly string[]>>;
-  /** Files that take the process into its control groups. */
+  /** Files that move the process into its control groups. */
   readonly procs: readonly string[];
-  /** A command that limits another one, inside. */
+  /** A command inside the sandbox that limits another one. */
   readonly prlimit: readonly string[];
   /** The user id outside. */
   readonly uid: number;
@@ -29,17 +29,17 @@ export interface BubblewrapRequest {
 
 export interface BwrapProgram {
   readonly path: string;
-  /** As it prints it, such as `0.8.0`. */
+  /** The version as bubblewrap prints it, such as `0.8.0`. */
   readonly version: string;
 }
 
 export interface BubblewrapCommand {
   readonly argv: readonly string[];
-  /** To be written before the start. */
+  /** Files that the caller writes before the start. */
   readonly files: readonly { readonly path: string; readonly content: string | Uint8Array }[];
 }
 
-/** The command to spawn. It needs no descriptors but the standard ones, and passes its environment on. */
+/** The command to spawn. It needs only the standard descriptors, and passes its environment on. */
 export function bubblewrapArgv(request: BubblewrapRequest): BubblewrapCommand {
   const { folder, seccomp, bwrap, enter, procs, prlimit, argv, replaced } = request;
   const [rules, options] = [`${folder}/seccomp.bpf`, `${folder}/bwrap.args`];
@@ -63,7 +63,7 @@ export function bubblewrapArgv(request: BubblewrapRequest): BubblewrapCommand {
   return {
     argv: [...joined, ...enter, ...start],
     files: [
-      // A file has no limit of length, as a command line has.
+      // The file of options has no length limit, unlike a command line.
       {
         path: options,
         content: renderOptions(request)
@@ -77,11 +77,11 @@ export function bubblewrapArgv(request: BubblewrapRequest): BubblewrapCommand {
   };
 }
 
-/** 0 is the process that writes. */
+/** Writing 0 moves the writing process. */
 const JOIN_GROUPS = 'while [ "$1" != -- ]; do echo 0 >"$1" || FAIL; shift; done; shift; exec "$@"';
-/** The system may not let a process of a person's terminal change over to a group of the daemon's service. */
+/** The system may not allow a process of a user's terminal to move to a group of the daemon's service. */
 const TELL = 'echo "baton: a limit of the session does not apply in this terminal" >&2';
-/** The options as descriptor 3, the filter as 4. */
+/** Opens the options as descriptor 3, and the filter as descriptor 4. */
 const OPEN_FILES =
   'exec 3<"$1" || exit 125; shift; if [ "$1" != -- ]; then exec 4<"$1" || exit 125; shift; fi; shift; exec "$@"';
 
@@ -91,7 +91,7 @@ function renderOptions(request: BubblewrapRequest): string[] {
   const inMemory = Math.floor(spec.limits.memory_bytes / 4);
   const all = [...spec.system, ...spec.mounts];
   const hasMountsBelow = ({ at }: Mount): boolean => all.some((other) => other.at.startsWith(`${at}/`));
-  // Making a folder read-only costs more than mounting it, and few files fit into one page.
+  // Making a folder read-only costs more than mounting it, and only few files fit into one page.
   const isSmall = (mount: Mount): boolean => isAtLeast(bwrap.version, 0, 7) && !hasMountsBelow(mount);
   const render = (mount: Mount): string[] =>
     mount.kind === 'empty' && isSmall(mount) ? emptyFolder(mount.at) : renderMount(mount, folder, size(inMemory));
@@ -110,7 +110,7 @@ function renderOptions(request: BubblewrapRequest): string[] {
     ...(uid === 0
       ? ['--uid', '1000', '--gid', '1000', '--setenv', 'USER', 'baton', '--setenv', 'LOGNAME', 'baton']
       : []),
-    // Shells leave these behind.
+    // Variables that shells leave behind.
     ...['OLDPWD', 'SHLVL', '_'].flatMap((name) => ['--unsetenv', name]),
     ...spec.system.filter(({ at }) => !isInMemory(at)).flatMap(render),
     '--proc',
@@ -120,14 +120,14 @@ function renderOptions(request: BubblewrapRequest): string[] {
     ...size(inMemory),
     '--tmpfs',
     '/dev/shm',
-    // Such as a folder of PATH there: the new file system would hide it.
+    // The new file system would hide system paths in it, such as a folder of PATH.
     ...spec.system.filter(({ at }) => isInMemory(at)).flatMap(render),
     ...proc.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...proc.folders.flatMap(emptyFolder),
     ...proc.files.flatMap((path) => ['--ro-bind', `${folder}/empty`, path]),
     ...spec.mounts.flatMap(render),
     ...replaced.flatMap(({ at }, i) => ['--ro-bind', `${folder}/replaced-${i}`, at]),
-    // Only now: mount points below them had to be made.
+    // The folders become read-only last, because mount points below them had to be created first.
     ...[...closed.map(({ at }) => at), '/dev', '/'].flatMap((at) => ['--remount-ro', at]),
     '--chdir',
     request.cwd,
@@ -140,7 +140,7 @@ const PAGE_BYTES = 4096;
 function renderMount(mount: Mount, folder: string, size: readonly string[]): string[] {
   switch (mount.kind) {
     case 'read':
-      // A toolchain may have been removed since the plan was made.
+      // A toolchain may have been removed since the plan was made, so a missing path is allowed.
       return ['--ro-bind-try', mount.from, mount.at];
     case 'write':
       return [isDevice(mount.at) ? '--dev-bind' : '--bind', mount.from, mount.at];

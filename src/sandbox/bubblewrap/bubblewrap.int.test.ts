@@ -30,7 +30,7 @@ function findUser(name: string): number | undefined {
   return id === undefined ? undefined : Number(id);
 }
 
-/** Runs the session in a process of its own, as that user. */
+/** Runs the session in a separate process as that user. */
 async function runAs(id: number | undefined, session: TestSession): Promise<Outcome> {
   const program = [process.execPath, join(import.meta.dirname, 'session.cases.ts'), JSON.stringify(session)];
   const [command = '', ...args] =
@@ -43,7 +43,7 @@ async function runAs(id: number | undefined, session: TestSession): Promise<Outc
   return JSON.parse(printed) as Outcome;
 }
 
-/** Each line is a name and a command; the result has what each printed. */
+/** Renders a script from names and commands. Its result has each command's output by name. */
 function script(commands: Readonly<Record<string, string>>): string {
   return Object.entries(commands)
     .map(([name, command]) => `echo "${name}=$( { ${command}; } 2>&1 | tr '\\n' ' ')"`)
@@ -59,7 +59,7 @@ function results({ stdout }: Outcome): Record<string, string> {
 }
 
 function newFolder(owner?: number): string {
-  // The folder for the tests' temporary files is closed to other users.
+  // Other users cannot read the tests' temporary folder, so this uses /tmp.
   const root = mkdtempSync(join(owner === undefined ? tmpdir() : '/tmp', 'baton bwrap-'));
   if (owner !== undefined) chownSync(root, owner, owner);
   return root;
@@ -152,7 +152,7 @@ describe.each(users)('as $title', ({ id, missing }) => {
       baton: expect.stringContaining('busy'),
       link: expect.stringContaining('stays'),
       run: expect.not.stringContaining('baton-test.sock'),
-      // Node may lie there too.
+      // Node may be in /tmp too.
       tmp: expect.stringMatching(/\bt u$/),
       setuid: expect.stringContaining('not permitted'),
       setuidopen: 'refused',
@@ -194,7 +194,7 @@ describe.each(users)('as $title', ({ id, missing }) => {
 });
 
 describe('a bubblewrap sandbox' + unless, () => {
-  it.skipIf(!answer.works)('ends with the process that Baton started, whatever runs in it', async () => {
+  it.skipIf(!answer.works)('ends with the process that Baton started, whatever runs inside', async () => {
     const root = newFolder();
     onTestFinished(() => rmSync(root, { recursive: true }));
     makeScene(root);
@@ -214,7 +214,7 @@ describe('a bubblewrap sandbox' + unless, () => {
     await until(() => !listLiving().some(({ pid }) => inside.includes(pid)));
   });
 
-  it.skipIf(!answer.works)('does not follow a link that a session put in the way of a mount', async () => {
+  it.skipIf(!answer.works)('does not follow a link that a session put in the path of a mount', async () => {
     const root = newFolder();
     onTestFinished(() => rmSync(root, { recursive: true }));
     makeScene(root);

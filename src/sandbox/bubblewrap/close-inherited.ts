@@ -2,8 +2,8 @@ import { closeSync, readFileSync } from 'node:fs';
 import { listFolderIfPresent } from '../../api/files.ts';
 
 /**
- * Closes descriptors that this process inherited and would pass on: through one of a folder a session could leave its mounts.
- * Node marks its own descriptors as not to be inherited.
+ * Closes descriptors that this process inherited and would pass on: through a folder's descriptor, a session could
+ * leave its mounts. Node marks its own descriptors as not inheritable.
  */
 export function closeInheritedDescriptors(): void {
   for (const name of listFolderIfPresent('/proc/self/fdinfo')) {
@@ -13,7 +13,7 @@ export function closeInheritedDescriptors(): void {
       const [, flags = ''] = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${name}`, 'utf8')) ?? [];
       if (flags !== '' && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0) closeSync(descriptor);
     } catch {
-      // It was the one of the listing itself.
+      // The descriptor was that of the folder listing.
     }
   }
 }

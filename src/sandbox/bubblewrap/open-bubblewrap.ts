@@ -3,7 +3,9 @@ import type { OpenMode, SandboxRequest } from '../mode.ts';
 import type { OpenNetwork } from '../network/network-request.ts';
 import { prepareBubblewrap } from './prepare-bubblewrap.ts';
 
-/** The mode of choice on Linux: namespaces, mounts and a system call filter. Its process dies with the caller. */
+/**
+ * The preferred mode on Linux: namespaces, mounts and a system call filter. The sandboxed process dies with the caller.
+ */
 export function openBubblewrap({ spec, id, folder }: SandboxRequest, network: OpenNetwork): OpenMode {
   const { kind, procs, prlimit, notes, freeze, close } = openLimits(spec.limits, id);
   const { enter, unsharesNet, resolvConf } = network;

@@ -13,7 +13,7 @@ export interface BubblewrapStart extends Pick<
   'bwrap' | 'argv' | 'cwd' | 'enter' | 'unsharesNet' | 'isTerminal' | 'folder' | 'procs' | 'prlimit'
 > {
   readonly spec: Pick<SandboxSpec, 'system' | 'mounts' | 'nested' | 'limits' | 'env'>;
-  /** The text of resolv.conf inside; null for the one outside. */
+  /** The text of resolv.conf inside; null if the outside file is used. */
   readonly resolvConf: string | null;
 }
 
@@ -22,8 +22,8 @@ export type PreparedStart =
   | { readonly ok: false; readonly problem: Problem };
 
 /**
- * Writes the files that bubblewrap reads at the start, and returns the command to spawn. `folder` must exist. If another
- * process spawns it, that one calls `closeInheritedDescriptors` first.
+ * Writes the files that bubblewrap reads at its start, and returns the command to spawn. `folder` must exist. If
+ * another process spawns the command, that process calls `closeInheritedDescriptors` first.
  */
 export function prepareBubblewrap(start: BubblewrapStart): PreparedStart {
   const { spec } = start;
@@ -49,21 +49,21 @@ export function prepareBubblewrap(start: BubblewrapStart): PreparedStart {
   return { ok: true, argv: command.argv, notes: seccomp === undefined ? [missing] : [] };
 }
 
-/** Bubblewrap cannot mount over a link, so the file behind it is replaced. */
+/** Replaces the target of a link, because bubblewrap cannot mount over a link. */
 function replace(path: string, render: (text: string) => string | undefined): { at: string; text: string }[] {
   try {
     const at = realpathSync(path);
     const text = render(readFileSync(at, 'utf8'));
     return text === undefined ? [] : [{ at, text }];
   } catch {
-    // Without such a file there is nothing to replace.
+    // If the file does not exist, nothing is replaced.
     return [];
   }
 }
 
 /**
- * As root the session's user id outside is 0: in /proc it could write what root may write, the kernel's settings among them,
- * and read what only root may read. Bubblewrap itself protects only what is writable as a whole.
+ * Finds paths in /proc to protect. If Baton runs as root, the session's user id outside is 0, so it could write the
+ * kernel's settings and read what only root may read. Bubblewrap protects only what is writable as a whole.
  */
 function findProcOfRoot(): BubblewrapRequest['proc'] {
   const names = listFolderIfPresent('/proc').filter((name) => !/^\d/.test(name) && !HARMLESS.has(name));

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { listLiving } from '../../api/processes.ts';
 
 /**
- * The processes in the sandbox below a process, with their pids outside. A signal to bubblewrap itself, or to the first
- * process inside, ends all of them at once: for a gentle end, signal these. Parents come before their children.
+ * The processes in the sandbox below a process, with their pids outside, parents first. A signal to bubblewrap itself,
+ * or to the first process inside, ends all of them at once: for a gentle end, signal these.
  */
 export function processesInside(leader: number): number[] {
   const living = listLiving();
   const below = new Set([leader]);
-  // Parents may come after their children in the list.
+  // The list may have children before their parents.
   for (let size = 0; size !== below.size;) {
     size = below.size;
     for (const { pid, parent } of living) if (below.has(parent)) below.add(pid);
@@ -20,12 +20,12 @@ export function processesInside(leader: number): number[] {
   });
 }
 
-/** Whether a process is in another PID namespace than this one. */
+/** Reports whether a process is in another PID namespace than this process. */
 export function isInNamespace(pid: number): boolean {
   return namespacePids(pid).length > namespacePids(process.pid).length;
 }
 
-/** The pids of a process in each PID namespace that it belongs to, the outermost first. */
+/** The pids of a process in each of its PID namespaces, the outermost first. */
 function namespacePids(pid: number): string[] {
   try {
     const [, pids = ''] = /^NSpid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -28,7 +28,7 @@ export interface Outcome {
 
 export const TEST_LIMITS: LimitsSpec = { processes: 60, memory_bytes: 192 * 1024 * 1024, disk_bytes: 8 * 1024 * 1024 };
 
-/** A home with secrets, a project in it, and a state folder, all made up. */
+/** Creates a home with secrets, a project in it, and a state folder. */
 export function makeScene(root: string): void {
   const files = {
     'home/.ssh/id': 'private key',
@@ -50,7 +50,7 @@ export function makeScene(root: string): void {
   }
 }
 
-/** Starts a shell in a sandbox as an agent is started. */
+/** Starts a shell in a sandbox in the same way as an agent. */
 export async function startSession({ root, script, plan = {}, limits = TEST_LIMITS }: TestSession): Promise<{
   readonly child: ChildProcess;
   readonly outcome: Promise<Outcome>;
@@ -117,7 +117,7 @@ export async function startSession({ root, script, plan = {}, limits = TEST_LIMI
   return { child, outcome };
 }
 
-// As a program: a session as the user who runs it.
+// Runs as a program for a session of the calling user.
 if (process.argv[1] === import.meta.filename) {
   const session = JSON.parse(process.argv[2] ?? '{}') as TestSession;
   makeScene(session.root);

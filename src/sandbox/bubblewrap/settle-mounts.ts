@@ -10,9 +10,9 @@ export type SettledMounts =
   | { readonly ok: false; readonly problem: Problem };
 
 /**
- * The mounts as they can be made now: without those for paths that are gone since the plan was made, and without links that
- * an earlier process of the session has already. Refuses mounts that would go through a link in a folder that a session can
- * write: bubblewrap follows it, and would create files outside, or show what is behind it.
+ * Removes mounts that can no longer be made, because a path has disappeared since the plan, and links that an earlier
+ * process of the session has already created. Refuses mounts through a link in a folder that a session can write:
+ * bubblewrap follows the link, and would create files outside, or show its target.
  */
 export function settleMounts(system: readonly Mount[], mounts: readonly Mount[]): SettledMounts {
   const all = [...system, ...mounts];
@@ -45,7 +45,7 @@ function hasLink({ at, to }: Mount & { kind: 'link' }, all: readonly Mount[]): b
 function findPlantedLink(all: readonly Mount[]): string | undefined {
   const writable = all.flatMap((mount) => (mount.kind === 'write' ? [mount.from] : []));
   for (const [i, mount] of all.entries()) {
-    // The mount point of a link is checked up to its folder: the link itself may be there.
+    // The mount point of a link is checked only up to its folder, because the link itself may exist.
     const at = outsidePath(mount.kind === 'link' ? join(mount.at, '..') : mount.at, all.slice(0, i));
     for (const path of [at, 'from' in mount ? mount.from : undefined]) {
       const root = writable.find((folder) => path !== undefined && isBelow(path, folder));

@@ -1,6 +1,6 @@
 /**
- * `/etc/passwd` as the session sees it, or undefined if the one outside will do. As root the session has another user id;
- * and users of a directory service are not in the file, while the socket of that service is hidden.
+ * The content of `/etc/passwd` inside, or undefined if the outside file suffices. As root, the session has another user
+ * id; and users of a directory service are not in the file, while the service's socket is hidden.
  */
 export function passwdInside(outside: string, uid: number, home: string): string | undefined {
   if (uid !== 0 && hasId(outside, uid)) return undefined;
@@ -8,7 +8,7 @@ export function passwdInside(outside: string, uid: number, home: string): string
   return `${withoutId(outside, id)}baton:x:${id}:${id}:Baton session:${home}:/bin/sh\n`;
 }
 
-/** The same for `/etc/group`. */
+/** The content of `/etc/group` inside, or undefined if the outside file suffices. */
 export function groupInside(outside: string, gid: number): string | undefined {
   if (gid !== 0 && hasId(outside, gid)) return undefined;
   const id = gid === 0 ? 1000 : gid;

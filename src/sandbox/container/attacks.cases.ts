@@ -6,7 +6,10 @@ import { until } from '../../../test/processes/until.ts';
 import { type ContainerScene, countProcessesWith } from './container.cases.ts';
 import { containerName, endContainer, listContainers } from './end-container.ts';
 
-/** What a session in a container tries. `enter` runs a command in the user namespace of the engine. */
+/**
+ * Defines the tests of what a session in a container must not reach. `enter` runs a command in the engine's user
+ * namespace.
+ */
 export function itHoldsItsSession(scene: ContainerScene, enter: readonly string[] = []): void {
   const { engine } = scene;
 
@@ -88,7 +91,9 @@ export function itHoldsItsSession(scene: ContainerScene, enter: readonly string[
   });
 }
 
-/** A session that wants to outlive its end: new session, double fork, nohup, SIGTERM ignored, no environment. */
+/**
+ * A command that tries to survive the session's end: new session, double fork, nohup, SIGTERM ignored, no environment.
+ */
 function escapes(word: string): string {
   return [
     "trap '' TERM INT HUP",

@@ -129,7 +129,7 @@ describe("podman's seccomp profile", () => {
     expect(nested.syscalls[0]).toEqual({ names: ['read', 'mount', 'clone', 'clone3'], action: 'SCMP_ACT_ALLOW' });
   });
 
-  it('is left alone if it is none', () => {
+  it('is unchanged if it cannot be parsed', () => {
     expect(tightenSeccomp('{}', { nested: false })).toBeUndefined();
     expect(tightenSeccomp('no', { nested: false })).toBeUndefined();
   });

@@ -7,30 +7,30 @@ export interface ContainerRequest {
   readonly container: ContainerSpec;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Of the session. */
+  /** The variables of the session. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the caller; the engine needs some of it. */
+  /** The variables of the caller; the engine needs some of them. */
   readonly ownEnv: Readonly<Record<string, string | undefined>>;
   readonly isTerminal: boolean;
   /** See `containerName`. */
   readonly name: string;
-  /** Who may remove the container: `listContainers` finds all of one state folder. */
+  /** The owner of the container: `listContainers` finds all containers of a state folder. */
   readonly stateDir: string;
-  /** The owner of the worktree, who shall own what the session writes. */
+  /** The owner of the worktree, who also owns what the session writes. */
   readonly owner: { readonly uid: number; readonly gid: number };
-  /** A path is a network namespace, such as `/proc/PID/fd/N`. */
+  /** A path names a network namespace, such as `/proc/PID/fd/N`. */
   readonly network: 'none' | 'host' | { readonly path: string };
   readonly resolvConfFile: string | null;
   /** See `writeSeccompProfile`. */
   readonly seccompFile: string | null;
   readonly emptyFile: string;
-  /** A folder of the caller that no session can write: the engine runs in it. */
+  /** The working directory of the engine: a folder of the caller that no session can write. */
   readonly folder: string;
   readonly mountPoints: readonly string[];
   readonly ulimits: OwnLimits;
 }
 
-/** Limits of the calling process: an engine without CAP_SYS_RESOURCE cannot exceed them. -1: unlimited. */
+/** Limits of the calling process, which an engine without CAP_SYS_RESOURCE cannot exceed. -1: unlimited. */
 export interface OwnLimits {
   readonly files: { readonly soft: number; readonly hard: number };
   readonly processes: { readonly soft: number; readonly hard: number };
@@ -42,14 +42,15 @@ export interface ContainerCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `podman run …` or `docker run …`, in the foreground: its exit code is that of the program. */
+/** Renders `podman run …` or `docker run …` in the foreground: its exit code is the program's exit code. */
 export function containerArgv(request: ContainerRequest): ContainerCommand {
   const { container, env, ownEnv } = request;
   const variables = engineEnvironment(env, ownEnv);
   const { source } = container;
   return {
     argv: [
-      // When memory runs out, the engine's monitor writes a file `oom` where it runs. In the worktree that could be a link.
+      // If memory runs out, the engine's monitor writes a file `oom` in its working directory. In the worktree, that
+      // name could be a link.
       '/bin/sh',
       '-c',
       'cd -- "$0" && exec "$@"',
@@ -68,10 +69,10 @@ export function containerArgv(request: ContainerRequest): ContainerCommand {
       }),
       ...container.args,
       ...variables.args,
-      // An image's own entry point would run the program in its own way.
+      // The image's entry point would run the program in its own way.
       '--entrypoint',
       '',
-      // For podman `--rootfs` is a flag: a folder stands in place of the image.
+      // podman's `--rootfs` is a flag: the folder takes the place of the image.
       ...('rootfs' in source ? ['--rootfs', source.rootfs] : [source.image]),
       ...request.argv,
     ],
@@ -94,7 +95,7 @@ function processArgs({ name, stateDir, cwd, isTerminal, container }: ContainerRe
     'baton',
     '--workdir',
     cwd,
-    // The supervisor keeps the output; the engine would keep it once more.
+    // The supervisor keeps the output, so the engine need not keep it too.
     '--log-driver',
     'none',
     '--pull',
@@ -155,7 +156,7 @@ function networkArgs({ network, container }: ContainerRequest): readonly string[
   return ['--network', typeof network === 'string' ? network : `ns:${network.path}`];
 }
 
-/** The image is the system: only the session's own paths are mounted into it. */
+/** The image provides the system, so only the session's own paths are mounted into it. */
 function withSystemFiles({ spec, resolvConfFile }: ContainerRequest): readonly Mount[] {
   const temporary = ['/tmp', '/var/tmp', '/run'].map((at): Mount => ({ kind: 'scratch', at }));
   const names: readonly Mount[] =

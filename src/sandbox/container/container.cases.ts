@@ -10,7 +10,7 @@ import { readMountPoints, readOwnLimits } from './machine-facts.ts';
 import { probeContainers } from './probe-containers.ts';
 import { writeSeccompProfile } from './seccomp-profile.ts';
 
-/** A worktree beside files that a session must not reach, and a root folder with the programs of this machine. */
+/** A worktree, files that a session must not reach, and a root folder with this machine's programs. */
 export class ContainerScene {
   readonly folder: string;
   readonly engine: ContainerEngine;
@@ -82,7 +82,7 @@ export class ContainerScene {
 
 let scenes = 0;
 
-/** Tests that are skipped are defined nevertheless. */
+/** Skipped tests are also defined, and need an engine. */
 export const NO_ENGINE: ContainerEngine = {
   name: 'podman',
   command: [],
@@ -118,7 +118,7 @@ export function specWith(mounts: readonly Mount[]): SandboxSpec {
 
 export interface RunResult {
   readonly code: number | null;
-  /** Standard output, and then the errors. */
+  /** Standard output, followed by standard error. */
   readonly output: string;
 }
 
@@ -133,14 +133,14 @@ export async function runToEnd({ argv: [program, ...args], env }: ContainerComma
   });
 }
 
-/** The engine of this machine if it is podman, and for the name of the tests why it is not. */
+/** Returns this machine's engine if it is podman; otherwise the reason, for the names of the tests. */
 export async function findPodman(): Promise<{ readonly podman?: ContainerEngine; readonly why: string }> {
   const here = await probeContainers();
   if (!here.ok) return { why: ` (NOT RUN: ${here.reasons.join('; ')})` };
   return here.engine.name === 'podman' ? { podman: here.engine, why: '' } : { why: ' (NOT RUN: only docker is here)' };
 }
 
-/** How many processes of this machine have the word among their arguments. */
+/** The number of processes of this machine that have the word among their arguments. */
 export function countProcessesWith(word: string): number {
   return listLiving().filter(({ pid }) => readProcFile(pid, 'cmdline').split('\0').includes(word)).length;
 }

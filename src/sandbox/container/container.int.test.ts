@@ -15,7 +15,7 @@ describe.skipIf(podman === undefined)(`a container of podman${why}`, () => {
 const { code: dockerCode } = await runEngine(['docker'], ['--version'], { timeoutMs: 20_000 });
 const noDocker = dockerCode === 0 ? '' : ' (NOT RUN: no docker program)';
 
-/** Without an engine the program checks its arguments, and then cannot connect. */
+/** Without an engine, docker's program checks its arguments and then fails to connect. */
 it.skipIf(dockerCode !== 0)(`docker's program understands the arguments${noDocker}`, async () => {
   const command = ['docker', '--host', 'unix:///nonexistent/docker.sock'];
   const engine = { ...NO_ENGINE, name: 'docker', command, hasInit: true, limits: 'cgroup v2' } as const;

@@ -32,7 +32,7 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
     expect(output).toBe('-1 1\n'.repeat(4));
   });
 
-  it('allows user namespaces if they are nested on purpose', async () => {
+  it('allows user namespaces if nesting is enabled', async () => {
     mkdirSync(scene.at('nested'));
     const seccompFile = writeSeccompProfile(engine, scene.at('nested'), { nested: true });
     const { output } = await scene.run('nested', 'unshare --user --map-root-user id -u', {
@@ -94,14 +94,14 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
       });
       expect(output).toBe(`yes\nof-${process.pid}\n`);
     } finally {
-      // The layers before the last are images without a name.
+      // Earlier layers are images without a name.
       const layers = ['images', '--all', '--quiet', '--filter', `label=${label}`];
       const { output } = await runEngine(engine.command, layers, { timeoutMs: 20_000 });
       await runEngine(engine.command, ['rmi', '--force', ...output.split('\n').filter(Boolean)], { timeoutMs: 20_000 });
     }
   });
 
-  it('says where the output of a failed pull is', async () => {
+  it('reports where the output of a failed pull is', async () => {
     const log = scene.at('state/pull.log');
     const request = { engine, source: { image: 'localhost:9/baton/nothing' }, folder: scene.folder, log };
     expect(await prepareImage(request)).toEqual({ ok: false, reason: expect.stringContaining(log) as unknown });
@@ -112,10 +112,10 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
 const user = findRootlessUser();
 const noUser = user === undefined ? ' (NOT RUN: not root, or no other user has subordinate ids)' : '';
 
-/** The tests of the int lane, for a user without privileges. */
+/** The tests of the int lane, run by a user without privileges. */
 describe.skipIf(podman === undefined || user === undefined)(`rootless podman${why}${noUser}`, () => {
   const { uid, gid } = user ?? { uid: 0, gid: 0 };
-  // The temporary folder of the tests belongs to this user only.
+  // The tests' temporary folder belongs to another user.
   const home = `/tmp/baton-rootless-${process.pid}`;
   const asUser = ['setpriv', '--reuid', String(uid), '--regid', String(gid), '--init-groups'];
   const enter = [...asUser, 'env', `HOME=${home}`, `XDG_RUNTIME_DIR=${home}`, `TMPDIR=${home}`];
@@ -130,7 +130,7 @@ describe.skipIf(podman === undefined || user === undefined)(`rootless podman${wh
     scene.prepare();
   });
   afterAll(async () => {
-    // Ends the process that keeps the user's namespaces.
+    // Ends the process that keeps the user's namespaces alive.
     await runEngine([...enter, 'podman'], ['system', 'migrate'], { timeoutMs: 20_000 });
     scene.remove();
     rmSync(home, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { type DevcontainerVariables, fillVariables } from './fill-variables.ts';
 
 export interface MountRules {
   readonly variables: DevcontainerVariables;
-  /** Distinguishes the volumes of one project from those of others and of the user. */
+  /** Distinguishes the project's volumes from those of other projects and of the user. */
   readonly project: string;
   /** `sandbox.read` and `sandbox.write`, as absolute paths. */
   readonly read: readonly string[];
@@ -20,8 +20,9 @@ export interface ResolvedMounts {
 }
 
 /**
- * A repository cannot open the user's files: a folder of this machine is mounted only if `sandbox.read` or
- * `sandbox.write` has it. In the worktree it could also be a link that an agent made.
+ * Selects the mounts of a devcontainer. A repository cannot open the user's files: a folder of this machine is mounted
+ * only if `sandbox.read` or `sandbox.write` lists it. Folders in the worktree are refused too, because an agent could
+ * have made a link there.
  */
 export function devcontainerMounts(mounts: readonly DevcontainerMount[], rules: MountRules): ResolvedMounts {
   const resolved = mounts.map((mount) => resolveMount(mount, rules));

@@ -3,20 +3,20 @@ import { isObject, listOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { isEnvironmentName } from './engine-environment.ts';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
-/** Where a repository has its devcontainer; the first that exists counts. */
+/** The possible paths of a repository's devcontainer; the first that exists is used. */
 export const DEVCONTAINER_PATHS: readonly string[] = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
 
 export interface Devcontainer {
   readonly source: { readonly image: string } | { readonly build: DevcontainerBuild } | null;
   readonly mounts: readonly DevcontainerMount[];
-  /** With variables, see `fillVariables`. */
+  /** May contain variables; see `fillVariables`. */
   readonly remoteEnv: Readonly<Record<string, string>>;
-  /** What is not used, in plain sentences. */
+  /** Settings that are ignored, in plain sentences. */
   readonly notes: readonly string[];
 }
 
 export interface DevcontainerBuild {
-  /** Relative to the project. */
+  /** A path relative to the project. */
   readonly dockerfile: string;
   readonly context: string;
   readonly args: Readonly<Record<string, string>>;
@@ -35,8 +35,8 @@ export type ParsedDevcontainer =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * `text` must come from the main branch: an agent that could choose its own image, build or mounts would choose its own
- * sandbox. `path` is relative to the project.
+ * Parses a devcontainer. `text` must come from the main branch: an agent that could choose its image, build or mounts
+ * would choose its own sandbox. `path` is relative to the project.
  */
 export function parseDevcontainer(path: string, text: string): ParsedDevcontainer {
   const value = parseJsonWithComments(text);
@@ -69,7 +69,7 @@ function sourceOf(value: Readonly<Record<string, unknown>>, folder: string): Dev
   return isImageName(image) ? { image } : 'image: not the name of an image';
 }
 
-/** Nothing that an engine could read as an option. */
+/** Refuses names that an engine could parse as an option. */
 function isImageName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9][\w.\-/:@]{0,400}$/.test(value);
 }
@@ -79,7 +79,7 @@ function insideProject(folder: string, path: string): string | undefined {
   return posix.isAbsolute(path) || joined === '..' || joined.startsWith('../') ? undefined : joined;
 }
 
-/** An object, or `source=…,target=…,type=…,readonly`. */
+/** Parses a mount: an object, or `source=…,target=…,type=…,readonly`. */
 function parseMount(entry: unknown): DevcontainerMount | undefined {
   const fields = typeof entry === 'string' ? fieldsOfWords(entry) : isObject(entry) ? entry : {};
   const text = (...names: readonly string[]): string => names.map((name) => textOf(fields[name])).find(Boolean) ?? '';
@@ -102,7 +102,7 @@ function fieldsOfWords(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** `null` unsets a variable, which has no meaning for a new process. */
+/** Skips `null`, which unsets a variable, because a new process has none to unset. */
 function textsIn(value: unknown): Record<string, string> {
   const entries = isObject(value) ? Object.entries(value) : [];
   return Object.fromEntries(

@@ -5,14 +5,14 @@ import { STATE_LABEL } from './container-argv.ts';
 import { OWN_CONFIG, pick } from './engine-environment.ts';
 import { lastLine, runEngine } from './run-engine.ts';
 
-/** The same for daemon and supervisor, so that either can end a container of the other. */
+/** The container's name, equal in daemon and supervisor, so that either can end a container of the other. */
 export function containerName(id: string): string {
   return `baton-${id.replaceAll(/[^A-Za-z0-9_.-]/g, '-')}`;
 }
 
 /**
- * Kills all processes of a container and removes it; fine if there is none. The first process of a container is the
- * first of its PID namespace: the kernel kills all others with it. Returns the reason if the engine could not.
+ * Kills all processes of a container and removes it; succeeds if there is none. The container's first process is the
+ * first of its PID namespace, so the kernel kills the others with it. Returns the reason if the engine failed.
  */
 export async function endContainer(engine: ContainerEngine, name: string): Promise<string | undefined> {
   const deadline = performance.now() + END_MS;
@@ -24,7 +24,10 @@ export async function endContainer(engine: ContainerEngine, name: string): Promi
   }
 }
 
-/** Pauses the processes of a container, or lets them go on. Resolves to false if there is none yet, or the engine cannot. */
+/**
+ * Pauses or resumes the processes of a container. Resolves to false if there is no container yet, or the engine cannot
+ * pause.
+ */
 export async function freezeContainer(engine: ContainerEngine, name: string, isFrozen: boolean): Promise<boolean> {
   const { code, errors } = await runEngine(engine.command, [isFrozen ? 'pause' : 'unpause', name], {
     timeoutMs: END_MS,
@@ -41,10 +44,10 @@ function removeArgs({ name: engine }: ContainerEngine, container: string): reado
 const ROUNDS = 100;
 
 /**
- * Ends the container if the calling process dies. A container outlives the engine's client, and so a supervisor that
- * was killed. The guard waits for the end of its input, which only this process holds open. It tries until the client
- * (`pid`) is gone, because the client may be about to create the container. Call the result when the container has
- * ended.
+ * Starts a guard that ends the container if the calling process dies, because a container outlives the engine's client
+ * and a killed supervisor. The guard waits for the end of its input, which only this process holds open. It tries until
+ * the client (`pid`) is gone, because the client may be about to create the container. The caller calls the result when
+ * the container has ended.
  */
 export function guardContainer(engine: ContainerEngine, name: string, pid: number): () => void {
   const argv = [...engine.command, ...removeArgs(engine, name)];
@@ -59,7 +62,7 @@ export function guardContainer(engine: ContainerEngine, name: string, pid: numbe
   return () => void guard.stdin?.end('done\n');
 }
 
-/** A line says that there is nothing to do. */
+/** A line of input means that the guard has nothing to do. */
 const GUARD = `read -r done && exit 0
 client=$1 rounds=0
 shift
@@ -70,7 +73,7 @@ while :; do
   sleep 0.1
 done`;
 
-/** The names of a state folder's containers, running or not. Undefined if the engine does not answer. */
+/** The names of a state folder's containers, running or not. Undefined if the engine does not respond. */
 export async function listContainers(
   engine: ContainerEngine,
   stateDir: string,

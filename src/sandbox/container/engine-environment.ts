@@ -1,17 +1,17 @@
-/** The variables of a session, split by how the engine learns their values. */
+/** A session's variables, split by how the engine gets their values. */
 export interface EngineEnvironment {
-  /** Arguments: `--env NAME`, and `--env NAME=value` for those that the engine itself would obey. */
+  /** Arguments: `--env NAME`, and `--env NAME=value` for variables that the engine itself would obey. */
   readonly args: readonly string[];
-  /** The environment of the engine's own process, which has the values of the first kind. */
+  /** The environment of the engine's process, with the values of variables passed by name. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * All users of the machine can read a process's arguments, so values are passed through the engine's environment. A
- * session's HOME or LD_PRELOAD must not reach the engine, which runs outside of the container: these are arguments, and
- * none of them is a secret.
+ * Splits a session's variables. Every user of the machine can read arguments, so values are passed in the engine's
+ * environment. A session's HOME or LD_PRELOAD must not reach the engine, which runs outside the container: such
+ * variables are arguments, and none of them is a secret.
  */
 export function engineEnvironment(session: Variables, own: Variables): EngineEnvironment {
   const args: string[] = [];
@@ -28,7 +28,7 @@ export function isEnvironmentName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name);
 }
 
-/** What the engine needs of its caller's environment. */
+/** The variables of its caller that the engine needs. */
 export function pick(own: Variables): Record<string, string> {
   const isPair = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
   return Object.fromEntries(
@@ -38,7 +38,10 @@ export function pick(own: Variables): Record<string, string> {
   );
 }
 
-/** A user's containers.conf can add volumes, devices, privileges and the host's variables to every container. */
+/**
+ * A user's containers.conf could add volumes, devices, privileges and the host's variables to every container, so it is
+ * replaced.
+ */
 export const OWN_CONFIG: Readonly<Record<string, string>> = { CONTAINERS_CONF: '/dev/null' };
 
 const NEEDED =

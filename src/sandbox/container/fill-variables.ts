@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 
 export interface DevcontainerVariables {
-  /** The variables that a session may have of the operator's, by `allowedEnvironment`: secrets are not among them. */
+  /** The operator's variables that a session may have, by `allowedEnvironment`; secrets are not among them. */
   readonly local: Readonly<Record<string, string>>;
   /** The variables of the image. */
   readonly container: Readonly<Record<string, string>>;
-  /** The worktree: it has the same path outside and inside. */
+  /** The worktree, which has the same path outside and inside. */
   readonly worktree: string;
 }
 
@@ -14,7 +14,7 @@ export interface FilledVariables {
   readonly notes: readonly string[];
 }
 
-/** The values of `remoteEnv`. A variable with a value that a session may not have is left out, with a note. */
+/** The values of `remoteEnv`. Omits a variable whose value refers to one that the session may not have, with a note. */
 export function fillRemoteEnv(
   remoteEnv: Readonly<Record<string, string>>,
   variables: DevcontainerVariables,
@@ -30,7 +30,7 @@ export function fillRemoteEnv(
   return { env, notes };
 }
 
-/** `missing` receives what has neither a value nor a default. */
+/** Fills in variables. `missing` receives the names that have neither a value nor a default. */
 export function fillVariables(text: string, variables: DevcontainerVariables, missing: string[]): string {
   const { local, container, worktree } = variables;
   const folders: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** JSON with comments and trailing commas, as in devcontainer.json. Undefined if the text is something else. */
+/** Parses JSON with comments and trailing commas, as in devcontainer.json. Returns undefined for other text. */
 export function parseJsonWithComments(text: string): unknown {
   try {
     return JSON.parse(removeTrailingCommas(removeComments(text.replace(/^\uFEFF/, '')))) as unknown;
@@ -7,7 +7,7 @@ export function parseJsonWithComments(text: string): unknown {
   }
 }
 
-/** A string is matched first, so that `//` in a URL is no comment. */
+/** Matches strings first, so that `//` in a URL is not taken for a comment. */
 function removeComments(text: string): string {
   return text.replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\r\n]*|\/\*[^]*?\*\//g, (_, string?: string) => string ?? ' ');
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { OwnLimits } from './container-argv.ts';
 
-/** The limits of this process. Podman lowers its own limit of processes to the highest pid. */
+/** The limits of this process. Podman lowers its own process limit to the highest pid. */
 export function readOwnLimits(): OwnLimits {
   const text = read('/proc/self/limits');
   const highest = Number(read('/proc/sys/kernel/pid_max')) || 32_768;
@@ -20,7 +20,7 @@ function limitIn(text: string, name: string): OwnLimits['files'] {
   return { soft, hard };
 }
 
-/** The folders on which a file system is mounted. */
+/** The folders that are mount points. */
 export function readMountPoints(): readonly string[] {
   return read('/proc/self/mountinfo')
     .split('\n')

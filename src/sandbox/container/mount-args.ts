@@ -2,14 +2,14 @@ import type { ContainerEngine, Mount } from '../../protocol/sandbox.ts';
 
 export interface MountOptions {
   readonly engine: ContainerEngine['name'];
-  /** An empty file of the caller, in place of masked files. */
+  /** An empty file of the caller, mounted over masked files. */
   readonly emptyFile: string;
-  /** Folders of this machine on which a file system is mounted; see `readMountPoints`. */
+  /** Folders of this machine that are mount points; see `readMountPoints`. */
   readonly mountPoints: readonly string[];
   readonly scratchBytes: number;
 }
 
-/** The `--mount` arguments for a session's mounts. A symbolic link is left out: an engine cannot make one. */
+/** The `--mount` arguments for a session's mounts. Symbolic links are omitted, because an engine cannot create them. */
 export function mountArgs(mounts: readonly Mount[], options: MountOptions): readonly string[] {
   return visibleMounts(mounts)
     .flatMap((mount) => [mount, ...mountsBelow(mount, options.mountPoints)])
@@ -19,12 +19,12 @@ export function mountArgs(mounts: readonly Mount[], options: MountOptions): read
     });
 }
 
-/** Engines sort mounts by path. A mount that a later one covers, at the same path or above, must not come back. */
+/** Engines sort mounts by path, so this removes each mount that a later one hides, at the same path or above. */
 export function visibleMounts(mounts: readonly Mount[]): readonly Mount[] {
   return mounts.filter((mount, i) => !mounts.slice(i + 1).some(({ at }) => isAtOrBelow(mount.at, at)));
 }
 
-/** A read-only mount leaves file systems below it writable, so each of them is mounted by itself. */
+/** A read-only mount leaves file systems below it writable, so each of those is mounted separately. */
 function mountsBelow(mount: Mount, mountPoints: readonly string[]): readonly Mount[] {
   if (mount.kind !== 'read') return [];
   const { at, from } = mount;
@@ -40,7 +40,7 @@ function isAtOrBelow(path: string, folder: string): boolean {
 function fieldsOf(mount: Mount, options: MountOptions): readonly string[] | undefined {
   const { engine, emptyFile, scratchBytes } = options;
   const bind = (from: string): string[] => ['type=bind', `source=${from}`, `target=${mount.at}`];
-  // Without it podman copies what the image has there.
+  // Otherwise podman copies the image's content at that path.
   const tmpfs = ['type=tmpfs', `target=${mount.at}`, ...(engine === 'podman' ? ['notmpcopyup'] : [])];
   switch (mount.kind) {
     case 'read':
@@ -58,7 +58,7 @@ function fieldsOf(mount: Mount, options: MountOptions): readonly string[] | unde
   }
 }
 
-/** Engines read the argument as a line of CSV. */
+/** Quotes a field, because engines parse the argument as a line of CSV. */
 function quoteForCsv(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

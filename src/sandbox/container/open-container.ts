@@ -52,7 +52,7 @@ export function openContainer(
       release = guardContainer(engine, name, pid);
     },
     freeze: async (isFrozen) => freezeContainer(engine, name, isFrozen),
-    // Nothing can be started in it afterwards, and the engine is slow.
+    // Ends the container once; nothing can be started in it afterwards, and the engine is slow.
     end: async () => (isEnded ||= (await endContainer(engine, name)) === undefined),
     close: async () => release(),
   };

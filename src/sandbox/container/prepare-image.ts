@@ -9,9 +9,9 @@ import { runEngine } from './run-engine.ts';
 export interface ImageRequest {
   readonly engine: ContainerEngine;
   readonly source: { readonly image: string } | { readonly build: DevcontainerBuild };
-  /** A checkout of the main branch, never of a branch that an agent writes: a build runs what its files say. */
+  /** A checkout of the main branch, never of a branch that an agent writes, because a build executes its files. */
   readonly folder: string;
-  /** Receives the output of a pull or a build. */
+  /** A file that receives the output of a pull or a build. */
   readonly log: string;
   readonly timeoutMs?: number;
 }
@@ -21,7 +21,7 @@ export type PreparedImage =
   | { readonly ok: true; readonly image: string; readonly env: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly reason: string };
 
-/** Makes sure that the image is here: pulls or builds it, with the network of this machine. Same requests wait for one. */
+/** Pulls or builds the image if it is missing, with this machine's network. Concurrent equal requests share one. */
 export async function prepareImage(request: ImageRequest): Promise<PreparedImage> {
   const image = 'image' in request.source ? request.source.image : await imageTag(request.source.build, request.folder);
   const running = inProgress.get(image) ?? prepare(request, image);
@@ -44,7 +44,7 @@ async function prepare(request: ImageRequest, image: string): Promise<PreparedIm
   return (await findImage(request.engine, image)) ?? { ok: false, reason: `there is no image ${image}` };
 }
 
-/** Undefined if it is not here. */
+/** Returns undefined if the image is missing. */
 async function findImage({ command }: ContainerEngine, image: string): Promise<PreparedImage | undefined> {
   const args = ['image', 'inspect', '--format', '{{json .Config}}', image];
   const { code, output } = await runEngine(command, args, { timeoutMs: ANSWER_MS });
@@ -62,7 +62,7 @@ function parseConfig(text: string): unknown {
   }
 }
 
-/** A new text of the Dockerfile or other arguments are another image. Its context is not: podman reuses its layers. */
+/** The tag changes with the Dockerfile's text and the arguments, but not with the context: podman reuses its layers. */
 async function imageTag({ dockerfile, context, args, target }: DevcontainerBuild, folder: string): Promise<string> {
   const { createHash } = await import('node:crypto');
   const pairs = Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -74,7 +74,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // The build says what is missing.
+    // The build reports the missing file.
     return '';
   }
 }
@@ -92,7 +92,7 @@ function buildArgs(build: DevcontainerBuild, folder: string, image: string): rea
   ];
 }
 
-/** Returns the reason if it fails. */
+/** Runs a command and logs its output. Returns the reason if it fails. */
 async function runLogged(
   [program = '', ...args]: readonly string[],
   request: ImageRequest,

@@ -8,10 +8,10 @@ import { lastLine, runEngine } from './run-engine.ts';
 
 export type ContainersHere =
   | { readonly ok: true; readonly engine: ContainerEngine; readonly notes: readonly string[] }
-  /** Why each engine cannot be used. */
+  /** The reason for each engine that cannot be used. */
   | { readonly ok: false; readonly reasons: readonly string[] };
 
-/** The engine that works here: podman, else docker. Runs a container once per process. */
+/** Finds the engine that works here: podman, else docker. Runs a trial container once per process. */
 export async function probeContainers(): Promise<ContainersHere> {
   known ??= probe(process.env);
   return known;
@@ -57,8 +57,8 @@ async function probePodman(env: NodeJS.ProcessEnv): Promise<ContainersHere> {
 }
 
 /**
- * crun refuses machines that have both versions of cgroups with controllers in each. runc does not, and neither does
- * crun if the second version is out of sight.
+ * crun refuses machines on which both versions of cgroups have controllers. runc does not, nor does crun if version 2
+ * is hidden.
  */
 function besideCgroupV2(isRootless: boolean): readonly (readonly string[])[] {
   const enter = isRootless ? ['podman', 'unshare'] : ['unshare', '--mount'];
@@ -70,7 +70,7 @@ function besideCgroupV2(isRootless: boolean): readonly (readonly string[])[] {
 
 const HIDE_CGROUP_V2 = 'mount -t tmpfs none /sys/fs/cgroup/unified && exec "$@"';
 
-/** A container from this machine's own files: no image is needed. Returns the reason if it fails. */
+/** Runs a container from this machine's own files, without an image. Returns the reason if it fails. */
 async function runTrial({ command, isRootless, hasInit }: ContainerEngine, env: NodeJS.ProcessEnv): Promise<string> {
   const rootfs = mkdtempSync(join(tmpdir(), 'baton-container-'));
   try {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { OWN_CONFIG, pick } from './engine-environment.ts';
 
 export interface EngineAnswer {
-  /** Null if the engine did not run, or not to its end. */
+  /** Null if the engine did not run, or did not exit by itself. */
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
@@ -11,7 +11,7 @@ export interface EngineAnswer {
 export interface EngineCall {
   readonly timeoutMs: number;
   readonly env?: NodeJS.ProcessEnv;
-  /** Pulls and builds use the user's own settings, for proxies and registries. */
+  /** Set for pulls and builds, which use the user's proxy and registry settings. */
   readonly usesOwnConfig?: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function runEngine(
   });
 }
 
-/** The last line tells the reason; warnings stand before it. */
+/** The last line, which has the reason; warnings precede it. */
 export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.slice(0, 500) ?? '';
 }

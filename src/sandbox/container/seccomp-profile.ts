@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ContainerEngine } from '../../protocol/sandbox.ts';
 import { tightenSeccomp } from './tighten-seccomp.ts';
 
-/** Writes the profile of a session into the folder. Null: the engine's own default applies. */
+/** Writes a session's profile into the folder. Null: the engine's default profile applies. */
 export function writeSeccompProfile(
   { seccomp }: ContainerEngine,
   folder: string,

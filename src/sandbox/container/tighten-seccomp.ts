@@ -1,8 +1,8 @@
 import { isObject, listOf, objectsOf } from '../../protocol/shape/read-unknown.ts';
 
 /**
- * Podman's default profile allows keyctl, user namespaces and mounts. This returns the same profile with those refused
- * that bubblewrap sessions are refused. Docker's default refuses them already. Undefined if the text is no profile.
+ * Podman's default profile allows keyctl, user namespaces and mounts. This returns the profile with the calls refused
+ * that bubblewrap sessions are refused. Docker's default refuses them already. Undefined if the text is not a profile.
  */
 export function tightenSeccomp(text: string, { nested }: { readonly nested: boolean }): string | undefined {
   const profile = parse(text);
@@ -66,7 +66,7 @@ const REFUSED_UNLESS_NESTED: readonly string[] = [
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NEW_NAMESPACES = 0x7e_02_00_00;
 
-/** clone3 has its flags in memory, which a filter cannot read. Without it the C library uses clone. */
+/** clone3 has its flags in memory, which a filter cannot read. If it is refused, the C library uses clone. */
 const WITHOUT_NAMESPACES: readonly object[] = [
   { names: REFUSED_UNLESS_NESTED, action: 'SCMP_ACT_ERRNO', errnoRet: EPERM },
   {

@@ -14,13 +14,13 @@ import { listFolderIfPresent, readFileIfPresent } from '../../api/files.ts';
 import type { LimitsSpec } from '../../protocol/sandbox.ts';
 import { parseGroupMounts, parseOwnGroups } from './parse-groups.ts';
 
-/** Folders in which a control group can be made: one for each controller in version 1, one for both in version 2. */
+/** Folders in which a control group can be created: one for each controller in version 1, one for both in version 2. */
 export interface GroupFolders {
   readonly kind: 'cgroup v2' | 'cgroup v1';
   readonly folders: readonly string[];
 }
 
-/** The places to try, the better one first. */
+/** The candidates for control groups, the better one first. */
 export function findGroupFolders(): GroupFolders[] {
   const mounts = parseGroupMounts(readFileIfPresent('/proc/self/mountinfo'));
   const own = parseOwnGroups(readFileIfPresent('/proc/self/cgroup'));
@@ -29,14 +29,14 @@ export function findGroupFolders(): GroupFolders[] {
     const path = own.get(controller);
     if (mount === undefined || path === undefined) return undefined;
     const inside = join(mount.at, path.startsWith(mount.root) ? path.slice(mount.root.length) : path);
-    // In a container the path may be one of the host.
+    // In a container, the path may be a path of the host.
     return existsSync(inside) ? inside : mount.at;
   };
   const unified = place('');
-  // A group with processes has no groups with limits below it, so that the session's one stands beside our own.
+  // A group with processes cannot have groups with limits below it, so the session's group is a sibling of our own.
   const delegated = [unified === undefined ? [] : [dirname(unified), unified]].flat().find((folder) => {
     const passed = readFileIfPresent(join(folder, 'cgroup.subtree_control')).split(/\s+/);
-    // To change over to a group, a process needs to write here too.
+    // Moving a process to a group also needs write access here.
     return passed.includes('pids') && passed.includes('memory') && isWritable(join(folder, 'cgroup.procs'));
   });
   const separate = [place('pids'), place('memory')].filter((folder) => folder !== undefined);
@@ -55,7 +55,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Makes a group with these limits. Returns its folders, or undefined if that is not allowed here. */
+/** Creates a group with these limits. Returns its folders, or undefined if that is not allowed here. */
 export function openGroup({ kind, folders }: GroupFolders, name: string, limits: LimitsSpec): string[] | undefined {
   const groups = folders.map((folder) => join(folder, name));
   try {
@@ -67,7 +67,7 @@ export function openGroup({ kind, folders }: GroupFolders, name: string, limits:
         if (existsSync(path)) writeSetting(path, value, isRequired);
       }
       mkdirSync(join(group, INNER), { recursive: true });
-      // The session's first process writes here with our rights.
+      // The session's first process writes this file with our rights.
       writeFileSync(procsOf(group), '', { flag: 'a' });
     }
     return groups;
@@ -78,8 +78,8 @@ export function openGroup({ kind, folders }: GroupFolders, name: string, limits:
 }
 
 /**
- * The file that takes a process into a group: into one below it, which has no limits of its own. With namespaces of its own a session can
- * mount the group that it is in, and change it, but nothing above.
+ * The file that moves a process into a subgroup, which has no limits. A session with its own namespaces can mount and
+ * change the group that it is in, but no group above.
  */
 export function procsOf(group: string): string {
   return join(group, INNER, 'cgroup.procs');
@@ -97,7 +97,7 @@ const SETTINGS = {
   'cgroup v1': ({ processes, memory_bytes }: LimitsSpec) =>
     [
       ['pids.max', processes, true],
-      // Before Linux 5.11, groups below are only limited with this.
+      // Before Linux 5.11, subgroups are limited only with this setting.
       ['memory.use_hierarchy', 1, false],
       ['memory.limit_in_bytes', memory_bytes, true],
       ['memory.memsw.limit_in_bytes', memory_bytes, false],
@@ -113,8 +113,8 @@ function writeSetting(path: string, value: number, isRequired: boolean): void {
 }
 
 /**
- * Freezes the processes of groups, with those that they start meanwhile. Resolves to false if a group cannot: frozen
- * processes of version 1 cannot be killed, so that its freezer is not used.
+ * Freezes the processes of groups, with those that they start meanwhile, or thaws them. Resolves to false if a group
+ * cannot freeze. Version 1 is not used, because its frozen processes cannot be killed.
  */
 export async function freezeGroups(groups: readonly string[], isFrozen: boolean): Promise<boolean> {
   const state = `frozen ${isFrozen ? 1 : 0}`;
@@ -132,7 +132,7 @@ export async function freezeGroups(groups: readonly string[], isFrozen: boolean)
 
 const FREEZE_MS = 1000;
 
-/** Processes of a group that were killed may take a moment to go. */
+/** Removes groups. Killed processes of a group may take a moment to disappear. */
 export async function removeGroups(groups: readonly string[]): Promise<void> {
   const deadline = performance.now() + REMOVE_MS;
   for (const group of groups) {
@@ -144,7 +144,7 @@ export async function removeGroups(groups: readonly string[]): Promise<void> {
 const REMOVE_MS = 5000;
 const POLL_MS = 20;
 
-/** With groups that a session has made below. */
+/** Removes a group with the subgroups that a session has created. */
 function tryRemove(group: string): boolean {
   try {
     for (const entry of readdirSync(group, { withFileTypes: true }))
@@ -156,7 +156,7 @@ function tryRemove(group: string): boolean {
   }
 }
 
-/** Removes what a supervisor that was killed has left. Groups with processes stay. */
+/** Removes groups that a killed supervisor has left. Groups with processes stay. */
 export function removeLeftGroups({ folders }: GroupFolders): void {
   for (const folder of folders) {
     for (const name of listFolderIfPresent(folder)) {

@@ -2,7 +2,10 @@ import type { SandboxSpec } from '../../protocol/sandbox.ts';
 import { processesInside } from '../bubblewrap/processes-inside.ts';
 import { freeBytes, mapsDeletedFiles, measureDeleted, measureFolders, sumOf } from './measure-folders.ts';
 
-/** Ends a session that writes too much. `leader`: its process; none in a terminal. `onOver` gets the line for its log. */
+/**
+ * Ends a session that exceeds its disk limit. `leader`: its process; undefined in a terminal. `onOver` receives the
+ * line for its log.
+ */
 export function watchDisk(
   { measured, shared, limits: { disk_bytes: limitBytes } }: Pick<SandboxSpec, 'measured' | 'shared' | 'limits'>,
   leader: number | undefined,
@@ -19,10 +22,10 @@ export function watchDisk(
 
 export interface DiskWatchOptions {
   readonly folders: readonly string[];
-  /** Folders that others write too: only what has changed since the watch began counts. */
+  /** Folders that other processes also write: only changes since the watch began count. */
   readonly shared?: readonly string[];
   readonly limitBytes: number;
-  /** The processes of the session: files that they have deleted and keep open count too. */
+  /** The pids of the session: files that its processes have deleted and keep open count too. */
   readonly pids: () => readonly number[];
   /** Called once, when the limit is exceeded. */
   readonly onOver: (usedBytes: number) => void;
@@ -32,8 +35,8 @@ export interface DiskWatchOptions {
 }
 
 /**
- * Watches the size of a session's folders. Once a second it looks how much room the disk has; only when that went down by
- * more than half of what is left of the limit, or after a while, it measures the folders.
+ * Watches the size of a session's folders. Reads the free disk space once a second; measures the folders only when that
+ * space has shrunk by more than half of the remaining limit, or after `maxAgeMs`.
  */
 export class DiskWatch {
   readonly #options: DiskWatchOptions;
@@ -88,12 +91,12 @@ export class DiskWatch {
     const own = await measureFolders(folders, limitBytes);
     const added = await measureFolders(shared, limitBytes - own.bytes, this.#begunMs);
     const countedBytes = own.bytes + added.bytes + measureDeleted(inside, free);
-    // What cannot be measured is at most what the disk has lost.
+    // Files that cannot be measured take at most as much as the free space has shrunk.
     const isWhole = own.isWhole && added.isWhole && !inside.some(mapsDeletedFiles);
     const usedBytes = isWhole ? countedBytes : Math.max(countedBytes, this.#freeAtFirst - this.#freeBytes);
     this.#leftBytes = limitBytes - usedBytes;
     const tookMs = performance.now() - started;
-    // However little is left, most of the time goes to other work.
+    // Pauses in proportion to the time taken, so that measuring never takes most of the time.
     this.#nextMs = performance.now() + PAUSE_FACTOR * tookMs;
     this.#latestMs = performance.now() + (maxAgeMs ?? Math.max(MAX_AGE_MS, 10 * PAUSE_FACTOR * tookMs));
     if (usedBytes <= limitBytes) return;

@@ -103,7 +103,7 @@ describe('measureFolders', () => {
     expect((await measureFolders([inside], 100 * 4096)).bytes).toBeLessThan(300 * 4096);
   });
 
-  it('tells that folders are nested too deep to be read', async () => {
+  it('reports that folders are nested too deep to be read', async () => {
     const inside = join(folder, 'deep');
     mkdirSync(inside);
     const script = 'i=0; while [ $i -lt 30 ]; do mkdir "$1" && cd "$1" || break; i=$((i+1)); done';
@@ -123,7 +123,7 @@ describe('DiskWatch', () => {
       pids: () => [process.pid],
       onOver: (bytes) => over.push(bytes),
       intervalMs: 3_600_000,
-      // Other programs use the disk too.
+      // Other programs use the disk too, so each check measures the folders.
       maxAgeMs: 0,
     });
     onTestFinished(() => watch.close());

@@ -3,7 +3,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listFolderIfPresent, readFileIfPresent } from '../../api/files.ts';
 
-/** The room on each disk that the folders are on, by its number. */
+/** The free space of each disk that the folders are on, by device number. */
 export function freeBytes(folders: readonly string[]): ReadonlyMap<number, number> {
   const disks = new Map<number, number>();
   for (const folder of folders) {
@@ -13,7 +13,7 @@ export function freeBytes(folders: readonly string[]): ReadonlyMap<number, numbe
       const { bavail, bsize } = statfsSync(folder);
       disks.set(dev, bavail * bsize);
     } catch {
-      // A folder that is gone takes no room.
+      // A missing folder takes no space.
     }
   }
   return disks;
@@ -25,11 +25,14 @@ export function sumOf(sizes: ReadonlyMap<unknown, number>): number {
 
 export interface MeasuredFolders {
   readonly bytes: number;
-  /** False if a folder could not be read: a session can take its rights away, or nest folders too deep for a path. */
+  /** False if a folder could not be read: a session can remove its permissions, or nest folders too deep for a path. */
   readonly isWhole: boolean;
 }
 
-/** The room that folders take on disk; stops above the limit. Links are not followed, and a file with two names counts once. */
+/**
+ * Measures the disk space that folders take; stops above the limit. Links are not followed, and a file with two names
+ * counts once.
+ */
 export async function measureFolders(
   folders: readonly string[],
   limitBytes: number,
@@ -50,7 +53,7 @@ export async function measureFolders(
         ).entries()) {
           if (stats === undefined || isCountedTwice(stats, counted)) continue;
           if (stats.isDirectory()) waiting.push(paths[i] ?? '');
-          // A disk can also run out of files.
+          // Every file counts a minimum, because a disk can also run out of inodes.
           if (stats.ctimeMs >= sinceMs) bytes += Math.max(stats.blocks * 512, LEAST_BYTES);
         }
         if (bytes > limitBytes) return { bytes, isWhole };
@@ -62,7 +65,7 @@ export async function measureFolders(
   return { bytes, isWhole };
 }
 
-/** In pieces: a session can make a folder with millions of names. */
+/** Lists a folder in pieces, because a session can create millions of names in it. */
 async function* listFolder(folder: string): AsyncGenerator<readonly string[]> {
   let paths: string[] = [];
   for await (const { name } of await opendir(folder, { bufferSize: AT_ONCE })) {
@@ -88,7 +91,7 @@ function isCountedTwice(stats: Stats, counted: Set<string>): boolean {
 
 const MOST_LINKED = 1_000_000;
 
-/** Files on these disks without a name, which processes keep open. */
+/** Measures deleted files on these disks that processes keep open. */
 export function measureDeleted(pids: readonly number[], disks: ReadonlyMap<number, unknown>): number {
   const files = new Map<string, number>();
   for (const pid of pids) {
@@ -97,14 +100,17 @@ export function measureDeleted(pids: readonly number[], disks: ReadonlyMap<numbe
         const { nlink, dev, ino, blocks } = statSync(`/proc/${pid}/fd/${name}`);
         if (nlink === 0 && disks.has(dev)) files.set(`${dev}:${ino}`, blocks * 512);
       } catch {
-        // It was closed meanwhile.
+        // The descriptor was closed meanwhile.
       }
     }
   }
   return sumOf(files);
 }
 
-/** A file without a name, of which only a part in memory is left, keeps its room too. */
+/**
+ * Reports whether a process maps deleted files: such a file keeps its space although it has neither a name nor a
+ * descriptor.
+ */
 export function mapsDeletedFiles(pid: number): boolean {
   const lines = readFileIfPresent(`/proc/${pid}/maps`).split('\n');
   return lines.some((line) => line.endsWith(' (deleted)') && !/ \/(?:memfd:|SYSV|dev\/(?:zero|shm)\b)/.test(line));

@@ -12,20 +12,21 @@ import {
 
 export interface OpenLimits {
   readonly kind: Exclude<SandboxRecord['limits'], 'none'>;
-  /** Files to which the first process writes 0 to take itself and its children into a control group. */
+  /** Files to which the first process writes 0 to move itself and its children into a control group. */
   readonly procs: readonly string[];
   /**
-   * A command that limits another one. It belongs inside the sandbox: the kernel counts processes for each user namespace.
+   * A command that limits another one. It runs inside the sandbox, because the kernel counts processes per user
+   * namespace.
    */
   readonly prlimit: readonly string[];
   readonly notes: readonly string[];
-  /** Freezes all processes of the control group, or lets them go on. Resolves to false if there is no group that can. */
+  /** Freezes or thaws all processes of the control group. Resolves to false if no group supports that. */
   readonly freeze: (isFrozen: boolean) => Promise<boolean>;
   /** Removes the control groups once they are empty; gives up after a while. */
   readonly close: () => Promise<void>;
 }
 
-/** The strongest limits that work here. Size of files and core dumps are limited in any case. */
+/** Opens the strongest limits that work here. File sizes and core dumps are always limited. */
 export function openLimits(limits: LimitsSpec, id: string): OpenLimits {
   const name = `baton-${process.pid}-${id}`;
   for (const found of findGroupFolders()) {
@@ -74,7 +75,7 @@ function renderPrlimit(rlimits: Rlimits): string[] {
     'ulimit -c 0',
     `ulimit -f ${Math.ceil(fsize / 512)}`,
     ...(data === undefined ? [] : [`ulimit -d ${Math.ceil(data / 1024)}`]),
-    // Shells differ in the letter.
+    // Shells use different option letters.
     ...(nproc === undefined ? [] : [`ulimit -u ${nproc} 2>/dev/null || ulimit -p ${nproc}`]),
     'exec "$@"',
   ];
@@ -92,7 +93,10 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Before Linux 5.14 the limit counts all processes of the user, so that a session could not start any on a busy desktop. */
+/**
+ * Reports whether the kernel counts processes per user namespace. Before Linux 5.14 the limit counts all of the user's
+ * processes, so that a session could start none on a busy desktop.
+ */
 export function countsByNamespace(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);

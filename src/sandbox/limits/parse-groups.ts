@@ -1,12 +1,12 @@
 export interface GroupMount {
   readonly at: string;
-  /** The group that is mounted there. */
+  /** The group that is mounted at this path. */
   readonly root: string;
   /** The controllers of version 1, or an empty name for version 2. */
   readonly controllers: readonly string[];
 }
 
-/** The mounts of control groups in `/proc/self/mountinfo`. */
+/** Parses the mounts of control groups in `/proc/self/mountinfo`. */
 export function parseGroupMounts(mountinfo: string): GroupMount[] {
   return mountinfo.split('\n').flatMap((line) => {
     const [before = '', after = ''] = line.split(' - ');
@@ -17,7 +17,7 @@ export function parseGroupMounts(mountinfo: string): GroupMount[] {
   });
 }
 
-/** The group of this process for each controller, from `/proc/self/cgroup`; an empty name for version 2. */
+/** Parses this process's group for each controller from `/proc/self/cgroup`; the name is empty for version 2. */
 export function parseOwnGroups(cgroup: string): ReadonlyMap<string, string> {
   return new Map(
     cgroup.split('\n').flatMap((line) => {
@@ -28,7 +28,7 @@ export function parseOwnGroups(cgroup: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Spaces and backslashes are written as octal numbers. */
+/** Decodes spaces and backslashes, which are written as octal numbers. */
 function decode(field: string): string {
   return field.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

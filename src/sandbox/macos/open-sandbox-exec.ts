@@ -2,7 +2,7 @@ import type { OpenMode, SandboxRequest } from '../mode.ts';
 import type { OpenNetwork } from '../network/network-request.ts';
 import { renderProfile } from './profile.ts';
 
-/** The sandbox of macOS, which closes paths where they lie. There are no namespaces and no limits. */
+/** The sandbox of macOS, which denies paths in place. It has no namespaces and no limits. */
 export function openSandboxExec({ spec, stateDir, env }: SandboxRequest, _network: OpenNetwork): OpenMode {
   const profile = renderProfile({
     mounts: spec.mounts,

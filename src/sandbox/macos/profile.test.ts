@@ -40,7 +40,7 @@ describe('renderProfile', () => {
     expect(at('(deny file-read* file-write* (subpath "/Users/ada/.nvm/private"))')).toBeGreaterThan(worktree);
   });
 
-  it('allows the place on disk, since nothing is mounted', () => {
+  it('allows paths in place, since nothing is mounted', () => {
     expect(lines).toContain('(allow file-read* file-write* (subpath "/Users/ada/Library/baton/home"))');
     expect(lines.filter((line) => line.includes('/usr/bin'))).toEqual([]);
   });

@@ -1,18 +1,18 @@
 import type { Mount, NetworkSpec } from '../../protocol/sandbox.ts';
 
 export interface ProfileRequest {
-  /** The mounts of the plan. Nothing is mounted on macOS: a path is allowed or denied where it lies. */
+  /** The mounts of the plan. Nothing is mounted on macOS: a path is allowed or denied in place. */
   readonly mounts: readonly Mount[];
-  /** Folders that are closed but for what the mounts show: HOME, the state folder, the repository. */
+  /** Folders that are denied except for what the mounts show: HOME, the state folder, the repository. */
   readonly closed: readonly string[];
   readonly network: Pick<NetworkSpec, 'policy' | 'local'>;
   /** Ports of this machine that the session needs, such as those of Baton's proxy. */
   readonly ports: readonly number[];
-  /** Sockets that the session needs, such as the one of its supervisor. */
+  /** Sockets that the session needs, such as its supervisor's socket. */
   readonly sockets: readonly string[];
 }
 
-/** A profile for `sandbox-exec -f`. Of all rules that match, the last one counts, as with mounts. */
+/** Renders a profile for `sandbox-exec -f`. As with mounts, the last matching rule applies. */
 export function renderProfile({ mounts, closed, network, ports, sockets }: ProfileRequest): string {
   return [
     '(version 1)',
@@ -20,12 +20,12 @@ export function renderProfile({ mounts, closed, network, ports, sockets }: Profi
     '(deny file-write*)',
     '(allow file-write* (subpath "/dev/fd") (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys"))',
     ...closed.map((path) => `(deny file-read* ${subpath(path)})`),
-    // Programs look at each folder on the way to a file.
+    // Programs read the metadata of each folder on the path to a file.
     '(allow file-read-metadata)',
     ...mounts.flatMap(renderMount),
     '(deny signal)',
     '(allow signal (target same-sandbox))',
-    // The keychain.
+    // Denies the keychain.
     '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
     ...renderNetwork(network, ports, sockets),
     '',
@@ -57,7 +57,7 @@ function renderNetwork(
   ];
   const only = allowed.length === 0 ? [] : [`(allow network-outbound ${allowed.join(' ')})`];
   if (policy !== 'full') return ['(deny network*)', ...only];
-  // Services of this machine, such as the daemon, are closed although the network is open.
+  // Services of this machine, such as the daemon, stay denied although the network is open.
   return ['(deny network-outbound (remote ip "localhost:*") (remote unix-socket))', ...only];
 }
 

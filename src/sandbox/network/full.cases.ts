@@ -3,9 +3,9 @@ import { listLiving } from '../../api/processes.ts';
 import { opened, runInside } from './network.cases.ts';
 
 /**
- * The part of `full.int.test.ts` that runs in a host of its own: a network namespace with an address, cloud metadata and
- * "the internet" (198.51.100.7). Prints what a session with the policy `full` reached, and its processes; then waits for
- * its end.
+ * The part of `full.int.test.ts` that runs in a separate host: a network namespace with an address, cloud metadata and
+ * "the internet" (198.51.100.7). Prints what a session with the policy `full` reached, and its processes; then waits
+ * until it is ended.
  */
 const PORT = 7777;
 const ADDRESSES = ['198.51.100.7', '127.0.0.1', '192.0.2.2', '169.254.169.254', '10.0.2.2'];

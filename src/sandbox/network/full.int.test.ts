@@ -30,7 +30,7 @@ describe.concurrent('the policy full', () => {
         // The host's nameserver is at its own address.
         resolvConf: expect.stringContaining('nameserver 10.0.2.3'),
       });
-      // The uplink ends with a killed supervisor.
+      // Killing the supervisor ends the uplink.
       expect(report.children.length).toBeGreaterThan(0);
       host.kill('SIGKILL');
       const left = (): number => listLiving().filter(({ pid }) => report.children.includes(pid)).length;
@@ -43,7 +43,7 @@ interface Report {
   readonly children: readonly number[];
 }
 
-/** A network namespace that plays the host. AnyIP routes make it accept addresses that no interface has. */
+/** A network namespace that simulates the host. AnyIP routes make it accept addresses that no interface has. */
 const HOST = `
 set -e
 ip link set lo up

@@ -17,13 +17,14 @@ import { agentProxy, findUpstreamProxy } from './proxy/upstream-proxy.ts';
 
 export interface InjectionServer {
   readonly server: Server;
-  /** Must begin every request's path: on the host's network, other users could connect too. */
+  /** A random path with which every request must begin, because on the host's network other users could connect too. */
   readonly path: string;
 }
 
 /**
- * A plain-HTTP server whose requests go to `upstream` with the secret in a header. Both directions are streamed. The
- * client never has the secret: its own values of such headers are dropped, and response headers that contain it are too.
+ * A plain-HTTP server that forwards requests to `upstream` with the secret in a header. Both directions are streamed.
+ * The client never gets the secret: its own values of such headers are dropped, and so are response headers that
+ * contain the secret.
  */
 export function createInjectionServer(
   injection: Injection,
@@ -57,7 +58,7 @@ export function createInjectionServer(
   return { server, path };
 }
 
-/** Not TRACE: some servers answer it with the headers of the request, and so with the secret. */
+/** TRACE is excluded: some servers answer it with the request's headers, and so with the secret. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const MAX_HEADER_BYTES = 32_768;
 const MAX_CONNECTIONS = 256;
@@ -69,7 +70,10 @@ function restOfPath(url: string, prefix: string): string | undefined {
   return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : undefined;
 }
 
-/** The path at the upstream; undefined if dots lead out of its base path. Gemini clients may send a key in the query. */
+/**
+ * The path at the upstream; undefined if dots would leave its base path. Gemini clients may send a key in the query,
+ * which is removed.
+ */
 export function upstreamPath(upstream: URL, rest: string, header: string): string | undefined {
   const base = upstream.pathname.replace(/\/$/, '');
   const url = URL.parse(`${upstream.origin}${base}${rest}`);
@@ -79,7 +83,7 @@ export function upstreamPath(upstream: URL, rest: string, header: string): strin
   return `${url.pathname}${url.search}`;
 }
 
-/** Headers that carry credentials of the client: they would compete with the secret. */
+/** Headers with the client's own credentials, which would conflict with the secret. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie', 'host'];
 
 function requestHeaders(
@@ -97,7 +101,7 @@ interface Sender {
   close(): void;
 }
 
-/** TLS is loaded with the first request; the connection is kept for the next ones. */
+/** Loads TLS at the first request, and keeps the connection for later ones. */
 async function createSender(upstream: URL, env: Environment): Promise<Sender> {
   const isTls = upstream.protocol === 'https:';
   const https = isTls ? await import('node:https') : undefined;
@@ -122,7 +126,7 @@ function forward(
       ([, value]) => !String(value).includes(secret),
     );
     response.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
-    // A stream's first bytes may come late; the client waits for the status.
+    // The client waits for the status, and a stream's first bytes may come late.
     response.flushHeaders();
     answer.pipe(response);
     answer.once('error', () => response.destroy());
@@ -137,13 +141,13 @@ function failWith(response: ServerResponse, error: unknown): void {
   else endWith(response, 502, 'upstream_unreachable', `Baton cannot reach the API: ${describeFailure(error)}`);
 }
 
-/** The shape of the APIs' own errors, so that clients show the message. */
+/** Sends an error in the APIs' own format, so that clients show the message. */
 function endWith(response: ServerResponse, status: number, type: string, message: string): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify({ type: 'error', error: { type, code: status, message: `baton: ${message}` } }));
 }
 
-/** From the system: `node:crypto` would cost each supervisor two megabytes. */
+/** Reads random bytes from the system, because `node:crypto` would cost each supervisor two megabytes. */
 function randomName(): string {
   const bytes = Buffer.alloc(16);
   const file = openSync('/dev/urandom', 'r');

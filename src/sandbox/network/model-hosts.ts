@@ -6,8 +6,9 @@ type OwnClient = 'claude' | 'codex' | 'gemini';
 export type ModelClient = OwnClient | AcpPresetName;
 
 /**
- * The hosts of the policy `model`: the client's API, and where it renews a login. A base URL in the environment replaces
- * the API's host. Telemetry, updates and plugin stores are left out: the clients work without them.
+ * The hosts of the policy `model`: the client's API, and the host at which it renews a login. A base URL in the
+ * environment replaces the API's host. Hosts for telemetry, updates and plugin stores are excluded, because the clients
+ * work without them.
  */
 export function modelHosts(client: ModelClient, env: Environment): readonly string[] {
   const own = OWN_CLIENTS[client];
@@ -26,7 +27,7 @@ const OWN_CLIENTS: Readonly<Partial<Record<ModelClient, OwnClient>>> = {
   'gemini-acp': 'gemini',
 };
 
-/** opencode uses the provider that its user has chosen: others need `network = [HOST, …]`. */
+/** opencode uses the provider that its user has chosen; other providers need `network = [HOST, …]`. */
 const ACP_HOSTS: Readonly<Partial<Record<ModelClient, readonly string[]>>> = {
   opencode: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com', 'openrouter.ai'],
   copilot: ['api.githubcopilot.com', 'api.individual.githubcopilot.com', 'api.github.com', 'github.com'],
@@ -48,7 +49,7 @@ const HOSTS: Readonly<Record<OwnClient, (env: Environment) => readonly string[]>
     if (cloud.length > 0) return cloud;
     return isSet(env, 'ANTHROPIC_BASE_URL') ? [] : ['api.anthropic.com', 'platform.claude.com'];
   },
-  // A subscriber's requests go to chatgpt.com, those with a key to api.openai.com.
+  // Requests with a subscription go to chatgpt.com, those with a key to api.openai.com.
   codex: () => ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
   gemini: (env) => {
     if (isSet(env, 'GOOGLE_GENAI_USE_VERTEXAI')) return vertexHosts(env['GOOGLE_CLOUD_LOCATION']);
@@ -58,13 +59,13 @@ const HOSTS: Readonly<Record<OwnClient, (env: Environment) => readonly string[]>
   },
 };
 
-/** Variables that keep a client from asking for hosts which it does not need, and the log from naming them. */
+/** Variables that keep a client from requesting hosts that it does not need, so that the log does not report them. */
 export const QUIET_VARIABLES: Readonly<Partial<Record<ModelClient, Readonly<Record<string, string>>>>> = {
   claude: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
   'claude-acp': { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
 };
 
-/** Claude through a cloud: only the switches that are set. */
+/** The hosts of Claude through a cloud, for the switches that are set. */
 function cloudHosts(env: Environment): readonly string[] {
   const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1';
   return [
@@ -83,7 +84,7 @@ function awsLoginHosts(region: string): readonly string[] {
   return ['sts', 'oidc', 'portal.sso'].map((service) => `${service}.${region}.amazonaws.com`);
 }
 
-/** Claude models may have regions of their own (`VERTEX_REGION_…`), so all are listed. */
+/** Claude models may have their own regions (`VERTEX_REGION_…`), so all are listed. */
 function vertexHosts(region: string | undefined): readonly string[] {
   const regional = region === undefined || region === 'global' ? [] : [`${region}-aiplatform.googleapis.com`];
   const shared = ['aiplatform.googleapis.com', 'aiplatform.us.rep.googleapis.com', 'aiplatform.eu.rep.googleapis.com'];
@@ -94,7 +95,7 @@ function foundryHosts(resource: string | undefined): readonly string[] {
   return [...(resource ? [`${resource}.services.ai.azure.com`] : []), 'login.microsoftonline.com'];
 }
 
-/** Variables whose value is an address that the client calls instead of its usual one. */
+/** Variables whose value is an address that replaces the client's usual one. */
 const BASE_URLS: Readonly<Record<OwnClient, readonly string[]>> = {
   claude: [
     'ANTHROPIC_BASE_URL',
@@ -116,7 +117,7 @@ function hostsOfUrls(variables: readonly string[], env: Environment): readonly s
   });
 }
 
-/** As an entry of a list. A server of this machine needs its port named, or the proxy refuses it. */
+/** The host as an entry of a list. A server of this machine needs its port, or the proxy refuses it. */
 export function hostOfUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;

@@ -4,39 +4,39 @@ import type { HostCount, NetworkSpec } from '../../protocol/sandbox.ts';
 
 export interface NetworkRequest {
   readonly spec: NetworkSpec;
-  /** Serves requests from inside at BATON_URL. Commands have no supervisor to talk to. */
+  /** Serves requests from inside at BATON_URL. Commands have no supervisor to call. */
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** By name: the values that injections add. */
+  /** The values that injections add, by name. */
   readonly secrets: Readonly<Record<string, string>>;
   /** The path of the helper program. */
   readonly helper: string;
-  /** Ports of this machine that no setting opens: the daemon's and the page's. */
+  /** Ports of this machine that no setting opens: those of the daemon and the web page. */
   readonly forbiddenPorts: readonly number[];
   /** Receives lines for the session's log while it runs. */
   readonly onNote: (line: string) => void;
-  /** The supervisor's environment: PATH and the proxy of the machine's owner. */
+  /** The supervisor's environment: PATH and the machine's proxy settings. */
   readonly env: Environment;
   /** Runs a program in the user namespace that must own the network: `podman unshare` for rootless containers. */
   readonly owner?: readonly string[];
-  /** Why the process cannot enter a namespace of its own; left out if it can. */
+  /** Why the process cannot enter a separate namespace; absent if it can. */
   readonly hostOnly?: string | undefined;
 }
 
 export interface OpenNetwork {
-  /** BATON_URL inside; null on the host's network, where the supervisor's own address works. */
+  /** BATON_URL inside; null on the host's network, on which the supervisor's own address works. */
   readonly url: string | null;
-  /** The words before the argv of the session's program; empty if it needs none. */
+  /** The words to prepend to the argv of the session's program; empty if it needs none. */
   readonly enter: readonly string[];
-  /** The program's sandbox must make an empty network namespace itself: nothing is served inside. */
+  /** Whether the program's sandbox must create an empty network namespace itself, because nothing is served inside. */
   readonly unsharesNet: boolean;
-  /** Paths of the namespaces, for programs that enter them by themselves. */
+  /** Paths of the namespaces, for programs that enter them by themselves; null if there are none. */
   readonly namespaces: { readonly user: string; readonly net: string } | null;
-  /** Variables of the session: proxies, and the addresses of injected secrets. */
+  /** Variables of the session, for proxies and the addresses of injected secrets. */
   readonly env: Readonly<Record<string, string>>;
   readonly summary: 'full' | 'host' | 'none' | 'proxy';
-  /** What the session lacks, in plain sentences. */
+  /** What the session's network lacks, in plain sentences. */
   readonly notes: readonly string[];
-  /** The text that must be mounted at /etc/resolv.conf; null if the host's file works inside. */
+  /** The text to mount at /etc/resolv.conf; null if the host's file works inside. */
   readonly resolvConf: string | null;
   counts(): readonly HostCount[];
   close(): Promise<void>;
@@ -44,5 +44,5 @@ export interface OpenNetwork {
 
 export type NetworkResult =
   | { readonly ok: true; readonly network: OpenNetwork }
-  /** The policy cannot be enforced on this machine. */
+  /** The policy cannot be enforced on this machine, for this reason. */
   | { readonly ok: false; readonly reason: string };

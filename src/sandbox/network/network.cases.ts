@@ -30,7 +30,7 @@ export async function opened(
   return { ...result.network, lines };
 }
 
-/** Runs a script of Node in the session's network, in a sandbox of its own as an agent would be. */
+/** Runs a Node script in the session's network, in the same sandbox as an agent. */
 export async function runInside(network: OpenNetwork, script: string): Promise<unknown> {
   const sandbox = 'bwrap --unshare-user --unshare-pid --cap-drop ALL --dev-bind / / --proc /proc --'.split(' ');
   const unshared = network.unsharesNet ? ['bwrap', '--unshare-net', ...sandbox.slice(1)] : sandbox;
@@ -44,7 +44,7 @@ export async function runInside(network: OpenNetwork, script: string): Promise<u
   return JSON.parse(output);
 }
 
-/** What scripts inside may use: `get` returns a body, `tunnel` a status line, or the error's code. */
+/** Functions for scripts inside: `get` returns a body, `tunnel` a status line, or the error's code. */
 const INSIDE = `
 const http = require('node:http'), net = require('node:net'), fs = require('node:fs'), os = require('node:os');
 const get = (url) => new Promise((resolve) => http.get(url, { agent: false, timeout: 5000 }, (answer) => {
@@ -56,7 +56,7 @@ const tunnel = (proxy, to) => new Promise((resolve) => net.connect(Number(new UR
 const print = (value) => process.stdout.write(JSON.stringify(value));
 `;
 
-/** A server of the host's loopback address. */
+/** Starts a server on the host's loopback address. */
 export async function serverSaying(text: string): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer((_, response) => response.end(text));
   return { server, port: await serveAt(server, 'host') };

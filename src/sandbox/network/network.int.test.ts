@@ -86,7 +86,7 @@ describe.skipIf(namespaces !== null)(`a network of its own${skipped}`, () => {
     expect(network.counts()).toContainEqual({ host: `127.0.0.1:${api.port}`, allowed: 1, refused: 1 });
   });
 
-  it("forwards named ports of the host in, but not Baton's", async () => {
+  it("forwards named ports of the host into the session, but not Baton's", async () => {
     const database = await serverSaying('database');
     const daemon = await serverSaying('the daemon');
     servers.push(database.server, daemon.server);
@@ -124,7 +124,7 @@ describe.skipIf(namespaces !== null)(`a network of its own${skipped}`, () => {
     expect(await serving).toBe('done');
   });
 
-  it('says so if the port of the session is taken', async () => {
+  it('reports that the port of the session is taken', async () => {
     const { server, port } = await serverSaying('someone else');
     servers.push(server);
     const network = await opened({ port });
@@ -142,7 +142,7 @@ describe.skipIf(namespaces !== null)(`a network of its own${skipped}`, () => {
     await expect.poll(children).toBe(before);
   });
 
-  it("uses the host's network for `full` without an uplink, says why, and still injects secrets", async () => {
+  it("uses the host's network for `full` without an uplink, gives the reason, and still injects secrets", async () => {
     const api = await serverSaying('paid');
     servers.push(api.server);
     const folder = mkdtempSync(join(tmpdir(), 'tools-'));

@@ -46,15 +46,15 @@ export async function openNetwork(request: NetworkRequest): Promise<NetworkResul
   return { ok: false, reason: 'the ports of the session could not be opened in its namespace' };
 }
 
-/** Which hosts the proxy serves; null if the session needs none. */
+/** The hosts that the proxy serves; null if the session needs no proxy. */
 function proxiedHosts({ spec, env }: NetworkRequest, lacksIp: boolean): HostRules | null {
   if (spec.policy === 'proxy') return spec.hosts;
   if (spec.policy === 'none') return null;
-  // A proxy on this machine, which its owner uses for everything, cannot be reached from inside.
+  // A machine-wide proxy on this machine cannot be reached from inside.
   return lacksIp || upstreamProxies(env).some(isThisMachine) ? 'all' : null;
 }
 
-/** Without a namespace of its own; only injected secrets need an address then. */
+/** Opens the network without a separate namespace; only injected secrets need an address then. */
 async function openOnHost(request: NetworkRequest, reason: string): Promise<NetworkResult> {
   const counts = new HostCounts(request.onNote);
   const injected = await serveInjections(request.spec.inject, [], request, counts);

@@ -2,15 +2,15 @@ import type { Environment } from '../../protocol/environment.ts';
 import type { Injection } from '../../protocol/sandbox.ts';
 import { hostOfUrl, type ModelClient } from './model-hosts.ts';
 
-/** How a client's secret reaches its API: see `Injection`. */
+/** How a client's secret is sent to its API: see `Injection`. */
 interface SecretRoute {
   readonly client: ModelClient;
   readonly upstream: string;
-  /** The variable of the client's base URL. The user's own value of it is the upstream. */
+  /** The variable of the client's base URL. The user's value of it becomes the upstream. */
   readonly baseUrl: string;
   readonly header: string;
   readonly prefix: string;
-  /** The variable that the client gets a placeholder in, if it is not the secret's own. */
+  /** The variable with the client's placeholder, if it is not the secret's own variable. */
   readonly placeholder?: string;
 }
 
@@ -21,7 +21,7 @@ const OPENAI = {
   baseUrl: 'OPENAI_BASE_URL',
   header: 'authorization',
   prefix: 'Bearer ',
-  // The provider that the flags below define reads this one.
+  // The provider that the flags below define reads this variable.
   placeholder: 'OPENAI_API_KEY',
 } as const;
 const GEMINI = {
@@ -39,14 +39,14 @@ export const SECRET_ROUTES: Readonly<Record<string, SecretRoute>> = {
   OPENAI_API_KEY: OPENAI,
   CODEX_API_KEY: OPENAI,
   GEMINI_API_KEY: GEMINI,
-  // Gemini CLI uses this key for Vertex AI only.
+  // Gemini CLI uses this key only for Vertex AI.
   GOOGLE_API_KEY: { ...GEMINI, upstream: 'https://aiplatform.googleapis.com', baseUrl: 'GOOGLE_VERTEX_BASE_URL' },
 };
 
-/** Clients do not start without a key. */
+/** The placeholder of a key, because clients do not start without one. */
 const PLACEHOLDER = 'injected-by-baton';
 
-/** Undefined if Baton knows no client that reads this secret together with a base URL. */
+/** Plans an injection; undefined if no known client reads this secret together with a base URL. */
 export function planInjection(secret: string, env: Environment): Injection | undefined {
   const route = SECRET_ROUTES[secret];
   if (route === undefined) return undefined;
@@ -61,8 +61,8 @@ export function planInjection(secret: string, env: Environment): Injection | und
 }
 
 /**
- * Codex reads no base URL from its environment. These flags define a provider; `${OPENAI_BASE_URL}` must be filled in
- * with the session's value.
+ * Flags that define a provider, because Codex reads no base URL from its environment. The caller replaces
+ * `${OPENAI_BASE_URL}` by the session's value.
  */
 export const CODEX_PROVIDER_FLAGS: readonly string[] = [
   '-c',

@@ -30,7 +30,7 @@ it('forwards the ports of this machine that a list of hosts opens', () => {
   expect(planListeners(spec, { hasHook: false, hasProxy: true, forbidden: [] }).local).toEqual([4000, 4001]);
 });
 
-it('leads every known tool to the proxy, and none that talks to the session itself', () => {
+it('makes every known tool use the proxy, except for traffic to the session itself', () => {
   const env = proxyVariables('http://127.0.0.1:64002');
   for (const name of ['HTTPS_PROXY', 'http_proxy', 'npm_config_proxy', 'PIP_PROXY', 'CARGO_HTTP_PROXY'])
     expect(env[name]).toBe('http://127.0.0.1:64002');

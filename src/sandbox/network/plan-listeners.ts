@@ -1,17 +1,17 @@
 import type { NetworkSpec } from '../../protocol/sandbox.ts';
 import { loopbackPorts } from './proxy/host-rules.ts';
 
-/** The ports that the supervisor serves at 127.0.0.1 inside of a session. */
+/** The ports at 127.0.0.1 inside a session that the supervisor serves. */
 export interface Listeners {
-  /** BATON_URL. */
+  /** The port of BATON_URL. */
   readonly hook: number | null;
   readonly proxy: number | null;
-  /** One for each injection, in their order. */
+  /** One port for each injection, in order. */
   readonly inject: readonly number[];
   readonly local: readonly number[];
 }
 
-/** Above the range of ephemeral ports, and above what development servers use. */
+/** Above the range of ephemeral ports, and above the usual ports of development servers. */
 const FIRST_PORT = 64_001;
 
 export function planListeners(
@@ -30,7 +30,7 @@ export function planListeners(
     while (taken.has(last));
     return last;
   };
-  // Always the same numbers, so that people can write them into settings.
+  // The numbers are always the same, so that users can write them into settings.
   const [hook, proxy] = [next(), next()];
   return {
     hook: hasHook ? hook : null,

@@ -12,7 +12,7 @@ import { createProxy } from './proxy/proxy.ts';
 import { proxyVariables } from './proxy/proxy-variables.ts';
 import { closeHttp, createHookServer, type Place, serveAt, serveInjections } from './serve.ts';
 
-/** A namespace whose ports are open, before anything serves them. */
+/** A namespace with open ports, before any of them is served. */
 export interface Inside {
   readonly namespace: Namespace;
   readonly opened: ReadonlyMap<number, Server | string>;
@@ -21,7 +21,7 @@ export interface Inside {
   readonly uplink: Uplink | null;
 }
 
-/** Serves everything that a session in its own namespace reaches. `lack`: why it has the proxy instead of an uplink. */
+/** Serves all ports of a session's namespace. `lack`: why it has the proxy instead of an uplink. */
 export async function serveInside(
   request: NetworkRequest,
   inside: Inside,
@@ -72,7 +72,7 @@ export async function closeParts({ namespace, opened, uplink }: Inside): Promise
   namespace.close();
 }
 
-/** Returns a note for each port that is not forwarded. */
+/** Serves local ports. Returns a note for each port that is not forwarded. */
 function serveLocalPorts({ local }: NetworkSpec, { opened, listeners }: Inside, counts: HostCounts): readonly string[] {
   const failed = listeners.local.flatMap((port) => {
     const server = opened.get(port);

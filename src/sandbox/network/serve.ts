@@ -6,7 +6,7 @@ import type { Injection } from '../../protocol/sandbox.ts';
 import type { HostCounts } from './proxy/host-counts.ts';
 import { createInjectionServer } from './injection.ts';
 
-/** A port that was opened inside, or a free one of the host's loopback address. */
+/** A port that was opened inside, or a free port of the host's loopback address. */
 export type Place = NetServer | 'host';
 
 /** Starts an HTTP server at a place and returns its port. */
@@ -17,7 +17,10 @@ export async function serveAt(server: Server, place: Place): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Hooks, MCP and CLI of the session: a stop waits for the daemon, and a stream never ends. */
+/**
+ * The server for the session's hooks, MCP and CLI. It has no timeouts: a stop waits for the daemon, and a stream never
+ * ends.
+ */
 export function createHookServer(onRequest: (request: IncomingMessage, response: ServerResponse) => void): Server {
   const server = createServer({ keepAliveTimeout: 120_000, noDelay: true, maxHeaderSize: 16_384 }, onRequest);
   server.requestTimeout = 0;
@@ -31,7 +34,7 @@ export interface ServedInjections {
   readonly notes: readonly string[];
 }
 
-/** Serves each secret at its own address, which the client's variables name. */
+/** Serves each secret at a separate address, which the client's variables name. */
 export async function serveInjections(
   inject: readonly Injection[],
   places: readonly Place[],

@@ -17,7 +17,7 @@ describe('planCaches', () => {
     expect(Object.values(env).filter((value) => value.includes('${'))).toEqual([]);
   });
 
-  it("uses the user's folder where a tool can read a second one, or it is hard to get again", () => {
+  it("uses the user's folder if a tool can read a second one, or its content is hard to get again", () => {
     const machine = madeUpMachine([...DEBIAN, '/home/ada/.m2/repository/', '/home/ada/.cache/ms-playwright/']);
     expect(planCaches(machine, '/c').env).toMatchObject({
       MAVEN_ARGS: '-Dmaven.repo.local=/c/maven -Dmaven.repo.local.tail=/home/ada/.m2/repository',

@@ -4,22 +4,25 @@ import { joinPath } from './paths.ts';
 
 interface CacheRow {
   readonly tool: string;
-  /** Folder below the cache of the project. */
+  /** The folder below the project's cache. */
   readonly folder: string;
-  /** `${FOLDER}` is that folder, `${USER}` the user's one. */
+  /** `${FOLDER}` is that folder, `${USER}` the user's own folder. */
   readonly env: Readonly<Record<string, string>>;
-  /** The user's own folder, below HOME. */
+  /** The user's own folder below HOME. */
   readonly user?: string;
-  /** What to set instead if the user's folder exists: it is large or hard to get again, and is used read-only. */
+  /**
+   * Variables to use instead if the user's folder exists: its content is large or hard to get again, and is used
+   * read-only.
+   */
   readonly envWithUser?: Readonly<Record<string, string>>;
 }
 
-/** The package caches of a project: sessions share them, and the user's own stay as they are. */
+/** The package caches of a project: sessions share them, and the user's caches stay unchanged. */
 export const CACHE_TABLE: readonly CacheRow[] = [
   { tool: 'tools that follow the XDG rules', folder: 'xdg', env: { XDG_CACHE_HOME: '${FOLDER}' } },
   { tool: 'npm', folder: 'npm', env: { npm_config_cache: '${FOLDER}' } },
   { tool: 'Yarn', folder: 'yarn', env: { YARN_CACHE_FOLDER: '${FOLDER}/v1', YARN_GLOBAL_FOLDER: '${FOLDER}/berry' } },
-  // Not npm_config_store_dir: npm warns about settings that it does not know.
+  // npm_config_store_dir is not set, because npm warns about unknown settings.
   { tool: 'pnpm', folder: 'pnpm', env: { PNPM_HOME: '${FOLDER}', pnpm_config_store_dir: '${FOLDER}/store' } },
   { tool: 'Bun', folder: 'bun', env: { BUN_INSTALL_CACHE_DIR: '${FOLDER}' } },
   { tool: 'Deno', folder: 'deno', env: { DENO_DIR: '${FOLDER}' } },
@@ -106,12 +109,12 @@ export const CACHE_TABLE: readonly CacheRow[] = [
 
 export interface CachePlan {
   readonly env: Readonly<Record<string, string>>;
-  /** Settings that a tool reads from the folder of its cache. To be written before the start. */
+  /** Settings that a tool reads from the folder of its cache, to be written before the start. */
   readonly copies: readonly FilteredCopy[];
 }
 
 /**
- * The variables that send package tools to `folder`. Sessions can write there, so what they leave must not decide about
+ * The variables that make package tools use `folder`. Sessions can write there, and must not influence the checks of
  * their own work: checks and agents have different folders.
  */
 export function planCaches({ home, find }: Machine, folder: string): CachePlan {

@@ -6,10 +6,10 @@ import { realPathOf } from './place.ts';
 import { isVisible, type Rule } from './rules.ts';
 import type { SessionPaths } from './session-paths.ts';
 
-/** Paths that exist outside and not inside, and that a tool may ask for. */
+/** Paths that exist outside but not inside, and that a tool may request. */
 export function findHidden(machine: Machine, paths: SessionPaths, rules: readonly Rule[]): HiddenPath[] {
   const { home } = machine;
-  // A folder of which a part is visible is no answer to what a tool misses.
+  // A folder that is partly visible does not explain what a tool misses.
   const isAbsent = (path: string): boolean => {
     const real = machine.find(path)?.real;
     if (real === undefined || isVisible(real, rules)) return false;
@@ -33,7 +33,7 @@ export function findHidden(machine: Machine, paths: SessionPaths, rules: readonl
 }
 
 const HOME_FOLDERS = ['', '.config', '.local/share'];
-/** Folders that exist inside with other content. */
+/** Folders that exist inside, with other content. */
 const CONTAINERS: ReadonlySet<string> = new Set(['.config', '.local', '.local/share', '.cache', '.cargo', '.npm']);
 const OTHERS = ['/mnt', '/media', '/run/docker.sock', '/var/run/docker.sock', '/run/podman/podman.sock'];
 const MOST_PATHS = 400;

@@ -5,21 +5,21 @@ import { folderOf, isInside, joinPath, nameOf } from './paths.ts';
 import { cover, linksTo, realPathOf, showPath } from './place.ts';
 import type { Rule } from './rules.ts';
 
-/** A file of HOME of which the session gets a copy. */
+/** A file of HOME that the session gets a copy of. */
 export interface FilteredCopy {
   readonly from: string;
-  /** A folder that only Baton can replace, and the path of the copy below it. */
+  /** A folder that only Baton can replace, and the copy's path below it. */
   readonly folder: string;
   readonly path: string;
   readonly filter: FilterName;
 }
 
-/** With `/` as HOME, a session's own HOME needs another place. */
+/** The session's HOME inside, which is at another path if HOME is `/`. */
 export function homeInside(machine: Machine): string {
   return machine.home === '/' ? '/home/session' : machine.home;
 }
 
-/** HOME is the session's own folder, with the rows of the table in it. */
+/** The rules of HOME: the session's own folder, with the rows of the table in it. */
 export function homeRules(machine: Machine, privateHome: string): Rule[] {
   const { home } = machine;
   const inside = homeInside(machine);
@@ -28,7 +28,7 @@ export function homeRules(machine: Machine, privateHome: string): Rule[] {
     paths.flatMap((path) => {
       if (treatment === 'read') return readable(machine, path);
       const fact = machine.find(joinPath(home, path));
-      // These rules count only if a folder around the path is visible, by the table or by a runbook.
+      // These rules apply only if the table or a runbook makes a parent folder visible.
       if (fact === undefined || home === '/') return [];
       const copy = { kind: 'write', at: fact.real, from: joinPath(privateHome, path) } as const;
       return [{ rank: 'table', mount: filter !== undefined && fact.kind === 'file' ? copy : cover(fact) } as const];
@@ -56,7 +56,10 @@ export function filteredCopies(machine: Machine, privateHome: string): FilteredC
   );
 }
 
-/** Programs and tools of the environment that would be hidden. No folder around HOME, the repository or Baton's state is shown for their sake. */
+/**
+ * Shows programs and tools of the environment that would be hidden. A folder that contains HOME, the repository or
+ * Baton's state is never shown for them.
+ */
 export function pathRules(machine: Machine, closed: readonly string[]): Rule[] {
   return [...machine.path, ...machine.tools].flatMap((path) => {
     const fact = machine.find(path);
@@ -71,8 +74,8 @@ export function pathRules(machine: Machine, closed: readonly string[]): Rule[] {
 }
 
 /**
- * The paths that a session needs to run programs: each program, by path or as a name on PATH, with the folder of its
- * package; and folders, such as Baton's own. A folder around HOME, the repository or Baton's state is left out.
+ * The paths that a session needs to run programs: each program, by path or as a name on PATH, with its package folder;
+ * and folders, such as Baton's own. A folder that contains HOME, the repository or Baton's state is omitted.
  */
 export function findPrograms(machine: Machine, programs: readonly string[], closed: readonly string[]): string[] {
   const isOpen = (folder: string): boolean =>

@@ -12,12 +12,12 @@ export interface HomeRow {
   readonly group: 'toolchain' | 'git identity' | 'cache' | 'credential' | 'client';
   readonly treatment: HomeTreatment;
   readonly why: string;
-  /** Below HOME. */
+  /** Paths below HOME. */
   readonly paths: readonly string[];
   readonly filter?: FilterName;
 }
 
-/** Everything in HOME that a session can see. HOME itself is a private folder: what has no row here is absent. */
+/** Everything in HOME that a session can see. HOME itself is a private folder: paths without a row here are absent. */
 export const HOME_TABLE: readonly HomeRow[] = [
   {
     group: 'toolchain',

@@ -1,32 +1,35 @@
-/** Facts about the machine that a plan depends on. `readMachine` collects them; tests make them up. */
+/** Facts about the machine that a plan depends on. `readMachine` collects them; tests invent them. */
 export interface Machine {
   readonly uid: number;
-  /** As in `$HOME`. */
+  /** The value of `$HOME`. */
   readonly home: string;
   /** The folders of `PATH`. */
   readonly path: readonly string[];
   /** Toolchains and certificates that the environment names. */
   readonly tools: readonly string[];
-  /** Unix sockets that have a path and listen now. */
+  /** Unix sockets that have a path and are listening. */
   readonly sockets: readonly string[];
-  /** What other users cannot read in `ROOT_ONLY_FOLDERS`. Empty unless Baton runs as root. */
+  /** Paths in `ROOT_ONLY_FOLDERS` that other users cannot read. Empty unless Baton runs as root. */
   readonly privatePaths: readonly string[];
-  /** Undefined if nothing is there, or a link leads nowhere. */
+  /** Finds a path; undefined if it does not exist, or is a broken link. */
   readonly find: (path: string) => PathFact | undefined;
   /** The names in a folder; empty if it cannot be read. */
   readonly list: (folder: string) => readonly string[];
 }
 
 export interface PathFact {
-  /** What is there, links followed. */
+  /** The kind of the path's target. */
   readonly kind: 'file' | 'folder' | 'other';
   /** The path without links. */
   readonly real: string;
-  /** Other users cannot read it. */
+  /** Whether other users cannot read it. */
   readonly isPrivate: boolean;
 }
 
-/** Variables that name a toolchain or a certificate, which may lie anywhere. CARGO_HOME is none: it holds credentials. */
+/**
+ * Variables that name a toolchain or a certificate, at any path. CARGO_HOME is not included, because it contains
+ * credentials.
+ */
 export const TOOL_VARIABLES: readonly string[] = `
 JAVA_HOME MAVEN_HOME M2_HOME GRADLE_HOME SDKMAN_DIR KOTLIN_HOME ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK_HOME FLUTTER_ROOT
 DOTNET_ROOT GOROOT GOBIN RUSTUP_HOME NVM_DIR NVM_BIN FNM_DIR N_PREFIX VOLTA_HOME BUN_INSTALL DENO_INSTALL

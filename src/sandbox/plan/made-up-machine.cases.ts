@@ -3,8 +3,8 @@ import { folderOf, isInside, joinPath, normalizePath, pathBelow } from './paths.
 import type { SessionPaths } from './session-paths.ts';
 
 /**
- * A machine made of paths: `/a/b/` is a folder, `/a/b` a file, `/a/b -> /c` a link, `=` before a socket, `!` before what
- * other users cannot read. Folders on the way exist too.
+ * A machine described by paths: `/a/b/` is a folder, `/a/b` a file, `/a/b -> /c` a link, `=` precedes a socket, `!`
+ * what other users cannot read. Parent folders exist too.
  */
 export function madeUpMachine(entries: readonly string[], rest: Partial<Machine> = {}): Machine {
   const [kinds, links, secret] = [new Map<string, PathFact['kind']>(), new Map<string, string>(), new Set<string>()];
@@ -65,7 +65,7 @@ export const DEBIAN: readonly string[] = [
   '/home/bob/',
 ];
 
-/** A project below HOME with one worktree, and the state folder in its usual place. */
+/** A project below HOME with one worktree, and the state folder at its default path. */
 export const PATHS: SessionPaths = {
   home: '/home/ada/.local/state/baton/agents/1/home',
   tmp: '/home/ada/.local/state/baton/agents/1/tmp',

@@ -1,4 +1,7 @@
-/** Absolute POSIX paths without `.`, `..`, doubled or trailing slashes. Pure folders cannot use `node:path`. */
+/**
+ * Normalizes a path to an absolute POSIX path without `.`, `..`, doubled or trailing slashes. Pure folders cannot use
+ * `node:path`.
+ */
 export function normalizePath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -20,7 +23,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** True also for the folder itself. */
+/** Reports whether a path is a folder or below it. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
@@ -34,13 +37,13 @@ export function pathBelow(path: string, folder: string): string {
   return path.slice(folder.length).replace(/^\//, '');
 }
 
-/** All folders on the way, the outermost first, and the path itself; not `/`. */
+/** All parent folders, the outermost first, and the path itself; without `/`. */
 export function stepsOf(path: string): string[] {
   const parts = path.split('/').filter((part) => part !== '');
   return parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`);
 }
 
-/** Folders come right before what is below them. */
+/** Orders folders directly before the paths below them. */
 export function comparePaths(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')];
   for (let i = 0; i < Math.min(left.length, right.length); i++) {

@@ -8,7 +8,7 @@ import { comparePaths, isInside, joinPath, pathBelow } from './paths.ts';
 import { type MountPlan, planMounts } from './plan-mounts.ts';
 import type { SessionPaths } from './session-paths.ts';
 
-/** What the session finds at a path: the path outside that it is, or what stands in its place. */
+/** What the session sees at a path: the outside path, or its replacement. */
 function seen({ system, mounts }: MountPlan, path: string): string {
   const around = [...system, ...mounts].findLast(({ at }) => isInside(path, at));
   if (around === undefined) return 'absent';
@@ -156,7 +156,7 @@ describe('HOME', () => {
     expect(plan.env['HOME']).toBe(home);
   });
 
-  it('moves if it is /', () => {
+  it('moves if HOME is /', () => {
     const machine = madeUpMachine(
       [...DEBIAN, '/.ssh/id', '/.nvm/', '/.npmrc', '/app/.git/', '/app/.worktrees/W-1/.baton/session/'],
       { home: '/' },
@@ -281,7 +281,7 @@ describe('places', () => {
   it('refuses a mount point that cannot be made', () => {
     const machine = madeUpMachine(DEBIAN, { home: '/opt/nobody' });
     expect(refusal(machine, {})).toMatch('/opt/nobody does not exist, and cannot be made inside of /opt');
-    // Another user sees no mounts.
+    // Sessions of another user have no mounts.
     expect(planMounts(machine, PATHS, {}, { needsMountPoints: false })).toMatchObject({ ok: true });
   });
 });
@@ -307,7 +307,7 @@ describe('a runbook', () => {
     );
   });
 
-  it('hides what it lists, whatever else allows it', () => {
+  it('hides listed paths, whatever else allows them', () => {
     const machine = usual('/home/ada/.nvm/versions/', '/opt/secret/', `${W}/private/`, '/home/ada/.config/mise/');
     const plan = planned(
       machine,

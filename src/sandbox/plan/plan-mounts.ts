@@ -14,7 +14,7 @@ export interface MountPlan {
   readonly system: readonly Mount[];
   readonly mounts: readonly Mount[];
   readonly hidden: readonly HiddenPath[];
-  /** To be written before the start. */
+  /** Files to write before the start. */
   readonly copies: readonly FilteredCopy[];
   readonly env: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
@@ -24,7 +24,10 @@ export type MountResult =
   | { readonly ok: true; readonly value: MountPlan }
   | { readonly ok: false; readonly problem: Problem };
 
-/** What one session can touch on this machine. Sandboxes without mounts, such as another user, need no mount points. */
+/**
+ * Plans what one session can access on this machine. Sandboxes without mounts, such as another user, need no mount
+ * points.
+ */
 export function planMounts(
   machine: Machine,
   paths: SessionPaths,
@@ -66,7 +69,7 @@ export function planMounts(
   };
 }
 
-/** Sockets that listen now, in folders of the system. Those in folders of the session or of the runbook are meant. */
+/** Hides listening sockets in folders of the system. Those in folders of the session or of the runbook stay visible. */
 function coverSockets(machine: Machine, rules: readonly Rule[]): Rule[] {
   return machine.sockets.flatMap((path): Rule[] => {
     const real = machine.find(path)?.real;
@@ -79,7 +82,7 @@ function coverSockets(machine: Machine, rules: readonly Rule[]): Rule[] {
   });
 }
 
-/** A mount point can be made in folders of the session, but not below a read-only one. */
+/** Finds a mount whose mount point cannot be created, because it is below a read-only folder. */
 function findLostMount(machine: Machine, rules: readonly Rule[]): Problem | undefined {
   for (const [i, { mount }] of rules.entries()) {
     const around = findAround(mount.at, rules.slice(0, i));

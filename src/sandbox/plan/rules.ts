@@ -1,14 +1,17 @@
 import type { Mount } from '../../protocol/sandbox.ts';
 import { comparePaths, isBelow, isInside, joinPath, pathBelow } from './paths.ts';
 
-/** For one path the higher rank counts. Between a folder and a path below it, the deeper one counts. */
+/** For one path the higher rank applies. Between a folder and a path below it, the rule of the deeper path applies. */
 const RANKS = ['system', 'table', 'read', 'write', 'hide', 'session'] as const;
 export type Rank = (typeof RANKS)[number];
 
 export interface Rule {
   readonly rank: Rank;
   readonly mount: Mount;
-  /** Mounted although the same files are there anyway: a mount point cannot be renamed or replaced. */
+  /**
+   * Whether the rule is mounted although the same files are visible anyway: a mount point cannot be renamed or
+   * replaced.
+   */
   readonly isPinned?: boolean;
 }
 
@@ -17,12 +20,12 @@ export interface ArrangedMounts {
   readonly mounts: readonly Mount[];
 }
 
-/** One rule for each path, folders before what is below them, without rules that change nothing. */
+/** Returns one rule for each path, folders before the paths below them, without rules that change nothing. */
 export function arrangeRules(rules: readonly Rule[]): readonly Rule[] {
   const strongest = new Map<string, Rule>();
   for (const rule of rules) {
     const before = strongest.get(rule.mount.at);
-    // A link of the system stays one, though a path of the session goes through it.
+    // A link of the system stays a link, even if a path of the session goes through it.
     const isSameLink = rule.mount.kind === 'link' && before?.mount.kind === 'link' && rule.mount.to === before.mount.to;
     if (before === undefined || (rankOf(rule) >= rankOf(before) && !isSameLink)) strongest.set(rule.mount.at, rule);
   }
@@ -56,7 +59,7 @@ function changesSomething(mount: Mount, above: readonly Rule[]): boolean {
   }
 }
 
-/** The mount that decides about a path. */
+/** Finds the mount that applies to a path. */
 export function findAround(path: string, rules: readonly Rule[]): Mount | undefined {
   let found: Mount | undefined;
   for (const { mount } of rules) {
@@ -65,14 +68,17 @@ export function findAround(path: string, rules: readonly Rule[]): Mount | undefi
   return found;
 }
 
-/** True if the session sees at this path what is there outside, if anything is. */
+/** Reports whether the session sees the outside content at this path, if there is any. */
 export function isVisible(path: string, rules: readonly Rule[]): boolean {
   const around = findAround(path, rules);
   if (around === undefined || !('from' in around)) return false;
   return joinPath(around.from, pathBelow(path, around.at)) === path;
 }
 
-/** A container image replaces the system, but not what belongs to the session. What lies below a session's mount belongs to it. */
+/**
+ * Divides the rules: a container image replaces the system, but not the session's paths. What is below a session's
+ * mount belongs to the session.
+ */
 export function divideRules(rules: readonly Rule[]): ArrangedMounts {
   const ofSession = rules.filter(({ rank }) => rank !== 'system').map(({ mount }) => mount.at);
   const isOfSession = ({ rank, mount }: Rule): boolean =>

@@ -5,7 +5,7 @@ import { cover, linksTo, realPathOf, showPath } from './place.ts';
 import type { Rule } from './rules.ts';
 import type { SessionPaths } from './session-paths.ts';
 
-/** What Baton needs for a session, and what no runbook can show. */
+/** The rules for what Baton needs in a session, and for what no runbook can show. */
 export function sessionRules(machine: Machine, paths: SessionPaths): Rule[] {
   const show = (path: string, kind: 'read' | 'write'): Rule[] => showPath(machine, path, kind, 'session');
   return [
@@ -37,7 +37,7 @@ function hide(machine: Machine, path: string | null, rank: 'table' | 'session'):
   return fact === undefined ? [] : [{ rank, mount: cover(fact) }];
 }
 
-/** The session folder and its parents are mount points, so that the session can neither move nor replace them. */
+/** Makes the session folder and its parents mount points, so that the session can neither move nor replace them. */
 function pinned(machine: Machine, { worktree, sessionFolder }: SessionPaths): Rule[] {
   const root = realPathOf(machine, worktree);
   return stepsOf(`/${sessionFolder}`).flatMap((step): Rule[] => {
@@ -47,7 +47,7 @@ function pinned(machine: Machine, { worktree, sessionFolder }: SessionPaths): Ru
   });
 }
 
-/** An earlier session may have put a link in the place of a folder that is about to be mounted. */
+/** Finds a folder to be mounted that an earlier session has replaced by a link. */
 export function findReplacedFolder(machine: Machine, paths: SessionPaths): Problem | undefined {
   const root = realPathOf(machine, paths.worktree);
   const own = [...stepsOf(`/${paths.sessionFolder}`).map((step) => joinPath(root, step)), ...paths.files];

@@ -3,7 +3,7 @@ import { cover, linksTo, realPathOf, showPath } from './place.ts';
 import type { Rule } from './rules.ts';
 import { SYSTEM_TABLE } from './system-table.ts';
 
-/** The machine outside of HOME. */
+/** The rules for the machine outside HOME. */
 export function systemRules(machine: Machine): Rule[] {
   const rows = SYSTEM_TABLE.filter(({ isForRoot }) => isForRoot !== true || machine.uid === 0);
   const treated = rows.flatMap(({ paths, treatment }) => paths.flatMap((path) => rulesOf(machine, path, treatment)));
@@ -19,7 +19,7 @@ function topLevel(machine: Machine): Rule[] {
     if (fact === undefined) return [];
     if (fact.real !== path) return linksTo(machine, path, 'system');
     const isHidden = absent.has(path) || (machine.uid === 0 && fact.isPrivate);
-    // With `/` as HOME these are its settings.
+    // If HOME is `/`, these are the user's settings.
     const isSetting = machine.home === '/' && name.startsWith('.');
     return isHidden || isSetting || fact.kind === 'other' ? [] : showPath(machine, path, 'read', 'system');
   });
@@ -41,7 +41,7 @@ function rulesOf(machine: Machine, path: string, treatment: (typeof SYSTEM_TABLE
   }
 }
 
-/** The addresses of name servers are often in a folder with sockets. Only the file is visible. */
+/** The file with the nameservers' addresses is often in a folder with sockets. Only the file becomes visible. */
 function nameService(machine: Machine): Rule[] {
   const path = realPathOf(machine, '/etc/resolv.conf');
   return machine.find(path)?.kind === 'file' ? [{ rank: 'system', mount: { kind: 'read', at: path, from: path } }] : [];

@@ -1,9 +1,9 @@
-/** How the machine outside of HOME appears in a sandbox: read-only, but for these paths. */
+/** How the machine outside HOME appears in a sandbox: read-only, except for these paths. */
 export interface SystemRow {
   readonly treatment: 'absent' | 'empty' | 'scratch' | 'read';
   readonly why: string;
   readonly paths: readonly string[];
-  /** Only if Baton runs as root: root's files are readable by the session, whose user id outside is 0. */
+  /** Applies only if Baton runs as root: the session, whose user id outside is 0, could read root's files. */
   readonly isForRoot?: boolean;
 }
 
@@ -41,7 +41,7 @@ export const SYSTEM_TABLE: readonly SystemRow[] = [
   },
 ];
 
-/** As root, entries of these folders and of the folders in them that other users cannot read are hidden. */
+/** As root, entries that other users cannot read are hidden, in these folders and in their direct subfolders. */
 export const ROOT_ONLY_FOLDERS: readonly string[] = words`/etc /var /opt /srv /usr/local/etc`;
 
 function words({ raw }: TemplateStringsArray): string[] {

@@ -13,7 +13,7 @@ export interface UserRules {
   readonly problem: Problem | undefined;
 }
 
-/** `sandbox.read`, `sandbox.write` and `sandbox.hide` of a runbook. */
+/** The rules of a runbook's `sandbox.read`, `sandbox.write` and `sandbox.hide`. */
 export function userRules(machine: Machine, paths: SessionPaths, plan: SandboxPlan): UserRules {
   const rules: Rule[] = [];
   const notes: string[] = [];
@@ -31,7 +31,10 @@ export function userRules(machine: Machine, paths: SessionPaths, plan: SandboxPl
   return { rules, notes, problem: undefined };
 }
 
-/** Paths are absolute, below HOME, or relative to the project. To hide one of the project means in the worktree too. */
+/**
+ * Resolves a path, which is absolute, below HOME, or relative to the project. A hidden path of the project is hidden in
+ * the worktree too.
+ */
 function placesOf(machine: Machine, paths: SessionPaths, field: string, given: string): string[] {
   if (given === '~' || given.startsWith('~/')) return [joinPath(machine.home, given.slice(1))];
   if (given.startsWith('/')) return [normalizePath(given)];
@@ -45,7 +48,7 @@ function rulesOf(machine: Machine, path: string, field: 'read' | 'write' | 'hide
   return fact === undefined ? [] : [{ rank: 'hide', mount: cover(fact) }];
 }
 
-/** Why a path cannot be allowed. Folders around such a path can: inside them it stays hidden or read-only. */
+/** Why a path cannot be allowed. Its parent folders can: inside them the path stays hidden or read-only. */
 function findRefusal(machine: Machine, paths: SessionPaths, field: 'read' | 'write', path: string): string | undefined {
   const real = realPathOf(machine, path);
   const isIn = (folders: readonly string[]): boolean =>

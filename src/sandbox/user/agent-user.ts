@@ -3,9 +3,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UserSpec } from '../../protocol/sandbox.ts';
 
-/** `doctor --fix` makes all of it, see `set-up-agent-user.ts`. */
+/** The user that agents run as. `doctor --fix` creates it, see `set-up-agent-user.ts`. */
 export const AGENT_USER = 'baton-agent';
-/** Each state folder has a folder below it: for the HOME, the settings and the private git directory of its sessions. */
+/**
+ * Contains a folder for each state folder, with the HOME, the settings and the private git directory of its sessions.
+ */
 export const AGENT_SESSIONS = '/var/lib/baton-agent/sessions';
 export const WRAPPER = '/usr/local/libexec/baton-as-agent';
 
@@ -13,7 +15,7 @@ export type UserMode =
   | { readonly ok: true; readonly user: UserSpec }
   | { readonly ok: false; readonly reason: string; readonly fix: string };
 
-/** Whether sessions can run as another user. It runs a program as that user. */
+/** Reports whether sessions can run as another user, by running a program as that user. */
 export async function isUserModeSetUp(): Promise<UserMode> {
   const user = findAgentUser(systemRoot());
   if (user === undefined) return { ok: false, reason: `there is no user ${AGENT_USER}`, fix: FIX };
@@ -31,7 +33,7 @@ export async function isUserModeSetUp(): Promise<UserMode> {
 
 const FIX = 'As root: baton doctor --fix';
 
-/** Tests have a system of their own. */
+/** The root folder of the system; tests have their own. */
 export function systemRoot(): string {
   return process.env['BATON_TEST_SYSTEM'] ?? '/';
 }
@@ -44,7 +46,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Undefined if there is no such user. `prefix`: the root folder of the system. */
+/** Returns undefined if there is no such user. `prefix`: the root folder of the system. */
 export function findAgentUser(prefix = '/'): UserSpec | undefined {
   const [, , uid, gid] = fieldsOf(join(prefix, 'etc/passwd'), AGENT_USER) ?? [];
   return uid === undefined || gid === undefined ? undefined : { name: AGENT_USER, uid: Number(uid), gid: Number(gid) };
@@ -63,8 +65,8 @@ export function fieldsOf(file: string, name: string): readonly string[] | undefi
 }
 
 /**
- * The words that run a program as the agent's user. `umask` 0007 keeps what it writes open to the operator's group.
- * `passed`: the variables that sudo shall pass on; their values do not become arguments.
+ * The words that run a program as the agent's user. `umask` 0007 keeps its files accessible to the operator's group.
+ * `passed`: the variables that sudo passes on by name, so that their values do not become arguments.
  */
 export function asAgent({ name, uid, gid }: UserSpec, passed: readonly string[], asRoot = isRoot()): readonly string[] {
   if (!asRoot)
@@ -77,8 +79,8 @@ export function asAgent({ name, uid, gid }: UserSpec, passed: readonly string[],
 export type RunAs = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
 
 /**
- * Runs a program as the agent's user, without variables. The end of a session may kill all processes of the user
- * (`endUserProcesses`), and this one with them: then it runs again.
+ * Runs a program as the agent's user, without variables. The end of a session may kill all of the user's processes
+ * (`endUserProcesses`), including this one: then it is repeated.
  */
 export async function runAs(user: UserSpec, argv: readonly string[], tries = TRIES): Promise<RunAs> {
   const [program = '', ...args] = [...asAgent(user, []), ...argv];

@@ -4,13 +4,13 @@ import { runAs } from './agent-user.ts';
 export interface AccessNeeds {
   readonly read: readonly string[];
   readonly write: readonly string[];
-  /** Files that must be out of reach: keys, tokens, sockets. */
+  /** Files that the user must not reach: keys, tokens, sockets. */
   readonly hidden: readonly string[];
-  /** Files that it must not change. */
+  /** Files that the user must not change. */
   readonly kept: readonly string[];
 }
 
-/** Asks the kernel, as the agent's user, and returns each difference as a sentence with what to do. */
+/** Checks access with the kernel, as the agent's user. Returns each difference as a sentence with what to do. */
 export async function checkAccess(user: UserSpec, needs: AccessNeeds): Promise<readonly string[]> {
   const words = (['read', 'write', 'hidden', 'kept'] as const).flatMap((kind) =>
     needs[kind].flatMap((path) => [kind, path]),
@@ -30,7 +30,7 @@ export async function checkAccess(user: UserSpec, needs: AccessNeeds): Promise<r
     });
 }
 
-/** Of a path that cannot be reached, the outermost folder that is closed is named. */
+/** If a path cannot be reached, the message names the outermost closed folder. */
 const CHECK = `closed() {
   rest=\${1#/} at=
   while [ -n "$rest" ]; do

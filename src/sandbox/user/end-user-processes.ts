@@ -6,9 +6,9 @@ import type { UserSpec } from '../../protocol/sandbox.ts';
 import { runAs, type RunAs } from './agent-user.ts';
 
 /**
- * Kills the processes of a session. If the user serves no other session, all of its processes die: `kill -1` reaches
- * each, also one that left its group, its session and its environment behind. Otherwise only those that have `mark`
- * (`NAME=value`) in their environment. Returns the reason if some may be left.
+ * Kills the processes of a session. If the user has no other session, all of its processes are killed: `kill -1`
+ * reaches even a process that left its group, session and environment. Otherwise only those with `mark` (`NAME=value`)
+ * in their environment are. Returns the reason if some may be left.
  */
 export async function endUserProcesses(user: UserSpec, mark: string, isOnly: boolean): Promise<string | undefined> {
   const deadline = performance.now() + END_MS;
@@ -20,7 +20,7 @@ export async function endUserProcesses(user: UserSpec, mark: string, isOnly: boo
   }
 }
 
-/** Stops the processes of a session, or lets them go on. Resolves to whether none is left that does not obey. */
+/** Stops or resumes the processes of a session. Resolves to whether all of them obeyed. */
 export async function stopUserProcesses(
   user: UserSpec,
   mark: string,
@@ -28,7 +28,7 @@ export async function stopUserProcesses(
   isStopped: boolean,
 ): Promise<boolean> {
   const ran = await signalAs(user, mark, isOnly, isStopped ? 'STOP' : 'CONT');
-  // One that was being started meanwhile is stopped now.
+  // Stops processes that were being started during the first signal.
   return isStopped ? (await signalAs(user, mark, isOnly, 'STOP')).ok : ran.ok;
 }
 
@@ -37,7 +37,7 @@ async function signalAs(user: UserSpec, mark: string, isOnly: boolean, name: 'KI
   return runAs(user, ['sh', '-c', ...script]);
 }
 
-/** Kills all processes of control groups, which a process cannot leave without the rights of the operator. */
+/** Kills all processes of control groups, which a process cannot leave without the operator's rights. */
 export async function endGroup(procs: readonly string[]): Promise<void> {
   const deadline = performance.now() + END_MS;
   for (;;) {
@@ -52,7 +52,7 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended, or only its own user may end it.
+    // The process has ended, or only its own user may end it.
   }
 }
 
@@ -62,7 +62,7 @@ function hasProcesses({ uid }: UserSpec): boolean {
 
 const LEFT = 'some of its processes are left';
 
-/** `environ` can be read by processes of the same user only. Its entries end with a NUL. */
+/** Only processes of the same user can read `environ`. Its entries end with a NUL. */
 const MARKED = `found=0
 for environ in $(grep -Flxz -- "$1" /proc/[0-9]*/environ 2>/dev/null); do
   pid=\${environ#/proc/}

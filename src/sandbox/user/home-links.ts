@@ -1,15 +1,15 @@
 import type { Mount } from '../../protocol/sandbox.ts';
 
 export interface HomeEntry {
-  /** Relative to the session's HOME. */
+  /** The path relative to the session's HOME. */
   readonly path: string;
-  /** Null: a folder. */
+  /** The link's target; null for a folder. */
   readonly link: string | null;
 }
 
 /**
  * Another user has no mounts: its HOME is a folder with a link for each path of the operator's home that the session
- * may use. Whether it can read or write there is a matter of the modes of the files.
+ * may use. The files' modes determine whether it can read or write there.
  */
 export function homeLinks(mounts: readonly Mount[], home: string): readonly HomeEntry[] {
   const entries = new Map<string, HomeEntry>();
@@ -21,7 +21,7 @@ export function homeLinks(mounts: readonly Mount[], home: string): readonly Home
     else if (mount.kind === 'link') entries.set(path, { path, link: mount.to });
     else if (mount.kind === 'read' || mount.kind === 'write') entries.set(path, { path, link: mount.from });
   }
-  // What lies below a link is what the link leads to.
+  // A path below a link is already visible through the link.
   const isBelowLink = ({ path }: HomeEntry): boolean =>
     [...entries.values()].some((other) => other.link !== null && path.startsWith(`${other.path}/`));
   return [...entries.values()].filter((entry) => !isBelowLink(entry));

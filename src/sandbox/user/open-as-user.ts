@@ -11,7 +11,7 @@ import { endGroup, endUserProcesses, stopUserProcesses } from './end-user-proces
 import { closeFolders, reclaimFolders, shareFolders, showFolder } from './share-folders.ts';
 import { userArgv } from './user-argv.ts';
 
-/** Another user of this machine: keys, tokens and sockets are out of reach by the modes of files. */
+/** Runs the session as another user of this machine: the modes of files protect keys, tokens and sockets. */
 export function openAsUser({ spec, id }: SandboxRequest, { namespaces, unsharesNet }: OpenNetwork): OpenMode {
   const { user } = spec;
   if (user === null) throw new Error('the sandbox has no user');
@@ -34,12 +34,13 @@ export function openAsUser({ spec, id }: SandboxRequest, { namespaces, unsharesN
     started: () => {},
     freeze: async (isFrozen) => {
       const isHeld = await limits.freeze(isFrozen);
-      // Root can signal the processes itself. With sudo, a session may have been moved to another group.
+      // As root, the supervisor can signal the processes itself if the groups cannot be frozen. With sudo, a session
+      // may have been moved to another group, so its processes are also signalled by their mark.
       return isRoot() ? isHeld : stopUserProcesses(user, mark, othersOf(live).length === 0, isFrozen);
     },
     end: async () => {
       await endGroup(limits.procs);
-      // With sudo, a session may have been moved to another group.
+      // With sudo, a session may have been moved to another group, so its processes are also ended by their mark.
       if (!isRoot() || limits.procs.length === 0) await endUserProcesses(user, mark, othersOf(live).length === 0);
     },
     close: async () => {
@@ -63,12 +64,12 @@ export async function endLostUser({ user, git }: SandboxSpec, id: string, mark: 
 async function takeBack(user: UserSession, git: PrivateGit | null, live: string): Promise<void> {
   restoreGitFile(git);
   await reclaimFolders(user.shared, user);
-  // A gate and its session share a worktree.
+  // A gate and its session share a worktree, so it is closed only with the last of them.
   if (!othersOf(live).includes(user.worktree)) closeFolders([user.worktree], user);
   rmSync(live, { force: true });
 }
 
-/** The worktrees of the other sessions of the user that run. */
+/** The worktrees of the user's other running sessions. */
 function othersOf(own: string): readonly string[] {
   const places = dirname(dirname(dirname(own)));
   const all = listFolderIfPresent(places).flatMap((place) => {
@@ -83,8 +84,8 @@ function othersOf(own: string): readonly string[] {
 }
 
 /**
- * The session can replace the file that names the git directory. While it belongs to the session, git refuses to follow
- * it; before it becomes the operator's, it is written anew.
+ * The session can replace the file that names the git directory. While the session owns it, git refuses to follow it;
+ * it is written anew before the operator owns it again.
  */
 function restoreGitFile(git: PrivateGit | null): void {
   if (git === null) return;

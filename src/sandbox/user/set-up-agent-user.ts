@@ -11,13 +11,13 @@ export interface AgentUserSetUp {
 }
 
 export type SetUpResult =
-  /** What was done; empty if all was there. */
+  /** The steps that were taken; empty if nothing was missing. */
   | { readonly ok: true; readonly steps: readonly string[] }
   | { readonly ok: false; readonly steps: readonly string[]; readonly reason: string };
 
 /**
- * Makes the user that agents run as, and lets the operator run programs as that user. The operator gets no other right
- * by it, and the agent's user none at all. Needs root. Can be repeated.
+ * Creates the user that agents run as, and lets the operator run programs as that user. The operator gets no other
+ * right, and the agent's user none at all. Needs root, and can be repeated.
  */
 export function setUpAgentUser({ operator, prefix = '/' }: AgentUserSetUp): SetUpResult {
   const steps: string[] = [];
@@ -41,7 +41,10 @@ function addUser(prefix: string, steps: string[]): void {
     run(['useradd', '--prefix', prefix, ...words, '--shell', '/usr/sbin/nologin', AGENT_USER], steps);
 }
 
-/** Sticky: a session can remove neither the folder of another one nor, in its place, put a link. */
+/**
+ * Creates the folders with the sticky bit: a session can neither remove another session's folder nor replace it by a
+ * link.
+ */
 function addFolders(prefix: string, steps: string[]): void {
   const gid = findAgentUser(prefix)?.gid ?? 0;
   const sessions = join(prefix, AGENT_SESSIONS);
@@ -63,7 +66,7 @@ function admitOperator(operator: string, prefix: string, steps: string[]): void 
   writeOwned(join(prefix, '/etc/sudoers.d', AGENT_USER), 0o440, sudoersFor(operator), steps);
 }
 
-/** Setuid programs have no effect below it: the agent's user cannot use sudo or su. */
+/** Disables setuid programs below it: the agent's user cannot use sudo or su. */
 const WRAPPER_SCRIPT = `#!/bin/sh
 # Written by baton doctor --fix. Runs a program as ${AGENT_USER}, for the users that /etc/sudoers.d/${AGENT_USER} names.
 [ "$(id -un)" = ${AGENT_USER} ] || { echo "only for ${AGENT_USER}" >&2; exit 126; }
@@ -71,7 +74,7 @@ umask 0007
 exec setpriv --no-new-privs -- "$@"
 `;
 
-/** SETENV: sudo passes variables on by their names, so that their values are not among the arguments. */
+/** SETENV makes sudo pass variables by name, so that their values are not among the arguments. */
 export function sudoersFor(operator: string): string {
   return `# Written by baton doctor --fix. ${operator} may run programs as ${AGENT_USER}, who has no rights of its own.
 Defaults!${WRAPPER} !requiretty, !use_pty
@@ -79,11 +82,11 @@ ${operator} ALL=(${AGENT_USER}) NOPASSWD:SETENV: ${WRAPPER}
 `;
 }
 
-/** sudo reads a half-written file as an error, and then refuses everybody. */
+/** Replaces a file atomically: sudo treats a half-written file as an error, and then refuses every user. */
 function writeOwned(path: string, mode: number, text: string, steps: string[]): void {
   if (readText(path) === text && (statSync(path).mode & 0o777) === mode && statSync(path).uid === 0) return;
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-  // sudo ignores names with a dot.
+  // sudo ignores file names with a dot.
   const draft = `${path}.draft`;
   rmSync(draft, { force: true });
   writeFileSync(draft, text, { mode, flag: 'wx' });
@@ -101,7 +104,7 @@ function readText(path: string): string | undefined {
 }
 
 function run([program = '', ...args]: readonly string[], steps: string[]): void {
-  // A person's PATH often lacks the folders of these programs.
+  // A user's PATH often lacks the folders of these programs.
   const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
   steps.push([program, ...args].join(' '));

@@ -15,8 +15,8 @@ import type { UserSpec } from '../../protocol/sandbox.ts';
 import { isRoot, runAs } from './agent-user.ts';
 
 /**
- * Lets the agent's user write in folders of the operator: all files there belong to its group, which may write. A file
- * with several names is left alone, because it is a file of other folders too, such as of a package store.
+ * Lets the agent's user write in folders of the operator: gives all files to its group, with write access. Skips a file
+ * with several names, because it also belongs to other folders, such as a package store.
  */
 export function shareFolders(paths: readonly string[], { gid }: UserSpec, closed: readonly string[] = []): void {
   const isClosed = identify(closed);
@@ -27,14 +27,14 @@ export function shareFolders(paths: readonly string[], { gid }: UserSpec, closed
       if (stat.gid !== gid) fchownSync(fd, stat.uid, gid);
       const isExecutable = stat.isDirectory() || (stat.mode & 0o100) !== 0;
       const wanted = stat.mode | (isExecutable ? 0o070 : 0o060) | (stat.isDirectory() ? 0o2000 : 0);
-      // A change of the group clears the set-group-id bit.
+      // Changing the group clears the set-group-id bit, so the mode is set again.
       if (wanted !== stat.mode || stat.gid !== gid) fchmodSync(fd, wanted & 0o7777);
       return undefined;
     });
   }
 }
 
-/** Closes folders again that `shareFolders` opened. Files that still belong to the agent's user stay open to it. */
+/** Closes folders that `shareFolders` opened. Files that still belong to the agent's user stay open to it. */
 export function closeFolders(paths: readonly string[], { gid }: UserSpec): void {
   const [uid, own] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   for (const path of paths) {
@@ -46,7 +46,7 @@ export function closeFolders(paths: readonly string[], { gid }: UserSpec): void 
   }
 }
 
-/** By device and number: a path may lead elsewhere by the time it is visited. */
+/** Identifies files by device and inode, because a path may lead elsewhere by the time it is visited. */
 function identify(paths: readonly string[]): (stat: Stats) => boolean {
   const known = new Set(paths.flatMap((path) => describe(statSync(path, { throwIfNoEntry: false }))));
   return (stat) => describe(stat).some((each) => known.has(each));
@@ -56,7 +56,7 @@ function describe(stat: Stats | undefined): string[] {
   return stat === undefined ? [] : [`${stat.dev}/${stat.ino}`];
 }
 
-/** Lets the agent's user read a folder of the operator. Folders that it may write are shared afterwards. */
+/** Lets the agent's user read a folder of the operator. The caller shares writable folders afterwards. */
 export function showFolder(path: string, { gid }: UserSpec): void {
   walk(path, (fd, stat) => {
     if (stat.isFile() && stat.nlink > 1) return;
@@ -67,13 +67,13 @@ export function showFolder(path: string, { gid }: UserSpec): void {
 }
 
 /**
- * After a session: what it wrote is the operator's again. Without root the files keep their owner, and the operator's
- * group gets the rights to read, change and remove them, also those that the session took away. Returns the reason if
- * that failed.
+ * Returns what a session wrote to the operator. Without root the files keep their owner, and the operator's group gets
+ * the rights to read, change and remove them, including those that the session took away. Returns the reason if that
+ * failed.
  */
 export async function reclaimFolders(paths: readonly string[], user: UserSpec): Promise<string | undefined> {
   if (!isRoot()) {
-    // chmod fails for files of the operator, which need no change.
+    // chmod fails for the operator's own files, which need no change.
     const ran = await runAs(user, ['sh', '-c', 'chmod -R g+rwX -- "$@" 2>/dev/null; true', 'sh', ...paths]);
     return ran.ok ? undefined : ran.reason;
   }
@@ -91,8 +91,8 @@ export async function reclaimFolders(paths: readonly string[], user: UserSpec): 
 }
 
 /**
- * Visits a folder and all below it, by descriptors: a session that swaps a folder for a link while root walks through
- * it must not lead root out of the folder. What cannot be opened is left out.
+ * Visits a folder and everything below it by descriptors: if a session replaces a folder by a link while root walks
+ * through it, root must not leave the folder. Files that cannot be opened are skipped.
  */
 function walk(
   path: string,

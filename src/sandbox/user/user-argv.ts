@@ -6,16 +6,19 @@ export interface UserRequest {
   readonly user: UserSpec;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A path is a network namespace, such as `/proc/PID/fd/N`. Only root can enter one. */
+  /** A path names a network namespace, such as `/proc/PID/fd/N`. Only root can enter one. */
   readonly network: 'host' | 'none' | { readonly path: string };
-  /** Files of control groups that the program joins before it becomes the other user. Empty: memory is limited for each process. */
+  /**
+   * Files of control groups that the program joins before it becomes the other user. If empty, memory is limited per
+   * process.
+   */
   readonly procs?: readonly string[];
   readonly asRoot?: boolean;
 }
 
 /**
- * The program as another user of this machine, who cannot become root again. The limit of processes counts all
- * processes of that user. sudo sets HOME, PATH and the like anew, so these are set again inside.
+ * Runs the program as another user of this machine, who cannot become root again. The process limit counts all
+ * processes of that user. sudo resets HOME, PATH and the like, so they are set again inside.
  */
 export function userArgv({
   spec,
@@ -27,7 +30,7 @@ export function userArgv({
   asRoot = isRoot(),
 }: UserRequest): readonly [string, ...string[]] {
   const { processes, disk_bytes, memory_bytes } = spec.limits;
-  // Clients run commands with SHELL, and that of the user allows nothing.
+  // Clients run commands with SHELL, and the user's login shell allows none.
   const all: Readonly<Record<string, string | undefined>> = { SHELL: '/bin/sh', ...env };
   const names = Object.keys(all).filter((name) => all[name] !== undefined && /^[A-Za-z_]\w*$/.test(name));
   const set = asRoot ? [] : names.filter((name) => SET_BY_SUDO.test(name)).map((name) => `${name}=${all[name]}`);
@@ -55,6 +58,6 @@ function networkWords(network: UserRequest['network']): readonly string[] {
 
 const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 126; shift; done; shift; exec "$@"';
 
-/** None of them is a secret: they become arguments. */
+/** Variables that sudo sets. None is a secret: their values become arguments. */
 const SET_BY_SUDO =
   /^(?:HOME|PATH|USER|LOGNAME|SHELL|MAIL|TERM|LANG|LC_\w+|LD_\w+|SUDO_\w+|TMPDIR|PWD|PYTHON\w+|PERL\w+|BASH_ENV|ENV|NODE_OPTIONS)$/;

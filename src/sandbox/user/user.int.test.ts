@@ -17,9 +17,9 @@ const isRoot = process.getuid?.() === 0;
 describe.skipIf(!isRoot)(
   `a session as another user${isRoot ? '' : ' (NOT RUN: only root can become another user)'}`,
   () => {
-    // No user of the machine has this id.
+    // An id that no user of the machine has.
     const user = { name: 'baton-agent', uid: 64_000 + (process.pid % 1000), gid: 63_000 };
-    // The temporary folder of the tests is closed to others.
+    // Other users cannot read the tests' temporary folder.
     const folder = `/tmp/baton-user-test-${process.pid}`;
     const at = (path: string): string => join(folder, path);
     const run = async (script: string, env: Record<string, string> = {}) =>
@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)(
       expect(commandOf('', { TOKEN: 'value' }).join(' ')).not.toContain('value');
     });
 
-    it('gives back what it wrote, and nothing else through a link', async () => {
+    it('returns what it wrote to the operator, and nothing else through a link', async () => {
       writeFileSync(at('main/of-agent'), '');
       execFileSync('chown', [String(user.uid), at('main/of-agent')]);
       await run(`cd ${at('worktree')}; ln -s ${at('main')} out; mkfifo pipe; touch last`);
@@ -76,7 +76,7 @@ describe.skipIf(!isRoot)(
       expect(statSync(at('main/of-agent')).uid).toBe(user.uid);
     });
 
-    it('says what it cannot reach', async () => {
+    it('reports what it cannot reach', async () => {
       mkdirSync(at('home/project'), { recursive: true, mode: 0o700 });
       const needs = {
         read: [at('home/project/x')],

@@ -4,12 +4,12 @@ import { event, type Event, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { findFleet, findHost, type FleetState, listHosts } from './fleet.ts';
 
-/** What a host says about itself. */
+/** A host's description of itself. */
 interface HostTerms {
   readonly host: string;
-  /** The fingerprint of its key. */
+  /** The fingerprint of the host's key. */
   readonly key: string;
-  /** The key as `KeyAdded` has it. */
+  /** The key in the form of `KeyAdded`. */
   readonly publicKey: string;
   readonly labels: readonly string[];
   readonly agents: number;
@@ -20,7 +20,7 @@ export interface FoundFleet extends HostTerms {
   readonly remote: string | null;
 }
 
-/** By the first daemon on PostgreSQL, once. The ledger trusts its key already. */
+/** Founds the fleet. The first daemon on PostgreSQL does so once; the ledger trusts its key already. */
 export function decideFoundFleet(state: FleetState, command: FoundFleet): Outcome<null> {
   const { host, rootCommit: root_commit, remote } = command;
   const fleet = findFleet(state);
@@ -39,7 +39,7 @@ export interface AdmitHost extends HostTerms {
   readonly by: string;
 }
 
-/** Lets a host in. A host that is in with the same key gets its new labels and number of agents. */
+/** Admits a host. A host that was admitted with the same key gets its new labels and number of agents. */
 export function decideAdmitHost(state: FleetState, command: AdmitHost): Outcome<{ readonly isNew: boolean }> {
   const { host, key, publicKey, rootCommit, by } = command;
   const fleet = findFleet(state);

@@ -4,7 +4,7 @@ import { decided, type Outcome, refusal } from '../outcome.ts';
 import { refuseNoFleet, refuseUnknownHost } from './admit-host.ts';
 import { findFleet, findHost, type FleetState, listHosts } from './fleet.ts';
 
-/** The database granted the caretaker's lease. Terms only grow; the same host can get a new one. */
+/** Records that the database granted the caretaker's lease. Terms only grow; the same host can get a new one. */
 export function decideChangeCaretaker(state: FleetState, { host, term }: Events['CaretakerChanged']): Outcome<null> {
   const fleet = findFleet(state);
   if (fleet === undefined) return refuseNoFleet();
@@ -15,13 +15,16 @@ export function decideChangeCaretaker(state: FleetState, { host, term }: Events[
   return decided([event('CaretakerChanged', { host, term })], null);
 }
 
-/** A draining host hands its role over, unless all hosts drain: sessions under way end normally, and a caretaker must check and merge their work. */
+/**
+ * Reports whether a host may become caretaker. A draining host may not, unless all hosts drain: running sessions end
+ * normally, and a caretaker must check and merge their work.
+ */
 export function mayCare(state: FleetState, name: string): boolean {
   const host = findHost(state, name);
   return host !== undefined && (!host.draining || listHosts(state).every(({ draining }) => draining));
 }
 
-/** The only place that checks the term of a caretaker: outcomes of an older term change nothing. */
+/** The only check of a caretaker's term: outcomes of an older term change nothing. */
 export function findStaleTerm(state: FleetState, caller: Caller): ReturnType<typeof refusal> | undefined {
   const term = caller.kind === 'system' ? caller.term : undefined;
   const current = findFleet(state)?.caretaker?.term ?? 0;

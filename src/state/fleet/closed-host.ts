@@ -2,7 +2,10 @@ import type { CommandKind } from '../../protocol/command-access.ts';
 import { refusal } from '../outcome.ts';
 import { type FleetState, findFleet, findHost } from './fleet.ts';
 
-/** Why the host that decides may not: it was removed, or it drains and the command would begin new work there. */
+/**
+ * Why the deciding host must not decide the command: it was removed, or it drains and the command would begin new work
+ * there.
+ */
 export function findClosedHost(
   state: FleetState,
   kind: CommandKind,

@@ -1,11 +1,11 @@
 import type { EventType } from '../event.ts';
 
-/** The level from which on a type of entry may be written; every type that is not listed: 1. */
+/** The level from which a type of entry may be written; 1 for every type that is not listed. */
 export type EntryLevels = { readonly [T in EventType]?: number };
 
 /**
- * A new type of entry is added here with the next `LEDGER_LEVEL`. In a fleet it is written once every live host can read it: until then
- * the ledger's level is lower, and the commands that would write it wait.
+ * A new type of entry is added here with the next `LEDGER_LEVEL`. A fleet writes it once every live host can read it:
+ * until then the ledger's level is lower, and the commands that would write it wait.
  */
 export const ENTRY_LEVELS: EntryLevels = {
   DecisionAnswered: 2,

@@ -32,14 +32,14 @@ describe('the first daemon on PostgreSQL', () => {
 });
 
 describe('a host that asks to join', () => {
-  it('is let in with its key', () => {
+  it('is admitted with its key', () => {
     const { answer } = given(alone)
       .when(fleet.admit('beta'), operator)
       .then([event('KeyAdded', { key: fleet.keyOf('beta') }), fleet.hostJoined('beta')]);
     expect(answer).toEqual({ isNew: true });
   });
 
-  it('changes only its labels and its number of agents if it is in already', () => {
+  it('changes only its labels and its number of agents if it was admitted before', () => {
     const again = given(two).when(fleet.admit('beta', { labels: ['gpu'], agents: 9 }), operator);
     again.thenTypes(['HostJoined']);
     const { state } = given([...two, [fleet.drain('beta'), operator], [fleet.admit('beta', { agents: 9 }), operator]]);
@@ -104,7 +104,7 @@ describe('a host that leaves', () => {
       .thenRefused('last-host');
   });
 
-  it('decides nothing any more', () => {
+  it('decides nothing any more after it was removed', () => {
     const { state } = given([...two, [fleet.remove('beta'), operator]]);
     const refused = { ok: false, refusal: { code: 'host-removed' } };
     expect(decide(state, create('A'), operator, OPEN, 'beta')).toMatchObject(refused);
@@ -131,7 +131,7 @@ describe('a host that leaves', () => {
 describe('the caretaker', () => {
   const cared: readonly Step[] = [...two, [fleet.care('alpha', 3), system]];
 
-  it('changes with a larger term only, also if it stays the same host', () => {
+  it('changes only with a larger term, even for the same host', () => {
     given(two)
       .when(fleet.care('alpha', 1), system)
       .then([event('CaretakerChanged', { host: 'alpha', term: 1 })]);
@@ -152,7 +152,7 @@ describe('the caretaker', () => {
     after.when(expire, fleet.caretaker(3)).thenTypes(['ClaimExpired']);
   });
 
-  it('of a term that is not on record yet may report: its lease is newer', () => {
+  it('may report under a term that is not recorded yet, because its lease is newer', () => {
     const after = given([...cared, [create('A'), operator], [claim('A'), worker]]);
     after
       .when({ kind: 'expire-claim', command: { id: 'A', epoch: 1 } }, fleet.caretaker(4))
@@ -161,7 +161,7 @@ describe('the caretaker', () => {
 });
 
 describe('the runbook in force', () => {
-  it('is adopted with the same entries on whichever host, and all decide by it', () => {
+  it('is adopted with the same entries on every host, and all decide by it', () => {
     const { state } = given(two);
     const [here, there] = ['alpha', 'beta'].map((host) =>
       decide(state, flow.adopt('1'.repeat(64)), operator, OPEN, host),
@@ -191,7 +191,7 @@ describe('the level of the ledger', () => {
 });
 
 describe('the work of a task', () => {
-  /** A session on alpha that has a worktree. */
+  /** A session on alpha with a worktree. */
   const begun: readonly Step[] = [
     ...two,
     [create('A'), operator],
@@ -216,27 +216,27 @@ describe('the work of a task', () => {
     return findOutOfReach(state, task('A'), host);
   }
 
-  it('is in reach everywhere as long as there is none', () => {
+  it('is available everywhere while there is none', () => {
     expect(reach([...two, [create('A'), operator]])).toBeUndefined();
   });
 
-  it('is in reach everywhere if the branch has nothing but a name', () => {
+  it('is available everywhere if the branch has only a name', () => {
     expect(reach([...begun.slice(0, -1), over])).toBeUndefined();
   });
 
-  it('is in reach of its own host, and of another one once it was pushed', () => {
+  it('is available on its own host, and on another one once it was pushed', () => {
     expect(reach([...begun, over], 'alpha')).toBeUndefined();
     expect(reach([...begun, over])).toEqual({ host: 'alpha', reason: 'nothing of the last session was pushed yet' });
     expect(reach([...begun, [fleet.pushed('alpha'), system], over])).toBeUndefined();
   });
 
-  it('stays where it is while its last push failed', () => {
+  it('stays on its host while its last push failed', () => {
     const failed: readonly Step[] = [...begun, [fleet.pushed('alpha'), system], [fleet.pushFailed('alpha'), system]];
     expect(reach([...failed, over])).toEqual({ host: 'alpha', reason: 'the last push failed: no route to host' });
     expect(reach([...failed, over, [fleet.pushed('alpha', 1, 'b'.repeat(40)), system]])).toBeUndefined();
   });
 
-  it('goes on anywhere from the last successful push if its claim expired or its host was removed', () => {
+  it('continues on any host from the last successful push if its claim expired or its host was removed', () => {
     const pushed: readonly Step[] = [...begun, [fleet.pushed('alpha'), system], [fleet.pushFailed('alpha'), system]];
     expect(reach([...pushed, expired])).toBeUndefined();
     expect(given([...pushed, expired]).task('A').work?.pushed).toMatchObject({ sha: 'a'.repeat(40) });
@@ -257,7 +257,7 @@ describe('the work of a task', () => {
     expect(reach(old)).toMatchObject({ host: 'alpha' });
   });
 
-  it('is claimed elsewhere only if it is in reach, and the refusal names the host and the reason', () => {
+  it('is claimed on another host only if it is available there, and the refusal names the host and the reason', () => {
     const { state } = given([...begun, over]);
     expect(decide(state, claim('A', 's2'), worker, OPEN, 'beta')).toMatchObject({
       refusal: {

@@ -1,20 +1,23 @@
 import type { Events, RecordedEvent } from '../event.ts';
 
-/** The hosts of a project and what they agreed on. Both maps are empty on SQLite, where one host without a name does everything. */
+/**
+ * The hosts of a project and their agreements. Both maps are empty on SQLite, where one host without a name does
+ * everything.
+ */
 export interface FleetState {
-  /** By name. A removed host stays, because entries name it. */
+  /** Hosts by name. A removed host stays, because entries name it. */
   readonly hosts: Map<string, HostRecord>;
-  /** Under a single key. */
+  /** The fleet, under a single key. */
   readonly fleet: Map<string, FleetRecord>;
 }
 
 export interface HostRecord {
   readonly name: string;
-  /** The fingerprint of its key. */
+  /** The fingerprint of the host's key. */
   readonly key: string;
   readonly publicKey: string;
   readonly labels: readonly string[];
-  /** How many agents may run there at once. */
+  /** How many agents may run on the host at once. */
   readonly agents: number;
   readonly draining: boolean;
   readonly joinedAt: string;
@@ -26,21 +29,21 @@ export interface FleetRecord {
   readonly founder: string;
   readonly rootCommit: string | null;
   readonly remote: string | null;
-  /** Null before the first. */
+  /** Null before the first caretaker. */
   readonly caretaker: { readonly host: string; readonly term: number } | null;
   readonly level: number;
 }
 
 const FLEET = 'fleet';
 
-/** Undefined on SQLite. */
+/** Returns undefined on SQLite. */
 export function findFleet({ fleet }: Pick<FleetState, 'fleet'>): FleetRecord | undefined {
   return fleet.get(FLEET);
 }
 
 /**
- * The remote by which work travels, and whose main branch counts. Null on SQLite, and while the project never had a second host: then the
- * repository of its only host counts.
+ * The remote through which hosts share work, and whose main branch is authoritative. Null on SQLite, and while the
+ * project never had a second host: then its only host's repository is authoritative.
  */
 export function findSharedRemote({ fleet, hosts }: Pick<FleetState, 'fleet' | 'hosts'>): string | null {
   return hosts.size > 1 ? (findFleet({ fleet })?.remote ?? null) : null;
@@ -48,7 +51,7 @@ export function findSharedRemote({ fleet, hosts }: Pick<FleetState, 'fleet' | 'h
 
 export type Placed = { readonly host: string | null } | undefined;
 
-/** The host of a run, claim or pipeline; the founder if none is on record. Undefined on SQLite. */
+/** The host of a run, claim or pipeline; the founder if none is recorded. Undefined on SQLite. */
 export function hostOf(run: Placed, state: Pick<FleetState, 'fleet'>): string | undefined {
   return run?.host ?? findFleet(state)?.founder;
 }
@@ -93,7 +96,7 @@ export function evolveFleet(state: FleetState, { type, data, at }: RecordedEvent
   }
 }
 
-/** A host that joins again keeps the time of its first joining, unless it was removed. */
+/** A host that joins again keeps the time of its first join, unless it was removed. */
 function joined(before: HostRecord | undefined, data: Events['HostJoined'], at: string): HostRecord {
   const { host: name, key, public_key: publicKey, labels, agents } = data;
   const since = before?.removed === null ? before : undefined;

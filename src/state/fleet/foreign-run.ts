@@ -6,8 +6,8 @@ import type { State } from '../state.ts';
 import { effectOwner, type EffectOwner, ownerOf } from './owner.ts';
 
 /**
- * Refuses what a host reports about a run on another one: process ids mean nothing elsewhere, so only the run's own host says whether it
- * started, ended, got a message or needs a person's terminal.
+ * Refuses a host's report about another host's run: process ids mean nothing elsewhere, so only the run's own host
+ * reports that it started, ended, got a message or needs a user's terminal.
  */
 export function findForeignRun(
   state: State,
@@ -17,14 +17,14 @@ export function findForeignRun(
   here: string | undefined,
 ): ReturnType<typeof refusal> | undefined {
   if (here === undefined || caller.kind === 'session' || caller.kind === 'agent') return undefined;
-  // Each row names the fields of its own command: `decide` has parsed it.
+  // Each row names the fields of its own command, which `decide` has parsed.
   const owner = OWNERS[kind]?.(state, command as About, caller); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (owner === undefined || owner === 'caretaker' || owner.host === here) return undefined;
   const message = `this run is on host ${owner.host}, not on ${here}`;
   return refusal('other-host', message, `Only its own host can do this. Go there: ${owner.host}`);
 }
 
-/** The fields by which commands name a run or what a run is owed. */
+/** The fields by which commands name a run or an effect of a run. */
 interface About {
   readonly agentId: string;
   readonly command_id: string;
@@ -38,7 +38,7 @@ interface About {
 
 type FindOwner = (state: State, about: About, caller: Caller) => EffectOwner | undefined;
 
-/** The owner of what each command is about; undefined if nothing is owed any more. */
+/** The owner of each command's subject; undefined if no effect is owed any more. */
 const OWNERS: { readonly [K in CommandKind]?: FindOwner } = {
   'report-started': (state, { agentId }) => ownerOf(state.agents.get(agentId), state),
   'report-start-failed': (state, { agentId }) => ownerOf(state.agents.get(agentId), state),

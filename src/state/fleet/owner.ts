@@ -3,16 +3,16 @@ import type { BudgetScope } from '../runs/budget-scope.ts';
 import type { State } from '../state.ts';
 import { findHost, hostOf, type Placed } from './fleet.ts';
 
-/** The only host that acts for an effect, or the project's caretaker. */
+/** The only host that performs an effect, or the project's caretaker. */
 export type EffectOwner = { readonly host: string } | 'caretaker';
 
-/** The host that asks. */
+/** The asking host. */
 export interface Here {
   readonly host: string;
   readonly isCaretaker: boolean;
 }
 
-/** Whether this host performs an effect now. On SQLite (`here` is undefined) there is only one. */
+/** Reports whether this host performs an effect now. On SQLite (`here` is undefined) there is only one host. */
 export function isMine(effect: Effect, state: State, here: Here | undefined): boolean {
   if (here === undefined) return true;
   const owner = effectOwner(effect, state);
@@ -60,7 +60,7 @@ export function effectOwner(effect: Effect, state: State): EffectOwner {
   }
 }
 
-/** Timers of a run belong to its host, so that a host that is cut off cannot be judged by another one's clock. */
+/** Timers of a run belong to its host, so that another host's clock cannot judge a disconnected host. */
 function timerOwner(purpose: TimerPurpose, state: State): EffectOwner {
   switch (purpose.kind) {
     case 'handler':
@@ -84,13 +84,16 @@ function budgetOwner({ kind, id }: BudgetScope, state: State): EffectOwner {
   return kind === 'pipeline' ? ownerOf(state.pipelines.get(id), state) : 'caretaker';
 }
 
-/** The worktree is where the last session of the task worked. If that host was removed, nobody has it. */
+/** The host of the task's last session has its worktree. If that host was removed, no host has it. */
 function placeOwner(taskId: string, state: State): EffectOwner {
   const work = state.tasks.get(taskId)?.work ?? null;
   return ownerOf(work ?? { host: null }, state);
 }
 
-/** A run that the state has forgotten, or whose host was removed: nothing runs, and the caretaker records that. */
+/**
+ * The owner of a run. If the state has dropped the run, or its host was removed, nothing runs, and the caretaker
+ * records that.
+ */
 export function ownerOf(run: Placed, state: State): EffectOwner {
   const host = run === undefined ? undefined : hostOf(run, state);
   return host === undefined || findHost(state, host) === undefined ? 'caretaker' : { host };

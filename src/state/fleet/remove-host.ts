@@ -9,7 +9,7 @@ export interface RemoveHost {
   readonly by: string;
 }
 
-/** For a host that never returns. What ran there is recorded as lost: see `engine/fleet/removed-host.ts`. */
+/** Removes a host that never returns. What ran there is recorded as lost: see `engine/fleet/removed-host.ts`. */
 export function decideRemoveHost(state: FleetState, { host, reason, by }: RemoveHost): Outcome<null> {
   const known = findHost(state, host);
   if (known === undefined) return refuseUnknownHost(state, host);

@@ -10,7 +10,7 @@ export type ReportPush =
   | ({ readonly pushed: true } & Events['WorkPushed'])
   | ({ readonly pushed: false } & Events['WorkPushFailed']);
 
-/** Records what is new. A push of an earlier claim comes too late: the work has gone on without it. */
+/** Records a new outcome. A push of an earlier claim is too late: the work has continued without it. */
 export function decideReportPush(state: State, command: ReportPush): Outcome<null> {
   const { task_id, epoch, host, sha } = command;
   const task = state.tasks.get(task_id);

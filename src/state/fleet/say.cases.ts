@@ -3,7 +3,7 @@ import type { Command } from '../decide.ts';
 import { event, type Event } from '../event.ts';
 import type { AdmitHost, FoundFleet } from './admit-host.ts';
 
-/** Commands of hosts, said as briefly as tests can be read. */
+/** Short forms of hosts' commands for tests. */
 export const ROOT = '1'.repeat(40);
 export const REMOTE = 'git@example.org:demo.git';
 
@@ -47,7 +47,7 @@ export function pushFailed(host: string, epoch = 1, reason = 'no route to host',
   return { kind: 'report-push', command: { pushed: false, task_id: taskId, epoch, host, sha: null, reason } };
 }
 
-/** The entry of a host that is let in. */
+/** The entry of an admitted host. */
 export function hostJoined(host: string, by = 'operator:ann'): Event {
   const { publicKey, ...terms } = termsOf(host);
   return event('HostJoined', { ...terms, public_key: publicKey, by });

@@ -2,20 +2,21 @@ import type { State } from '../state.ts';
 import type { Task } from '../tasks/task.ts';
 import { findHost, hostOf } from './fleet.ts';
 
-/** Why a session on this host would not have the work of the sessions before it. */
+/** Why a session on this host would lack the work of the sessions before it. */
 export interface OutOfReach {
   readonly host: string;
   readonly reason: string;
 }
 
-/** Whether a session on this host would have the work of the sessions before it. */
+/** Reports whether a session on this host would have the work of the sessions before it. */
 export function mayWorkHere(state: State, task: Task, here: string | undefined): boolean {
   return findOutOfReach(state, task, here) === undefined;
 }
 
 /**
- * Undefined if the work is here or at the remote, or if there is none. A claim that expired goes on anywhere from what was pushed, and so
- * does the work of a removed host: its host cannot be waited for.
+ * Why the work is out of reach; undefined if it is on this host or at the remote, or if there is none. After a claim
+ * expired, or a host was removed, the task continues on any host from what was pushed, because waiting for the host is
+ * not possible.
  */
 export function findOutOfReach(state: State, task: Task, here: string | undefined): OutOfReach | undefined {
   if (here === undefined || task.flow.branch === null) return undefined;

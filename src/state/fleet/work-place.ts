@@ -1,13 +1,15 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { Event, Events, RecordedEvent } from '../event.ts';
 
-/** Where the work of a task is. */
+/** The location of a task's work. */
 export interface TaskWork {
-  /** The host of the last session that got a worktree. */
+  /** The host of the last session with a worktree. */
   readonly host: string;
-  /** Its claim; 0 as long as the branch has nothing but a name. */
+  /** The epoch of that session's claim; 0 while the branch is only named. */
   readonly epoch: number;
-  /** The newest work at the remote, of this session or an earlier one: the next session on another host starts from it. */
+  /**
+   * The newest work at the remote, of this session or an earlier one: the next session on another host starts from it.
+   */
   readonly pushed: PushedWork | null;
   /** Why the last push of this session failed; null after a successful one. */
   readonly failed: string | null;
@@ -15,7 +17,7 @@ export interface TaskWork {
 
 export type PushedWork = Pick<Events['WorkPushed'], 'epoch' | 'host' | 'sha' | 'wip'>;
 
-/** Null if no session of the task had a worktree in a fleet. */
+/** Returns null if no session of the task had a worktree in a fleet. */
 export function evolveTaskWork(
   { work, claim, phase }: WorkedTask,
   { type, data }: Pick<RecordedEvent, 'type' | 'data'> & Event,
@@ -24,7 +26,7 @@ export function evolveTaskWork(
     case 'BranchNamed':
       return claim === null || claim.host === null ? work : { host: claim.host, epoch: 0, pushed: null, failed: null };
     case 'SessionPrepared':
-      // A session that closes a merged task changes nothing.
+      // A session that closes a merged task does not change its work.
       if (claim === null || claim.host === null || phase === 'COMPLETED') return work;
       return { host: claim.host, epoch: data.epoch, pushed: work?.pushed ?? null, failed: null };
     case 'WorkPushed': {
@@ -38,7 +40,7 @@ export function evolveTaskWork(
   }
 }
 
-/** Whether the newest work of a task, and its worktree, are on another host. */
+/** Reports whether a task's newest work and its worktree are on another host. */
 export function isElsewhere({ work }: Pick<WorkedTask, 'work'>, here: { readonly host: string } | undefined): boolean {
   return here !== undefined && work !== null && work.host !== here.host;
 }

@@ -8,29 +8,32 @@ export interface MainBranchState {
   readonly sha: string;
   readonly at: string;
   /**
-   * A digest of the trusted upstream address, which may hold a credential: the one of the first observation, or one that a person approved.
-   * Null if there is none.
+   * A digest of the trusted upstream address, which may contain a credential: that of the first observation, or of a
+   * person's approval. Null if there is none.
    */
   readonly upstream: string | null;
-  /** The merge that Baton is moving the branch to, or has just moved it to. */
+  /** The merge to which Baton is moving the branch, or has just moved it. */
   readonly prepared: { readonly mergeId: string; readonly sha: string } | null;
   /** The last accepted position while newer commits wait for a person; null if all commits are accepted. */
   readonly trusted: TrustedPosition | null;
   readonly decisionId: string | null;
-  /** The newest command that ran code of a branch without a sandbox and has ended; null if none has since the first observation. */
+  /**
+   * The newest ended command that ran code of a branch without a sandbox; null if none has ended since the first
+   * observation.
+   */
   readonly lastCommand: EndedCommand | null;
 }
 
 export interface TrustedPosition {
   readonly branch: string;
   readonly sha: string;
-  /** The upstream that a person's approval makes trusted; missing if it is the same as before. */
+  /** The upstream that a person's approval makes trusted; absent if it is unchanged. */
   readonly upstream?: string | null;
 }
 
 export type MainMoved = WorkflowEvents['MainMoved'];
 
-/** A map so that changes can be rolled back; a project has one main branch. */
+/** A map, so that changes can be rolled back; a project has only one main branch. */
 export type MainBranches = Map<string, MainBranchState>;
 const MAIN_KEY = 'main';
 
@@ -42,25 +45,28 @@ function setMain({ main }: { readonly main: MainBranches }, position: MainBranch
   main.set(MAIN_KEY, position);
 }
 
-/** The last accepted position of the main branch. Without `sha`: the current one. */
+/** The last accepted position of the main branch. Without `sha`, it is the current position. */
 export interface AcceptedMain {
   readonly branch: string;
   readonly sha?: string;
 }
 
-/** Undefined before the first observation. While newer commits wait for a person, the last accepted position. */
+/** Returns the last accepted position while newer commits wait for a person; undefined before the first observation. */
 export function acceptedMain(state: { readonly main: MainBranches }): AcceptedMain | undefined {
   const main = findMain(state);
   if (main === undefined) return undefined;
   return main.trusted === null ? { branch: main.branch } : { branch: main.trusted.branch, sha: main.trusted.sha };
 }
 
-/** Merges wait while this is true. */
+/** Reports whether the main branch has commits that no person accepted; merges wait meanwhile. */
 export function isMainUnaccepted(state: { readonly main: MainBranches }): boolean {
   return (findMain(state)?.trusted ?? null) !== null;
 }
 
-/** History was rewritten, or an unsandboxed session could have made the move and the upstream lacks the commits. */
+/**
+ * Reports whether a person must approve the move: history was rewritten, or an unsandboxed session could have made the
+ * move and the upstream lacks the commits.
+ */
 function needsApproval({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
   if (old === null) return false;
   return !fast_forward || (sessions.length > 0 && on_upstream !== true);
@@ -84,12 +90,13 @@ function evolveMainMoved(
   { data, at }: EventOf<'MainMoved'> & Pick<RecordedEvent, 'at'>,
 ): MainBranchState {
   const { branch } = data;
-  // An agent can change the address of the remote: after the first observation only a person's approval makes another upstream trusted.
+  // An agent can change the remote's address, so after the first observation only a person's approval makes another
+  // upstream trusted.
   const upstream = before === undefined || data.old === null ? data.upstream : before.upstream;
   const position = { branch, sha: data.new, at, upstream };
   if (before === undefined) return { ...position, prepared: null, trusted: null, decisionId: null, lastCommand: null };
   const { trusted, decisionId, lastCommand } = before;
-  // The branch has moved on from Baton's merge: the merge is settled.
+  // If the branch has moved on from Baton's merge, the merge is settled.
   const prepared = data.old === before.prepared?.sha ? null : before.prepared;
   if (trusted?.branch === branch && trusted.sha === data.new)
     return { ...position, prepared, trusted: null, decisionId, lastCommand };
@@ -114,7 +121,7 @@ function updateMain(main: MainBranchState, recorded: RecordedEvent): MainBranchS
       return recorded.data.branch === undefined ? main : { ...main, decisionId: recorded.data.decision_id };
     case 'DecisionResolved': {
       if (recorded.data.decision_id !== main.decisionId) return main;
-      // Denied: merges wait until the branch is back where it was.
+      // After a denial, merges wait until the branch is back at its former position.
       if (recorded.data.action !== 'approve') return { ...main, decisionId: null };
       const { upstream = main.upstream } = main.trusted ?? {};
       return { ...main, decisionId: null, trusted: null, upstream };
@@ -130,7 +137,10 @@ interface EndedCommand extends SuspectSession {
   readonly at: string;
 }
 
-/** The command of an effect that runs code of a branch: checks, gates, steps. Without a sandbox it could move a branch, like a session. */
+/**
+ * The command of an effect that runs a branch's code: a check, gate or step. Without a sandbox it could move a branch,
+ * like a session.
+ */
 export function findCommand(effect: Effect): SuspectSession | undefined {
   const { type, data } = effect;
   switch (type) {
@@ -161,17 +171,17 @@ function findEndedCommand({ type, data, at }: RecordedEvent, settled: readonly E
   return ended && { ...ended, at };
 }
 
-/** Their entries say in which sandbox the command ran. */
+/** Entries that record in which sandbox the command ran. */
 const CHECKED_ENDS: ReadonlySet<string> = new Set(['CommandFinished', 'ChecksFinished', 'MergeFinished']);
 
-/** A cancelled start has no session yet, but the setup of its workspace may have run. */
+/** The setup of a cancelled start. It has no session yet, but the setup of its workspace may have run. */
 function findSetupCommand(agentId: string): SuspectSession {
   return { id: agentId, name: 'setup of a workspace', task_id: null };
 }
 
 /** A session or command that could have moved the main branch. */
 export interface SuspectSession {
-  /** Of the agent run, of the client's session, or of the command. */
+  /** The id of the agent run, the client's session, or the command. */
   readonly id: string;
   readonly name: string;
   readonly task_id: string | null;

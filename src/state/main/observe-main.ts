@@ -11,18 +11,21 @@ export interface ObserveMain {
   readonly branch: string;
   readonly sha: string;
   readonly upstream: string | null;
-  /** The runbook names the main branch. Otherwise the repository does, and anyone who can write to it can change that. */
+  /**
+   * Whether the runbook names the main branch. Otherwise the repository does, which any session that can write to it
+   * can change.
+   */
   readonly isConfigured: boolean;
-  /** When the branch was last seen at the recorded position. */
+  /** When the branch was last observed at the recorded position. */
   readonly seenAt: string;
-  /** The agents and commands whose processes are known to run in a sandbox, although the state has no record of that yet. */
+  /** The agents and commands that are known to run in a sandbox although the state has no record of it yet. */
   readonly isolated?: readonly string[];
-  /** Null if there was nothing to compare with. */
+  /** Null if there was no earlier position to compare with. */
   readonly move: ObservedMove | null;
 }
 
 export interface ObservedMove {
-  /** The recorded position, or the merge commit that Baton has moved the branch to since. */
+  /** The recorded position, or the merge commit to which Baton has moved the branch since. */
   readonly old: string;
   readonly fastForward: boolean;
   readonly commits: number;
@@ -34,7 +37,10 @@ export interface ObservedMove {
 
 export type ObserveResult = 'known' | 'recorded' | 'stale';
 
-/** Records a position that Baton did not make. `stale`: measured from an outdated one; the caller measures again. */
+/**
+ * Records a position that Baton did not make. `stale`: measured from an outdated position, so the caller measures
+ * again.
+ */
 export function decideObserveMain(state: State, seen: ObserveMain): Outcome<ObserveResult> {
   const { branch, sha, upstream, move } = seen;
   const main = findMain(state);
@@ -51,7 +57,7 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
     new: sha,
     fast_forward: move.fastForward && !isRenamed,
     commits: move.commits,
-    // An upstream that was replaced meanwhile proves nothing.
+    // A comparison with an upstream that was replaced meanwhile proves nothing.
     on_upstream: move.onUpstream === true && upstream !== main.upstream ? false : move.onUpstream,
     upstream,
     authors: move.authors,
@@ -67,8 +73,8 @@ function firstObservation({ branch, sha, upstream }: ObserveMain) {
 }
 
 /**
- * The sessions and commands without a sandbox that ran since a time: agents, clients that claim with a worker token, and commands that run
- * code of a branch. A person who holds a claim does not count.
+ * The sessions and commands that ran without a sandbox since a time: agents, clients that claim with a worker token,
+ * and commands that run a branch's code. A person's claim does not count.
  */
 export function listSessionsSince(state: State, at: string, isolated: Ids = NONE): readonly SuspectSession[] {
   const runs = runsSince(state, at, isolated).map(({ id, plan, task }) => ({
@@ -83,7 +89,7 @@ export function listSessionsSince(state: State, at: string, isolated: Ids = NONE
 type Ids = ReadonlySet<string>;
 const NONE: Ids = new Set();
 
-/** Does not search the tasks while agents or commands run. */
+/** Like `listSessionsSince(…)` being empty, but does not search the tasks while agents or commands run. */
 export function hasNoSessionSince(
   state: State,
   at: string,
@@ -95,16 +101,19 @@ export function hasNoSessionSince(
   return !clients.hasAnySince(state, at);
 }
 
-/** The tasks that a client may hold, or may have held lately: a check before every claim must not search a hundred thousand tasks. */
+/**
+ * The tasks that a client may hold, or may have held lately. Cached, because a check before every claim must not search
+ * a hundred thousand tasks.
+ */
 export class ClientTasks {
-  /** Undefined before the first check, which searches all. */
+  /** Undefined before the first check, which searches all tasks. */
   #ids: Set<string> | undefined;
 
   note({ type, data }: RecordedEvent): void {
     if (type === 'TaskClaimed') this.#ids?.add(data.task_id);
   }
 
-  /** Whether a client has held a claim since a time, which is never earlier than that of the check before. */
+  /** Reports whether a client has held a claim since a time, which is never earlier than that of the previous check. */
   hasAnySince({ tasks }: State, at: string): boolean {
     this.#ids ??= new Set(tasks.keys());
     for (const id of this.#ids) {
@@ -121,14 +130,14 @@ function runsSince(state: State, at: string, isolated: Ids): readonly AgentRun[]
 }
 
 function isSuspect(state: State, run: AgentRun, at: string, isolated: Ids): boolean {
-  // The process may run already, and be recorded a moment later.
+  // The process may already run before its start is recorded.
   if (run.process === 'wanted' && !isHeldByBudget(state, run) && !isolated.has(run.id)) return true;
-  // Without a task it works in the main checkout, and its commits may be on the main branch.
+  // An agent without a task works in the main checkout, and its commits may be on the main branch.
   if (isIsolated(run.sandbox) && run.task !== null && run.wasOpen !== true) return false;
   return run.process === 'running' || (run.exit !== null && run.exit.at >= at);
 }
 
-/** Of the ended commands only the newest is recorded, which is enough. */
+/** Only the newest ended command is recorded, which suffices. */
 function commandsSince(state: State, at: string, isolated: Ids): readonly SuspectSession[] {
   const open = [...state.effects.values()]
     .map(findCommand)
@@ -140,7 +149,7 @@ function commandsSince(state: State, at: string, isolated: Ids): readonly Suspec
   return [...open, { id, name, task_id }];
 }
 
-/** The same as whether `clientsOf` finds any, without building lists. */
+/** Reports whether `clientsOf` would find any, without building lists. */
 function hasClient({ claim, endings }: Task, at: string): boolean {
   if (claim !== null && isClient(claim)) return true;
   return endings.some((ending) => ending.at >= at && isClient(ending));

@@ -34,7 +34,7 @@ it('finds a claim that came after a check had set the task aside', () => {
     [create('A'), operator],
     [claim('A', 's1'), worker],
   ]);
-  // Only entries bring a task back: without one the check does not look at it again.
+  // The check skips a task until an entry brings it back.
   expect(clients.hasAnySince(claimed.state, EARLY)).toBe(false);
   clients.note({ type: 'TaskClaimed', data: { task_id: 'A' } } as RecordedEvent); // oxlint-disable-line typescript/no-unsafe-type-assertion
   expect(clients.hasAnySince(claimed.state, EARLY)).toBe(true);

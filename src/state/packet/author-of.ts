@@ -3,7 +3,7 @@ import { excerptStart } from '../runs/excerpt.ts';
 import type { Claim, Task } from '../tasks/task.ts';
 import { oneLine } from './describe-message.ts';
 
-/** Who wrote an entry, for people: `ada (implementer)`, `operator:ann`, `Baton (ci)`. */
+/** The author of an entry, for people: `ada (implementer)`, `operator:ann`, `Baton (ci)`. */
 export function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
   if (!actor.startsWith('session:'))
     return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
@@ -14,7 +14,10 @@ export function authorOf(actor: string, { claim, lapsed, endings }: Task): strin
   return ended === undefined ? actor : nameHolder({ holder: ended.holder, role: null });
 }
 
-/** Callers choose the name of a holder, and outside of gates the role: what could pass for a person or for Baton is in quotes. */
+/**
+ * Names a holder. Callers choose this name, and outside of gates the role, so a name that could be mistaken for a
+ * person's or Baton's is quoted.
+ */
 export function nameHolder({ holder, role }: Pick<Claim, 'holder' | 'role'>): string {
   const name = quoteUnlessName(holder);
   return role === null ? name : `${name} (${quoteUnlessName(role)})`;

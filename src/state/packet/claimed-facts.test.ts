@@ -13,7 +13,7 @@ const HANDOFF = readFileSync('test/fixtures/handoff/implementer-agent-to-reviewe
 
 type Measured = Partial<Omit<Events['SessionMeasured'], 'task_id' | 'epoch' | 'session_id'>>;
 
-/** The session of an implementer in a workflow: what it says, what is measured, and how the checks end. */
+/** An implementer's session in a workflow: its reports, its measurement, and the results of the checks. */
 function played(
   measured: Measured = {},
   record = {},
@@ -49,7 +49,7 @@ function played(
 const fact = (account: SessionAccount, about: string): ClaimedFact | undefined =>
   listClaimedFacts(account).find((each) => each.about === about);
 
-describe('what a session said, beside what was measured', () => {
+describe("a session's reports beside the measurements", () => {
   it('agrees if it is the same', () => {
     const account = played();
     expect(fact(account, 'files')).toEqual({
@@ -85,7 +85,7 @@ describe('what a session said, beside what was measured', () => {
     expect(fact(account, about)).toMatchObject({ ...expected, differs: true });
   });
 
-  it('names a new dependency that was allowed, and says nothing about what is not there', () => {
+  it('names a new dependency that was allowed, and omits what neither has', () => {
     expect(fact(played({ new_dependencies: ['npm left-pad'] }), 'new dependencies')).toMatchObject({ differs: false });
     expect(fact(played(), 'new dependencies')).toBeUndefined();
     expect(fact(played(), 'rules of the mission')).toBeUndefined();

@@ -4,19 +4,19 @@ import type { EventOf } from '../event.ts';
 import { describeScalar } from './describe-message.ts';
 import type { SessionAccount } from './session-account.ts';
 
-/** What a session said about one thing, beside what Baton measured. */
+/** A session's report about one fact, beside Baton's measurement. */
 export interface ClaimedFact {
   readonly about: string;
-  /** Null: it said nothing. */
+  /** Null if the session reported nothing. */
   readonly said: string | null;
-  /** Null: Baton does not measure it, or has not yet. */
+  /** Null if Baton does not measure it, or has not yet. */
   readonly measured: string | null;
   readonly differs: boolean;
 }
 
 type Measured = EventOf<'SessionMeasured'>['data'];
 
-/** Only what was said or measured: an empty list if neither was. */
+/** Lists only facts that were reported or measured. */
 export function listClaimedFacts(account: SessionAccount): readonly ClaimedFact[] {
   const { measured } = account;
   const handoff = fieldsOfHandoff(account);
@@ -41,7 +41,10 @@ function compareOutcome({ exit, result, end }: SessionAccount): readonly Claimed
   return [{ about: 'outcome', said: result.status, measured: end?.how ?? null, differs: false }];
 }
 
-/** The result lists the files of the session, else the record does. A long list of measured files is cut: then the numbers are compared. */
+/**
+ * Compares files. The result lists the session's files, or else the record does. A long list of measured files is cut,
+ * so the counts are compared instead.
+ */
 function compareFiles({ result, record, measured }: SessionAccount): readonly ClaimedFact[] {
   const said = result?.files_modified.map(({ path }) => path) ?? record?.files_changed;
   if (said === undefined && (measured === null || measured.file_count === 0)) return [];
@@ -73,7 +76,7 @@ function describeFiles(paths: readonly string[], count: number): string {
 
 const MOST_NAMED = 50;
 
-/** A list in a handoff counts by its length. */
+/** Compares counts. A list in a handoff counts by its length. */
 function compareCount(about: string, value: unknown, measured: number | undefined): readonly ClaimedFact[] {
   if (value === undefined) return [];
   const said = Array.isArray(value) ? String(value.length) : describeScalar(value);
@@ -87,7 +90,7 @@ function compareHead({ record, measured }: SessionAccount): readonly ClaimedFact
   return [{ about: 'commit', said, measured: real, differs: real !== null && said !== real }];
 }
 
-/** Baton's own checks of the commit stand beside what the session says that it ran. */
+/** Compares the session's report of its tests with Baton's own checks of the commit. */
 function compareTests({ record, evidence, checks }: SessionAccount, handoff: Fields): readonly ClaimedFact[] {
   const words = [
     ...(record?.tests_run ?? []),
@@ -107,10 +110,10 @@ function compareTests({ record, evidence, checks }: SessionAccount, handoff: Fie
 
 const COMPARED = ['files_modified', 'no_new_deps'];
 
-/** What no message speaks of. A broken rule of the mission is a difference from what was asked. */
+/** Measured facts that no message reports. A violation is a difference from the mission. */
 function measuredAlone({ new_dependencies, violations, broken }: Measured): readonly ClaimedFact[] {
   const added = joined(new_dependencies);
-  // The files and the dependencies are compared above. Baton wrote these texts, each with its kind in front.
+  // Files and dependencies are compared above. Baton wrote these texts, each starting with its kind.
   const rules = violations.filter((violation) => !COMPARED.some((kind) => violation.startsWith(`${kind}: `)));
   return [
     ...(added === null

@@ -4,15 +4,15 @@ import type { Events } from '../event.ts';
 import { PLACEHOLDER_URL } from '../workflow/gate-handoffs.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
-/** A handoff in lines `name: value`. The XML itself if a runbook defines its form. */
+/** Describes a handoff in lines `name: value`, or as XML if a runbook defines its form. */
 export function describeHandoff({ xml }: Pick<HandoffRef, 'xml'>): string {
   const parsed = parseHandoff(xml);
   return parsed.ok ? describeFields(handoffFields(parsed.value)) : xml;
 }
 
-/** The routing is in the statement's title, and the task's own number helps no reader. */
+/** Omitted, because the statement's title has the routing, and the task's own number helps no reader. */
 const ROUTING: ReadonlySet<string> = new Set(['kind', 'from', 'to', 'issue_number', 'timestamp']);
-/** Written first, since the end of a long text may be cut. */
+/** These fields come first, since the end of a long text may be cut. */
 const FIRST = ['error', 'summary', 'requirements', 'blocking_issues', 'failures', 'fixes_applied', 'data'];
 
 function handoffFields(message: HandoffMessage): readonly (readonly [string, unknown])[] {
@@ -22,12 +22,12 @@ function handoffFields(message: HandoffMessage): readonly (readonly [string, unk
   return fields.sort((a, b) => rank(a) - rank(b));
 }
 
-/** A task without a remote has addresses that lead nowhere. */
+/** Reports whether an address is a placeholder, as in a task without a remote. */
 function isPlaceholder(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith(PLACEHOLDER_URL);
 }
 
-/** Nested values are indented. Empty values are left out. */
+/** Describes fields. Nested values are indented; empty values are omitted. */
 export function describeFields(fields: readonly (readonly [string, unknown])[], indent = ''): string {
   return fields
     .flatMap(([name, value]) => {
@@ -50,7 +50,7 @@ export function describeScalar(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** An item of a list: its text, then its attributes in brackets. An element of free content has its name. */
+/** Describes an item of a list: its text, then its attributes in brackets. An element of free content has its name. */
 function describeItem(item: unknown, indent: string): string {
   if (typeof item !== 'object' || item === null) return describeValue(item, indent);
   const { text, name, content, attributes, ...others } = item as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -65,7 +65,10 @@ function describeItem(item: unknown, indent: string): string {
     .join(' ');
 }
 
-/** In the order of the ledger's bytes: a daemon folds a record as it was sent, a later one as it is stored, and the states must be equal. */
+/**
+ * Describes a record in the order of the ledger's bytes: a running daemon folds a record as it was sent, a later one as
+ * it is stored, and both states must be equal.
+ */
 export function describeRecord(record: ThoughtRecord): string {
   const { task_id: _, summary, blockers, notes, status, ...others } = record;
   const blocking = blockers.map((blocker) => JSON.stringify(blocker, sortFields));
@@ -89,7 +92,7 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** File names come from agents, so they are quoted. */
+/** Describes a note. File names come from agents, so they are quoted. */
 export function describeNote({ text, path, line, head }: Omit<Events['NoteAdded'], 'task_id'>): string {
   if (path === undefined) return text;
   const at = head === undefined ? '' : ` at commit ${head}`;

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../event.ts';
 import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
 import { describeResult } from './describe-session.ts';
 
-/** What a session reported in an entry, in words; undefined if it reported nothing. */
+/** Describes a session's report in an entry; undefined if the entry reports nothing. */
 export function describeSaid({
   type,
   data,

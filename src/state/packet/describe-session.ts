@@ -31,7 +31,7 @@ export function describeResult({ status, log, issues = [], files_modified, compl
   ];
 }
 
-/** Numbers that an agent reports are claims: they stand beside what Baton measured. */
+/** Describes measurements. Numbers that an agent reports are claims, shown beside Baton's measurement. */
 export function describeMeasured(
   { session_id, head, commits, file_count, files, new_dependencies, violations }: EventOf<'SessionMeasured'>['data'],
   { source, task }: SessionCircumstances,

@@ -3,7 +3,7 @@ import type { Task } from '../tasks/task.ts';
 import { buildPacket, type PacketSource } from './packet.ts';
 import type { SectionName, Statement } from './statement.ts';
 
-/** The parts of the packet that a person needs for a question of each kind, the most telling first. */
+/** The sections of the packet that a person needs for each kind of question, the most useful first. */
 const EVIDENCE: Readonly<Record<DecisionSource, readonly SectionName[]>> = {
   stop: ['question', 'check', 'progress', 'ending', 'people'],
   idle: ['question', 'progress', 'check', 'ending', 'people'],
@@ -24,7 +24,7 @@ export interface DecisionEvidence {
   readonly items: readonly Statement[];
 }
 
-/** What a person needs to judge a question about a task; undefined if the question is not about a task. */
+/** Selects what a person needs to answer a question about a task; undefined for other questions. */
 export function findEvidence(
   source: PacketSource,
   decision: Decision,
@@ -47,16 +47,22 @@ export function findEvidence(
 }
 
 const MOST_OF_A_SECTION = 2;
-/** The newest of these replaces those before it. */
+/** Sections of which only the newest statement counts. */
 const MOST: Partial<Readonly<Record<SectionName, number>>> = { record: 1, finding: 1 };
 
-/** The answer to this very question is no evidence for it, and a text that the question quotes is not repeated. Some titles tell nothing without a text. */
+/**
+ * Reports whether a statement repeats the question: its own answer is no evidence, and a text that the question quotes
+ * is not repeated. Some titles need a text.
+ */
 function isRepeated(decision: Decision, { ref, section, text }: Statement): boolean {
   if (text === '') return section === 'people' || section === 'measured';
   return ref === decision.id || decision.context.includes(text);
 }
 
-/** A check that failed tells nothing about the commits that were recorded after it, and a finding nothing after the approval. */
+/**
+ * Reports whether a statement is outdated: a failed check says nothing about later commits, and a finding nothing after
+ * the approval.
+ */
 function isOutdated({ approval }: Task['flow'], { section, seq }: Statement, recordedAt: number): boolean {
   return (section === 'check' && seq < recordedAt) || (section === 'finding' && approval !== null);
 }

@@ -29,7 +29,7 @@ describe('what an agent writes', () => {
     expect(outsideOf(play.state, play.id)).toContain(`, ${shown}: Task update\n`);
   });
 
-  it('stays inside of fences, and nothing of it becomes a heading', () => {
+  it('stays inside fences, and never becomes a heading', () => {
     const play = new WorkflowPlay({}, 'autonomous').turn('issue-manager').turn('prep');
     const caller = play.claim('implementer');
     const xml = flow.failure(true).replace('<type>', `<type>${FORGED} `);
@@ -72,7 +72,7 @@ describe('what an agent writes', () => {
     );
   });
 
-  it('shows that something in it is invisible, within the limit of tokens', () => {
+  it('shows that it contains invisible characters, within the token limit', () => {
     const hidden = '\u{e0041}\u{e0042}'.repeat(20_000);
     const state = emptyState();
     fold(state, 'operator:ann', created('A', `Add it${hidden}`, `Do it${'a\u202e'.repeat(3000)}`));
@@ -88,7 +88,7 @@ describe('what an agent writes', () => {
     expect(tokens).toBeLessThanOrEqual(2500);
   });
 
-  it('pushes no lesson of another task out of the memory, not even by repeating it', () => {
+  it('cannot displace a lesson of another task, even by repetition', () => {
     const state = emptyState();
     const ids = ['A', 'B', 'C', 'D'];
     fold(state, 'operator:ann', ...ids.map((id) => created(id)));
@@ -102,7 +102,7 @@ describe('what an agent writes', () => {
   });
 });
 
-/** The packet without what stands in fences. */
+/** The packet without the text inside fences. */
 function outsideOf(state: PacketSource, id: string, next: Parameters<typeof buildPacket>[2] = []): string {
   const { text } = renderPacket(buildPacket(state, state.tasks.get(id) ?? say.emptyTask, next), { tokens: 5000 });
   const outside: string[] = [];

@@ -2,24 +2,27 @@ import type { RecordedEvent } from '../event.ts';
 import { excerptStart } from '../runs/excerpt.ts';
 import type { Task } from '../tasks/task.ts';
 
-/** Something that a session learned and that helps other tasks, too. */
+/** A session's tip or warning that also helps other tasks. */
 export interface Lesson {
   readonly seq: number;
   readonly taskId: string;
   readonly text: string;
 }
 
-/** What the project learned, newest last: under `PROJECT` for all of it, and under the id of each epic. */
+/** The project's lessons, newest last: under `PROJECT` for the whole project, and under the id of each epic. */
 export type Memory = Map<string, readonly Lesson[]>;
 
 const PROJECT = '';
 
 const KEPT_LESSONS = 40;
-/** Of one task: a session with many tips does not push out what the others learned. */
+/** The limit per task, so that a session with many tips does not displace other sessions' lessons. */
 const KEPT_OF_A_TASK = 8;
 const KEPT_CHARACTERS = 400;
 
-/** Tips and warnings of results, and decisions in evidence, are kept; a lesson that is learned again moves to the end, and stays that of the first task. */
+/**
+ * Keeps tips and warnings of results, and decisions in evidence. A repeated lesson moves to the end, and stays
+ * attributed to the first task.
+ */
 export function evolveMemory(memory: Memory, tasks: ReadonlyMap<string, Task>, recorded: RecordedEvent): void {
   const found = lessonsIn(recorded);
   if (found === undefined || found.texts.length === 0) return;
@@ -58,7 +61,7 @@ function cutLine(text: string): string {
   return excerptStart(text.replaceAll(/\s+/g, ' ').trim(), KEPT_CHARACTERS);
 }
 
-/** Of the task's epic first, then of the project; newest first, each once. */
+/** Lessons of the task's epic first, then of the project; newest first, without duplicates. */
 export function lessonsFor(
   memory: ReadonlyMap<string, readonly Lesson[]>,
   { epicId }: Pick<Task, 'epicId'>,

@@ -34,7 +34,7 @@ describe('a context packet', () => {
     expect(tokens).toBeLessThanOrEqual(PACKET_TOKENS);
     expect(text).toMatch(/Not shown: entries \d+/);
     expect(text).toContain('entry_get');
-    // A fence is never left open: what comes after it would count as data.
+    // An open fence would turn the text after it into data.
     expect(openFence(text)).toBe('');
   });
 
@@ -46,7 +46,7 @@ describe('a context packet', () => {
       expect(text).toContain(`## ${title}\n\n- entry`);
   });
 
-  it('shows the end of the output of a failed check: the error stands there', () => {
+  it('shows the end of the output of a failed check, because the error is there', () => {
     const state = emptyState();
     const output = `${'ok 1 - it works\n'.repeat(200)}AssertionError: 1860000 is not 5400000`;
     const checked = { task_id: 'A', checks_id: 'c', name: 'test', head: say.SHA, exit_code: 1, output, log: null };
@@ -150,7 +150,7 @@ describe('a context packet', () => {
   });
 });
 
-/** The fence that is open at the end; empty if none is. */
+/** The fence that is open at the end; empty if there is none. */
 function openFence(text: string): string {
   let open = '';
   for (const line of text.split('\n')) {
@@ -162,7 +162,7 @@ function openFence(text: string): string {
   return open;
 }
 
-/** A task with every kind of statement, many times over. */
+/** A task with many statements of every kind. */
 function crowdedState(text: string, rounds = 60): State {
   const state = emptyState();
   fold(state, created('A', 'E001'), created('B', null), created('C', null));

@@ -5,10 +5,13 @@ import { describeHandoff, describeRecord } from './describe-message.ts';
 import { type Lesson, lessonsFor } from './memory.ts';
 import { KEPT_CHARACTERS, SECTION_NAMES, SECTIONS, type SectionName, type Statement } from './statement.ts';
 
-/** Everything that the next session or person on a task needs, newest first in each section. A pure function of the state. */
+/**
+ * Everything that the next session or person on a task needs, newest first in each section. A pure function of the
+ * state.
+ */
 export interface Packet {
   readonly task: Task;
-  /** The title of the task and its requirements, in their authors' words. */
+  /** The task's title and requirements, in their authors' words. */
   readonly goal: string;
   /** Open decisions about the task. */
   readonly open: readonly Decision[];
@@ -16,9 +19,9 @@ export interface Packet {
   readonly waitsFor: readonly Task[];
   readonly sections: readonly PacketSection[];
   readonly lessons: readonly Lesson[];
-  /** What can be claimed now in the project. */
+  /** Tasks of the project that can be claimed now. */
   readonly next: readonly Pick<Task, 'id' | 'title' | 'phase'>[];
-  /** The newest record of another task, if this one has none: it describes the work done last. */
+  /** The newest record of another task, if this one has none, because it describes the last work. */
   readonly before: Statement | null;
 }
 
@@ -37,7 +40,7 @@ export interface PacketSource {
 
 export function buildPacket(source: PacketSource, task: Task, next: Packet['next'] = []): Packet {
   const { tasks, decisions, statements, memory } = source;
-  // The issue is the goal, and is not repeated among the handoffs.
+  // The issue is the goal, so it is not repeated among the handoffs.
   const issue = task.flow.issue?.handoff_id;
   const said = (statements.get(task.id) ?? []).filter(({ ref }) => ref === undefined || ref !== issue).toReversed();
   const sections = SECTION_NAMES.map((name) => ({
@@ -62,7 +65,7 @@ function describeGoal({ title, description, flow: { issue } }: Task): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** Its blockers are left out: they are those of another task. */
+/** Finds the newest record of any task, without its blockers, which belong to another task. */
 function findNewestRecord({ tasks, statements }: PacketSource): Statement | null {
   let newest: { readonly seq: number; readonly task: Task } | undefined;
   for (const task of tasks.values()) {

@@ -10,23 +10,26 @@ export const PACKET_TOKENS = 2500;
 
 export interface RenderOptions {
   readonly tokens?: number;
-  /** In place of the title, the phase and the next role. */
+  /** Replaces the title, the phase and the next role. */
   readonly heading?: string;
-  /** Files to read. */
+  /** Files that the reader should read. */
   readonly references?: readonly string[];
   /** The prompt file, shown if there is room. */
   readonly prompt?: { readonly path: string; readonly text: string } | null;
-  /** Handoffs, records and decisions that the reader has already. */
+  /** Ids of handoffs, records and decisions that the reader already has. */
   readonly without?: ReadonlySet<string>;
 }
 
 export interface RenderedPacket {
   readonly text: string;
-  /** An upper bound of its tokens. */
+  /** An upper bound of the text's tokens. */
   readonly tokens: number;
 }
 
-/** The packet as Markdown within a number of tokens. Text of others is in fences that it cannot close; what does not fit is named by its entry. */
+/**
+ * Renders the packet as Markdown within a token limit. Text of others is in fences that it cannot close; omitted
+ * statements are named by their entry.
+ */
 export function renderPacket(packet: Packet, options: RenderOptions = {}): RenderedPacket {
   const { tokens = PACKET_TOKENS, without = new Set() } = options;
   const head = renderHead(packet, tokens, options.heading ?? describeTask(packet));
@@ -45,7 +48,10 @@ export function renderPacket(packet: Packet, options: RenderOptions = {}): Rende
 
 const FOOTER = 'Entries hold the rest: call entry_get with `seq`, or run `baton ledger show SEQ`.';
 
-/** Head and tail take at most this part of the tokens; the headings of sections, with the entries that are not shown, that part. */
+/**
+ * The maximum share of tokens for head and tail. The same share limits the headings of sections, which name the omitted
+ * entries.
+ */
 const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;
 
@@ -82,7 +88,7 @@ function renderOpen({ id, title, context }: Decision): string {
   return `- ${id.slice(0, 8)}: ${cutLine(title, 40)}\n\n${renderFence(cut(context, 60))}`;
 }
 
-/** As many lines of each list as fit into the room. */
+/** Chooses as many lines of each list as fit. */
 function chooseTail(packet: Packet, options: RenderOptions, room: number): string {
   for (const lines of [20, 6, 3, 1]) {
     const tail = renderTail(packet, options, lines);
@@ -100,7 +106,7 @@ function renderTail({ next, lessons, before }: Packet, { references = [] }: Rend
   const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
   return [
     before === null ? '' : `## Newest record of the project\n\n${renderItem(before, cut(before.text, 40 + 8 * most))}`,
-    // Lessons and titles of other tasks are data like every other text: one line each, inside a fence.
+    // Lessons and titles of other tasks are data like other text, so each is one line inside a fence.
     learned.length === 0 ? '' : `## Project memory\n\n${renderFence(learned.join('\n'))}`,
     actions.length === 0 ? '' : `## Next actions\n\n${renderFence(actions.join('\n'))}`,
     files.length === 0 ? '' : `## Read first\n\n${[...files, ...rest].join('\n')}`,
@@ -109,7 +115,10 @@ function renderTail({ next, lessons, before }: Packet, { references = [] }: Rend
     .join('\n\n');
 }
 
-/** The newest item of each section, the most urgent section first; then the second newest of each, and so on. */
+/**
+ * Ranks the newest item of each section first, the most urgent section first; then the second newest of each, and so
+ * on.
+ */
 function rankItems({ sections }: Packet, without: ReadonlySet<string>): readonly Statement[] {
   const lists = sections
     .toSorted((a, b) => SECTIONS[a.name].urgency - SECTIONS[b.name].urgency)
@@ -123,7 +132,7 @@ interface Shown {
   readonly text: string;
 }
 
-/** First every item gets a share, in its order, as long as there is room; what is left extends the items that were cut. */
+/** Gives every item a share, in order, while there is room; what remains extends the items that were cut. */
 function chooseItems(ranked: readonly Statement[], most: number): readonly Shown[] {
   let room = most;
   const share = Math.min(SHARE_TOKENS, Math.max(ITEM_TOKENS, most / 6));
@@ -148,10 +157,10 @@ function chooseItems(ranked: readonly Statement[], most: number): readonly Shown
   return shown;
 }
 
-/** A path that is cut leads nowhere: only an unusual one is longer. */
+/** A path is never cut, because a cut path is useless; only unusual paths are longer. */
 const PATH_TOKENS = 120;
 
-/** What the heading and the fence of an item take at most, without its text. */
+/** The maximum for an item's heading and fence, without its text. */
 const ITEM_TOKENS = 60;
 const SHARE_TOKENS = 200;
 
@@ -182,7 +191,7 @@ function withPrompt({ text, tokens }: RenderedPacket, { prompt }: RenderOptions,
   return bound <= most ? { text: longer, tokens: bound } : { text, tokens };
 }
 
-/** Of the output of a program the end counts. */
+/** Cuts an item. Of a program's output the end is kept. */
 function cutItem({ section, text, seq }: Statement, most: number): string {
   const isOutput = section === 'check';
   const kept = isOutput ? cutStartToTokens(text, most) : cutToTokens(text, most);
@@ -203,12 +212,15 @@ function cutLine(text: string, most: number): string {
   return kept === line ? line : `${kept.trimEnd()}…`;
 }
 
-/** A path of usual characters as it is, any other in quotes: a file can have a sentence as its name. */
+/** Renders a path of usual characters unchanged, and any other in quotes, because a file's name can be a sentence. */
 export function renderPath(path: string): string {
   return /^[\w./@+-]+$/.test(path) ? cutLine(path, PATH_TOKENS) : JSON.stringify(cutLine(path, PATH_TOKENS));
 }
 
-/** A fence that the text cannot close. Long runs of backticks are shortened: a fence that outbids them would cost more than the text. */
+/**
+ * Renders a fence that the text cannot close. Long runs of backticks are shortened, since a longer fence would cost
+ * more than the text.
+ */
 export function renderFence(text: string, language = 'text'): string {
   const tame = showInvisible(text).replaceAll(/`{9,}/g, '`'.repeat(8));
   const longest = Math.max(2, ...[...tame.matchAll(/`+/g)].map(([run]) => run.length));

@@ -6,7 +6,7 @@ import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { type EventOf, HOW_CLAIM_ENDED, type HowClaimEnded, type RecordedEvent } from '../event.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
-/** One session, as the entries of its task tell it. The newest message of a kind counts. */
+/** One session, as its task's entries describe it. The newest message of a kind counts. */
 export interface SessionAccount extends Pick<
   EventOf<'TaskClaimed'>['data'],
   'epoch' | 'holder' | 'principal' | 'role'
@@ -22,13 +22,13 @@ export interface SessionAccount extends Pick<
   readonly handoff: HandoffRef | null;
   readonly exit: AgentSessionCompleted | null;
   readonly evidence: EventOf<'EvidenceRecorded'>['data'] | null;
-  /** Null before the end of the session, and for a claim by hand. */
+  /** Null before the session's end, and for a claim by hand. */
   readonly measured: EventOf<'SessionMeasured'>['data'] | null;
-  /** The checks of the commit that was measured. */
+  /** The checks of the measured commit. */
   readonly checks: readonly EventOf<'CheckFinished'>['data'][];
   readonly messages: readonly SentMessage[];
   readonly blocks: readonly BlockedStop[];
-  /** The entries in which it reported something, oldest first. */
+  /** The entries with the session's reports, oldest first. */
   readonly said: readonly RecordedEvent[];
 }
 
@@ -38,18 +38,18 @@ interface SentMessage {
   readonly at: string;
   readonly actor: string;
   readonly text: string;
-  /** Null while that is not known. */
+  /** Null while delivery is unknown. */
   readonly isDelivered: boolean | null;
 }
 
-/** A stop that was blocked, and what the session owed then. */
+/** A blocked stop, and the messages that the session owed at that time. */
 interface BlockedStop {
   readonly seq: number;
   readonly at: string;
   readonly owed: readonly Requirement[];
 }
 
-/** The sessions in the entries of one task, oldest first. Entries of agents count if the request for the agent is among them. */
+/** The sessions in one task's entries, oldest first. Entries of an agent count if its request is among them. */
 export function listAccounts(entries: readonly RecordedEvent[]): readonly SessionAccount[] {
   const open = new OpenAccounts();
   for (const entry of entries) open.add(entry);
@@ -72,7 +72,7 @@ class OpenAccounts {
     if (account !== undefined) this.accounts[index] = addTo(account, entry);
   }
 
-  /** The account that an entry belongs to: by its session, its epoch, its agent, the commit that was checked, or because it is the newest. */
+  /** Finds the account of an entry: by session, epoch, agent or checked commit; else the newest. */
   #find({ type, data }: RecordedEvent): number {
     if (type === 'CheckFinished') return this.accounts.findLastIndex(({ measured }) => measured?.head === data.head);
     if (type === 'AgentRequested')

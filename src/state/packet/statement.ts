@@ -1,6 +1,6 @@
 /**
- * The parts of a context packet, in the order in which they are shown. `kept`: how many statements of the part the state keeps per task, newest
- * first; the ledger has all of them. `urgency`: which part gets room first if not everything fits.
+ * The sections of a context packet, in the order of display. `kept`: how many statements of a section the state keeps
+ * per task, newest first; the ledger has all. `urgency`: which section gets room first if not everything fits.
  */
 export const SECTIONS = {
   record: { title: 'Thought records', kept: 6, urgency: 3 },
@@ -25,17 +25,17 @@ export interface Statement {
   readonly seq: number;
   readonly at: string;
   readonly section: SectionName;
-  /** For people: `ada (implementer)`, `operator:ann`, `Baton (ci)`. */
+  /** The author's name for people: `ada (implementer)`, `operator:ann`, `Baton (ci)`. */
   readonly author: string;
-  /** Baton's own words. */
+  /** The title, in Baton's own words. */
   readonly title: string;
   /** The author's words, which are data. Never longer than `KEPT_CHARACTERS`. */
   readonly text: string;
-  /** The handoff, record or decision, if the statement is one. */
+  /** The id of the handoff, record or decision, if the statement is one. */
   readonly ref?: string;
 }
 
-/** How much of a statement the state keeps; the entry has the rest. */
+/** How many characters of a statement the state keeps; the entry has the whole text. */
 export const KEPT_CHARACTERS = 2000;
 
 /** Per task, oldest first. */

@@ -13,7 +13,7 @@ import { describeMeasured, describeResult } from './describe-session.ts';
 import { report, reportEnd, type Report } from './report.ts';
 import type { Statement } from './statement.ts';
 
-/** The part of the state that statements are made of, as it is before the entry is folded. */
+/** The part of the state from which statements are made, before the entry is folded. */
 export interface StatementSource extends Pick<Runs, 'agents' | 'pipelines' | 'decisions'> {
   readonly tasks: ReadonlyMap<string, Task>;
   readonly sessions: ReadonlyMap<
@@ -27,9 +27,9 @@ export interface TaskStatements {
   readonly statements: readonly Statement[];
 }
 
-/** What an entry reports about a task; undefined if it reports nothing. */
+/** Returns an entry's statement about a task; undefined if it makes none. */
 export function statementsOf(source: StatementSource, recorded: RecordedEvent): TaskStatements | undefined {
-  // The describer of a type takes the data of that type: the table says so, but only for one type at a time.
+  // Each row takes the data of its own type, but TypeScript can check that only for one type at a time.
   const describe = DESCRIBERS[recorded.type] as Describer<EventType> | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (describe === undefined) return undefined;
   const task = source.tasks.get(findTaskId(source, recorded) ?? '');
@@ -41,7 +41,7 @@ export function statementsOf(source: StatementSource, recorded: RecordedEvent): 
   return { taskId: task.id, statements: reports.map((report) => ({ seq, at, author, ...report })) };
 }
 
-/** The task that an entry is about, also by way of a decision, a pipeline or an agent. */
+/** The task of an entry, found directly or through a decision, a pipeline or an agent. */
 export function findTaskId(
   { agents, pipelines, decisions }: Pick<StatementSource, 'agents' | 'pipelines' | 'decisions'>,
   { data }: RecordedEvent,
@@ -63,7 +63,7 @@ interface Circumstances {
 
 type Describer<T extends EventType> = (data: EventOf<T>['data'], around: Circumstances) => readonly Report[];
 
-/** Every type of entry in which an agent, a person or a gate writes something that the next reader of a task needs. */
+/** Every type of entry with text of an agent, a person or a gate that the next reader of a task needs. */
 const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   TaskProgressed: ({ notes, progress }, { recorded: { actor } }) => {
     const title = progress === null ? 'Task update' : `Task update, ${progress} %`;
@@ -137,7 +137,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
   DecisionResolved: ({ decision_id, action, message, option, hand_to, by }, { source, task }) => {
     const decision = source.decisions.get(decision_id);
-    // An agent may have written the question: it is quoted, so that no part of it reads as the answer.
+    // An agent may have written the question, so it is quoted and cannot be mistaken for the answer.
     const asked =
       decision === undefined || isCheckpoint(decision, task)
         ? ''
@@ -169,17 +169,17 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     isPerson(actor) ? [report('people', 'The pipeline was cancelled', reason)] : [],
 };
 
-/** A checkpoint asks only whether to go on: its options say all of it. */
+/** A checkpoint asks only whether to continue, so its options express everything. */
 function isCheckpoint({ id, source, options }: Decision, { flow: { held } }: Task): boolean {
   return source === 'review' && held?.decisionId === id && options[0]?.action === 'approve';
 }
 
-/** The last line: those before it repeat the title of the task. */
+/** The last line, since the lines before it repeat the task's title. */
 function questionOf(context: string): string {
   return excerptStart(context.trim().split('\n').at(-1) ?? '', 200);
 }
 
-/** Moves whose reason a person wrote and no other entry holds. */
+/** Moves whose reason a person wrote and no other entry contains. */
 const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'imported']);
 
 function isPerson(actor: string): boolean {
@@ -193,7 +193,7 @@ function describeClaimEnd(
   const how = HOW_CLAIM_ENDED.get(recorded.type) ?? 'ended';
   const { claim } = task;
   const whose = claim?.sessionId === session_id ? ` of ${nameHolder(claim)}` : '';
-  // The exit signal of the session, or the update that ended it, has a statement of its own.
+  // The session's exit signal, or the update that ended it, has its own statement.
   const isKnown = reason === task.notes || reason === source.sessions.get(session_id)?.exit?.notes;
   const text = isKnown ? '' : (reason ?? '');
   return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
@@ -201,7 +201,7 @@ function describeClaimEnd(
 
 function describeDelivered(handoff: HandoffRef, { source }: Circumstances): readonly Report[] {
   const { from, to, handoff_id: ref } = handoff;
-  // It repeats the output of the failed checks, which have statements of their own.
+  // This handoff repeats the output of failed checks, which have their own statements.
   if (from === 'ci-gate') return [];
   const text = describeHandoff(handoff);
   const error = findReportedError(handoff);
@@ -215,7 +215,7 @@ function describeDelivered(handoff: HandoffRef, { source }: Circumstances): read
   return [person === undefined ? sent : { ...sent, author: person }];
 }
 
-/** The engine delivers the handoff of a person who sent work back. */
+/** The sender, if the engine delivers the handoff of a person who sent work back. */
 function findSender({ decisions }: StatementSource, { task_id }: HandoffRef): string | undefined {
   const senders = [...decisions.values()].flatMap(({ taskId, result }) =>
     taskId === task_id && result?.kind === 'resolved' && result.action === 'send_back' ? result.by : [],

@@ -12,7 +12,7 @@ import {
   type Spending,
 } from './spent.ts';
 
-/** Spending is added up by each of these; every amount is in exactly one account of each kind. */
+/** The kinds of accounts; every amount spent is in exactly one account of each kind. */
 export const ACCOUNTS = ['agent', 'pipeline', 'task', 'day', 'model'] as const;
 export type AccountKind = (typeof ACCOUNTS)[number];
 
@@ -23,7 +23,7 @@ export function accountKey(kind: AccountKind, name: string): string {
 /** Closes an interval when the agent begins to work, begins to wait, or stops both. */
 export function addElapsedTime(before: AgentRun, after: AgentRun, at: string): AgentRun {
   const was = timeCategory(before);
-  // If the clock was set back, the interval starts over; otherwise it would count nothing for a while.
+  // If the clock was set back, the interval restarts; otherwise it would count nothing for a while.
   if (was === timeCategory(after)) return at < after.since ? { ...after, since: at } : after;
   const ms = Math.max(0, Date.parse(at) - Date.parse(before.since));
   return {
@@ -34,7 +34,10 @@ export function addElapsedTime(before: AgentRun, after: AgentRun, at: string): A
   };
 }
 
-/** Adds an agent's new spending to its accounts (agent, outermost pipeline, task, model, day) and to each pipeline that it runs in. */
+/**
+ * Adds an agent's new spending to its accounts (agent, outermost pipeline, task, model, day) and to each pipeline that
+ * it runs in.
+ */
 export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: string): void {
   const spent = subtractSpending(agentSpending(after), agentSpending(before));
   if (Object.values(spent).every((value) => value === 0)) return;
@@ -45,7 +48,7 @@ export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: 
   add(runs, 'pipeline', pipeline, spent);
   add(runs, 'task', task, spent);
   add(runs, 'model', model, spent);
-  // Tokens count when they are reported; time counts when it passes.
+  // Tokens are posted when they are reported; time is posted when it passes.
   const { work_ms, wait_ms, ...used } = spent;
   add(runs, 'day', dayOf(at), { ...used, work_ms: 0, wait_ms: 0 });
   if (work_ms + wait_ms === 0) return;
@@ -63,7 +66,7 @@ export function accountsOfAgent(
   return { agent: plan.name, pipeline, task: task?.task_id ?? '', model: usage?.model ?? '' };
 }
 
-/** Innermost first. */
+/** The pipelines around a run, innermost first. */
 export function pipelinesAround(
   { pipelines }: Pick<Runs, 'pipelines'>,
   { owner }: Pick<AgentRun, 'owner'>,

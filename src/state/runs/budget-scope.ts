@@ -1,20 +1,22 @@
 import { object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 
-/** Whose spending a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project. */
+/**
+ * What a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project.
+ */
 export const budgetScope = object({ kind: choice(['agent', 'pipeline', 'task', 'day']), id: text });
 export type BudgetScope = ValueOf<typeof budgetScope>;
 
-/** A budget that has had no event has no record. */
+/** The record of a budget; a budget without events has none. */
 export interface BudgetRecord {
   readonly scope: BudgetScope;
-  /** How many times its own amount was added. */
+  /** How often the budget's own amount was added to it. */
   readonly raises: number;
   readonly isWarned: boolean;
-  /** People were notified that its cost cannot be measured. */
+  /** Whether people were notified that its cost cannot be measured. */
   readonly isUnpriced: boolean;
   readonly decisionId: string | null;
-  /** Of a day: a person denied more, and workers do not ask again. */
+  /** For a day: whether a person denied more, so that workers do not ask again. */
   readonly isClosed: boolean;
 }
 

@@ -14,12 +14,12 @@ export interface BudgetUse {
   readonly measure: Measure;
   readonly used: number;
   readonly limit: number;
-  /** An estimate for requests in progress: each as much as the largest of its run. */
+  /** An estimate for requests in progress: each counts as much as the largest of its run. */
   readonly reserved: number;
   readonly base: number;
 }
 
-/** At this share people are notified. */
+/** The share of a budget at which people are notified. */
 export const WARN_AT = 0.8;
 
 export function budgetKey({ kind, id }: BudgetScope): string {
@@ -35,10 +35,10 @@ export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly Budg
   ];
 }
 
-/** With tasks, because a workflow keeps the budget that it was started with. */
+/** Includes tasks, because a workflow keeps the budget that it was started with. */
 type BudgetSources = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
 
-/** Undefined if the runbook sets none. */
+/** Returns undefined if the runbook sets no budget. */
 export function budgetOf(runs: BudgetSources, { kind, id }: BudgetScope, rules: Rules): BudgetPlan | undefined {
   switch (kind) {
     case 'agent':
@@ -56,7 +56,7 @@ export function budgetOf(runs: BudgetSources, { kind, id }: BudgetScope, rules: 
   }
 }
 
-/** The measure with the largest share used. Undefined if there is no limit. */
+/** Returns the measure with the largest used share; undefined if there is no limit. */
 export function findHighestUse(
   runs: BudgetSources,
   scope: BudgetScope,
@@ -85,12 +85,15 @@ export function listBudgetUses(
   });
 }
 
-/** Whether it is used up, or will be when the requests in progress have ended. */
+/** Reports whether the budget is used up, or will be when the requests in progress have ended. */
 export function isSpent(use: BudgetUse | undefined): boolean {
   return use !== undefined && use.used + use.reserved >= use.limit;
 }
 
-/** Only running processes have requests in progress; the last report of a crashed one may still name some. */
+/**
+ * Counts requests in progress of running processes only, because the last report of a crashed process may still name
+ * some.
+ */
 function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
   if (measure === 'time') return 0;
   const field = measure === 'tokens' ? 'reserved_tokens' : 'reserved_millicents';
@@ -98,7 +101,7 @@ function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
   return working.reduce((sum, { usage }) => sum + (usage?.[field] ?? 0), 0);
 }
 
-/** Without current intervals. */
+/** Spending without current intervals. */
 export function spendingIn({ agents, pipelines, accounts }: Runs, { kind, id }: BudgetScope): Spending {
   if (kind === 'pipeline') return pipelines.get(id)?.spent ?? NO_SPENDING;
   if (kind === 'task' || kind === 'day') return accounts.get(accountKey(kind, id)) ?? NO_SPENDING;
@@ -129,7 +132,7 @@ export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
   return times.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** Budgets of runs are removed with their run; of days only the newest is kept. */
+/** Removes a run's budget with the run, and all daily budgets except the newest. */
 export function evolveBudgets({ agents, pipelines, budgets, decisions }: Runs, { type, data }: RecordedEvent): void {
   const change = (scope: BudgetScope, what: Partial<BudgetRecord>): void => {
     const key = budgetKey(scope);
@@ -172,7 +175,10 @@ function forgetDaysBefore(budgets: Runs['budgets'], day: string): void {
   for (const [key, { scope }] of budgets) if (scope.kind === 'day' && scope.id < day) budgets.delete(key);
 }
 
-/** Whether one more agent of this definition may run now. `more`: others that are about to start there. `host`: where it would run. */
+/**
+ * Reports whether one more agent of this definition may run now. `more`: agents that are about to start as well.
+ * `host`: the host for it.
+ */
 export function hasCapacity(
   { agents, hosts, fleet }: Pick<Runs, 'agents'> & FleetState,
   { name, max_concurrency: most }: AgentPlan,
@@ -192,7 +198,9 @@ export function hasCapacity(
   return all.length < (maxAgents ?? Infinity) && same.length < (most ?? Infinity);
 }
 
-/** A running process, or one that will be resumed. An agent that exited and waits for a person does not count. */
+/**
+ * Counts a running process, or one that will be resumed. An agent that exited and waits for a person does not count.
+ */
 function usesCapacity({ process, outcome, parked }: AgentRun): boolean {
   return process !== 'gone' || (outcome === null && parked === null);
 }

@@ -8,7 +8,7 @@ import { splitByDay, NO_SPENDING, addSpending } from './spent.ts';
 const HOUR = 3_600_000;
 
 describe('what was used', () => {
-  it('is the same however it is added up, also while agents work, through the night', () => {
+  it('is the same for every kind of account, even while agents work over midnight', () => {
     const play = new Play();
     play.order(runs.startPipeline()).wait(20 * HOUR);
     const first = play.agent().id;
@@ -33,14 +33,14 @@ describe('what was used', () => {
     expect(listCosts(play.state, 'model', play.rules, play.at).map(({ name }) => name)).toEqual(['known-1', 'other']);
   });
 
-  it('counts time that is waited for a person apart', () => {
+  it('counts time waiting for a person separately', () => {
     const play = new Play().order(runs.startAgent()).say(runs.started('a1')).wait(HOUR);
     play.say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1')).wait(2 * HOUR);
     const [row] = listCosts(play.state, 'agent', play.rules, play.at);
     expect(row?.spent).toMatchObject({ work_ms: HOUR, wait_ms: 2 * HOUR });
   });
 
-  it('shows the budget that is furthest used', () => {
+  it('shows the most used budget', () => {
     const play = new Play({ budgets: { day: { tokens: 1000, time_ms: 10 * HOUR } } });
     play.order(runs.startAgent(runs.agentPlan({ budget: { tokens: 200 } }))).say(runs.started('a1'));
     play.say(runs.used(play.agent(), 100)).wait(5 * HOUR);

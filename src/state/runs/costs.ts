@@ -9,14 +9,14 @@ import type { Runs } from './runs.ts';
 import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory, tokensIn } from './spent.ts';
 
 export interface CostRow {
-  /** Null for spending that belongs to none. */
+  /** The account's name; null for spending that belongs to none. */
   readonly name: string | null;
   readonly spent: Spending;
-  /** The most used budget, of a running run, the task or the day. */
+  /** The most used budget among running runs, the task and the day. */
   readonly budget: BudgetUse | null;
 }
 
-/** Costs up to now by one kind of account: days in order, others by cost. */
+/** Costs up to now by one kind of account, days in order, others by cost. */
 export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
   const sums = new Map(accountsOf(runs, by));
   for (const agent of runs.agents.values()) {
@@ -29,7 +29,7 @@ export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string)
   return rows.toSorted(by === 'day' ? byName : byCost);
 }
 
-/** Up to now. */
+/** The costs of a task up to now. */
 export function costOfTask(runs: Runs, id: string, at: string): Spending {
   let sum = runs.accounts.get(accountKey('task', id)) ?? NO_SPENDING;
   for (const agent of runs.agents.values()) {
@@ -44,7 +44,7 @@ function accountsOf({ accounts }: Runs, kind: AccountKind): [name: string, Spend
   return [...accounts].flatMap(([key, spent]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), spent]] : []));
 }
 
-/** Models in use whose price comes from the shipped list instead of the runbook. */
+/** Models in use whose price is from the default list instead of the runbook. */
 export function findModelsPricedByDefault(state: State, rules: Rules): readonly string[] {
   const { prices = [] } = rulesInForce(state, rules);
   return accountsOf(state, 'model')

@@ -12,7 +12,7 @@ const started = given([
 ]);
 
 describe('agents and sessions', () => {
-  it('speak for themselves only', () => {
+  it('report only about themselves', () => {
     const strangers: readonly Caller[] = [runs.agent('a2'), runs.supervisor('a2')];
     for (const caller of strangers) {
       started.when(runs.signal('complete', 'a1'), caller).thenRefused('not-your-agent');
@@ -27,7 +27,7 @@ describe('agents and sessions', () => {
       .thenRefused('not-your-agent');
   });
 
-  it('may say that they are idle or want to stop; the rest their supervisor sees', () => {
+  it('may report that they are idle or want to stop; only their supervisor reports the rest', () => {
     const said = started.when(runs.report({ kind: 'idle', why: 'stop' }), runs.agent()).thenTypes(['AgentIdle']);
     expect(said.answer).toBeNull();
     started
@@ -37,20 +37,20 @@ describe('agents and sessions', () => {
     started.when(runs.report({ kind: 'stop' }), operator).thenRefused('no-such-agent');
   });
 
-  it('that Baton does not run, and that hold no claim, have nothing to signal', () => {
+  it("cannot signal without a run of Baton's and without a claim", () => {
     given([]).when(runs.signal('complete'), session()).thenRefused('there is no task A');
     given([]).when(runs.signal('complete', 'ghost'), operator).thenRefused('no-such-agent');
     given([]).when(runs.signal('complete'), operator).thenRefused('no-claim');
   });
 
-  it('signal once: a repeat is the first answer again', () => {
+  it('signal once: a repeat gets the first answer', () => {
     const once = started.when(runs.signal('complete', undefined, 'done'), runs.agent()).thenTypes(['AgentSignalled']);
     expect(once.answer).toEqual({ kind: 'complete' });
     const again = started.when(runs.signal('complete', undefined, 'done'), runs.agent()).then([]);
     expect(again.answer).toEqual({ kind: 'complete' });
   });
 
-  it('under a claim taken by hand signal as ever', () => {
+  it('under a claim taken by hand can still signal', () => {
     const held = () =>
       given([
         [create(), operator],
@@ -79,7 +79,7 @@ describe('the sandbox of a session', () => {
       .then([{ type: 'AgentStarted', data: { agent_id: 'a1', ...process, ...sandbox } }]);
   });
 
-  it('is known from the state, and so are the hosts that it asked for', () => {
+  it('is in the state, with the hosts that it requested', () => {
     const hosts = Array.from({ length: 60 }, (_, i) => ({ host: `h${i}.org\n`, allowed: i, refused: 0 }));
     const { state } = given([
       [runs.startAgent(), operator],
@@ -104,7 +104,7 @@ describe('the sandbox of a session', () => {
   });
 });
 
-describe('what was never asked for', () => {
+describe('an effect that was never requested', () => {
   it.each([
     runs.finish('c'),
     runs.fire('t'),
@@ -113,18 +113,18 @@ describe('what was never asked for', () => {
     runs.unprepared('p', 's'),
     runs.notified('n'),
     runs.startFailed('a'),
-  ])('$kind is heard, and nothing happens', (command) => {
+  ])('$kind is accepted, and changes nothing', (command) => {
     expect(given([]).when(command, system).then([]).answer).toBeNull();
   });
 
-  it('is not for the supervisor of another command', () => {
+  it('is refused for the supervisor of another command', () => {
     given([]).when(runs.finish('c'), runs.supervisor('other')).thenRefused('forbidden');
     given([]).when(runs.started('ghost'), system).thenRefused('no-such-agent');
   });
 });
 
-describe('long words', () => {
-  it('are cut to their end, never through a character', () => {
+describe('long texts', () => {
+  it('are cut to their end, never inside a character', () => {
     const output = `${'x'.repeat(10)}😀${'y'.repeat(3999)}`;
     const then = started.when(runs.exited('a1', { output }), runs.supervisor()).thenTypes(['AgentExited']);
     expect(then.answer).toBeNull();

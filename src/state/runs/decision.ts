@@ -17,14 +17,14 @@ export interface Decision {
   readonly scope: BudgetScope | null;
   /** The runbook that the answer `approve` puts in force. */
   readonly adopts: { readonly sha256: string; readonly commit: string } | null;
-  /** The main branch, if the decision is about moves that nobody has accepted. */
+  /** The main branch, if the decision is about moves that no person has accepted. */
   readonly branch: string | null;
-  /** About a silent agent: withdrawn as soon as the agent prints something again. */
+  /** Set for a decision about a silent agent, which is withdrawn as soon as the agent prints again. */
   readonly untilHeard?: true;
   /** The kind of a finding of reconciliation; older entries have none. */
   readonly finding?: FindingKind;
   readonly openedAt: string;
-  /** Given, and not in effect yet. For the rules the decision is still open. */
+  /** An answer that is not in effect yet. For the rules the decision is still open. */
   readonly answer?: PendingAnswer;
   /** The last answer that a change prevented from taking effect. */
   readonly lapsed?: LapsedAnswer;
@@ -39,7 +39,7 @@ export const DECISION_SOURCES = [
 ] as const; // prettier-ignore
 export type DecisionSource = (typeof DECISION_SOURCES)[number];
 
-/** The label of each action in decisions. A decision names the object or the amount only if the action alone would be ambiguous. */
+/** The label of each action. A decision names the object or the amount only if the action alone would be ambiguous. */
 export const OPTION_LABELS = {
   nudge: 'Tell the agent to continue',
   done: 'Mark as done',
@@ -62,7 +62,7 @@ export const DECISION_ACTIONS = Object.keys(OPTION_LABELS) as DecisionAction[]; 
 export const decisionOption = object({ label: text, action: choice(DECISION_ACTIONS), recommended: flag });
 export type DecisionOption = ValueOf<typeof decisionOption>;
 
-/** Between an answer and its effect. */
+/** The maximum delay between an answer and its effect. */
 export const MAX_ANSWER_DELAY_MS = 60_000;
 
 export interface PendingAnswer {

@@ -3,7 +3,7 @@ import type { TimerPurpose } from './run-event.ts';
 
 export type { EffectSubject, TimerPurpose } from './run-event.ts';
 
-/** The keys under which effects are owed: the same however often an effect is tried. */
+/** The keys under which effects are owed; a retry has the same key. */
 export const effectKey = {
   start: (agentId: string, start: number) => `start:${agentId}:${start}`,
   message: (messageId: string) => `message:${messageId}`,
@@ -24,13 +24,13 @@ export const effectKey = {
   seal: 'seal',
 } as const;
 
-/** The entries that ask for something outside, and the key under which it is owed; undefined if this one asks for nothing. */
+/** The entries that request an effect, and the key under which it is owed; undefined if this entry requests none. */
 export const EFFECT_KEYS = {
   AgentRequested: ({ agent_id }) => effectKey.start(agent_id, 1),
   AgentResumeRequested: ({ agent_id, start }) => effectKey.start(agent_id, start),
   MessageRequested: ({ message_id }) => effectKey.message(message_id),
   AgentKillRequested: ({ agent_id }) => effectKey.kill(agent_id),
-  /** The process before stops, and the run goes on. */
+  /** The previous process stops, and the run continues. */
   AgentAttachRequested: ({ agent_id }) => effectKey.stop(agent_id),
   AgentRestartRequested: ({ agent_id }) => effectKey.stop(agent_id),
   CommandRequested: ({ command_id }) => effectKey.command(command_id),
@@ -38,7 +38,7 @@ export const EFFECT_KEYS = {
   TimerSet: ({ timer_id }) => effectKey.timer(timer_id),
   DecisionAnswered: ({ decision_id }) => effectKey.answer(decision_id),
   NotificationRequested: ({ notification_id }) => effectKey.notification(notification_id),
-  /** Checks that another system runs are only waited for. */
+  /** For checks that another system runs, there is nothing to perform. */
   ChecksRequested: ({ checks_id, checks }) =>
     checks.some(({ run }) => run !== undefined) ? effectKey.checks(checks_id) : undefined,
   MergeRequested: ({ merge_id }) => effectKey.merge(merge_id),
@@ -48,14 +48,14 @@ export const EFFECT_KEYS = {
   PullRequestCloseRequested: ({ pull_id }) => effectKey.close(pull_id),
   GithubIssueCloseRequested: ({ close_id }) => effectKey.issue(close_id),
   PlaceClearRequested: ({ task_id }) => effectKey.clear(task_id),
-  /** The end of a workflow is sealed: COMPLETED, and no role is next. */
+  /** The end of a workflow is sealed: the phase is COMPLETED, and no role is next. */
   PhaseMoved: ({ from, to, next_role }) =>
     from === 'COMPLETED' && to === 'COMPLETED' && next_role === null ? effectKey.seal : undefined,
 } as const satisfies { readonly [T in EventType]?: (data: EventOf<T>['data']) => string | undefined };
 
 export type EffectType = keyof typeof EFFECT_KEYS;
 
-/** An entry that asks for something outside, until another records its outcome. Performed once under its key. */
+/** An entry that requests work outside the ledger, until another records its outcome. Performed once under its key. */
 export type Effect = { [T in EffectType]: EffectOf<T> }[EffectType];
 
 export interface EffectOf<T extends EffectType> extends EventOf<T> {

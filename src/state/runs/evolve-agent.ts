@@ -60,7 +60,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return { ...agent, parked: data.decision_id };
     case 'AgentUnparked':
       if (data.keeps_counts === true) return { ...agent, parked: null };
-      // A person has resumed it: all counts start over, and its question is answered.
+      // If a person has resumed it, all counts restart and its question is answered.
       return {
         ...agent,
         parked: null,
@@ -93,7 +93,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'MessageDelivered':
       return data.ok ? { ...agent, recovering: false } : agent;
     case 'HandlerTried':
-      // Waits for limits are counted over the whole run; other errors and lifted limits do not change the count.
+      // Waits for limits are counted over the whole run; other errors and ended limits do not change the count.
       if (data.action === 'wait') return { ...agent, waits: data.attempt };
       return {
         ...agent,
@@ -105,7 +105,8 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return data.purpose.kind === 'reset' ? { ...agent, limited: true } : agent;
     case 'TimerFired':
       if (data.purpose.kind !== 'reset') return agent;
-      // The agent is told to continue. If its process is exiting because of the same error, the next process gets the message.
+      // The agent gets a message to continue. If its process is exiting because of the same error, the next process
+      // gets it.
       return {
         ...agent,
         limited: false,
@@ -151,7 +152,7 @@ function exited(agent: AgentRun, data: EventOf<'AgentExited'>['data'], at: strin
   return { ...agent, process: 'gone', exit: { code, signal, timedOut, blocksUsed, output, at, ...asked } };
 }
 
-/** The limit has ended: a later error is a new one. */
+/** Clears errors after a limit has ended, because a later error is a new one. */
 function withoutErrors(tries: AgentRun['tries']): AgentRun['tries'] {
   const { on_error: known, ...others } = tries;
   return known === undefined ? tries : others;

@@ -4,13 +4,13 @@ import type { Runs } from './runs.ts';
 
 type Effects = ReadonlyMap<string, Effect>;
 
-/** Adds the effect that an entry asks for, and removes those that it settles. Returns the removed ones. */
+/** Adds the effect that an entry requests, and removes those that it settles. Returns the removed ones. */
 export function evolveEffects(
   { effects, agents }: Pick<Runs, 'effects' | 'agents'>,
   event: Event & { readonly seq: number },
 ): readonly Effect[] {
   const effect = effectOf(event);
-  // An agent whose process has gone can still have its run ended; there is nothing to stop.
+  // A run can be ended after its agent's process has exited; then no process needs to be stopped.
   const ends = effect !== undefined && (effect.type === 'AgentKillRequested' || isStopEffect(effect));
   const isMoot = ends && agents.get(effect.data.agent_id)?.process === 'gone';
   if (effect !== undefined && !isMoot) effects.set(effect.key, effect);
@@ -27,7 +27,7 @@ export function evolveEffects(
 const KEYS: { readonly [T in EventType]?: (data: never) => string | undefined } = EFFECT_KEYS;
 
 function effectOf({ type, data, seq }: Event & { readonly seq: number }): Effect | undefined {
-  // The table has the key function of each type under its name: together they fit, which the compiler cannot see.
+  // The table has the key function of each type under its name, which the compiler cannot relate.
   const key = KEYS[type]?.(data as never); // oxlint-disable-line typescript/no-unsafe-type-assertion
   return key === undefined ? undefined : ({ key, seq, type, data } as Effect); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
@@ -40,7 +40,7 @@ function keysSettledBy(effects: Effects, { type, data }: Event): readonly string
     case 'AgentExited':
       return [effectKey.start(data.agent_id, data.start), effectKey.kill(data.agent_id), effectKey.stop(data.agent_id)];
     case 'AgentKillRequested':
-      // The kill also prevents a start that is still owed.
+      // The kill also cancels a start that is still owed.
       return keysWhere(effects, (effect) => isStartEffect(effect) && effect.data.agent_id === data.agent_id);
     case 'AgentEnded':
       return [...messagesTo(effects, data.agent_id), effectKey.stop(data.agent_id)];
@@ -87,7 +87,7 @@ function keysSettledBy(effects: Effects, { type, data }: Event): readonly string
     case 'PlaceCleared':
       return [effectKey.clear(data.task_id)];
     case 'TaskReinstated':
-      // The next session of the task works in its worktree, and its issue is not done.
+      // The next session of the task works in its worktree, and its issue is not closed.
       return [effectKey.clear(data.task_id), ...issueClosingsOf(effects, data.task_id)];
     case 'LedgerSealed':
       return keysWhere(effects, (effect) => effect.type === 'PhaseMoved' && effect.seq <= data.size);
@@ -96,7 +96,7 @@ function keysSettledBy(effects: Effects, { type, data }: Event): readonly string
   }
 }
 
-/** Only the checks of a task's newest head are needed. */
+/** Older checks, because only those of a task's newest head are needed. */
 function otherChecksOf(
   effects: Effects,
   { task_id, checks_id }: { readonly task_id: string; readonly checks_id: string },
@@ -107,7 +107,7 @@ function otherChecksOf(
   );
 }
 
-/** A newer request to publish or close a pull request replaces the older ones. */
+/** Older requests, because a newer request to publish or close a pull request replaces them. */
 function otherPullsOf(effects: Effects, { task_id, pull_id }: { readonly task_id: string; readonly pull_id: string }) {
   return keysWhere(
     effects,

@@ -94,7 +94,7 @@ function dropAnswer({ answer, ...decision }: Decision, at: string, reason: strin
   return { ...decision, lapsed: { option: answer.option, by: answer.by, at, reason } };
 }
 
-/** The answers that end an agent. The others are messages to it. */
+/** The answers that end an agent. The others are sent to it as messages. */
 const LEFT_FOR_NEXT: ReadonlySet<DecisionAction> = new Set(['retry', 'done', 'skip']);
 
 function resultOf({ type, data, at, actor }: Settlement & Envelope): DecisionResult {
@@ -105,7 +105,7 @@ function resultOf({ type, data, at, actor }: Settlement & Envelope): DecisionRes
 
 type Settlement = EventOf<'DecisionResolved'> | EventOf<'DecisionWithdrawn'>;
 
-/** The agent of an entry. For a gate, the agent whose handler waits for it. */
+/** The agent of an entry. For a gate, it is the agent whose handler waits for the gate. */
 function agentOf({ type, data }: Event, effects: Runs['effects']): string | undefined {
   if (type === 'TimerFired' || type === 'TimerSet')
     return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
@@ -116,7 +116,7 @@ function agentOf({ type, data }: Event, effects: Runs['effects']): string | unde
   return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;
 }
 
-/** The pipeline of an entry. For an agent or a command, the pipeline of its step. */
+/** The pipeline of an entry. For an agent or a command, it is the pipeline of its step. */
 function pipelineOf({ type, data }: Event): string | undefined {
   switch (type) {
     case 'PipelineStarted':
@@ -154,7 +154,7 @@ function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decis
 /** How many ended runs and decisions stay in the state; the ledger has all of them. */
 export const KEPT_OVER = 1000;
 
-/** Removes the items that ended first, by their `over`: the order of a map depends on rollbacks. */
+/** Removes the items that ended first. Compares `over`, because rollbacks change the order of a map. */
 function keepNewest(map: Map<string, { readonly id: string; readonly over: number | null }>): void {
   if (map.size <= KEPT_OVER) return;
   const over = [...map.values()].filter((each) => each.over !== null);

@@ -1,4 +1,4 @@
-/** How much of a program's output an entry holds; the rest is in its log. */
+/** How many characters of a program's output an entry contains; its log has the rest. */
 const EXCERPT_CHARACTERS = 4000;
 
 /** The end of a text. Never splits a character. */
@@ -6,7 +6,7 @@ export function excerptEnd(text: string, most: number = EXCERPT_CHARACTERS): str
   return text.length <= most ? text : text.slice(-most).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
-/** One line of text from outside: valid Unicode, without control characters. */
+/** Converts text from outside to one line: valid Unicode, without control characters. */
 export function plainLine(text: string, most: number): string {
   return excerptStart(
     text

@@ -18,13 +18,13 @@ export function findPipeline(state: State, id: string): Outcome<PipelineRun> {
     : decided([], run);
 }
 
-/** The agents of a claim whose run continues: one, except while one takes over from another. */
+/** The agents of a claim whose run continues: usually one, except during a handover. */
 export function agentsOfClaim(state: State, sessionId: string): readonly AgentRun[] {
   if (state.agents.size === 0) return [];
   return [...state.agents.values()].filter((agent) => agent.outcome === null && agent.task?.session_id === sessionId);
 }
 
-/** The run that a caller names, or its own. Only operators and Baton itself may name another. */
+/** Returns the run that a caller names, or its own. Only operators and Baton itself may name another one. */
 export function findReportedAgent(
   state: State,
   caller: Caller,

@@ -6,7 +6,7 @@ import { emptyState, evolve } from '../state.ts';
 import { KEPT_OVER } from './evolve-runs.ts';
 import * as runs from './say.cases.ts';
 
-/** One run after the other: each is wanted, is over and is gone. */
+/** Runs in sequence: each is requested, ends and exits. */
 function manyRuns(count: number) {
   const state = emptyState();
   const record = (what: ReturnType<typeof event>): void => {
@@ -45,7 +45,7 @@ function manyRuns(count: number) {
         task_id: null,
       }),
     );
-    // The first three are never over.
+    // The first three runs never end.
     if (i <= 3) continue;
     record(event('AgentEnded', { agent_id: `a${i}`, outcome: 'done', reason: null }));
     record(event('AgentStartFailed', { agent_id: `a${i}`, start: 1, reason: '' }));
@@ -56,7 +56,7 @@ function manyRuns(count: number) {
 }
 
 describe('memory', () => {
-  it('keeps what is not over, and the newest thousand of what is', () => {
+  it('keeps what has not ended, and the newest thousand of what has', () => {
     const { agents, pipelines, decisions, effects } = manyRuns(KEPT_OVER + 500);
     for (const [map, letter] of [
       [agents, 'a'],
@@ -69,7 +69,7 @@ describe('memory', () => {
     expect([...effects.keys()]).toEqual(['start:a1:1', 'start:a2:1', 'start:a3:1']);
   });
 
-  it('goes by when something was over, not by its place in the map', () => {
+  it('uses the order of endings, not of the map', () => {
     const state = manyRuns(KEPT_OVER + 3);
     const [[, first] = []] = [...state.agents].slice(3);
     if (first === undefined) throw new Error('nothing is over');
@@ -91,7 +91,7 @@ describe('memory', () => {
     expect(state.agents.has('a1')).toBe(true);
   });
 
-  it('of an agent lasts until its process has gone', () => {
+  it('of an agent lasts until its process has exited', () => {
     const { state } = given([
       [runs.startAgent(), operator],
       [runs.started('a1'), system],

@@ -4,14 +4,14 @@ import type { BudgetScope } from './budget-scope.ts';
 import type { Decision } from './decision.ts';
 import type { Runs } from './runs.ts';
 
-/** The open decision whether an overspent run in this pipeline is kept. The next steps wait for it. */
+/** Returns the open decision whether an overspent run in this pipeline is kept. The next steps wait for it. */
 export function findOverspentDecision(runs: Runs, pipelineId: string): Decision | undefined {
   for (const decision of runs.decisions.values())
     if (isAboutOverspent(runs, decision) && isWithinPipeline(runs, decision.pipelineId, pipelineId)) return decision;
   return undefined;
 }
 
-/** A decision about the budget of a run that has ended. */
+/** Reports whether the decision is about the budget of an ended run. */
 export function isAboutOverspent(runs: Runs, { source, result, scope }: Decision): boolean {
   return source === 'budget' && result === null && isOfDoneRun(runs, scope);
 }
@@ -21,20 +21,23 @@ export function isOfDoneRun({ agents, pipelines }: Runs, scope: BudgetScope | nu
   return scope?.kind === 'pipeline' && pipelines.get(scope.id)?.outcome === 'done';
 }
 
-/** At any depth. */
+/** Reports whether a pipeline is inside another, at any depth. */
 export function isWithinPipeline(runs: Runs, inner: string | null, outer: string): boolean {
   return (
     inner !== null && pipelinesAround(runs, { owner: { pipelineId: inner, step: '' } }).some(({ id }) => id === outer)
   );
 }
 
-/** The open decision about an agent's silence. It is withdrawn when the agent prints again, so it never stands for another question. */
+/**
+ * Returns the open decision about an agent's silence. The decision is withdrawn when the agent prints again, so it
+ * never represents another question.
+ */
 export function findSilenceDecision({ decisions }: Pick<Runs, 'decisions'>, agent: AgentRun): Decision | undefined {
   const asked = decisions.get(agent.parked ?? '');
   return asked?.untilHeard === true && asked.result === null && agent.outcome === null ? asked : undefined;
 }
 
-/** Open, and nobody has answered it. */
+/** Reports whether the decision is open and unanswered. */
 export function needsPerson({ result, answer }: Decision): boolean {
   return result === null && answer === undefined;
 }

@@ -11,7 +11,9 @@ interface UndoneAnswer {
 
 interface UndoAnswer {
   readonly id: string;
-  /** When the answer that is meant takes effect: a late undo does not withdraw the answer that somebody else gave since. */
+  /**
+   * When the answer to withdraw would take effect, so that a late undo does not withdraw another person's newer answer.
+   */
   readonly effectiveAt?: string;
 }
 
@@ -36,7 +38,7 @@ export function decideUndoAnswer(state: State, { id, effectiveAt }: UndoAnswer):
   return refusal('no-pending-answer', `decision ${id} has no answer that could be withdrawn`, hint);
 }
 
-/** For every command that answers a decision: one answer at a time. */
+/** Refuses every command that would answer a decision twice. */
 export function refuseAnswered(decision: Decision, answer: PendingAnswer): ReturnType<typeof refusal> {
   const { id } = decision;
   const { by, at, option, effectiveAt } = answer;

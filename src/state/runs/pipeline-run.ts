@@ -5,22 +5,22 @@ import { NO_SPENDING, type Spending } from './spent.ts';
 
 export interface PipelineRun extends Pick<Events['PipelineStarted'], 'name' | 'vars' | 'task' | 'worker'> {
   readonly id: string;
-  /** Of the root, for a nested pipeline. */
+  /** The plan of the root, for a nested pipeline. */
   readonly plan: Extract<Plan, { kind: 'pipeline' }>;
   readonly parent: { readonly pipelineId: string; readonly step: string } | null;
-  /** Null if none is on record: see `hostOf`. */
+  /** Null if none is recorded: see `hostOf`. */
   readonly host: string | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
   /** Null before the first step and after the last. */
   readonly step: CurrentStep | null;
   readonly history: Readonly<Record<string, StepRecord>>;
-  /** `step` made it; empty if it is the parent's. */
+  /** The workspace; `step` created it, or is empty if it is the parent's. */
   readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
-  /** The answer of a person that the next agent gets. */
+  /** A person's answer, which the next agent gets. */
   readonly note?: string;
   readonly cancelling: string | null;
-  /** Of all agents in it, nested pipelines included. */
+  /** The spending of all agents in it, including nested pipelines. */
   readonly spent: Spending;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
@@ -35,7 +35,7 @@ export interface CurrentStep {
   readonly since: string;
   readonly reason: string | null;
   readonly decisionId: string | null;
-  /** What runs it: an agent, a command, or a nested pipeline. */
+  /** The agent, command or nested pipeline that runs the step. */
   readonly agentId: string | null;
   readonly commandId: string | null;
   readonly childId: string | null;
@@ -48,7 +48,7 @@ interface StepRecord {
   readonly reason: string | null;
   readonly output: string | null;
   readonly exitCode: number | null;
-  /** The last command; its output is kept under this id. */
+  /** The last command, whose output is kept under this id. */
   readonly commandId: string | null;
 }
 
@@ -58,7 +58,7 @@ export function pipelineStatus({ outcome, step }: PipelineRun): PipelineStatus {
   return outcome ?? (step?.status === 'waiting' ? 'waiting' : 'running');
 }
 
-/** Undefined only if the plan lacks the pipeline. */
+/** Returns undefined only if the plan lacks the pipeline. */
 export function findPipelinePlan({ plan, parent, name }: PipelineRun): PipelinePlan | undefined {
   return plan.pipelines[parent === null ? plan.pipeline : name];
 }
@@ -69,7 +69,7 @@ export function findStepPlan(run: PipelineRun, step: string): StepPlan | undefin
 
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
-/** A nested pipeline follows the plan of its root, and uses the workspace of its parent. */
+/** Creates a pipeline. A nested one follows its root's plan and uses its parent's workspace. */
 export function createPipeline(
   { data, at }: EventOf<'PipelineStarted'> & Envelope,
   parent: PipelineRun | undefined,

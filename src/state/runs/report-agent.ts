@@ -12,14 +12,17 @@ import { findSilenceDecision } from './open-decisions.ts';
 import { isWorthRecording, priceRequests, priceUsage } from './usage.ts';
 
 export interface ReportAgent {
-  /** Missing: the caller's own. */
+  /** Default: the caller's own agent. */
   readonly agentId?: string;
   readonly report: AgentReport;
-  /** The time of the entry, for the budget of the day. */
+  /** The time of the entry, for the day's budget. */
   readonly at?: string;
 }
 
-/** Agents and people may report that an agent is idle or wants to stop; only its supervisor reports the rest. */
+/**
+ * Decides a report about an agent. Agents and people may report that the agent is idle or wants to stop; only its
+ * supervisor reports the rest.
+ */
 export function decideReportAgent(
   state: State,
   { agentId, report, at }: ReportAgent,
@@ -47,7 +50,10 @@ export function decideReportAgent(
 
 type Report<K extends AgentReport['kind']> = Extract<AgentReport, { kind: K }>;
 
-/** Starts are numbered, and each begins and ends once: a repeat, or a report about an earlier start, changes nothing. */
+/**
+ * Decides a start or exit. Starts are numbered, and each begins and ends once: a repeat, or a report about an earlier
+ * start, changes nothing.
+ */
 function decideProcess(agent: AgentRun, report: Report<'started' | 'exited'>): Outcome<null> {
   const { start } = report;
   if (start > agent.start) {
@@ -69,7 +75,7 @@ function processEvent(agent_id: string, report: Report<'started' | 'exited'>): E
   return event('AgentExited', { agent_id, ...exit, ...(hosts.length === 0 ? {} : { hosts: mostAsked(hosts) }) });
 }
 
-/** Bounded, because a session chooses what it asks for and what its notes quote. */
+/** Bounded, because a session chooses the hosts it requests and the text that its notes quote. */
 function sandboxFields(sandbox: SandboxRecord | undefined): Partial<Events['AgentStarted']> {
   if (sandbox === undefined) return {};
   const notes = sandbox.notes.slice(0, MOST_NOTES).map((note) => plainLine(note, NOTE_CHARACTERS));
@@ -95,12 +101,12 @@ const NETWORK_CHARACTERS = 500;
 const MOST_HOSTS = 50;
 const HOST_CHARACTERS = 255;
 
-/** The count only grows: a late or repeated report changes nothing. */
+/** The count of blocks only grows: a late or repeated report changes nothing. */
 function blockEvents({ id: agent_id, blocks }: AgentRun, report: Report<'blocked'>): Event[] {
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }
 
-/** Recorded only if a decision about its silence is open and its process still runs. */
+/** Records output only if a decision about the agent's silence is open and its process still runs. */
 function heardEvents(state: State, agent: AgentRun, report: Report<'heard'>): Event[] {
   const isAwaited = findSilenceDecision(state, agent) !== undefined;
   const isThere = agent.process === 'running' && agent.start === report.start;
@@ -117,8 +123,8 @@ function attachmentEvents({ id: agent_id, attach }: AgentRun, report: Report<'at
 }
 
 /**
- * Also for an agent whose run is over: its last usage counts. Supervisors report at each tool call; an entry is recorded when a turn has
- * ended, when the last entry is old, or when a budget moves by a step.
+ * Records usage, even of an agent whose run has ended. Supervisors report at each tool call; an entry is recorded when
+ * a turn has ended, when the last entry is old, or when a budget moves by a step.
  */
 function usageEvents(state: State, agent: AgentRun, report: Report<'used'>, rules: Rules, at = ''): Event[] {
   const { id: agent_id, usage } = agent;
@@ -129,7 +135,7 @@ function usageEvents(state: State, agent: AgentRun, report: Report<'used'>, rule
   const open = { input, output, cached, lasting: report.unpriced_tokens };
   const { reserved_input_tokens = 0, reserved_output_tokens = 0, reserved_cached_tokens = 0 } = report;
   const reserved = { input: reserved_input_tokens, output: reserved_output_tokens, cached: reserved_cached_tokens };
-  // An older supervisor sends neither, and expects each of its reports to be recorded.
+  // An older supervisor sends neither field, and expects each of its reports to be recorded.
   const isDue = report.is_due ?? report.reserved_input_tokens === undefined;
   const reserved_tokens = reserved.input + reserved.output + reserved.cached;
   const reserved_millicents = priceRequests(report.model, reserved, prices);
@@ -141,7 +147,7 @@ function usageEvents(state: State, agent: AgentRun, report: Report<'used'>, rule
   return isNews && isWanted ? [event('SessionUsed', { agent_id, ...used })] : [];
 }
 
-/** Not recorded if the run is over, the agent waits for a person, or a person has it in their terminal. */
+/** Records nothing if the run has ended, the agent waits for a person, or the process runs in a user's terminal. */
 function workEvents(agent: AgentRun, report: Report<'idle' | 'stop' | 'silent' | 'prompted' | 'errored'>): Event[] {
   const { id: agent_id, outcome, parked, process } = agent;
   if (outcome !== null || parked !== null || process === 'gone') return [];
@@ -164,7 +170,7 @@ function workEvents(agent: AgentRun, report: Report<'idle' | 'stop' | 'silent' |
   }
 }
 
-/** The same as the supervisor's own report, for the daemon that finds a process which was not reported. */
+/** Records a start like the supervisor's own report, for a daemon that finds an unreported process. */
 export function decideReportStarted(
   state: State,
   { agentId, ...started }: Omit<Report<'started'>, 'kind'> & { readonly agentId: string },

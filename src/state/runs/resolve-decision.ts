@@ -20,12 +20,12 @@ import { nameOption, refuseAnswered, refuseUnknownDecision } from './pending-ans
 
 interface ResolveDecision {
   readonly id: string;
-  /** Starting at 1. */
+  /** The number of the option, starting at 1. */
   readonly option: number;
   readonly message?: string;
-  /** For `hand_over`: the agent that the caller named, as the runbook defines it. */
+  /** For `hand_over`: the agent that the caller named, as defined in the runbook. */
   readonly handTo?: AgentPlan;
-  /** When the answer takes effect; missing: at once. */
+  /** When the answer takes effect; default: at once. */
   readonly effectiveAt?: string;
 }
 
@@ -33,11 +33,11 @@ export interface Resolved {
   readonly id: string;
   readonly option: number;
   readonly action: DecisionAction;
-  /** Null if it is in effect. */
+  /** Null if the answer is in effect. */
   readonly effectiveAt: string | null;
 }
 
-/** A repeated answer returns the first one; a different answer is refused. */
+/** Answers a decision. A repeated answer returns the first one; a different answer is refused. */
 export function decideResolveDecision(state: State, command: ResolveDecision, rules: Rules): Outcome<Resolved> {
   const { id, option, message, handTo, effectiveAt } = command;
   const decision = state.decisions.get(id);
@@ -70,7 +70,7 @@ export function decideResolveDecision(state: State, command: ResolveDecision, ru
   );
 }
 
-/** An answer that is to take effect at once is another one. */
+/** Reports whether the answer repeats the pending one. An answer with immediate effect is a different one. */
 function isRepeated(pending: PendingAnswer, { option, message, handTo, effectiveAt }: ResolveDecision): boolean {
   const isSame = pending.message === (message ?? null) && pending.handTo?.name === handTo?.name;
   return isSame && pending.option === option && effectiveAt !== undefined;
@@ -108,11 +108,11 @@ export function decideAnswerDecisions(
 
 interface ApplyAnswer {
   readonly id: string;
-  /** The entry of the answer: a later answer to the same decision has its own time. */
+  /** Seq of the answer's entry, which distinguishes it from a later answer with its own time. */
   readonly seq: number;
 }
 
-/** Puts an answer in effect, once. If it is no longer possible, it lapses and the decision waits for another one. */
+/** Puts an answer into effect once. If it is no longer possible, it lapses and the decision waits for another one. */
 export function decideApplyAnswer(state: State, { id, seq }: ApplyAnswer, rules: Rules): Outcome<null> {
   const decision = state.decisions.get(id);
   const { answer } = decision ?? {};
@@ -127,7 +127,7 @@ export function decideApplyAnswer(state: State, { id, seq }: ApplyAnswer, rules:
   return decided([event('DecisionResolved', { decision_id: id, option, action, message, ...to, by })], null);
 }
 
-/** Work is sent back with a note, and handed to an agent that may do it. */
+/** Requires a note for work that is sent back, and a suitable agent for work that is handed over. */
 function checkAnswer(
   state: State,
   { id, source, options, taskId, agentId }: Decision,
@@ -135,7 +135,7 @@ function checkAnswer(
   { option, message, handTo }: Pick<PendingAnswer, 'option' | 'message'> & { readonly handTo: AgentPlan | undefined },
   rules: Rules,
 ): Outcome<null> {
-  // A merge that is held back has a finding of Baton's own.
+  // For a merge that is held back, Baton's own finding serves as the note.
   if (action === 'send_back' && source !== 'merge' && (message ?? '').trim() === '') {
     const hint = `Say what must change: baton decision resolve ${id} ${option} -m "…"`;
     return refusal('no-note', 'work is sent back with a note', hint);
@@ -151,13 +151,13 @@ function checkAnswer(
     const message = `agent ${handTo.name} plays ${handTo.role}, and ${role} is next`;
     return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
   }
-  // A role that judges must not be played by an author. The open decision itself is no obstacle.
+  // An author must not play a judging role. The open decision itself is no obstacle.
   if (task !== undefined && JUDGED_PHASES.has(task.blocked?.from ?? task.phase))
     return checkIsNotAuthor(task, agentPrincipal(handTo.name), rules);
   return decided([], null);
 }
 
-/** A mistyped number must not start something else than the person named an agent for. */
+/** Refuses an agent for other actions, because a mistyped number must not start something else. */
 function refuseAgent(options: Decision['options'], option: number): ReturnType<typeof refusal> {
   const other = options.findIndex(({ action }) => action === 'hand_over') + 1;
   const hint =
@@ -188,10 +188,10 @@ export interface RaisedFinding {
   readonly decisionId: string;
   readonly taskId: string;
   readonly kind: FindingKind;
-  /** Identifies the finding: the same text is not asked about again. */
+  /** The text that identifies the finding: a person is not asked twice about the same text. */
   readonly context: string;
   readonly remedy: 'reinstate' | 'complete' | null;
-  /** The task's state when it was compared; a finding about an older state is dropped. */
+  /** The task's state at the comparison; a finding about an older state is dropped. */
   readonly epoch: number;
   readonly movedAt: number;
 }
@@ -234,7 +234,7 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
   return decided(events, { asked: fresh.map(({ finding }) => finding.decisionId) });
 }
 
-/** A rewritten history contradicts everything at once: nobody answers hundreds of decisions. */
+/** A rewritten history contradicts all tasks at once, and a person cannot answer hundreds of decisions. */
 const MOST_OPEN = 50;
 
 function isAbout({ taskId, context }: Decision, finding: RaisedFinding): boolean {
@@ -246,7 +246,7 @@ function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolea
   return claim === null && flow.merge === null && epoch === finding.epoch && flow.movedAt === finding.movedAt;
 }
 
-/** Offers only what is possible. */
+/** The options that are possible. */
 function optionsFor(task: Task, remedy: RaisedFinding['remedy'], rules: Rules): Question['options'] {
   const leave = { label: OPTION_LABELS.dismiss, action: 'dismiss' } as const;
   if (remedy === 'reinstate') return [{ label: 'Reinstate the task', action: 'retry' }, leave];

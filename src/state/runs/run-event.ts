@@ -29,14 +29,14 @@ import { DECISION_ACTIONS, DECISION_SOURCES, decisionOption } from './decision.t
 export const claimRef = object({ task_id: text, epoch: whole, session_id: text });
 export type TaskRef = ValueOf<typeof claimRef>;
 
-/** The pipeline and step that a nested pipeline or an agent belongs to. */
+/** The pipeline and step that contain a nested pipeline or an agent. */
 const stepRef = object({ pipeline_id: text, step: text });
 const outcome = choice(['done', 'failed', 'cancelled']);
 export type RunOutcome = ValueOf<typeof outcome>;
 const handler = { agent_id: text, handler: choice(HANDLER_NAMES), error: nullable(choice(AGENT_ERRORS)) };
 const stepVisit = { pipeline_id: text, step: text, visit: whole };
 
-/** What a command runs for: a step of a pipeline, or a gate of a handler. */
+/** What a command runs for: a step of a pipeline, or a handler's gate. */
 const subject = variants({ step: stepVisit, gate: handler });
 export type EffectSubject = ValueOf<typeof subject>;
 
@@ -47,11 +47,11 @@ const timerPurpose = variants({
   reset: { agent_id: text },
   step: stepVisit,
   retry: stepVisit,
-  /** A task has stayed in a phase for long. */
+  /** A task has stayed in a phase for too long. */
   stall: { task_id: text, phase: choice(PHASES), since: whole },
-  /** A recoverable error of a task is tried again. */
+  /** A task's recoverable error is retried. */
   unblock: { task_id: text, since: whole },
-  /** An agent whose run is over has not exited by itself. */
+  /** An agent whose run has ended has not exited by itself. */
   leave: { agent_id: text },
   /** The earliest time at which a time budget can be used up. */
   budget: { scope: budgetScope },
@@ -60,13 +60,13 @@ const timerPurpose = variants({
 });
 export type TimerPurpose = ValueOf<typeof timerPurpose>;
 
-/** Tokens, thousandths of a cent, or milliseconds. */
+/** The amount in tokens, thousandths of a cent, or milliseconds. */
 const budgetReading = { scope: budgetScope, measure: choice(MEASURES), used: whole, limit: whole };
 
 /**
- * The entries about pipelines, agents, decisions, budgets and notifications. Whatever must be done outside is an entry itself (`…Requested`,
- * `TimerSet`): it is owed from the moment it is recorded until an entry records its outcome, and a restarted daemon reads from the state
- * what is still owed.
+ * The entries about pipelines, agents, decisions, budgets and notifications. An entry requests each effect
+ * (`…Requested`, `TimerSet`): the effect is owed until another entry records its outcome, and a restarted daemon reads
+ * the owed effects from the state.
  */
 export const RUN_EVENTS = {
   WorkersConfigured: { workers: list(typed<WorkerPlan>()) },
@@ -75,19 +75,22 @@ export const RUN_EVENTS = {
     pipeline_id: text,
     name: text,
     vars: map(text),
-    /** Null in a nested pipeline: it follows the plan of its root. */
+    /** Null in a nested pipeline, which follows its root's plan. */
     plan: nullable(typed<Extract<Plan, { kind: 'pipeline' }>>()),
     parent: nullable(stepRef),
     task: nullable(claimRef),
     worker: nullable(text),
-    /** Where it runs, with everything inside it; missing on SQLite. */
+    /** The host of the pipeline and everything inside it; absent on SQLite. */
     host: optional(text),
   },
-  /** `retry`: one of the attempts that `on_fail` allows. A step that is entered any other way has all of them again. */
+  /**
+   * `retry`: whether this is one of the retries that `on_fail` allows. A step that is entered in any other way gets all
+   * retries again.
+   */
   StepStarted: { ...stepVisit, retry: flag },
   StepWaiting: { pipeline_id: text, step: text, reason: text, decision_id: text },
   StepResumed: { pipeline_id: text, step: text },
-  /** `output`: the end of what the step printed, for `${step.NAME.output}`. */
+  /** `output`: the end of the step's output, for `${step.NAME.output}`. */
   StepFinished: { pipeline_id: text, step: text, outcome, reason: nullable(text), output: nullable(text) },
   PipelineFinished: { pipeline_id: text, outcome, reason: nullable(text) },
   PipelineCancelRequested: { pipeline_id: text, reason: text },
@@ -105,42 +108,51 @@ export const RUN_EVENTS = {
     task: nullable(claimRef),
     worker: nullable(text),
     on_stop: choice(HANDLERS.on_stop.actions),
-    /** The answer of a person, for which the agent was started: it follows the prompt. */
+    /** A person's answer, for which the agent was started: it follows the prompt. */
     note: optional(text),
-    /** The only host that starts, messages, measures or ends it; missing on SQLite. */
+    /** The only host that starts, messages, measures or ends the agent; absent on SQLite. */
     host: optional(text),
   },
-  /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
+  /**
+   * A further process of the same run, which continues the conversation. `append`: the message follows the prompt
+   * instead of replacing it.
+   */
   AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
-  /** `supervisor` and `process`: boot id, pid and start time. The rest is about its sandbox; missing if there is no record of one. */
+  /**
+   * `supervisor` and `process`: boot id, pid and start time. The other fields describe its sandbox; absent if there is
+   * no record of one.
+   */
   AgentStarted: {
     agent_id: text,
     start: whole,
     supervisor: text,
     process: text,
-    /** Its kind; `none` if there is none. */
+    /** The sandbox's kind; `none` if there is none. */
     sandbox: optional(text),
-    /** `full`, `host`, `model`, `none`, or the hosts. */
+    /** The network policy: `full`, `host`, `model`, `none`, or the hosts. */
     network: optional(text),
-    /** What enforces the limits. */
+    /** The mechanism that enforces the limits. */
     limits: optional(text),
-    /** What the sandbox lacks or has on top. */
+    /** What the sandbox lacks or additionally has. */
     sandbox_notes: optional(list(text)),
   },
   AgentStartFailed: { agent_id: text, start: whole, reason: text },
   AgentSignalled: { agent_id: text, kind: choice(['complete', 'escalate']), message: nullable(text) },
   AgentIdle: { agent_id: text, why: choice(['stop', 'waiting', 'quiet']) },
   AgentStop: { agent_id: text },
-  /** A stop was blocked. `blocks`: how many of the run, this one included. */
+  /** A stop was blocked. `blocks`: the number of blocks in the run, including this one. */
   AgentBlocked: { agent_id: text, blocks: whole },
-  /** No event during a turn for `limits.silence`, or a tool call open for `limits.tool`. `tool` is null for a silent turn. */
+  /**
+   * No event during a turn for `limits.silence`, or a tool call open for `limits.tool`. `tool` is null for a silent
+   * turn.
+   */
   AgentSilent: { agent_id: text, what: choice(['turn', 'tool']), for_ms: whole, tool: nullable(text) },
-  /** The agent printed something while a decision about its silence was open. */
+  /** The agent printed output while a decision about its silence was open. */
   AgentHeard: { agent_id: text },
   AgentPrompted: { agent_id: text, prompt: text },
   /** `reset_at`: when a limit ends; RFC 3339. */
   AgentErrored: { agent_id: text, error: choice(AGENT_ERRORS), message: text, reset_at: nullable(text) },
-  /** `blocks_used`: the agent was let go without a signal, after as many blocks as `attempts` allows. */
+  /** `blocks_used`: the agent was allowed to stop without a signal, after as many blocks as `attempts` allows. */
   AgentExited: {
     agent_id: text,
     start: whole,
@@ -149,22 +161,22 @@ export const RUN_EVENTS = {
     timed_out: flag,
     blocks_used: flag,
     output: nullable(text),
-    /** The hosts that it asked for through Baton's proxy, the most frequent ones. */
+    /** The hosts that it requested through Baton's proxy, the most frequent ones. */
     hosts: optional(list(object({ host: text, allowed: whole, refused: whole }))),
   },
   /** The agent waits for the answer to a decision; it keeps its claim. */
   AgentParked: { agent_id: text, decision_id: text, reason: text },
   /** `keeps_counts`: no person decided, so the counts of attempts and resumes are not reset. */
   AgentUnparked: { agent_id: text, keeps_counts: optional(flag) },
-  /** The run has its outcome; its process may still have to exit. */
+  /** The run has its outcome; its process may not have exited yet. */
   AgentEnded: { agent_id: text, outcome, reason: nullable(text) },
   AgentKillRequested: { agent_id: text, reason: text },
-  /** The process `start` is stopped, and the next one continues the conversation with `message`. */
+  /** Process `start` is stopped, and the next one continues the conversation with `message`. */
   AgentRestartRequested: { agent_id: text, start: whole, message: text },
-  /** A person wants the conversation in their own terminal: the process before is stopped, and `start` is theirs. */
+  /** A user wants the conversation in their own terminal: the previous process is stopped, and `start` is theirs. */
   AgentAttachRequested: { agent_id: text, start: whole, by: text },
   AgentAttached: { agent_id: text, start: whole, by: text },
-  /** `absent`: the person never came. `talked`: a message was exchanged. */
+  /** `absent`: the user never connected. `talked`: a message was exchanged. */
   AgentDetached: {
     agent_id: text,
     start: whole,
@@ -172,7 +184,7 @@ export const RUN_EVENTS = {
     how: choice(['left', 'lost', 'absent', 'ended']),
     talked: flag,
   },
-  /** `wakes`: deliver only if the turn has ended; a running turn needs no wake-up. */
+  /** `wakes`: deliver only if the turn has ended, since a running turn needs no wake-up. */
   MessageRequested: { message_id: text, agent_id: text, text, wakes: optional(flag) },
   MessageDelivered: { message_id: text, agent_id: text, ok: flag, reason: nullable(text) },
 
@@ -191,7 +203,7 @@ export const RUN_EVENTS = {
     exit_code: nullable(whole),
     timed_out: flag,
     output: nullable(text),
-    /** The kind of sandbox that it ran in; missing if there is no record. */
+    /** The kind of sandbox of the command; absent if there is no record. */
     sandbox: optional(text),
   },
   /** The result is no longer needed: the command is stopped. */
@@ -212,27 +224,30 @@ export const RUN_EVENTS = {
     task_id: nullable(text),
     scope: optional(budgetScope),
     adopts: optional(object({ sha256: text, commit: text })),
-    /** The main branch, if the decision is about moves that nobody has accepted. */
+    /** The main branch, if the decision is about moves that no person has accepted. */
     branch: optional(text),
-    /** The decision is withdrawn as soon as the agent prints something again. */
+    /** Set if the decision is withdrawn as soon as the agent prints again. */
     until_heard: optional(flag),
     /** The kind of a finding of reconciliation. Rules decide by it, never by the text. */
     finding: optional(choice(FINDING_KINDS)),
   },
   DecisionExtended: { decision_id: text, context: text },
-  /** The entry's actor chose. The answer takes effect at `effective_at`, unless it is withdrawn before. */
+  /** The entry's actor answered. The answer takes effect at `effective_at`, unless it is withdrawn before. */
   DecisionAnswered: {
     decision_id: text,
     option: whole,
     action: choice(DECISION_ACTIONS),
     message: nullable(text),
     hand_to: optional(typed<AgentPlan>()),
-    /** RFC 3339. */
+    /** An RFC 3339 time. */
     effective_at: text,
   },
-  /** The answer does not take effect: the entry's actor withdrew it, or it lapsed for a reason. */
+  /** The answer will not take effect: the entry's actor withdrew it, or it lapsed for `reason`. */
   DecisionAnswerWithdrawn: { decision_id: text, reason: nullable(text) },
-  /** The answer is in effect. The entry's actor chose, at the entry's time, unless `by` names who had answered before. */
+  /**
+   * The answer is in effect. The entry's actor answered at the entry's time, unless `by` names an earlier answer's
+   * author.
+   */
   DecisionResolved: {
     decision_id: text,
     option: whole,
@@ -244,13 +259,13 @@ export const RUN_EVENTS = {
   },
   DecisionWithdrawn: { decision_id: text, reason: text },
 
-  /** Most of a budget is used: people are notified once. */
+  /** Most of a budget is used, and people are notified once. */
   BudgetWarned: budgetReading,
   /** Cost is limited, and no price is known for the model. */
   BudgetUnpriced: { scope: budgetScope, model: nullable(text) },
-  /** All of a budget is used: agents that draw on it are parked until the decision. */
+  /** A budget is used up: agents that it limits are parked until the decision. */
   BudgetReached: { ...budgetReading, decision_id: text },
-  /** `raises`: how many times its own amount was added to the budget, in total. */
+  /** `raises`: how often the budget's own amount was added, in total. */
   BudgetRaised: { scope: budgetScope, raises: whole },
 
   NotificationRequested: {

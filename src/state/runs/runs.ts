@@ -13,7 +13,7 @@ export interface Runs {
   readonly decisions: Map<string, Decision>;
   readonly effects: Map<string, Effect>;
   readonly workers: Map<string, WorkerPlan>;
-  /** By agent, pipeline, task, day and model. */
+  /** Spending by agent, pipeline, task, day and model. */
   readonly accounts: Map<string, Spending>;
   readonly budgets: Map<string, BudgetRecord>;
 }

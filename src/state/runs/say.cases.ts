@@ -8,7 +8,7 @@ import type { RaisedFinding } from './resolve-decision.ts';
 import type { SignalAgent } from './steer-agent.ts';
 import type { PipelineRunPlan } from './steer-pipeline.ts';
 
-/** Commands and callers of runs, said as briefly as tests can be read. */
+/** Short forms of runs' commands and callers for tests. */
 export const agent = (agentId = 'a1'): Caller => ({ kind: 'agent', agentId });
 export const supervisor = (agentId = 'a1'): Caller => ({ kind: 'supervisor', agentId });
 
@@ -66,7 +66,7 @@ export function report(seen: AgentReport, agentId?: string): Command {
   return { kind: 'report-agent', command: { ...(agentId === undefined ? {} : { agentId }), report: seen } };
 }
 
-/** So many tokens more than it has used so far. */
+/** A usage report with this many tokens more than before. */
 export function used(
   { id, usage }: { readonly id: string; readonly usage: AgentRun['usage'] },
   tokens: number,
@@ -100,7 +100,7 @@ export function started(agentId: string, start = 1, sandbox?: SandboxRecord): Co
   return { kind: 'report-started', command };
 }
 
-/** What a session in a sandbox of this kind has. */
+/** The record of a session in a sandbox of this kind. */
 export function boxed(kind: SandboxRecord['kind'], more: Partial<SandboxRecord> = {}): SandboxRecord {
   return { kind, network: 'full', limits: 'rlimits', notes: [], ...more };
 }

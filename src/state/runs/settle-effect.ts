@@ -5,7 +5,10 @@ import type { State } from '../state.ts';
 import { effectKey, findEffect } from './effect.ts';
 import { excerptEnd } from './excerpt.ts';
 
-/** The commands here record the outcome of an effect. An effect is settled once: a second report, or one after it was cancelled, changes nothing. */
+/**
+ * Commands that record the outcome of an effect. An effect is settled once: a second report, or one after it was
+ * cancelled, changes nothing.
+ */
 export type FinishCommand = Omit<Events['CommandFinished'], 'subject'>;
 
 export function decideFinishCommand(state: State, command: FinishCommand, caller: Caller): Outcome<null> {

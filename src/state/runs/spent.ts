@@ -6,13 +6,13 @@ export const NO_SPENDING = {
   cached_tokens: 0,
   /** Thousandths of a cent. */
   cost_millicents: 0,
-  /** Tokens without a known price: they are missing from the cost. */
+  /** Tokens without a known price, which the cost does not include. */
   unpriced_tokens: 0,
   turns: 0,
   /** Tokens that were used while the agent only waited. */
   waiting_tokens: 0,
   work_ms: 0,
-  /** Waiting for a person, or for the end of a limit. */
+  /** Time spent waiting for a person, or for the end of a limit. */
   wait_ms: 0,
 };
 
@@ -29,12 +29,12 @@ export function subtractSpending(a: Spending, b: Spending): Spending {
   return combine(a, b, -1);
 }
 
-/** Input, output and cached tokens: what a token budget counts. */
+/** Input, output and cached tokens, which a token budget counts. */
 export function tokensIn(spent: Pick<Spending, 'input_tokens' | 'output_tokens' | 'cached_tokens'>): number {
   return spent.input_tokens + spent.output_tokens + spent.cached_tokens;
 }
 
-/** Without the current interval. */
+/** An agent's spending without the current interval. */
 export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: AgentRun): Spending {
   if (usage === null) return { ...NO_SPENDING, work_ms, wait_ms };
   const { input_tokens, output_tokens, cached_tokens, turns, waiting_tokens, unpriced_tokens = 0 } = usage;
@@ -42,13 +42,13 @@ export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: Agent
   return { ...tokens, cost_millicents: usage.cost_millicents ?? 0, turns, work_ms, wait_ms };
 }
 
-/** What the agent's time counts as from now on: work, waiting for a person or a limit, or nothing. */
+/** The category of an agent's time from now on: work, waiting for a person or a limit, or none. */
 export function timeCategory({ outcome, process, parked, limited }: AgentRun): 'work' | 'wait' | 'off' {
   if (outcome === null && (parked !== null || limited)) return 'wait';
   return process === 'running' ? 'work' : 'off';
 }
 
-/** Milliseconds of an interval, per UTC day. */
+/** Splits an interval into milliseconds per UTC day. */
 export function splitByDay(from: string, to: string): { readonly day: string; readonly ms: number }[] {
   const end = Date.parse(to);
   const parts: { readonly day: string; readonly ms: number }[] = [];
@@ -60,7 +60,7 @@ export function splitByDay(from: string, to: string): { readonly day: string; re
   return parts;
 }
 
-/** As in `2026-11-15`, in UTC. */
+/** The UTC day, such as `2026-11-15`. */
 export function dayOf(at: string): string {
   return at.slice(0, 10);
 }

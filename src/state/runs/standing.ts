@@ -4,7 +4,7 @@ import { usesExitProtocol } from '../tasks/task.ts';
 import { findMissingMessages, hasWriteback } from '../tasks/writeback.ts';
 import type { AgentRun } from './agent-run.ts';
 
-/** An unknown agent has no owner and may stop, unless it is a person's own session that has claimed a task by hand. */
+/** An unknown agent has no owner and may stop, unless it is a user's own session that has claimed a task by hand. */
 export function standingOf(state: State, agentId: string, exitProtocol: boolean): Standing {
   const agent = state.agents.get(agentId);
   const session = agent === undefined ? state.sessions.get(agentId) : undefined;
@@ -20,12 +20,12 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
   };
 }
 
-/** Whether the agent waits for a budget. An agent whose run is over waits for nothing. */
+/** Reports whether the agent waits for a budget. An agent whose run has ended does not wait. */
 export function isHeldByBudget({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
   return agent?.outcome === null && decisions.get(agent.parked ?? '')?.source === 'budget';
 }
 
-/** The session owes a thought record, and may stop once it has one or its claim has ended. */
+/** The standing of a session that owes a thought record. It may stop once it has sent one or its claim has ended. */
 function standingByHand(state: State, { id, taskId }: Session): Standing {
   const task = state.tasks.get(taskId);
   const claim = task?.claim?.sessionId === id ? task.claim : null;

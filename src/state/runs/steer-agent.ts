@@ -17,14 +17,14 @@ import { findOption } from './resolve-decision.ts';
 import type { RunOutcome } from './run-event.ts';
 
 export interface SignalAgent {
-  /** Missing: the caller's own. */
+  /** Default: the caller's own agent. */
   readonly agentId?: string;
   readonly signal: 'complete' | 'escalate' | 'continue';
   readonly message?: string;
   readonly exitProtocol: boolean;
   readonly eventId: string;
   readonly at: string;
-  /** What was measured of the session that the signal ends; missing if its start is unknown. */
+  /** The measurement of the session that the signal ends; absent if the session's start is unknown. */
   readonly measures?: Pick<ExitSession, 'committed' | 'violations' | 'measured'>;
 }
 
@@ -49,7 +49,7 @@ export function decideSignalAgent(state: State, command: SignalAgent, caller: Ca
 
 type SessionCaller = Caller & { readonly kind: 'session' };
 
-/** The live claim of the run. A claim that has ended does not prevent the agent's last signal. */
+/** Returns the run's live claim. An ended claim does not prevent the agent's last signal. */
 function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): SessionCaller | undefined {
   if (agent === undefined) return caller.kind === 'session' ? caller : undefined;
   if (agent.task === null) return undefined;
@@ -83,7 +83,7 @@ function decideComplete(
   return outcome.ok ? decided(outcome.events, { kind: 'complete' }) : outcome;
 }
 
-/** Opens a decision. A session without a run of Baton's blocks its task instead. */
+/** Opens a decision, or blocks the task if the session has no run of Baton's. */
 function decideEscalate(
   state: State,
   command: SignalAgent,
@@ -105,7 +105,7 @@ function decideEscalate(
   return decided([asked, ...blocked.events], { kind: 'escalate' });
 }
 
-/** Cancels what was scheduled because the agent seemed idle. */
+/** Cancels actions that were scheduled because the agent seemed idle. */
 function decideContinue(
   state: State,
   _command: SignalAgent,
@@ -185,7 +185,7 @@ export function decideSendMessage(
 
 export interface KilledAgent {
   readonly id: string;
-  /** The outcome of a run that had ended already. */
+  /** The outcome, if the run had already ended. */
   readonly outcome?: RunOutcome;
 }
 
@@ -207,11 +207,11 @@ export function decideKillAgent(state: State, { agentId, reason }: KillAgent): O
 
 interface AttachAgent {
   readonly agentId: string;
-  /** The person and their terminal, for the next person who asks. */
+  /** The user and their terminal, to show to the next user who asks. */
   readonly by: string;
 }
 
-/** A person asks for the conversation of an agent, one person at a time: process number `start` is theirs. */
+/** Records a user's request for an agent's conversation, for one user at a time: process number `start` is theirs. */
 export function decideAttachAgent(
   state: State,
   { agentId, by }: AttachAgent,

@@ -17,7 +17,7 @@ export type PipelineRunPlan = Extract<Plan, { kind: 'pipeline' }>;
 
 export interface StartPipeline {
   readonly id: string;
-  /** The name for people; usually that of the pipeline. */
+  /** The name for people; usually the pipeline's name. */
   readonly name: string;
   readonly plan: PipelineRunPlan;
   readonly vars: Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ export function decideStartAgent(
   return decided([event('AgentRequested', wanted)], { id });
 }
 
-/** Turns a shell command into a pipeline of one step, with its arguments as variables. */
+/** Converts a shell command to a pipeline of one step, with its arguments as variables. */
 export function pipelineOfShell(name: string, command: string, variables: readonly string[] = []): PipelineRunPlan {
   const vars = Object.fromEntries(variables.map((variable) => [variable, null]));
   const only: PipelinePlan = { name, vars, steps: [{ name: 'run', run: { kind: 'shell', command } }] };
@@ -96,9 +96,10 @@ export interface ConfigureWorkers {
   readonly workers: readonly WorkerPlan[];
 }
 
-/** Called at the start and whenever the runbook changes. */
+/** Configures the workers. Called at the start and whenever the runbook changes. */
 export function decideConfigureWorkers(state: State, { workers }: ConfigureWorkers): Outcome<null> {
-  // Canonical: a plan read from the ledger has its keys in another order than one built from the runbook.
+  // Compares canonical text, because a plan read from the ledger has another order of keys than one built from the
+  // runbook.
   const known = renderCanonical([...state.workers.values()], 1, false);
   const same = known === renderCanonical(workers, 1, false);
   return decided(same ? [] : [event('WorkersConfigured', { workers })], null);
@@ -108,7 +109,10 @@ function refuseExistingRun(id: string): ReturnType<typeof refusal> {
   return refusal('run-exists', `there is a run ${id} already`, 'Begin with a new id.');
 }
 
-/** A pipeline waits if a nested pipeline does, or if a decision about an overspent run in it is open. */
+/**
+ * The status of a pipeline; it also waits if a nested pipeline does, or if a decision about an overspent run in it is
+ * open.
+ */
 export function overallPipelineStatus(state: State, run: PipelineRun): PipelineStatus {
   const child = run.outcome === null ? state.pipelines.get(run.step?.childId ?? '') : undefined;
   if (child !== undefined && child.outcome === null) return overallPipelineStatus(state, child);
@@ -130,7 +134,7 @@ export interface CancelPipeline {
   readonly reason?: string;
 }
 
-/** A second cancellation does not wait for the clean-up steps. */
+/** Cancels a pipeline. A second cancellation does not wait for the clean-up steps. */
 export function decideCancelPipeline(state: State, { id, reason }: CancelPipeline): Outcome<{ readonly id: string }> {
   const found = findPipeline(state, id);
   if (!found.ok) return found;
@@ -143,11 +147,11 @@ export function decideCancelPipeline(state: State, { id, reason }: CancelPipelin
 
 interface RetryPipeline {
   readonly id: string;
-  /** Used if the whole pipeline runs again. */
+  /** The id of the new run, if the whole pipeline runs again. */
   readonly newId: string;
 }
 
-/** Restarts a waiting step; runs a failed pipeline again from its first step, as a new run. */
+/** Retries a pipeline: restarts a waiting step, or runs a failed pipeline again from its first step, as a new run. */
 export function decideRetryPipeline(state: State, { id, newId }: RetryPipeline): Outcome<{ readonly id: string }> {
   const found = findPipeline(state, id);
   if (!found.ok) return found;
@@ -156,7 +160,7 @@ export function decideRetryPipeline(state: State, { id, newId }: RetryPipeline):
   if (run.outcome === 'done' || run.parent !== null) return refuseEndedPipeline(run);
   const { name, vars, plan } = run;
   const host = hostOf(run, state);
-  // Its workspace is there; a host that is gone has none.
+  // The host has the pipeline's workspace, unless it was removed.
   const there = host === undefined || findHost(state, host) === undefined ? {} : { host };
   const again = { pipeline_id: newId, name, vars, plan, parent: null, task: null, worker: null, ...there };
   return decided([event('PipelineStarted', again)], { id: newId });

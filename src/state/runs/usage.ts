@@ -5,20 +5,26 @@ import type { AgentRun } from './agent-run.ts';
 import { agentsIn, listBudgetUses, scopesOf, WARN_AT } from './budget.ts';
 import { tokensIn } from './spent.ts';
 
-/** Totals of all processes of an agent, as the client counts them; the cost is its own price of all ended turns. */
+/**
+ * Totals of all processes of an agent, as the client counts them; the cost is the client's own price of all ended
+ * turns.
+ */
 export interface CountedUsage extends Pick<
   Usage,
   'model' | 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'cost_millicents'
 > {
-  /** The part without a price from the client: of the current turn, and `lasting` tokens that it will never price. */
+  /**
+   * The tokens without a price from the client: those of the current turn, and `lasting` tokens that it will never
+   * price.
+   */
   readonly open?: TokenCounts & { readonly lasting?: number };
 }
 
 export type PricedUsage = Pick<Usage, 'cost_millicents'> & Required<Pick<Usage, 'unpriced_tokens'>>;
 
 /**
- * The cost: the client's own price, else the runbook's, else the shipped one. New usage is priced by the current model; tokens without a
- * known price are counted separately.
+ * Prices usage with the client's own price, else the runbook's, else the default one. New usage is priced by the
+ * current model; tokens without a known price are counted separately.
  */
 export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, prices: readonly Price[]): PricedUsage {
   const price = findPriceOrDefault(prices, counted.model);
@@ -32,7 +38,7 @@ export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, pri
   const unpriced = before?.unpriced_tokens ?? 0;
   const added = since(before, counted);
   if (price !== undefined) return { cost_millicents: (known ?? 0) + costOf(added, price), unpriced_tokens: unpriced };
-  // The client may name the price at the end of the turn.
+  // The client may report the price at the end of the turn.
   const settled = tokensIn(counted) - (open.input + open.output + open.cached);
   return {
     cost_millicents: known,
@@ -40,7 +46,7 @@ export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, pri
   };
 }
 
-/** An estimate for requests in progress; 0 if no price is known. */
+/** Estimates the cost of requests in progress; 0 if no price is known. */
 export function priceRequests(model: string | null, requests: TokenCounts, prices: readonly Price[]): number {
   const price = findPriceOrDefault(prices, model);
   return price === undefined ? 0 : costOf(requests, price);
@@ -59,8 +65,9 @@ function since(before: AgentRun['usage'], { input_tokens, output_tokens, cached_
 type Usage = NonNullable<AgentRun['usage']>;
 
 /**
- * Whether new usage must be recorded because a budget moved by a step. A step is 5 % of the budget, and less when little is left: each
- * agent may use half of its share of the rest unrecorded, so that several agents together do not overspend unseen.
+ * Reports whether new usage must be recorded because a budget moved by a step. A step is 5 % of the budget, and less
+ * when little is left: each agent may leave half of its share of the rest unrecorded, so that several agents together
+ * do not overspend unnoticed.
  */
 export function isWorthRecording(state: State, agent: AgentRun, used: Usage, rules: Rules, at: string): boolean {
   const inForce = rulesInForce(state, rules);

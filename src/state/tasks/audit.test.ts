@@ -25,7 +25,7 @@ describe('proof-grade work', () => {
       .then([]);
   });
 
-  it('is settled by a record of its task, whoever writes it', () => {
+  it('is settled by a record of its task, by any author', () => {
     given([...audited, [record({}, 1), operator]])
       .when(seal, session())
       .then([]);
@@ -34,7 +34,7 @@ describe('proof-grade work', () => {
       .thenRefused('audit-open');
   });
 
-  it('without a task is settled by a record of whoever audits', () => {
+  it('without a task is settled by a record of the auditor', () => {
     const open: Step[] = [...held, [startAudit('a1', null), session()]];
     given([...open, [record(), operator]])
       .when(seal, session())
@@ -44,7 +44,7 @@ describe('proof-grade work', () => {
       .then([]);
   });
 
-  it('binds only whoever audits; operators and the workflow may always seal', () => {
+  it('binds only the auditor; operators and the workflow may always seal', () => {
     const two: Step[] = [...audited, [create('B'), operator], [claim('B', 's2'), worker]];
     for (const caller of [operator, system, session('s2', 'B')]) given(two).when(seal, caller).then([]);
     given([...held, [startAudit(), operator]])
@@ -61,7 +61,7 @@ describe('proof-grade work', () => {
       .thenRefused('claim-ended');
   });
 
-  it('has an id of its own: nobody takes over somebody else’s debt', () => {
+  it('has its own id: no caller takes over another caller’s audit', () => {
     given(audited).when(startAudit(), operator).thenRefused('audit session a1 is open already');
     given(audited).when(verify(), operator).thenRefused('no-such-audit');
     given(audited).when(verify('a2'), session()).thenRefused('no-such-audit');

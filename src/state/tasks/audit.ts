@@ -9,7 +9,7 @@ export interface StartAudit {
   readonly taskId: string | null;
 }
 
-/** Starts an audit: a record is owed before anything is sealed. A session audits only its own work. */
+/** Starts an audit: the caller must write a record before it seals. A session audits only its own work. */
 export function decideStartAudit(
   state: State,
   { auditId, taskId }: StartAudit,
@@ -44,7 +44,7 @@ export function decideVerifyAudit(state: State, { auditId, size, root }: VerifyA
   return decided([event('AuditChainVerified', { audit_id: auditId, size, root })], null);
 }
 
-/** A caller with an open audit must write its record before it seals. Operators may always seal. */
+/** Decides a seal. A caller with an open audit must write its record first. Operators may always seal. */
 export function decideSeal(state: State, caller: Caller): Outcome<null> {
   if (caller.kind === 'operator' || caller.kind === 'system') return decided([], null);
   const actor = actorOf(caller);

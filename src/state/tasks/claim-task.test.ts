@@ -22,7 +22,7 @@ const made: Step[] = [[create(), operator]];
 const held: Step[] = [...made, [claim(), worker]];
 const review: Step[] = [[create('A', { phase: 'READY_FOR_REVIEW', nextRole: 'reviewer' }), operator]];
 
-it('refuses a holder or a role that is no name: each claim keeps them', () => {
+it('refuses a holder or a role that is not a name, because each claim keeps them', () => {
   const long = 'x'.repeat(201);
   for (const more of [{ holder: long }, { role: long }])
     given([[create(), operator]])
@@ -56,7 +56,7 @@ describe('a claim', () => {
     expect(again.task('A')).toMatchObject({ epoch: 2, claim: { epoch: 2, sessionId: 's2' } });
   });
 
-  it('makes a session of its own: no session works under two claims', () => {
+  it('creates its own session: no session works under two claims', () => {
     given([...held, [create('B'), operator]])
       .when(claim('B', 's1'), worker)
       .thenRefused('session-exists');
@@ -65,7 +65,7 @@ describe('a claim', () => {
       .thenRefused('session-exists');
   });
 
-  it('is for the role whose turn it is, where there is one', () => {
+  it('is for the role that works next, if there is one', () => {
     given(review)
       .when(claim('A', 's1', { role: 'fixer' }), worker)
       .thenRefused('task A waits for the role reviewer, not fixer');
@@ -78,7 +78,7 @@ describe('a claim', () => {
       .thenTypes(['TaskClaimed']);
   });
 
-  it('is refused on what is not there, or blocked, or done', () => {
+  it('is refused for a missing, blocked or done task', () => {
     given(made).when(claim('X'), worker).thenRefused('there is no task X');
     given([...made, [update('blocked', { notes: 'no key' }), operator]])
       .when(claim(), worker)
@@ -197,7 +197,7 @@ describe('a write under an old claim', () => {
     given(newer).when(command, session()).thenRefused('stale claim: epoch 1 < 2');
   });
 
-  it('is refused to whoever names it, too', () => {
+  it('is refused to a caller who names it, too', () => {
     given(newer).when(expire('A', 1), system).thenRefused('stale claim: epoch 1 < 2');
     given(newer)
       .when(release('A', { epoch: 1 }), operator)
@@ -211,7 +211,7 @@ describe('a write under an old claim', () => {
     given(held).when(release(), session('s9')).thenRefused('claim-ended');
   });
 
-  it('is refused where it is about another task', () => {
+  it('is refused if it is about another task', () => {
     given([...held, [create('B'), operator]])
       .when(release('B'), session())
       .thenRefused('this session works on A, not on B');

@@ -24,7 +24,7 @@ export interface ClaimTask {
   readonly sessionId: string;
   /** A label for people: see `principal`. */
   readonly holder: string;
-  /** Who answers for the work. Missing: the agent definition with the holder's name. */
+  /** The principal responsible for the work. Default: the agent definition with the holder's name. */
   readonly principal?: string;
   readonly role?: string;
   readonly requires?: readonly Requirement[];
@@ -79,7 +79,10 @@ export function decideClaimTask(
   return decided([claimed, ...inReview], { epoch });
 }
 
-/** A completed task can be claimed only by the role that closes it; such a claim changes no status. */
+/**
+ * Reports whether the task is completed and can be claimed by the role that closes it; such a claim does not change its
+ * status.
+ */
 export function isClosable(task: Task): boolean {
   return task.phase === 'COMPLETED' && task.nextRole !== null && isFree(task);
 }
@@ -88,7 +91,7 @@ export function isClaimable(state: State, task: Task, rules: Rules): boolean {
   return isClaimableUnder(state, task, rulesFor(task, rules));
 }
 
-/** With the rules that count for this task. */
+/** Uses the rules that apply to this task. */
 export function isClaimableUnder(state: Pick<State, 'tasks'>, task: Task, { ciGate }: Pick<Rules, 'ciGate'>): boolean {
   return isFree(task) && isWorkable(task, ciGate) && task.after.every((id) => isDone(state, id));
 }
@@ -124,7 +127,7 @@ function isDone(state: Pick<State, 'tasks'>, id: string): boolean {
 
 interface ReleaseClaim {
   readonly id: string;
-  /** The claim that an operator means; missing: the live one. A session has only its own. */
+  /** The claim that an operator names; default: the live one. A session has only its own. */
   readonly epoch?: number;
   readonly reason?: string;
 }
@@ -135,7 +138,7 @@ interface ExpireClaim {
   readonly reason?: string;
 }
 
-/** Ends the claim. If nobody has claimed the task, an operator takes its assignment to a person or an agent back. */
+/** Ends the claim. For an unclaimed task, an operator revokes its assignment to a person or an agent. */
 export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: Caller): Outcome<null> {
   const { id, epoch, reason } = command;
   const task = state.tasks.get(id);
@@ -175,7 +178,7 @@ export function endClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: s
   return [event('HandoffDropped', { ...handoff, reason: `the claim ended: ${how}` }), ended];
 }
 
-/** The same if the work just stops: a review that was begun waits for the next reviewer. */
+/** Ends a claim whose work just stops: a review that was begun waits for the next reviewer. */
 export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: string | null): Event[] {
   const ended = endClaim(task, claim, how, reason);
   const isOpenReview = task.phase === 'REVIEW' && claim.from === 'READY_FOR_REVIEW';
@@ -187,13 +190,13 @@ export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reaso
     : ended;
 }
 
-/** `cause` for rules, `reason` for people. */
+/** Why a task moves: `cause` for rules, `reason` for people. */
 export interface MoveReason {
   readonly cause: Exclude<MoveCause, 'unrecorded'>;
   readonly reason: string;
 }
 
-/** The next role stays unless one is given. */
+/** The entry of a move. The next role stays unless one is given. */
 export function phaseMovedEvent(
   task: Task,
   to: Phase,

@@ -67,7 +67,7 @@ describe('creating a task', () => {
       .thenRefused('too-large');
   });
 
-  it('starts in any phase that an operator names, but never done, and never blocked from nowhere', () => {
+  it('starts in any phase that an operator names, except done and blocked', () => {
     const none = given([]);
     expect(
       none
@@ -126,7 +126,7 @@ describe('dependencies', () => {
     given(chain).when(depend('B', 'A'), operator).then([]);
   });
 
-  it('make no cycle: the way around it is shown, the shortest', () => {
+  it('form no cycle: the refusal shows the shortest one', () => {
     given([])
       .when(create('A', { after: ['A'] }), operator)
       .thenRefused('cycle: A → A');

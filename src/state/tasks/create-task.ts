@@ -71,7 +71,10 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
 const TITLE_CHARACTERS = 4000;
 const NAME_CHARACTERS = 200;
 
-/** Names and titles are kept with each claim and shown in each list, so that they stay short. Texts have fields of their own. */
+/**
+ * Refuses long names and titles, which are kept with each claim and shown in each list. Long texts have their own
+ * fields.
+ */
 export function findTooLong(
   fields: Readonly<Record<string, string | undefined>>,
   most = NAME_CHARACTERS,
@@ -81,7 +84,7 @@ export function findTooLong(
   return undefined;
 }
 
-/** Every write of a session needs its live claim, also if it is about something else. */
+/** Requires the session's live claim for every write, even one about something else. */
 function checkCallerClaim(state: State, caller: Caller): Outcome<null> {
   if (caller.kind !== 'session') return decided([], null);
   const own = state.tasks.get(caller.taskId);
@@ -89,7 +92,10 @@ function checkCallerClaim(state: State, caller: Caller): Outcome<null> {
   return held.ok ? decided([], null) : held;
 }
 
-/** Nobody creates a task that is completed or blocked; a session creates none that has passed a gate. */
+/**
+ * The phases in which a caller may create a task. None may create one that is completed or blocked; a session may not
+ * create one that has passed a gate.
+ */
 function firstPhases({ kind }: Caller): ReadonlySet<Phase> {
   return kind === 'operator' || kind === 'system' ? START_PHASES : AGENT_START_PHASES;
 }
@@ -115,7 +121,7 @@ export function decideAddDependency(state: State, { id, after }: AddDependency):
   return decided([event('DependencyAdded', { task_id: id, after })], null);
 }
 
-/** Breadth first: the shortest path is the easiest to read. */
+/** Finds a path breadth first, because the shortest path is the easiest to read. */
 function findDependencyPath(state: State, from: string, to: string): string[] | undefined {
   const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
   for (const id of cameFrom.keys()) {

@@ -38,13 +38,13 @@ describe('the token of an ended session', () => {
       .thenRefused('stale-claim');
   });
 
-  it('is tried above with every command that a session may send, except those about its own run', () => {
+  it('is tested above with every command that a session may send, except those about its own run', () => {
     const table: readonly [string, readonly CallerKind[]][] = Object.entries(commandAccess);
     const kinds = table.flatMap(([kind, who]) => (who.includes('session') ? [kind] : []));
     expect(kinds.filter((kind) => !OWN_RUN.has(kind)).toSorted()).toEqual(SENT.map(({ kind }) => kind).toSorted());
   });
 
-  it('gets the first answer to an exact repeat of its exit signal, and nothing for another', () => {
+  it('gets the first answer to an exact repeat of its exit signal, and a refusal for another', () => {
     const again = given(ended).when(say.exit(), session()).then([]);
     expect(again.answer).toEqual({ next_phase: 'CI_PENDING', exit_reason: 'completed' });
     given(ended).when(say.exit('IMPLEMENTATION', 'error'), session()).thenRefused('no-active-phase');

@@ -13,11 +13,11 @@ import { evolveFlow } from '../workflow/evolve-flow.ts';
 import { NO_FLOW } from '../workflow/flow.ts';
 import { type Claim, isCancelled, type Task } from './task.ts';
 
-/** How many are kept per task; the ledger has all of them. */
+/** How many endings are kept per task; the ledger has all of them. */
 const KEPT_ENDINGS = 20;
 const KEPT_RECORDS = 100;
 
-/** A rehearsed entry has no actor. */
+/** The envelope of an entry; a rehearsed entry has no actor. */
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 'actor'>>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
@@ -51,7 +51,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
 
 export function evolveTask(task: Task, recorded: Event & Envelope): Task {
   const after = evolveWork(task, recorded);
-  // The claim from before the entry tells which session it is about.
+  // The claim from before the entry shows which session the entry is about.
   const flow = evolveFlow(after.flow, recorded, task);
   const work = evolveTaskWork(task, recorded);
   return flow === after.flow && work === task.work ? after : { ...after, flow, work };
@@ -79,10 +79,10 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
     case 'ThoughtRecorded':
       return recordedThought(task, recorded);
     case 'WorkflowStarted':
-      // Every workflow begins in DRAFT, also one made of an existing task.
+      // Every workflow begins in DRAFT, even one made from an existing task.
       return { ...task, firstPhase: 'DRAFT' };
     case 'TaskReinstated':
-      // The work starts over: earlier records no longer count, and the task is `todo` again.
+      // The work restarts: earlier records no longer count, and the task is `todo` again.
       return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };
     case 'ClaimRestored':
       return task.lapsed === null ? task : { ...task, claim: task.lapsed.claim, lapsed: null };
@@ -95,7 +95,7 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
       return withClaim(task, { handoff: recorded.data });
     case 'HandoffDelivered':
     case 'HandoffDropped': {
-      // An operator's handoff does not replace the one that the holder still holds.
+      // An operator's handoff does not replace the holder's held handoff.
       const handoff = task.claim?.handoff;
       if (handoff?.handoff_id !== recorded.data.handoff_id) return task;
       return withClaim(task, { handoff: null, ...(recorded.type === 'HandoffDropped' ? { dropped: handoff } : {}) });
@@ -114,7 +114,8 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
 
 function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, cause, reason } = data;
-  // A task that is blocked again returns to the phase before the first block; a cancelled task stays cancelled, with its reason.
+  // A task that is blocked again returns to the phase before the first block; a cancelled task stays cancelled, with
+  // its reason.
   const cancelled = cause === 'cancelled' ? { isCancelled: true as const } : {};
   const after = isCancelled(task) ? task.blocked : { from: task.blocked?.from ?? from, reason, ...cancelled };
   const blocked = to === 'BLOCKED' ? after : null;
@@ -122,12 +123,12 @@ function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   return { ...task, phase: to, nextRole: data.next_role, blocked, lapsed, begun: task.begun || isProgress(task, to) };
 }
 
-/** BLOCKED is no progress, and neither is a move under a live claim: that is a review that begins. */
+/** A move to BLOCKED is not progress. Neither is a move under a live claim, which is the start of a review. */
 function isProgress({ firstPhase, claim }: Task, to: Phase): boolean {
   return claim === null && to !== firstPhase && to !== 'BLOCKED';
 }
 
-/** Moves that belong to the end of a claim. Any other move makes a lapsed claim irrelevant. */
+/** Moves that belong to the end of a claim. After any other move a lapsed claim cannot be restored. */
 const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
 
 function evolveClaimEnd(
@@ -144,7 +145,10 @@ function evolveClaimEnd(
   return { ...task, claim: null, lapsed, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
 }
 
-/** The lease expired, or the engine saw the process end. A claim that its holder or a person ended stays ended. */
+/**
+ * Reports whether the lease expired or the engine saw the process exit. A claim that its holder or a person ended stays
+ * ended.
+ */
 function isLapse(how: HowClaimEnded, actor: string | undefined): boolean {
   if (how === 'expired') return true;
   return (how === 'failed' || how === 'released') && actor === 'system:engine';
@@ -161,7 +165,7 @@ function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> &
   return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: record };
 }
 
-/** A message from the outbox belongs to the claim even after it lapsed. */
+/** Changes the claim, even after it lapsed, because a message from the outbox belongs to it. */
 function withClaim(task: Task, change: Partial<Claim>): Task {
   const { claim, lapsed } = task;
   if (claim !== null) return { ...task, claim: { ...claim, ...change } };

@@ -27,7 +27,7 @@ const BY_HAND: readonly Step[] = [
   [say.claim('A'), say.worker],
 ];
 
-describe('where the flag is off', () => {
+describe('if the flag is off', () => {
   it('a session of the built-in workflow must send its exit signal, and cannot end without one', () => {
     const caller = say.session('s1', ISSUE);
     given(IN_WORKFLOW)

@@ -27,7 +27,7 @@ const completed = (more: Partial<AgentSessionCompleted> = {}): Event =>
   });
 
 describe('what happens after exit', () => {
-  it('the entry, the end of the claim and the phase, in one transaction', () => {
+  it('the entry, the end of the claim and the phase are recorded in one transaction', () => {
     const { answer, task } = given(held)
       .when(exit(), session())
       .then([
@@ -77,7 +77,7 @@ describe('what happens after exit', () => {
     });
   });
 
-  it('a blocked task keeps the role whose turn it is', () => {
+  it('a blocked task keeps its next role', () => {
     const fixing: Step[] = [
       [create('A', { nextRole: 'fixer' }), operator],
       [claim('A', 's1', { role: 'fixer' }), worker],
@@ -88,7 +88,7 @@ describe('what happens after exit', () => {
 });
 
 describe('completed becomes error', () => {
-  it('where Baton measured otherwise, with every violation named', () => {
+  it('if Baton measured otherwise, with every violation named', () => {
     const violations = ['max_files: 9 > 3', 'no_new_deps: left-pad'];
     given(held)
       .when(exit('IMPLEMENTATION', 'completed', { violations, notes: 'all fine' }), session())
@@ -106,7 +106,7 @@ describe('completed becomes error', () => {
     expect(task('A').blocked?.reason).toBe(`the result says ${status}`);
   });
 
-  it('but the newest result counts, and what was not claimed is not judged', () => {
+  it('only for the newest result, and only if completion was claimed', () => {
     given([...held, [result('failed'), session()], [result(), session()]])
       .when(exit(), session())
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
@@ -152,7 +152,7 @@ describe('the last arrow', () => {
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('and the gates are nobody else’s to complete', () => {
+  it('and other phases with gates cannot be completed either', () => {
     const recorded: Step[] = [...last, [record(), session()]];
     given(recorded, { ...OPEN, mergeGate: true })
       .when(exit('READY_FOR_MERGE'), session())

@@ -28,12 +28,12 @@ export interface ExitSession {
   readonly signal: ExitSignal;
   readonly eventId: string;
   readonly at: string;
-  /** Whether the session made commits, as measured: then it owes a thought record. */
+  /** Whether the session made commits, as measured; it then owes a thought record. */
   readonly committed: boolean;
   readonly violations: readonly string[];
-  /** Missing if the signal names no bundle, and for a repeat. */
+  /** Absent if the signal names no bundle, and for a repeat. */
   readonly evidence?: SessionEvidence;
-  /** Missing if the session's start is unknown. */
+  /** Absent if the session's start is unknown. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
 }
 
@@ -42,7 +42,7 @@ export interface ExitAnswer {
   readonly exit_reason: ExitSignal['exit_reason'];
 }
 
-/** Checks 9 to 12 of the specification, then the transaction that ends a session. */
+/** Runs checks 9 to 12 of the specification, then the transaction that ends a session. */
 export function decideExitSession(
   state: State,
   command: ExitSession,
@@ -72,7 +72,7 @@ export function decideExitSession(
   return endSession(state, task, claim, command, rules);
 }
 
-/** Compares after parsing. The version says how the signal was written, not what it means. */
+/** Compares parsed signals, without the version: it states how a signal was written, not what it means. */
 export function isSameSignal(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
   return (
     exit.phase_completed === signal.phase_completed &&
@@ -87,12 +87,15 @@ function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswe
   return { next_phase, exit_reason };
 }
 
-/** Baton measures the commits of its own sessions. For a claim by hand only the record names the commit to check and merge. */
+/**
+ * Reports whether the work enters a gate that needs a commit. Baton measures the commits of its own sessions. For a
+ * claim by hand only the record names the commit to check and merge.
+ */
 function entersGate(task: Task, { handoff }: Claim, rules: Rules): boolean {
   return needsCommit(task, destinationOf(task, 'completed', handoff), rules);
 }
 
-/** One transaction: the entry, the phase, the handoff, the end of the claim. */
+/** Ends the session in one transaction: the entry, the phase, the handoff, the end of the claim. */
 function endSession(state: State, task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
   const { signal, eventId, at } = command;
   const failure = signal.exit_reason === 'completed' ? findFailure(claim, command) : undefined;
@@ -104,7 +107,7 @@ function endSession(state: State, task: Task, claim: Claim, command: ExitSession
   if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
     const reviewed = judge.ok ? checkIsReviewed(task, claim.principal) : judge;
     const asked = reviewed.ok ? askForMerge(task, claim, command, rules, seen) : reviewed;
-    // Without an approval that names a commit, the commit with which the task came to the merge counts.
+    // Without an approval that names a commit, the commit counts with which the task came to the merge.
     const same = asked.ok ? checkJudgedHead(task, 'READY_FOR_MERGE', command.measured?.head) : asked;
     return same.ok ? asked : same;
   }
@@ -134,12 +137,15 @@ function endSession(state: State, task: Task, claim: Claim, command: ExitSession
   });
 }
 
-/** An error handoff is delivered however the session ends; `error` is the honest pair. Any other passes finished work on. */
+/**
+ * Reports whether the handoff is delivered. An error handoff is delivered however the session ends, but fits `error`
+ * best. Any other handoff passes finished work on.
+ */
 function isDelivered({ handoff }: Claim, exitReason: ExitReason): boolean {
   return exitReason === 'completed' || (handoff !== null && isErrorHandoff(handoff));
 }
 
-/** What Baton measured stands behind the error that the agent reports. */
+/** Describes the agent's reported error, followed by Baton's measurement. */
 function describeError(error: ReportedError, failure: string | undefined): string {
   return failure === undefined ? summarizeError(error) : `${summarizeError(error)}; ${failure}`;
 }
@@ -149,7 +155,7 @@ function checkExitApprover(state: State, task: Task, { role, principal }: Claim,
   return turn.ok ? checkMayJudge(state, task, principal, rules) : turn;
 }
 
-/** What Baton measured, and what the session shows. */
+/** The entries of Baton's measurement and the session's evidence. */
 function observedEvents(task: Task, claim: Claim, { measured, violations, evidence }: ExitSession): Event[] {
   const { epoch, sessionId: session_id } = claim;
   const shown = evidence === undefined ? [] : [evidenceRecordedEvent(task, claim, evidence)];
@@ -157,7 +163,10 @@ function observedEvents(task: Task, claim: Claim, { measured, violations, eviden
   return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations }), ...shown];
 }
 
-/** The validator's session ends here. The task moves, and its handoff is delivered, after the merge. */
+/**
+ * Requests the merge at the end of the validator's session. The task moves, and its handoff is delivered, after the
+ * merge.
+ */
 function askForMerge(
   task: Task,
   claim: Claim,
@@ -186,12 +195,14 @@ function findFailure(claim: Claim, { violations }: ExitSession): string | undefi
   return resultStatus === null || resultStatus === 'completed' ? undefined : `the result says ${resultStatus}`;
 }
 
-/** The phase that the task moves to; null if it stays. The handoff overrides the exit reason, also if it moves nothing. */
+/**
+ * The phase that the task moves to; null if it stays. The handoff overrides the exit reason, even if it moves nothing.
+ */
 function destinationOf(task: Task, reason: ExitReason, handoff: HeldHandoff | null): Phase | null {
   return handoff === null ? (nextPhase(task.phase, reason) ?? null) : handoffPhase(task, handoff);
 }
 
-/** Every path to COMPLETED needs the writeback, and a gated phase is completed by its gate alone. */
+/** Refuses a missing writeback on every path to COMPLETED, and other ways to complete a gated phase. */
 function findClosedGate(task: Task, claim: Claim, to: Phase, rules: Rules): Refusal | undefined {
   const written: RuleCheck = to === 'COMPLETED' && task.phase !== to ? checkWriteback(task, claim) : { ok: true };
   const passed = written.ok ? checkGates(task, to, rules) : written;
@@ -211,7 +222,7 @@ function moveByHandoff(handoff: HeldHandoff, task: Task, to: Phase | null, reaso
       ];
 }
 
-/** A blocked task keeps the role that it was blocked in. Otherwise no role is next. */
+/** Moves the task. A blocked task keeps its role; otherwise no role is next. */
 function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
   const why = { cause: 'exit-signal', reason: reason ?? 'exit signal' } as const;
   if (to !== null) return [phaseMovedEvent(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
@@ -220,8 +231,8 @@ function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, 
 }
 
 /**
- * Judging roles must not commit: from the checks to the merge the work is one commit, and a later commit goes back to be checked and
- * reviewed. Otherwise a reviewer could approve a commit that only they have seen, and CI has not.
+ * Refuses commits of judging roles: from the checks to the merge the work is one commit, and a later commit returns to
+ * the checks and the review. Otherwise a reviewer could approve a commit that only they have seen and CI has not.
  */
 function checkJudgedHead(task: Task, to: Phase | null, head: string | undefined): RuleCheck {
   const { head: judged } = task.flow;

@@ -10,7 +10,7 @@ const OTHER = 'f'.repeat(40);
 const cleo: Caller = { kind: 'worker', name: 'cleo' };
 const gated = { ...OPEN, mergeGate: true };
 
-/** bob implements, records and hands on; the task is up for review. */
+/** bob implements, records and hands on; the task waits for review. */
 const written: Step[] = [
   [say.create(), operator],
   [say.claim('A', 's1', { holder: 'ada' }), worker],
@@ -24,7 +24,7 @@ const selfApprove = (reason = 'alone in this project') =>
   ({ kind: 'self-approve', command: { id: 'A', reason } }) as const;
 
 describe('the author of a change', () => {
-  it('does not claim it for review or for the merge, whatever the claim is called', () => {
+  it('cannot claim it for review or for the merge, whatever the claim is called', () => {
     for (const holder of ['ada', 'eve', 'reviewer'])
       given(written)
         .when(say.claim('A', 's9', { holder }), worker)
@@ -35,7 +35,7 @@ describe('the author of a change', () => {
       .thenTypes(['TaskClaimed', 'PhaseMoved']);
   });
 
-  it('stays its author after the work began again, and after another has fixed it', () => {
+  it('stays its author after the work restarts, and after another principal has fixed it', () => {
     const again: Step[] = [
       ...written,
       [say.operate('reinstate'), operator],
@@ -49,7 +49,7 @@ describe('the author of a change', () => {
       given(again).when(say.claim('A', 's9'), caller).thenRefused('separation-of-duties');
   });
 
-  it('is whoever records another commit than the one under review: then the claim cannot end in an approval', () => {
+  it('is any principal that records another commit than the one under review: its claim cannot approve', () => {
     const reviewing: Step[] = [...written, [say.claim('A', 's3', { role: 'reviewer' }), cleo]];
     const caller = session('s3', 'A', 3);
     const changed: Step[] = [...reviewing, [say.record({ commit_sha: OTHER }), caller]];
@@ -57,11 +57,11 @@ describe('the author of a change', () => {
     given(changed).when(say.update('done'), caller).thenRefused('separation-of-duties');
     const verdict = say.handoff({ from: 'reviewer-agent', senderRole: 'reviewer', phase: 'READY_FOR_MERGE' });
     given(changed).when(verdict, caller).thenRefused('separation-of-duties');
-    // A record of the very commit under review is no work on it.
+    // A record of the commit under review does not count as work on it.
     given([...reviewing, [say.record(), caller]])
       .when(say.exit('REVIEW'), caller)
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
-    // To find fault is open to everybody.
+    // Any principal may reject the work.
     given(changed)
       .when(say.exit('REVIEW', 'blocked'), caller)
       .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);
@@ -76,7 +76,7 @@ describe('the author of a change', () => {
     given(recorded).when(say.update('done'), session()).thenTypes(['ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('may review where the runbook says that the same agent may', () => {
+  it('may review if the runbook allows the same agent', () => {
     given(written, { ...OPEN, sameAgentMayReview: true })
       .when(say.claim('A', 's9'), worker)
       .thenTypes(['TaskClaimed', 'PhaseMoved']);
@@ -84,7 +84,7 @@ describe('the author of a change', () => {
 });
 
 describe('an operator', () => {
-  /** The same by an operator's own hand. */
+  /** The same steps by an operator. */
   const own: Step[] = written.map((step) =>
     Array.isArray(step) && step[1] === worker ? [step[0], operator] : step,
   ) as Step[];
@@ -99,7 +99,7 @@ describe('an operator', () => {
     given(ready, gated).when(askMerge('A'), operator).thenRefused('separation-of-duties');
   });
 
-  it('does with a reason, which is on record and is about this commit only', () => {
+  it('does so with a reason, which is recorded and valid for this commit only', () => {
     const recorded = event('SelfApproved', {
       task_id: 'A',
       by: 'operator:ann',
@@ -124,7 +124,7 @@ describe('an operator', () => {
       .thenRefused('later-record');
   });
 
-  it('alone: neither a worker nor a session approves its own change with a reason', () => {
+  it('is the only one who can: neither a worker nor a session approves its own change with a reason', () => {
     for (const caller of [worker, session('s2', 'A', 2)])
       given(written).when(selfApprove(), caller).thenRefused('forbidden');
     given(own).when(selfApprove(' '), operator).thenRefused('no-reason');
@@ -151,7 +151,7 @@ describe('an approval', () => {
     [say.record(), caller],
   ];
 
-  it('is for the role whose turn it is: a claim without a role does not approve', () => {
+  it('requires the role that works next: a claim without a role cannot approve', () => {
     given(reviewing()).when(say.exit('REVIEW'), caller).thenRefused('wrong-role');
     given(reviewing()).when(say.update('done'), caller).thenRefused('wrong-role');
     given(reviewing()).when(say.complete(), caller).thenRefused('wrong-role');
@@ -160,7 +160,7 @@ describe('an approval', () => {
       .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('is all that needs the role: every claim may find fault, and give the task back', () => {
+  it('is all that requires the role: every claim may reject the work, and release the task', () => {
     given(reviewing())
       .when(say.exit('REVIEW', 'blocked'), caller)
       .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);
@@ -187,7 +187,7 @@ describe('a merge', () => {
       .thenRefused('wrong-role');
   });
 
-  it('is refused while a person is asked about the task, whoever wants it, and also after it was asked for', () => {
+  it('is refused while a decision about the task is open, for every caller, even after the request', () => {
     const asked = (action: 'retry' | 'dismiss') =>
       event('DecisionOpened', {
         decision_id: 'd1',
@@ -212,17 +212,17 @@ describe('a merge', () => {
     given([...merging, answered], gated)
       .when(prepareMerge('m1', OTHER), say.system)
       .thenTypes(['MergePrepared']);
-    // A notice that can only be dismissed holds nothing up.
+    // A notice that can only be dismissed does not hold the task.
     given([...approved, asked('dismiss')], gated)
       .when(askMerge('A'), operator)
       .thenTypes(['MergeRequested']);
   });
 
-  it('merges no commit that was first recorded when the review was over', () => {
+  it('is refused for a commit that was first recorded after the review', () => {
     const bare: Step[] = [[say.create('A', { phase: 'READY_FOR_MERGE' }), operator]];
     const chosen: Step[] = [...bare, [say.claim(), worker], [say.record(), session()]];
     given(chosen, gated).when(askMerge('A'), session()).thenRefused('unreviewed');
-    // Nor by the validator's handoff and exit.
+    // The validator's handoff and exit are refused as well.
     const validating: Step[] = [
       ...bare,
       [say.claim('A', 's1', { role: 'validator' }), worker],
@@ -249,7 +249,7 @@ describe('a merge', () => {
 });
 
 describe('a principal', () => {
-  it('is read from the token, and kept with the claim and its end', () => {
+  it('is read from the token, and recorded with the claim and its end', () => {
     const { task } = given(written);
     expect(task('A').endings.map(({ holder, principal }) => [holder, principal])).toEqual([
       ['ada', 'worker:bob'],

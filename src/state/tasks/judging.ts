@@ -6,8 +6,9 @@ import type { State } from '../state.ts';
 import { JUDGED_PHASES, type Task, writebackRecords } from './task.ts';
 
 /**
- * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or request its merge. Every path to
- * an approval or a merge calls this function, and dispatch offers nothing that it refuses.
+ * Decides whether this principal may judge the task: claim it for review, approve it, complete it from there, or
+ * request its merge. Every path to an approval or a merge calls this function, and dispatch offers nothing that it
+ * refuses.
  */
 export function checkMayJudge(state: State, task: Task, principal: Principal, rules: Rules): Outcome<null> {
   const isOther = checkIsNotAuthor(task, principal, rules);
@@ -22,7 +23,7 @@ export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
   return refusal('wrong-role', message, `Release the task and claim it with --role ${nextRole}.`);
 }
 
-/** The author or fixer of a change must not approve it. */
+/** Refuses an approval by the author or fixer of a change. */
 export function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outcome<null> {
   if (!includesPrincipal(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
     return decided([], null);
@@ -34,7 +35,7 @@ export function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules)
   return refusal('separation-of-duties', message, hint);
 }
 
-/** A person approved their own change at this commit, with a recorded reason. */
+/** Reports whether an operator approved their own change at this commit, with a recorded reason. */
 export function isSelfApproved(task: Task, principal: Principal): boolean {
   const { selfApproval } = task.flow;
   return selfApproval !== null && selfApproval.by === principal && selfApproval.head === judgedHead(task);
@@ -46,8 +47,9 @@ export function judgedHead(task: Task): string | undefined {
 }
 
 /**
- * The head of the change that people are shown. From the checks on it is the judged commit: the branch is in a repository that agents can
- * write, and a moved branch must not show people another change than the one that they approve. `tip` is where the branch points to.
+ * The head of the change that people are shown. From the checks on it is the judged commit: agents can write the
+ * branch's repository, and a moved branch must not show people another change than the one that they approve. `tip` is
+ * the branch's current commit.
  */
 export function shownHead(task: Task, tip: string | null): string | null {
   const phase = task.blocked?.from ?? task.phase;
@@ -55,7 +57,10 @@ export function shownHead(task: Task, tip: string | null): string | null {
   return (isFixed ? judgedHead(task) : undefined) ?? tip ?? task.flow.head;
 }
 
-/** Requesting the merge of a change that another principal approved is no approval: its author may do it. */
+/**
+ * Reports whether another principal has approved the change: requesting the merge is then no approval, and its author
+ * may do it.
+ */
 function isApprovedByAnother({ phase, flow }: Task): boolean {
   const { approval, head, authors } = flow;
   if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
@@ -78,7 +83,10 @@ function findOpenDecision(state: State, task: Task): Decision | undefined {
   return undefined;
 }
 
-/** Not a budget (delays only new work), a notice (is only dismissed), or the claim's own run (ends with that run). */
+/**
+ * Reports whether a decision holds the task's work. A budget only delays new work, a notice is only dismissed, and a
+ * decision about the claim's own run ends with that run.
+ */
 function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
   if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;
   const session = agents.get(agentId ?? '')?.task?.session_id;

@@ -15,14 +15,14 @@ const held: Step[] = [
 const expired: Step[] = [...held, [say.handoff(), session()], [say.expire(), say.system]];
 
 describe('a message that was kept while its claim lived', () => {
-  it('counts after the claim has expired: the claim ends as the message says, with the handoff that it held', () => {
+  it('counts after the claim has expired: the claim ends as in the message, with the handoff that it held', () => {
     const after = given(expired)
       .when(say.exit(), kept())
       .thenTypes(['ClaimRestored', 'AgentSessionCompleted', 'HandoffDelivered', 'ClaimCompleted', 'PhaseMoved']);
     expect(after.task('A')).toMatchObject({ phase: 'CI_PENDING', nextRole: 'reviewer', claim: null, lapsed: null });
   });
 
-  it('is added to the lapsed claim if it does not end it, and the next one counts with it', () => {
+  it('is added to the lapsed claim if it does not end it, and counts for the next message', () => {
     const recorded = given(expired).when(say.record(), kept()).thenTypes(['ThoughtRecorded']);
     expect(recorded.task('A')).toMatchObject({ claim: null, flow: { head: say.SHA } });
     const sent: Step[] = [...expired, [say.result(), kept()], [say.record(), kept()]];
@@ -40,7 +40,7 @@ describe('a message that was kept while its claim lived', () => {
       .thenTypes(['ClaimRestored', 'AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
   });
 
-  it('brings a review back to where it was', () => {
+  it('returns a review to its former phase', () => {
     const reviewed: Step[] = [
       [say.create('A', { phase: 'READY_FOR_REVIEW' }), operator],
       [say.claim(), worker],
@@ -52,7 +52,7 @@ describe('a message that was kept while its claim lived', () => {
     expect(after.task('A').phase).toBe('READY_FOR_MERGE');
   });
 
-  it('counts after the engine found the process gone, and not after a person ended the claim', () => {
+  it('counts after the engine found the process gone, but not after a person ended the claim', () => {
     const story = createStory(OPEN);
     story.say(say.create(), operator);
     story.say(say.claim('A', 's1', { role: 'implementer' }), worker);

@@ -10,9 +10,9 @@ import type { LapsedClaim, Task } from './task.ts';
 type SessionCaller = Caller & { readonly kind: 'session' };
 
 /**
- * Decides about a message that the outbox kept while its claim lived. It is judged by its epoch, not by the time of delivery: it counts
- * even if the claim has lapsed, unless something else has happened to the task since. A message that ends the claim restores it first; any
- * other message is added to the lapsed claim. Undefined if it is no such message.
+ * Decides a message that the outbox kept while its claim lived. The message is judged by its epoch, not by the time of
+ * delivery: it counts even if the claim has lapsed, unless something else has happened to the task since. A message
+ * that ends the claim restores it first; any other message is added to the lapsed claim. Undefined for other messages.
  */
 export function decideOutboxMessage<A>(
   state: State,
@@ -45,7 +45,7 @@ function isBefore(keptAt: string, at: string): boolean {
   return Date.parse(keptAt) <= Date.parse(at);
 }
 
-/** A person has answered a decision about the task since the claim lapsed. */
+/** Reports whether a person has answered a decision about the task since the claim lapsed. */
 function isAnswered({ decisions }: State, { id }: Task, { at }: LapsedClaim): boolean {
   for (const { taskId, result } of decisions.values())
     if (taskId === id && result?.kind === 'resolved' && isBefore(at, result.at)) return true;
@@ -67,13 +67,13 @@ function fold(task: Task, events: readonly Event[]): Task {
 }
 
 /**
- * Commands that the token of an ended session may still send. An exit signal returns the first answer to an exact repeat. A signal and a
- * report are about the session's own process, which may outlive the claim. A seal signs what is recorded and moves no task: an audit ends
- * with it, after the task is completed.
+ * Commands that an ended session may still send. A repeated exit signal gets the first answer. A signal and a report
+ * are about the session's own process, which may outlive the claim. A seal signs the record and moves no task: an audit
+ * ends with it, after the task is completed.
  */
 const ALLOWED_AFTER_END: ReadonlySet<string> = new Set(['exit-session', 'signal-agent', 'report-agent', 'seal']);
 
-/** Every command of a session passes through here: the token of an ended session changes nothing. */
+/** Checks every command of a session: the token of an ended session changes nothing. */
 export function checkSessionIsLive(state: State, kind: string, caller: SessionCaller): Outcome<null> {
   return ALLOWED_AFTER_END.has(kind) ? decided([], null) : checkOwnClaim(state, caller);
 }

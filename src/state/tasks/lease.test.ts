@@ -3,7 +3,7 @@ import { createLeases, type Leases } from './lease.ts';
 
 const TIMES = { expiryMs: 900_000, renewalMs: 30_000, tickMs: 1_000 };
 
-/** Ticks once a second, as the daemon does, and gives what has expired, with the second in which it did. */
+/** Ticks once a second, as the daemon does, and returns the expired claims with their second. */
 function tick(leases: Leases, fromMs: number, toMs: number, each: (nowMs: number) => void = () => {}): string[] {
   const expired: string[] = [];
   for (let nowMs = fromMs; nowMs <= toMs; nowMs += TIMES.tickMs) {
@@ -17,7 +17,7 @@ function tick(leases: Leases, fromMs: number, toMs: number, each: (nowMs: number
 }
 
 describe('a lease', () => {
-  it('runs out when nobody renews it, and not before', () => {
+  it('expires without renewal, and not before', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 0);
     expect(tick(leases, 1_000, 899_000)).toEqual([]);
@@ -35,7 +35,7 @@ describe('a lease', () => {
     expect(tick(leases, 9_001_000, 10_000_000)).toEqual(['A/1 at 9900000']);
   });
 
-  it('says how long it has to live', () => {
+  it('reports its remaining time', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 5_000);
     expect(leases.remaining('A', 6_000)).toBe(899_000);
@@ -43,7 +43,7 @@ describe('a lease', () => {
     expect(leases.remaining('B', 6_000)).toBeUndefined();
   });
 
-  it('is over when its claim is: a late word revives nothing', () => {
+  it('ends with its claim: a late renewal revives nothing', () => {
     const leases = createLeases(TIMES);
     expect(leases.renew('A', 1, 0)).toBe(true);
     leases.end('A');
@@ -52,7 +52,7 @@ describe('a lease', () => {
     expect(leases.renew('A', 2, 2_000)).toBe(true);
   });
 
-  it('of an older claim does not stand in for the newer one', () => {
+  it('of an older claim does not renew the newer one', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 0);
     leases.renew('A', 2, 1_000);
@@ -76,14 +76,14 @@ describe('a gap costs no live session its claim', () => {
     expect(expired).toEqual([`dead/1 at ${wokeMs + TIMES.renewalMs + TIMES.tickMs}`]);
   });
 
-  it('also before the first tick', () => {
+  it('even before the first tick', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 0);
     expect(leases.expired(3_600_000)).toEqual([]);
     expect(leases.remaining('A', 3_600_000)).toBe(TIMES.renewalMs + TIMES.tickMs);
   });
 
-  it('also again and again', () => {
+  it('even repeatedly', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 0);
     for (let hour = 1; hour < 10; hour += 1) {
@@ -93,14 +93,14 @@ describe('a gap costs no live session its claim', () => {
     }
   });
 
-  it('also where the whole life of a lease is shorter than a few ticks', () => {
+  it('even if a lease is shorter than a few ticks', () => {
     const leases = createLeases({ expiryMs: 2_000, renewalMs: 500, tickMs: 1_000 });
     leases.renew('A', 1, 0);
     leases.expired(1_000);
     expect(leases.expired(3_500)).toEqual([]);
   });
 
-  it('shortens no lease that has longer to live', () => {
+  it('shortens no longer lease', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 0);
     leases.expired(0);
@@ -108,7 +108,7 @@ describe('a gap costs no live session its claim', () => {
     expect(leases.remaining('A', 60_000)).toBe(840_000);
   });
 
-  it('a tick that is a little late is no gap', () => {
+  it('a slightly late tick is not a gap', () => {
     const leases = createLeases(TIMES);
     leases.renew('A', 1, 0);
     tick(leases, 1_000, 899_000);
@@ -116,8 +116,8 @@ describe('a gap costs no live session its claim', () => {
   });
 });
 
-describe('the wall clock plays no part', () => {
-  it('nothing here reads one', () => {
+describe('the wall clock is not used', () => {
+  it('by any code of the leases', () => {
     const { now } = Date;
     Date.now = () => {
       throw new Error('the lease looked at the clock');

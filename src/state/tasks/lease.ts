@@ -1,21 +1,21 @@
 /**
- * The deadlines of claims. Renewals are not entries: this is the memory of one daemon, and a new daemon gives every claim a full interval.
- * Times are monotonic milliseconds, passed in; the wall clock, which jumps, is not used.
+ * The deadlines of claims. Renewals are not entries: each daemon keeps them in memory, and a new daemon gives every
+ * claim a full interval. Times are monotonic milliseconds, passed in; the wall clock is not used, because it jumps.
  */
 export interface Leases {
   /** Starts or renews a lease. Returns false if the claim has ended. */
   renew(taskId: string, epoch: number, nowMs: number): boolean;
   end(taskId: string): void;
-  /** Returns the expired claims. Call it at every tick, so that a long gap between two calls is noticed. */
+  /** Returns the expired claims. Called at every tick, so that a long gap between two calls is noticed. */
   expired(nowMs: number): readonly { readonly taskId: string; readonly epoch: number }[];
-  /** Milliseconds left, for people; undefined if there is no claim. */
+  /** Milliseconds left, for display; undefined if there is no claim. */
   remaining(taskId: string, nowMs: number): number | undefined;
 }
 
 export interface LeaseTimes {
   readonly expiryMs: number;
   readonly renewalMs: number;
-  /** The interval of ticks; a tick that is late by this much means that the machine or the process was asleep. */
+  /** The interval of ticks; a tick that is this late means that the machine or the process was asleep. */
   readonly tickMs: number;
 }
 
@@ -40,7 +40,7 @@ export function createLeases({ expiryMs, renewalMs, tickMs }: LeaseTimes): Lease
     expired(nowMs) {
       const slept = lastTickMs !== undefined && nowMs - lastTickMs > 2 * tickMs;
       lastTickMs = nowMs;
-      // While the machine slept, no holder could renew. Live holders get one more interval.
+      // Holders could not renew while the machine slept, so they get one more interval.
       if (slept)
         for (const lease of leases.values()) lease.untilMs = Math.max(lease.untilMs, nowMs + renewalMs + tickMs);
       return [...leases]

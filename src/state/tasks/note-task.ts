@@ -7,7 +7,9 @@ import { refuseUnknownTask } from './create-task.ts';
 import { isCancelled, type Task } from './task.ts';
 import { refuseCancelled, refuseCompleted } from './update-task.ts';
 
-/** Records a person's note. The answer names the agent that gets it at once; null if the next session reads it. */
+/**
+ * Records a person's note. The answer names the agent that gets the note at once; null if the next session reads it.
+ */
 export function decideNoteTask(state: State, note: Events['NoteAdded']): Outcome<{ readonly agentId: string | null }> {
   const task = state.tasks.get(note.task_id);
   if (task === undefined) return refuseUnknownTask(note.task_id);

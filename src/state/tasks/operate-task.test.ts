@@ -23,7 +23,7 @@ describe('unblock', () => {
     },
   );
 
-  it('is refused where nothing is blocked', () => {
+  it('is refused if the task is not blocked', () => {
     given(held).when(operate('unblock'), operator).thenRefused('task A is not blocked');
   });
 });
@@ -64,14 +64,14 @@ describe('cancel', () => {
     expect(taskStatus(task('A'))).toBe('todo');
   });
 
-  it('stays, with its reason, whatever else is recorded about the task', () => {
+  it('stays, with its reason, whatever is recorded later about the task', () => {
     const again = moved('BLOCKED', 'BLOCKED', { cause: 'run-ended', reason: 'the agent died' });
     const { task } = given([...made, [operate('cancel', 'not wanted'), operator], again]);
     expect(taskStatus(task('A'))).toBe('cancelled');
     expect(task('A').blocked?.reason).toBe('cancelled: not wanted');
   });
 
-  it('can be taken back in a ledger of before: the entry of an unblocking is folded', () => {
+  it('can be revoked in an older ledger, whose entry of an unblocking is folded', () => {
     const { task } = given([
       ...made,
       [operate('cancel'), operator],
@@ -80,7 +80,7 @@ describe('cancel', () => {
     expect(taskStatus(task('A'))).toBe('todo');
   });
 
-  it('is refused where the task is completed', () => {
+  it('is refused if the task is completed', () => {
     given([...made, [operate('waive'), operator]])
       .when(operate('cancel'), operator)
       .thenRefused('task A is completed');
@@ -96,13 +96,13 @@ describe('waive', () => {
     expect(taskStatus(task('A'))).toBe('done');
   });
 
-  it('ends the claim of whoever is at it', () => {
+  it('ends the current claim', () => {
     given(held)
       .when(operate('waive', 'merged by hand'), operator)
       .then([waived, ended('ClaimRevoked', 'waived: merged by hand'), done]);
   });
 
-  it('has nothing to do where the task is completed, and does not unblock', () => {
+  it('does nothing if the task is completed, and does not unblock', () => {
     given([...made, [operate('waive'), operator]])
       .when(operate('waive'), operator)
       .then([]);

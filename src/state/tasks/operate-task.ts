@@ -40,7 +40,10 @@ function decideUnblock(task: Task, reason: string, rules: Rules): Outcome<null> 
   return decided(returnFromBlocked(task, { cause: 'unblocked', reason }, rules), null);
 }
 
-/** Only reinstating ends a cancellation. The engine ends the task's runs and decisions in the same commit: see `engine/cancel.ts`. */
+/**
+ * Cancels a task. Only reinstating ends a cancellation. The engine ends the task's runs and decisions in the same
+ * commit: see `engine/cancel.ts`.
+ */
 function decideCancel(state: State, task: Task, reason: string): Outcome<null> {
   if (isCancelled(task)) return decided([], null);
   if (task.phase === 'COMPLETED')
@@ -58,7 +61,10 @@ function decideCancel(state: State, task: Task, reason: string): Outcome<null> {
   );
 }
 
-/** An operator answers for the missing record and for gates that were not passed; the waiver is recorded. */
+/**
+ * Completes a task on an operator's responsibility, without a record or with gates that were not passed; the waiver is
+ * recorded.
+ */
 function decideWaive(task: Task, reason: string): Outcome<null> {
   if (task.phase === 'COMPLETED') return decided([], null);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
@@ -67,24 +73,26 @@ function decideWaive(task: Task, reason: string): Outcome<null> {
 }
 
 /**
- * Returns a blocked task to the phase before. If that is a judged phase and the branch has a newer commit than the judged one, no check has
- * seen that commit: the task goes to the checks or to the fixer instead.
+ * Returns a blocked task to its previous phase. If that is a judged phase and the branch has a newer commit than the
+ * judged one, no check has seen that commit: the task goes to the checks or to the fixer instead.
  */
 export function returnFromBlocked(task: Task, why: MoveReason, rules: Rules): Event[] {
   const { blocked } = task;
-  // A cancelled task is not brought back by a timer or an older decision.
+  // Neither a timer nor an older decision brings a cancelled task back.
   if (blocked === null || isCancelled(task)) return [];
   return JUDGED_PHASES.has(blocked.from) && hasUnjudgedHead(task)
     ? sendBackToChecks(task, why, rules)
     : [phaseMovedEvent(task, blocked.from, why)];
 }
 
-/** Whether a judging session committed to the work. Unknown for a task that came to judgement without a commit. */
+/**
+ * Reports whether a judging session committed to the work. Unknown for a task that came to judgement without a commit.
+ */
 export function hasUnjudgedHead({ flow: { judged = null, head } }: Task): boolean {
   return judged !== null && head !== judged;
 }
 
-/** To the checks if there are any, else to the fixer. A task without roles keeps none. */
+/** Sends the task to the checks if there are any, else to the fixer. A task without roles keeps none. */
 export function sendBackToChecks(task: Task, { cause, reason }: MoveReason, rules: Rules): Event[] {
   const { judged, head } = task.flow;
   const why = `${reason}; ${head?.slice(0, 12) ?? ''} was committed after ${judged?.slice(0, 12) ?? ''} came to review`;

@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { compareUrgency, createQueue, type QueuePosition } from './ready.ts';
 
-/** Many small changes and a few large ones: both ways of changing the order are taken. */
+/** Many small changes and a few large ones, to cover both ways of changing the order. */
 const batch = fc.oneof(
   { weight: 3, arbitrary: fc.array(fc.tuple(fc.nat(199), fc.nat(4), fc.boolean()), { maxLength: 5 }) },
   { weight: 1, arbitrary: fc.array(fc.tuple(fc.nat(199), fc.nat(4), fc.boolean()), { minLength: 80, maxLength: 200 }) },
 );
 
-it('is in order, however much changes at a time', () => {
+it('stays in order for changes of any size', () => {
   fc.assert(
     fc.property(fc.array(batch, { maxLength: 12, size: 'max' }), (batches) => {
       const queue = createQueue();
       const there = new Map<string, QueuePosition>();
       for (const changes of batches) {
-        // Each task once, as it is with the marks of what may be stale.
+        // Each task once, with marks of what may have changed.
         const news = new Map(
           changes.map(([n, chain, stays]) => [
             n,

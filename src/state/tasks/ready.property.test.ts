@@ -11,7 +11,7 @@ import type { Task } from './task.ts';
 
 const ids = (tasks: readonly Task[]): string[] => tasks.map(({ id }) => id);
 
-describe('kept entry by entry, it is what a count from scratch gives', () => {
+describe('updated entry by entry, it equals a new computation', () => {
   const N = 12;
   const task = fc.nat(N - 1);
   const role = fc.constantFrom(null, 'fixer', 'reviewer');
@@ -40,7 +40,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
   );
   type Change = typeof entry extends fc.Arbitrary<infer T> ? T : never;
 
-  /** The entry that this change leaves, as far as it is possible in this state. */
+  /** The entry of this change, if the change is possible in this state. */
   function entryOf(state: State, change: Change): RecordedEvent | undefined {
     const envelope = { seq: state.seq + 1, at: '', actor: 'operator:x' };
     if (change.kind === 'create') {
@@ -116,7 +116,7 @@ describe('kept entry by entry, it is what a count from scratch gives', () => {
     );
   });
 
-  it('after many entries at once, from any beginning, and after entries were taken back', () => {
+  it('after many entries at once, from any state, and after a rollback', () => {
     const batches = fc.array(
       fc.record({ changes: fc.array(entry, { maxLength: 20, size: 'max' }), isKept: fc.boolean() }),
       {

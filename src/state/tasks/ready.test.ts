@@ -10,7 +10,7 @@ const order = (steps: Step[]): string[] => {
   return ids(trackReadyTasks(state, OPEN).first(state, 100));
 };
 
-describe('what can be worked on now', () => {
+describe('the tasks that can be claimed now', () => {
   it('is ordered by the longest remaining chain, then priority, then age', () => {
     const tasks: Step[] = [
       [create('old'), operator],
@@ -34,7 +34,7 @@ describe('what can be worked on now', () => {
     expect(order([...tasks, [claim('head'), worker], [release('head'), session('s1', 'head')]])[0]).toBe('head');
   });
 
-  it('counts open tasks only: what is done makes no chain longer', () => {
+  it('counts open tasks only: a done task makes no chain longer', () => {
     const tasks: Step[] = [
       [create('A'), operator],
       [create('B'), operator],
@@ -57,7 +57,7 @@ describe('what can be worked on now', () => {
     expect(ids(ready.first(story.state, 9))).toEqual(['C', 'B']);
   });
 
-  it('gives as many as were asked for', () => {
+  it('returns as many as requested', () => {
     const { state } = given(['A', 'B', 'C'].map((id): Step => [create(id), operator]));
     const ready = trackReadyTasks(state, OPEN);
     expect(ids(ready.first(state, 2))).toEqual(['A', 'B']);
@@ -76,8 +76,8 @@ function follow(story: Story, ready: ReadyTasks): Story['say'] {
 describe('a hundred thousand tasks', () => {
   const COUNT = 100_000;
 
-  // Both are measured in turn in one run: a machine that is busy with something else slows both down.
-  it('asking after small changes takes less than a hundredth of the time of computing the order anew', () => {
+  // Both are measured in one run, so that a busy machine slows both down.
+  it('a query after small changes takes less than a hundredth of the time of computing the order again', () => {
     const story = createStory(OPEN);
     for (let i = 0; i < COUNT; i += 1)
       story.say(
@@ -100,11 +100,11 @@ describe('a hundred thousand tasks', () => {
       expect(ids(computed)).toEqual(ids(ready.first(story.state, 10)));
       computing.push(computedMs);
     }
-    // About 0.1 ms and 300 ms.
+    // The times are about 0.1 ms and 300 ms.
     expect(medianOf(asking) / medianOf(computing)).toBeLessThan(0.01);
   });
 
-  it('one that everybody waits for wakes them all in one go', () => {
+  it('a task on which all others depend makes them ready at once', () => {
     const story = createStory(OPEN);
     story.say(create('hub'), operator);
     for (let i = 0; i < 20_000; i += 1) story.say(create(`t${i}`, { after: ['hub'] }), operator);

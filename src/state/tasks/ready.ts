@@ -5,32 +5,32 @@ import { isClaimable, isClosable } from './claim-task.ts';
 import type { Task } from './task.ts';
 
 /**
- * The tasks that can be claimed now, in order: longest remaining chain first, then priority (larger first), then age. Updated entry by
- * entry, so that a query is cheap even with a hundred thousand tasks.
+ * The tasks that can be claimed now, in order: longest remaining chain first, then priority (larger first), then age.
+ * Updated with each entry, so that a query is fast even with a hundred thousand tasks.
  */
 export interface ReadyTasks {
-  /** Call it with each entry after it was folded or rolled back. It only marks what may have changed; the state decides. */
+  /** Called with each entry after it was folded or rolled back. It only marks what may have changed. */
   note(state: State, recorded: RecordedEvent): void;
   /** The most urgent tasks; with a role, those that wait for it or for no role. */
   first(state: State, count: number, role?: string): readonly Task[];
-  /** The completed tasks that a role has yet to close. Only a request for that role, or for these, gets them. */
+  /** The completed tasks that a role has yet to close. Only requests for that role, or for these tasks, return them. */
   closing(state: State, count: number): readonly Task[];
   hasRunbook(state: State, sha256: string): boolean;
 }
 
 export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
-  /** Length of the longest chain of open tasks that starts here; 1 for a task alone. */
+  /** Length of the longest chain of open tasks that starts at this task; 1 for a task alone. */
   const chains = new Map<string, number>();
   const queue = createQueue();
   const closing = createQueue();
-  /** The same positions by role, so that a query does not search the work of other roles. */
+  /** The positions by role, so that a query does not search other roles' work. */
   const ofRole = new Map<string | null, ReadyQueue>();
   const ofRunbook = new Map<string, number>();
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
   return {
     note(current, { type, data }) {
-      // The rules decide whether CI_PENDING can be claimed.
+      // The rules decide whether a task in CI_PENDING can be claimed.
       if (type === 'RunbookAdopted')
         for (const task of current.tasks.values()) if (task.phase === 'CI_PENDING') stale.places.add(task.id);
       const id = 'task_id' in data ? data.task_id : undefined;
@@ -69,7 +69,7 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
     for (const id of ids) stale.chains.add(id);
   }
 
-  /** Newest first: dependants are mostly younger, so each chain is computed once. */
+  /** Newest first, because dependants are mostly younger, so that each chain is computed once. */
   function settleChains(current: State): void {
     if (stale.chains.size === 0) return;
     const waiting: Task[] = [];
@@ -158,21 +158,21 @@ export interface QueuePosition {
   readonly n: number;
   readonly chain: number;
   readonly priority: number;
-  /** The role whose turn it is; null if any role may claim it. */
+  /** The role that works next; null if any role may claim it. */
   readonly role: string | null;
-  /** The runbook of its workflow; missing or null: the one in force. */
+  /** The runbook of its workflow; absent or null for the one in force. */
   readonly runbook?: string | null;
 }
 
-/** A sorted list of positions that changes little at a time. */
+/** A sorted list of positions, of which few change at a time. */
 export interface ReadyQueue {
   find(id: string): QueuePosition | undefined;
   first(count: number): readonly QueuePosition[];
-  /** The removed positions must be the objects that `find` returned. */
+  /** Removes and adds positions. The removed ones must be the objects that `find` returned. */
   change(out: readonly QueuePosition[], put: readonly QueuePosition[]): void;
 }
 
-/** More urgent first. Serial numbers are unique, so no two positions are equal. */
+/** Orders by urgency, the most urgent first. Serial numbers are unique, so no two positions are equal. */
 export function compareUrgency(a: QueuePosition, b: QueuePosition): number {
   return b.chain - a.chain || b.priority - a.priority || a.n - b.n;
 }
@@ -192,7 +192,7 @@ export function createQueue(): ReadyQueue {
   };
 }
 
-/** Each single change shifts all later positions: beyond this number one pass over the list is cheaper. */
+/** Each single change shifts all later positions, so for more changes than this, one pass over the list is cheaper. */
 const BULK_CHANGE_MIN = 64;
 
 function changeOneByOne(order: QueuePosition[], out: readonly QueuePosition[], put: readonly QueuePosition[]): void {
@@ -218,7 +218,7 @@ function merge(
   return merged.concat(put.slice(i));
 }
 
-/** The first position that is not before this one. */
+/** Finds the first position that is not before this one. */
 function search(order: readonly QueuePosition[], place: QueuePosition): number {
   let low = 0;
   let high = order.length;

@@ -126,7 +126,7 @@ describe('the entry', () => {
       const canonical = canonicalJson(data);
       const bytes = canonical.ok ? Buffer.byteLength(canonical.value) : 0;
       expect(bytes).toBeGreaterThan(30_000);
-      // The envelope (project, actor, times, hashes) is below two kilobytes.
+      // The envelope (project, actor, times, hashes) takes less than two kilobytes.
       expect(bytes).toBeLessThan(LEDGER_LIMITS.entryBytes - 2_048);
     },
   );

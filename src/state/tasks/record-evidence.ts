@@ -3,7 +3,7 @@ import { event, type EventOf } from '../event.ts';
 import { excerptStart } from '../runs/excerpt.ts';
 import type { Claim, Task } from './task.ts';
 
-/** The bundle that an exit signal names. Its checked bytes are in the ledger as `blob` before the end of the session is decided. */
+/** The bundle that an exit signal names. Its checked bytes are stored as `blob` before the session's end is decided. */
 export interface SessionEvidence {
   readonly ref: string;
   readonly blob: string;
@@ -36,7 +36,10 @@ export function evidenceRecordedEvent(
   });
 }
 
-/** Three lists and one text of these sizes, with ids and reference, stay below the 65,535 bytes of an entry, whatever the characters. */
+/**
+ * Three lists and one text of these sizes, with ids and reference, stay below the 65,535 bytes of an entry, whatever
+ * characters they contain.
+ */
 const LIST_BYTES = 16_000;
 const TEXT_CHARACTERS = 1_000;
 

@@ -95,7 +95,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
   const done: Step[] = [...held, [create('B', { after: ['A'] }), operator], [complete(), session()]];
   const reverted = { status: 'todo', notes: 'Previous PR reverted, task reinstated' } as const;
 
-  it('by an operator: back to IMPLEMENTATION, todo, and dependants wait again', () => {
+  it('by an operator: moves it to IMPLEMENTATION and todo, and dependants wait again', () => {
     given(done).when(claim('B', 's2'), worker).thenTypes(['TaskClaimed']);
     const again = given(done);
     const { task } = again
@@ -143,7 +143,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
       .thenRefused('writeback-required');
   });
 
-  it('leaves no role behind: the work is for whoever comes', () => {
+  it('leaves no role, so that any role may claim the task', () => {
     const fixing: Step[] = [
       ...made,
       moved('CI_PENDING', 'IMPLEMENTATION', { cause: 'checks', reason: 'CI failed' }, 'fixer'),
@@ -155,7 +155,7 @@ describe('a record with status todo reinstates the task (failure mode 3)', () =>
 });
 
 describe('record and completion in one call', () => {
-  it('both happen', () => {
+  it('are both applied', () => {
     const { answer } = given(held)
       .when(complete(), session())
       .then([
@@ -166,7 +166,7 @@ describe('record and completion in one call', () => {
     expect(answer).toEqual({ status: 'done' });
   });
 
-  it('or neither', () => {
+  it('or neither is', () => {
     given(held, { ...OPEN, ciGate: true })
       .when(complete(), session())
       .thenRefused('ci-gate');
@@ -182,7 +182,7 @@ describe('record and completion in one call', () => {
     given(held).when(complete(), worker).thenRefused('forbidden');
   });
 
-  it('an operator completes for the holder by naming the epoch, and over the holder without', () => {
+  it('an operator completes for the holder by naming the epoch, and revokes the claim without', () => {
     const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'completed by an operator' });
     const reason = 'completed by an operator';
     given(held)

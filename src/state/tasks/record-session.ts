@@ -20,8 +20,8 @@ export interface RecordThought {
 }
 
 /**
- * Records what was done. `status: todo` is a record of undone work, and reinstates the task: for its holder, for an operator, and, where
- * reconciliation found the work undone, for anybody.
+ * Records a thought record. `status: todo` records undone work and reinstates the task: for its holder, for an
+ * operator, and, if reconciliation found the work undone, for any caller.
  */
 export function decideRecordThought(
   state: State,
@@ -47,7 +47,7 @@ function isWithoutClaim({ id }: Task, caller: Caller): boolean {
   return caller.kind === 'session' ? caller.taskId !== id : caller.kind !== 'operator';
 }
 
-/** The epoch that a record is made under, or for; null for an operator's own record. */
+/** The epoch under which, or for which, a record is made; null for an operator's own record. */
 function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcome<number | null> {
   if (caller.kind === 'session') {
     const held = checkClaim(task, caller);
@@ -75,7 +75,7 @@ export interface SubmitResult {
   readonly result: Result;
 }
 
-/** The newest result counts: an agent may correct it until its session ends. */
+/** Records a result. The newest counts, because an agent may correct it until its session ends. */
 export function decideSubmitResult(
   state: State,
   { result }: SubmitResult,
@@ -112,7 +112,7 @@ export interface MeasureSession {
   readonly violations: readonly string[];
 }
 
-/** Does nothing if the session continues, was measured already, or the task has another claim. */
+/** Measures a session. Does nothing if the session continues, was measured already, or the task has another claim. */
 export function decideMeasureSession(
   state: State,
   { sessionId: session_id, measured, violations }: MeasureSession,

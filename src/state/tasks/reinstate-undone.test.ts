@@ -27,7 +27,7 @@ const done: Step[] = [
 ];
 const reverted = { status: 'todo', notes: 'Previous PR reverted, task reinstated' } as const;
 
-/** A decision that reconciliation opened about the task, as the ledger has it. */
+/** A decision about the task that reconciliation opened, as recorded. */
 function found(finding: FindingKind | undefined, more: { decision_id?: string; task_id?: string } = {}): Event {
   return event('DecisionOpened', {
     decision_id: 'd1',
@@ -72,7 +72,7 @@ describe('a record with status todo, by a caller without a claim on the task', (
       .thenTypes(['ThoughtRecorded', 'TaskReinstated', 'PhaseMoved']);
   });
 
-  it('is refused without a finding, whatever the record says', () => {
+  it('is refused without a finding, whatever the record states', () => {
     given(done)
       .when(record(reverted), worker)
       .thenRefused('Baton has not found the commit of A reverted or gone from the main branch');
@@ -115,7 +115,7 @@ describe('a record with status todo, by a caller without a claim on the task', (
     given(cancelled).when(record(reverted), agent('a1')).thenRefused('cancelled');
   });
 
-  it('is refused while another has the task, and while it is not completed', () => {
+  it('is refused while another session holds the task, and while it is not completed', () => {
     const open: Step[] = [[create(), operator], found('commit-reverted')];
     given(open).when(record(reverted), worker).thenRefused('task A is IMPLEMENTATION: it is not completed');
     given([...open, [claim(), worker]])
@@ -133,7 +133,7 @@ describe('a record with status todo, by a caller without a claim on the task', (
     again.when(record(reverted), worker).thenRefused('not-undone');
   });
 
-  it('is refused as an unfilled form, and for a task that is not there', () => {
+  it('is refused as an unfilled form, and for a missing task', () => {
     given([...done, found('commit-reverted')])
       .when(record({ ...reverted, notes: 'FILL IN' }), worker)
       .thenRefused('placeholder');

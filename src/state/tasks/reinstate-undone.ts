@@ -11,8 +11,9 @@ export interface UndoneBasis {
 }
 
 /**
- * Failure mode 3 of the handoff document: an agent that finds the work of a completed task gone reinstates the task. The agent's word is not
- * enough: an open finding of reconciliation must say the same. A finding that a person dismissed no longer counts.
+ * Failure mode 3 of the handoff document: an agent that finds a completed task's work missing reinstates the task. The
+ * agent's report is not enough: an open finding of reconciliation must agree. A finding that a person dismissed no
+ * longer counts.
  */
 export function findUndoneBasis(state: State, task: Task, caller: Caller): Outcome<UndoneBasis> {
   const { id, claim, phase } = task;
@@ -29,7 +30,7 @@ export function findUndoneBasis(state: State, task: Task, caller: Caller): Outco
   return refusal('not-undone', message, `If it is to be done again anyway, a person can reinstate it: ${asPerson}`);
 }
 
-/** A completed task whose work is not on the main branch any more. */
+/** Findings about a completed task whose work is no longer on the main branch. */
 const UNDONE_WORK: ReadonlySet<FindingKind> = new Set(['commit-missing', 'commit-gone', 'commit-reverted']);
 
 function findOpenFinding({ decisions }: State, task: string): string | undefined {

@@ -37,7 +37,7 @@ describe('a handoff under a claim', () => {
       .thenRefused('there is no task X');
   });
 
-  it('replaces the one before, which is recorded as dropped', () => {
+  it('replaces the previous one, which is recorded as dropped', () => {
     given([...implementing, [handoff(), session()]])
       .when(handoff({ handoffId: 'h2' }), session())
       .then([
@@ -64,7 +64,7 @@ describe('a handoff sent by an operator', () => {
     expect(task('A')).toMatchObject({ phase: 'CI_PENDING', nextRole: 'reviewer' });
   });
 
-  it('completes the claim of whoever it speaks for, and drops what that one held', () => {
+  it('completes the claim of the sending role, and drops the handoff that it held', () => {
     given([...implementing, [handoff(), session()]])
       .when(handoff({ handoffId: 'h2' }), operator)
       .then([
@@ -80,14 +80,14 @@ describe('a handoff sent by an operator', () => {
       ]);
   });
 
-  it('that is pending leaves the holder its claim and its handoff', () => {
+  it('leaves the holder its claim and its handoff if it is pending', () => {
     const { task } = given([...implementing, [handoff(), session()]])
       .when(handoff({ handoffId: 'h2', phase: null, nextRole: null }), operator)
       .thenTypes(['HandoffDelivered']);
     expect(task('A').claim?.handoff?.handoff_id).toBe('h1');
   });
 
-  it('is refused out of turn, on a blocked task and on one that is completed', () => {
+  it('is refused out of turn, on a blocked task and on a completed one', () => {
     given(playing('reviewer', 'REVIEW'))
       .when(handoff(), operator)
       .thenRefused('the next role is reviewer, and implementer-agent does not have it');

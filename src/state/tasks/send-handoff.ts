@@ -23,7 +23,7 @@ export interface SendHandoff {
   readonly xml: string;
 }
 
-/** Under a claim a handoff waits for the session's end; an operator's handoff is delivered at once. */
+/** Sends a handoff. Under a claim it waits for the session's end; an operator's handoff is delivered at once. */
 export function decideSendHandoff(
   state: State,
   command: SendHandoff,
@@ -58,7 +58,7 @@ export function decideSendHandoff(
   return decided([...replaced, event('HandoffHeld', handoff)], { held: true });
 }
 
-/** Refuses an approval at once, not only when the session ends. */
+/** Refuses an approval when it is sent, not only when the session ends. */
 function checkHandoffApprover(
   state: State,
   task: Task,
@@ -81,7 +81,7 @@ export function handoffPhase(task: Task, { phase }: HeldHandoff): Phase | null {
   return task.phase === 'COMPLETED' && phase !== 'COMPLETED' ? null : phase;
 }
 
-/** An operator hands off for agents that Baton did not start; turns, writeback and gates apply as usual. */
+/** Delivers an operator's handoff for agents that Baton did not start; turns, writeback and gates apply as usual. */
 function deliverByOperator(
   state: State,
   task: Task,
@@ -114,7 +114,10 @@ function deliverByOperator(
   return decided([delivered, ...ended, moved], { held: false });
 }
 
-/** For the current commit only, with a reason. If another principal made the change, nothing is recorded. */
+/**
+ * Approves the operator's own change, for the current commit only and with a reason. If another principal made the
+ * change, nothing is recorded.
+ */
 export function decideSelfApprove(
   state: State,
   { id, reason }: { readonly id: string; readonly reason: string },

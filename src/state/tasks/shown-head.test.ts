@@ -15,7 +15,7 @@ it('shows people the commit that is checked, reviewed and merged, wherever the b
   expect(seen()).toEqual(['BLOCKED', SHA]);
 });
 
-it('shows the branch while the work goes on', () => {
+it('shows the branch while the task is worked on', () => {
   const play = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer', { head: SHA }).check('failed');
   expect([play.task.phase, shownHead(play.task, MOVED), shownHead(play.task, null)]).toEqual([
     'IMPLEMENTATION',

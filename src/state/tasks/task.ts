@@ -11,13 +11,13 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
   readonly promptFile: string | null;
   readonly epicId: string | null;
   readonly prdId: string | null;
-  /** What is to be done, in the words of its author. */
+  /** The work to do, in its author's words. */
   readonly description: string | null;
   /** The issue at GitHub that the task was imported from. */
   readonly githubIssue: GithubIssueRef | null;
   /** The phase in which the work began, or was restarted: an unclaimed task in it is `todo`. */
   readonly firstPhase: Phase;
-  /** The task has left its first phase before; a fixer's task that is back in it is still in progress. */
+  /** Whether the task has left its first phase before: a fixer's task that returned to it is still in progress. */
   readonly begun: boolean;
   /** The phase to return to, and the reason, while the task is BLOCKED. */
   readonly blocked: {
@@ -27,10 +27,10 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
     readonly isCancelled?: true;
   } | null;
   readonly nextRole: string | null;
-  /** Of the newest claim; 0 before the first. */
+  /** The epoch of the newest claim; 0 before the first. */
   readonly epoch: number;
   readonly claim: Claim | null;
-  /** The last claim, if its lease or its process ended it and nothing has happened to the task since. */
+  /** The last claim, if its lease or its process ended it and the task has not changed since. */
   readonly lapsed: LapsedClaim | null;
   /** How earlier claims ended, newest last. */
   readonly endings: readonly ClaimEnding[];
@@ -48,14 +48,14 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
 export interface Claim extends Pick<Events['TaskClaimed'], 'epoch' | 'holder' | 'principal' | 'role' | 'requires'> {
   readonly sessionId: string;
   readonly at: string;
-  /** A review that ends without a verdict returns to this phase. */
+  /** The phase to which a review without a verdict returns. */
   readonly from: Phase;
   readonly process: string | null;
-  /** Null if none is on record: see `hostOf`. */
+  /** Null if none is recorded: see `hostOf`. */
   readonly host: string | null;
   readonly resultStatus: string | null;
   readonly handoff: HeldHandoff | null;
-  /** The last dropped handoff: a lapsed claim that is restored gets it back. */
+  /** The last dropped handoff, which a lapsed claim gets back if it is restored. */
   readonly dropped?: HeldHandoff;
 }
 
@@ -77,13 +77,13 @@ export interface ThoughtRecordRef {
   readonly seq: number;
   readonly epoch: number | null;
   readonly commitSha: string;
-  /** A record that reinstates describes undone work, and is no writeback. */
+  /** Whether the record reinstates: it then describes undone work and is no writeback. */
   readonly reinstates: boolean;
 }
 
 export type Status = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
 
-/** Derived, so it cannot disagree with the phase. */
+/** The status of a task. Derived, so that it cannot contradict the phase. */
 export function taskStatus(task: Task): Status {
   if (task.phase === 'COMPLETED') return 'done';
   if (task.phase === 'BLOCKED') return isCancelled(task) ? 'cancelled' : 'blocked';
@@ -94,7 +94,10 @@ export function isCancelled({ blocked }: Pick<Task, 'blocked'>): boolean {
   return blocked?.isCancelled === true;
 }
 
-/** Without a CI gate somebody completes CI_PENDING. In a workflow Baton always does, also if there is nothing to check. */
+/**
+ * Reports whether a session can work on the task. Without a CI gate a session completes CI_PENDING. In a workflow Baton
+ * always does, even without checks.
+ */
 export function isWorkable({ phase, flow }: Pick<Task, 'phase' | 'flow'>, ciGate: boolean): boolean {
   return phase === 'CI_PENDING' ? !ciGate && flow.mode === null : phase !== 'COMPLETED' && phase !== 'BLOCKED';
 }
@@ -110,16 +113,22 @@ export function missionIds(task: Task): { readonly taskId: string; readonly epic
   return { taskId, epicId: task.epicId ?? 'E000', prdId: task.prdId ?? 'PRD-000' };
 }
 
-/** Leaving one of these phases forwards approves the change. */
+/** Leaving one of these phases forwards is an approval of the change. */
 export const JUDGED_PHASES: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
 
-/** A task that goes straight from IMPLEMENTATION to COMPLETED was never up for approval. */
+/**
+ * Reports whether a move is an approval. A task that goes straight from IMPLEMENTATION to COMPLETED never waited for
+ * approval.
+ */
 export function isApproval(from: Phase, to: Phase | null): boolean {
   if (to === 'READY_FOR_MERGE') return from !== to;
   return to === 'COMPLETED' && JUDGED_PHASES.has(from);
 }
 
-/** Always in the built-in workflow, whose roles send an exit signal; otherwise the project's flag decides. */
+/**
+ * Reports whether sessions use the exit protocol: always in the built-in workflow, whose roles send an exit signal;
+ * otherwise the project's flag decides.
+ */
 export function usesExitProtocol(task: Pick<Task, 'flow'> | undefined, flag: boolean): boolean {
   return flag || (task !== undefined && task.flow.mode !== null);
 }

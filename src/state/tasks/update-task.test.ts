@@ -41,13 +41,13 @@ describe('done', () => {
     expect(task('A')).toMatchObject({ phase: 'COMPLETED', claim: null, progress: 100, notes: 'Finished.' });
   });
 
-  it('takes no record made under an earlier claim', () => {
+  it('ignores records made under an earlier claim', () => {
     given([...recorded, [update('todo'), session()], [claim('A', 's2'), worker]])
       .when(update('done'), session('s2', 'A', 2))
       .thenRefused(WRITEBACK);
   });
 
-  it('takes no record made before the task was reinstated, nor the one that reinstated it', () => {
+  it('ignores records made before the task was reinstated, and the one that reinstated it', () => {
     const again: Step[] = [...recorded, [record({ status: 'todo' }), session()], [claim('A', 's2'), worker]];
     given(again)
       .when(update('done'), session('s2', 'A', 2))
@@ -55,7 +55,7 @@ describe('done', () => {
     given(again).when(update('done'), operator).thenRefused(WRITEBACK);
   });
 
-  it('drops a handoff that waited for the exit signal, and says so', () => {
+  it('drops a handoff that waited for the exit signal, and reports that', () => {
     given([
       ...made,
       [claim('A', 's1', { role: 'implementer' }), worker],
@@ -76,7 +76,7 @@ describe('done', () => {
       .thenRefused('task A is blocked: no key');
   });
 
-  it('said again about a task that is done changes nothing', () => {
+  it('repeated for a done task changes nothing', () => {
     const again = given([...recorded, [update('done'), session()]])
       .when(update('done'), operator)
       .then([]);
@@ -85,7 +85,7 @@ describe('done', () => {
 });
 
 describe('done, by an operator', () => {
-  it('takes any record since the task was made or reinstated', () => {
+  it('accepts any record since the task was created or reinstated', () => {
     given(made).when(update('done'), operator).thenRefused(WRITEBACK);
     const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'completed by an operator' });
     given([...made, [record(), operator]])
@@ -96,7 +96,7 @@ describe('done, by an operator', () => {
       .then([done]);
   });
 
-  it('ends the claim of the holder: completed where the record was made under it, else revoked', () => {
+  it("ends the holder's claim: completed if the record was made under it, else revoked", () => {
     const done = moved('IMPLEMENTATION', 'COMPLETED', { cause: 'completed', reason: 'completed by an operator' });
     given(recorded)
       .when(update('done'), operator)
@@ -107,7 +107,7 @@ describe('done, by an operator', () => {
   });
 });
 
-describe('done, where a gate applies', () => {
+describe('done, if a gate applies', () => {
   const at = (phase: 'CI_PENDING' | 'REVIEW' | 'READY_FOR_MERGE'): Step[] => [
     [create('A', { phase }), operator],
     [record(), operator],
@@ -130,7 +130,7 @@ describe('done, where a gate applies', () => {
       .thenRefused('task A is completed by its merge, and is READY_FOR_MERGE');
   });
 
-  it('asks for the record first', () => {
+  it('requires the record first', () => {
     given(held, { ciGate: true, mergeGate: true }).when(update('done'), session()).thenRefused(WRITEBACK);
   });
 });
@@ -153,13 +153,13 @@ describe('blocked', () => {
     expect(task('A').blocked).toEqual({ from: 'IMPLEMENTATION', reason: 'no key' });
   });
 
-  it('by an operator ends the claim of whoever holds it', () => {
+  it('by an operator ends the current claim', () => {
     given(held)
       .when(update('blocked', { notes: 'stop' }), operator)
       .thenTypes(['TaskProgressed', 'ClaimBlocked', 'PhaseMoved']);
   });
 
-  it('said again adds notes only, and is refused about a completed task', () => {
+  it('repeated only adds notes, and is refused for a completed task', () => {
     given([...made, [update('blocked', { notes: 'no key' }), operator]])
       .when(update('blocked', { notes: 'still none' }), operator)
       .thenTypes(['TaskProgressed']);
@@ -170,21 +170,21 @@ describe('blocked', () => {
 });
 
 describe('todo and in_progress', () => {
-  it('todo gives the task back', () => {
+  it('todo releases the task', () => {
     const { answer } = given(held)
       .when(update('todo'), session())
       .then([ended('ClaimReleased')]);
     expect(answer).toEqual({ status: 'todo' });
   });
 
-  it('todo, by an operator, takes the task from its holder', () => {
+  it('todo, by an operator, revokes the claim', () => {
     given(held)
       .when(update('todo'), operator)
       .then([ended('ClaimRevoked')]);
     given(made).when(update('todo'), operator).then([]);
   });
 
-  it('the answer is the status that the task has, not the one that was asked for', () => {
+  it("the answer has the task's actual status, not the requested one", () => {
     const past: Step[] = [
       [create('A', { phase: 'DRAFT' }), operator],
       moved('DRAFT', 'IMPLEMENTATION', { cause: 'handoff', reason: 'prepared' }),
@@ -196,7 +196,7 @@ describe('todo and in_progress', () => {
     expect(given(made).when(update('in_progress'), operator).then([]).answer).toEqual({ status: 'todo' });
   });
 
-  it('in_progress tells how far it is, in whole per cent', () => {
+  it('in_progress reports progress in whole per cent', () => {
     given(held)
       .when(update('in_progress', { progress: 33.4 }), session())
       .then([event('TaskProgressed', { task_id: 'A', epoch: 1, progress: 33, notes: null })]);

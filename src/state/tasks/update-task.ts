@@ -15,7 +15,7 @@ import { checkGates, checkWriteback, hasWriteback } from './writeback.ts';
 /** The status after the update, which is derived and may differ from the requested one. */
 export type UpdateOutcome = Outcome<{ readonly status: Status }>;
 
-/** A worker or an operator reports progress, or that a task is blocked, returned or done. */
+/** Decides a report of a worker or operator: progress, or that a task is blocked, returned or done. */
 export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(update.task_id);
   if (task === undefined) return refuseUnknownTask(update.task_id);
@@ -36,7 +36,9 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
   }
 }
 
-/** A session that Baton started is measured when it ends: only its exit signal can report that its work is done. */
+/**
+ * Reports whether Baton measures the session at its end: then only its exit signal can report that its work is done.
+ */
 function isMeasured({ sessions }: State, caller: Caller): boolean {
   return caller.kind === 'session' && sessions.get(caller.sessionId)?.prepared !== undefined;
 }
@@ -56,7 +58,7 @@ function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   return held.ok ? decided([], held.claim) : held;
 }
 
-/** The ledger holds whole numbers only. */
+/** The ledger contains whole numbers only. */
 function progressEvents(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
   if (progress === undefined && notes === undefined) return [];
   const whole = progress === undefined ? null : Math.round(progress);
@@ -80,7 +82,7 @@ function finishAsCaller(
   return judge.ok ? finished : judge;
 }
 
-/** One transaction: checks record and gates, ends the claim, and completes the task. */
+/** Completes a task in one transaction: checks record and gates, ends the claim, and completes the task. */
 export function finishTask(task: Task, claim: Claim | null, rules: Rules, progressed: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return updated(task, []);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
@@ -161,7 +163,7 @@ export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusa
   );
 }
 
-/** Records and completes in one transaction: both or neither. */
+/** Records and completes in one transaction, both or neither. */
 export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(command.record.task_id);
   if (task === undefined) return refuseUnknownTask(command.record.task_id);

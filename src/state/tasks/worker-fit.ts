@@ -9,16 +9,19 @@ import { checkMayJudge } from './judging.ts';
 import type { ReadyTasks } from './ready.ts';
 import { JUDGED_PHASES, type Task, taskStatus } from './task.ts';
 
-/** `runbook` is null for tasks that follow the runbook in force. */
+/** A worker and its runbook; `runbook` is null for the runbook in force. */
 export interface PinnedWorker {
   readonly worker: WorkerPlan;
   readonly runbook: string | null;
 }
 
-/** Whether a worker would claim this task. Dispatch offers nothing else, so a task that fits no worker is never started. */
+/**
+ * Reports whether a worker would claim this task. Dispatch offers nothing else, so a task that fits no worker is never
+ * started.
+ */
 export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task: Task, rules: Rules): boolean {
   const { assigned } = task.flow;
-  // A workflow would give the task to other agents.
+  // A workflow would give the task to other agents than the assigned one.
   if (assigned !== null && ('person' in assigned || worker.plan.kind === 'workflow')) return false;
   const principals = assigned === null ? principalsOf(worker) : [agentPrincipal(assigned.agent.name)];
   return (
@@ -28,7 +31,10 @@ export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task
   );
 }
 
-/** The workers in force, and those of the earlier runbooks that the caller selects: workflows keep the workers they started with. */
+/**
+ * The workers in force, and those of earlier runbooks that the caller selects: workflows keep the workers they started
+ * with.
+ */
 export function workersInUse(
   state: State,
   { adopted }: Rules,
@@ -42,7 +48,7 @@ export function workersInUse(
   return [...current, ...earlier].sort((a, b) => (a.worker.name < b.worker.name ? -1 : 1));
 }
 
-/** The worker's name for people: its agent's name, or its own if it runs a pipeline or a shell command. */
+/** The worker's name for people: its agent's name, or its own name if it runs a pipeline or a shell command. */
 export function holderName({ name, plan }: WorkerPlan): string {
   return plan.kind === 'agent' ? plan.agent.name : name;
 }
@@ -75,7 +81,10 @@ function principalsOf(worker: WorkerPlan): readonly Principal[] {
   return [holderName(worker), ...agents].map(agentPrincipal);
 }
 
-/** `*` matches any part of an id. No regular expression: this runs for each task and worker, and must be linear. */
+/**
+ * Matches an id; `*` matches any part. Not a regular expression, because this runs for each task and worker and must be
+ * linear.
+ */
 export function matchesPattern(pattern: string, id: string): boolean {
   const [first = '', ...others] = pattern.split('*');
   const last = others.pop();
@@ -91,12 +100,15 @@ export function matchesPattern(pattern: string, id: string): boolean {
   return true;
 }
 
-/** Whether the rules about judging would accept a claim by this principal: dispatch does not offer what would be refused. */
+/**
+ * Reports whether the rules about judging would accept a claim by this principal, so that dispatch does not offer a
+ * claim that would be refused.
+ */
 export function mayClaim(state: State, task: Task, principal: Principal, rules: Rules): boolean {
   return !JUDGED_PHASES.has(task.phase) || checkMayJudge(state, task, principal, rules).ok;
 }
 
-/** The most urgent tasks that fit. Searches only as far as needed. */
+/** Returns the most urgent tasks that fit. Searches only as far as needed. */
 export function findFittingTasks(
   ready: Pick<ReadyTasks, 'first'>,
   state: State,
@@ -112,9 +124,9 @@ export function findFittingTasks(
 }
 
 /**
- * The claimable tasks in a phase that no worker serves, oldest first, without an open decision about them: each needs a person. In a
- * project without workers, `todo` tasks are not listed: people and their own sessions claim them. In a fleet, a worker serves only if some
- * host has its labels.
+ * The claimable tasks in a phase that no worker serves, oldest first, without an open decision about them: each needs a
+ * person. In a project without workers, `todo` tasks are not listed: people and their own sessions claim them. In a
+ * fleet, a worker serves only if some host has its labels.
  */
 export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
   return listUnserved(state, rules).map(({ task }) => task);
@@ -149,7 +161,7 @@ export function listUnserved(state: State, rules: Rules): readonly UnservedTask[
     .sort((a, b) => a.task.n - b.task.n);
 }
 
-/** A `todo` task without a workflow, of which no session was lost. */
+/** Reports whether it is a `todo` task without a workflow, of which no session was lost. */
 function isBacklog(task: Task): boolean {
   const { phase, endings, flow } = task;
   const how = endings.at(-1)?.how;

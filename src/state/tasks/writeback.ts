@@ -4,13 +4,13 @@ import { refusal, type Refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import { type Claim, type Task, writebackRecords } from './task.ts';
 
-/** The exact text of the source document: agents are told to look for it. */
+/** The exact text of the source document, because instructions tell agents to search for it. */
 export const WRITEBACK_REQUIRED = 'Writeback required: thought_record must be recorded before task completion.';
 export type RuleCheck = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Whether a task may be completed. Every path calls this, and no flag skips it: the record must have been made under the claim that
- * completes the task; an operator without a claim may rely on any record since the work began.
+ * Decides whether a task may be completed. Every path calls this, and no flag skips it: the record must have been made
+ * under the claim that completes the task; an operator without a claim may use any record since the work began.
  */
 export function checkWriteback(task: Task, claim: Claim | null): RuleCheck {
   if (claim === null ? writebackRecords(task).length > 0 : hasWriteback(task, claim)) return { ok: true };
@@ -26,17 +26,17 @@ export function hasWriteback(task: Task, claim: Claim): boolean {
   return writebackRecords(task).some((record) => record.epoch === claim.epoch);
 }
 
-/** A workflow always ends with a merge. */
+/** Reports whether a task is merged by Baton. A workflow always ends with a merge. */
 export function isMerged(task: Pick<Task, 'flow'>, inForce: Rules): boolean {
   return task.flow.mode !== null || rulesFor(task, inForce).mergeGate;
 }
 
-/** Whether the task moves to a gate that needs a commit: the checks, and later the merge. */
+/** Reports whether the task moves to a gate that needs a commit: the checks, and later the merge. */
 export function needsCommit(task: Task, to: Phase | null, rules: Rules): boolean {
   return to === 'CI_PENDING' && task.phase !== to && (rulesFor(task, rules).ciGate || isMerged(task, rules));
 }
 
-/** A phase that a gate completes cannot be completed otherwise. */
+/** Refuses to complete a phase that only a gate completes. */
 export function checkGates(task: Task, to: Phase, inForce: Rules): RuleCheck {
   const rules = rulesFor(task, inForce);
   if (isMerged(task, inForce) && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
@@ -52,7 +52,7 @@ export function checkGates(task: Task, to: Phase, inForce: Rules): RuleCheck {
 
 const AFTER_CI: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE', 'COMPLETED']);
 
-/** Check 12: what the session owes and has not sent. */
+/** Check 12: the messages that the session owes and has not sent. */
 export function findMissingMessages(task: Task, claim: Claim, committed: boolean): Requirement[] {
   const owed: readonly Requirement[] = [
     ...claim.requires,
@@ -62,7 +62,10 @@ export function findMissingMessages(task: Task, claim: Claim, committed: boolean
   return [...new Set(owed)].filter((requirement) => !IS_SENT[requirement](task, claim));
 }
 
-/** A handoff names the next role of a workflow. Without one no worker would continue the task, also after a claim by hand. */
+/**
+ * Reports whether the task names a next role: without one no worker would continue a workflow, even after a claim by
+ * hand.
+ */
 function passesOn({ flow, phase, nextRole }: Task): boolean {
   return flow.mode !== null && nextRole !== null && phase !== 'COMPLETED';
 }

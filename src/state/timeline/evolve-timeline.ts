@@ -8,7 +8,10 @@ interface TimelineState extends Runs, Timelines {
   readonly tasks: Map<string, Task>;
 }
 
-/** Call it after tasks and runs have folded the entry. `dependantsOf` lists the tasks that wait for a task. */
+/**
+ * Updates the timelines. Called after tasks and runs have folded the entry. `dependantsOf` lists the tasks that wait
+ * for a task.
+ */
 export function evolveTimelines(
   state: TimelineState,
   recorded: RecordedEvent,
@@ -25,11 +28,11 @@ export function evolveTimelines(
 
 const EMPTY: Timeline = { spans: [] };
 
-/** The task that the entry may give something else to do; undefined for the many entries that never do. */
+/** The task whose activity the entry may change; undefined for the many entries that never change one. */
 function taskOf({ tasks, agents, decisions }: TimelineState, { type, data }: RecordedEvent) {
   switch (type) {
     case 'AgentParked': {
-      // A pipeline may continue after the claim that it began under.
+      // A pipeline may continue after the claim under which it began.
       const { task_id = '', session_id = null } = agents.get(data.agent_id)?.task ?? {};
       return tasks.get(task_id)?.claim?.sessionId === session_id ? task_id : undefined;
     }
@@ -64,7 +67,7 @@ function update(state: TimelineState, id: string, at: string, before: Timeline, 
   if (after !== before) state.timelines.set(id, after);
 }
 
-/** Notes what the entry tells about the current span, and who waits for a person. */
+/** Records what the entry adds to the current span, and whether a person is awaited. */
 function note(timeline: Timeline, { type, data }: RecordedEvent): Timeline {
   const how = HOW_CLAIM_ENDED.get(type);
   if (how !== undefined && 'epoch' in data) {
@@ -91,7 +94,7 @@ function note(timeline: Timeline, { type, data }: RecordedEvent): Timeline {
   }
 }
 
-/** An agent that waits already may be parked again, for another question. */
+/** A waiting agent may be parked again for another question. */
 function withId(timeline: Timeline, name: 'asked' | 'parked', id: string): Timeline {
   return { ...timeline, [name]: [...new Set([...(timeline[name] ?? []), id])] };
 }
@@ -109,13 +112,13 @@ function withOutcome(timeline: Timeline, outcome: string, isAbout: (span: Span) 
   return { ...timeline, spans: [...timeline.spans.slice(0, -1), { ...last, outcome }] };
 }
 
-/** Nothing changes if the task does the same as before, for the same stage. */
+/** Opens a span. Nothing changes if the task has the same activity and stage as before. */
 function openSpan(timeline: Timeline, now: CurrentSpan, at: string): Timeline {
   const { spans } = timeline;
   const last = spans.at(-1);
   if (last !== undefined && isSame(last, now)) return timeline;
   if (last?.from !== at) return keepNewest({ ...timeline, spans: [...spans, { ...now, from: at }] });
-  // Entries of one commit have the same time: what lay between two of them never was.
+  // Entries of one commit have the same time, so a span between two of them has no length and is dropped.
   const before = spans.slice(0, -1);
   const resumed = before.at(-1);
   const isResumed = resumed !== undefined && isSame(resumed, now);

@@ -3,17 +3,17 @@ import { isCancelled, type Task } from '../tasks/task.ts';
 import { findTakenOverBy } from '../workflow/flow.ts';
 import type { Span, Timeline } from './timeline.ts';
 
-/** What a task does now, and for which stage; without the time. */
+/** What a task does now, and in which stage; without the time. */
 export type CurrentSpan = Omit<Span, 'from' | 'outcome'>;
 
-/** `before` is the timeline of the task up to now; `tasks` has those that it comes after. */
+/** Finds the current span. `before` is the task's timeline so far; `tasks` has its dependencies. */
 export function findSpan(tasks: ReadonlyMap<string, Pick<Task, 'phase'>>, task: Task, before: Timeline): CurrentSpan {
   const { flow, phase, claim, nextRole } = task;
   const { rounds: round } = flow;
   if (isCancelled(task)) return { activity: 'cancelled', phase, round };
   if (phase === 'BLOCKED')
     return atBlockedStage(task, before, before.asked !== undefined || flow.held !== null ? 'waiting' : 'blocked');
-  // A task outside of workflows keeps the role that was next when somebody completed it.
+  // A task outside workflows keeps the role that was next when it was completed.
   if (phase === 'COMPLETED' && claim === null && (nextRole === null || flow.mode === null))
     return { activity: 'done', phase, round };
   if (claim !== null) {
@@ -33,7 +33,7 @@ export function findSpan(tasks: ReadonlyMap<string, Pick<Task, 'phase'>>, task: 
   return nextRole === null ? { activity, phase, round } : { activity, phase, round, role: nextRole };
 }
 
-/** At the stage that was interrupted. */
+/** The span of a blocked task, at the interrupted stage. */
 function atBlockedStage(
   { blocked, flow, nextRole, phase }: Task,
   { spans }: Timeline,

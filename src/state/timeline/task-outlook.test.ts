@@ -25,7 +25,7 @@ const retry = event('TimerSet', {
   purpose: { kind: 'unblock', task_id: 'A', since: 1 },
 });
 
-it('goes on while nobody is needed', () => {
+it('continues while no person is needed', () => {
   expect(outlook(given([made]))).toEqual({ state: 'going', reason: null, decisionIds: [] });
   expect(outlook(given([made, [claim(), worker]]))).toMatchObject({ state: 'going' });
 });

@@ -3,10 +3,10 @@ import type { Task } from '../tasks/task.ts';
 import { findTakenOverBy } from '../workflow/flow.ts';
 import { findSpan } from './find-span.ts';
 
-/** Whether a task is over, needs a person, or goes on by itself. */
+/** Whether a task is over, needs a person, or continues by itself. */
 export interface TaskOutlook {
   readonly state: 'going' | 'waiting' | 'done' | 'cancelled';
-  /** What the person is asked, or why the task waits for one or was cancelled. */
+  /** The question to the person, or why the task waits for one or was cancelled. */
   readonly reason: string | null;
   readonly decisionIds: readonly string[];
 }
@@ -14,7 +14,7 @@ export interface TaskOutlook {
 export function taskOutlook(state: State, task: Task): TaskOutlook {
   const timeline = state.timelines.get(task.id) ?? { spans: [] };
   const { activity } = findSpan(state.tasks, task, timeline);
-  // An agent may wait for a decision about a budget that others share.
+  // An agent may wait for a decision about a shared budget.
   const parked = (timeline.parked ?? []).flatMap((id) => state.agents.get(id)?.parked ?? []);
   const decisionIds = [...new Set([...(timeline.asked ?? []), ...parked])];
   const blocked = task.blocked?.reason ?? null;

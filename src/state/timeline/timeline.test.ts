@@ -12,7 +12,7 @@ function timelineOf(play: Play, id = 'A'): Timeline {
   return play.state.timelines.get(id) ?? { spans: [] };
 }
 
-/** Each span as `activity stage`, with the seconds that it took. */
+/** Each span as `activity stage`, with its length in seconds. */
 function spansOf(play: Play, id = 'A'): string[] {
   const { spans } = timelineOf(play, id);
   return spans.map(({ activity, gate, role, phase, from }, i) => {
@@ -180,7 +180,7 @@ describe('the stages of a workflow', () => {
     play.checkReplay();
   });
 
-  it('show what lies ahead, and what failed until it is tried again', () => {
+  it('show later stages, and a failed stage until its retry', () => {
     const play = new TimedWorkflow().turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
     expect(play.stages().slice(3)).toEqual([
       'ci now',
@@ -214,7 +214,7 @@ describe('the stages of a workflow', () => {
     expect(play.visits.at(-2)).toBe('implementer 0: waiting 5, queued 1, running 60 → completed');
   });
 
-  it('are not done if the task is cancelled, or sent back, before anybody began', () => {
+  it('are not done if the task is cancelled, or sent back, before a session began', () => {
     const asked = new TimedWorkflow({}, 'semi').turn('issue-manager').turn('prep').wait(5000);
     asked.order(operate('cancel', 'not now', asked.id));
     expect(asked.visits.at(-1)).toBe('implementer 0: waiting 5 → cancelled');
@@ -231,7 +231,7 @@ describe('the stages of a workflow', () => {
     play.say({ kind: 'update-task', command: { task_id: play.id, status: 'blocked', notes: 'no disk' } }, caller);
     play.wait(7000);
     expect(play.visits.at(-1)).toBe('prep 0: queued 1, running 60, waiting 7 → blocked');
-    // Left blocked: nobody is asked any more.
+    // The task stays blocked, without an open decision.
     play.resolve(2).wait(1000);
     expect(play.visits.at(-1)).toBe('prep 0: queued 1, running 60, waiting 7, blocked 1 → blocked');
   });

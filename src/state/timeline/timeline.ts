@@ -3,31 +3,31 @@ import type { Phase } from '../../protocol/phase.ts';
 
 /** How a task has spent its time. Immutable. */
 export interface Timeline {
-  /** Newest last. Each lasts until the next one begins, the last one until now. */
+  /** The spans, newest last. Each lasts until the next one begins, the last one until now. */
   readonly spans: readonly Span[];
-  /** The spans that are no longer listed; missing if all are. */
+  /** The spans that are no longer listed; absent if all are. */
   readonly older?: OlderSpans;
-  /** The open decisions about the task; missing if there are none. */
+  /** The open decisions about the task; absent if there are none. */
   readonly asked?: readonly string[];
-  /** The agents under its claim that wait for a person; missing if none does. */
+  /** The agents under its claim that wait for a person; absent if there are none. */
   readonly parked?: readonly string[];
 }
 
 export interface Span {
   readonly activity: Activity;
-  /** The phase in which it began; of a blocked task, the phase that is blocked. */
+  /** The phase at the start of the span; for a blocked task, the phase that is blocked. */
   readonly phase: Phase;
-  /** A stage that Baton itself plays. */
+  /** Set for a stage that Baton itself performs. */
   readonly gate?: 'ci' | 'merge';
-  /** The role that has the task, or whose turn it is. */
+  /** The role that has the task, or that works next. */
   readonly role?: string;
-  /** How often the work had gone back to the fixer. */
+  /** How often the work had returned to the fixer. */
   readonly round: number;
   /** The claim, if there is one. */
   readonly epoch?: number;
   readonly holder?: string;
   readonly from: string;
-  /** How its claim, its checks or its merge ended. */
+  /** How the span's claim, checks or merge ended. */
   readonly outcome?: string;
 }
 
@@ -44,7 +44,7 @@ export interface Timelines {
 export const KEPT_SPANS = 100;
 
 export function spanMs(from: string, to: string): number {
-  // A clock may have been set back between two entries.
+  // Never negative, because a clock may have been set back between two entries.
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 

@@ -5,27 +5,27 @@ import { type Span, spanMs, type Timeline } from './timeline.ts';
 
 export type Times = Readonly<Partial<Record<Activity, number>>>;
 
-/** The time from when a task came to a stage until it left it, with everything that happened there. */
+/** The time that a task spent at a stage, with everything that happened there. */
 export interface Visit {
   /** A role, `ci`, `merge`, or a phase if the task has no roles. */
   readonly stage: string;
   readonly role: string | null;
   readonly phase: Phase;
   readonly round: number;
-  /** Of the newest claim in it. */
+  /** The holder of its newest claim. */
   readonly holder: string | null;
   readonly epoch: number | null;
   readonly from: string;
-  /** Null while it lasts. */
+  /** Null while the visit lasts. */
   readonly to: string | null;
-  /** The newest one. */
+  /** The newest activity. */
   readonly activity: Activity;
-  /** How the newest claim, checks or merge in it ended; null before that. */
+  /** How its newest claim, checks or merge ended; null before that. */
   readonly outcome: string | null;
   readonly ms: Times;
 }
 
-/** Oldest first. A retry at the same stage, also after a block, belongs to the same visit. */
+/** Lists visits, oldest first. A retry at the same stage, even after a block, belongs to the same visit. */
 export function listVisits({ spans }: Timeline, now: string): readonly Visit[] {
   const visits: Visit[] = [];
   for (const [i, span] of spans.entries()) {
@@ -65,18 +65,18 @@ function cancelOf(next: Span | undefined): string | null {
   return next?.activity === 'cancelled' ? 'cancelled' : null;
 }
 
-/** A stage of the way of a task, with all visits to it. */
+/** A stage of a task, with all visits to it. */
 export interface Stage {
   readonly name: string;
   readonly status: 'done' | 'failed' | 'now' | 'ahead';
-  /** 0 if it lies ahead and was never reached. */
+  /** The number of visits; 0 if the stage was not reached yet. */
   readonly visits: number;
   readonly activity: Activity | null;
   readonly outcome: string | null;
   readonly ms: Times;
 }
 
-/** The built-in workflow, in order. The fixer comes only if something is found. */
+/** The built-in workflow, in order. The fixer works only if there are findings. */
 const WORKFLOW = [
   'issue-manager',
   'prep',
@@ -89,7 +89,9 @@ const WORKFLOW = [
   'closer',
 ] as const;
 
-/** The stages that a task has visited, and for a workflow those that it has yet to visit, in the order of the workflow. */
+/**
+ * The stages that a task has visited, and for a workflow those that it has yet to visit, in the order of the workflow.
+ */
 export function listStages(
   visits: readonly Visit[],
   { isWorkflow, hasChecks }: { readonly isWorkflow: boolean; readonly hasChecks: boolean },
@@ -104,7 +106,10 @@ export function listStages(
   return all.toSorted((a, b) => positionOf(a.name) - positionOf(b.name));
 }
 
-/** In the backlog, before the task became a workflow: it waited without a role, and nobody had it. */
+/**
+ * Reports whether the visit was in the backlog, before the task became a workflow: it waited without a role and without
+ * a claim.
+ */
 export function isBefore({ stage, phase, epoch, to }: Visit): boolean {
   return stage === phase && epoch === null && to !== null;
 }
@@ -118,20 +123,20 @@ function visitedStage(name: string, visits: readonly Visit[]): Stage {
       if (visit.ms[activity] !== undefined) ms[activity] = (ms[activity] ?? 0) + visit.ms[activity];
   const { to = null, activity = null, outcome = null } = visits.at(-1) ?? {};
   const status = to === null ? 'now' : outcome !== null && !GOOD.has(outcome) ? 'failed' : 'done';
-  // A person sent the task back before anybody began.
+  // A person sent the task back before a session began.
   if (to !== null && outcome === null && activity === 'waiting') return { name, ...NOT_YET, visits: visits.length, ms };
   return { name, status, visits: visits.length, activity: to === null ? activity : null, outcome, ms };
 }
 
 const GOOD: ReadonlySet<string> = new Set(['completed', 'passed', 'merged']);
 
-/** After the fixer come the checks and the review again. */
+/** The stages to come: after the fixer follow the checks and the review again. */
 function stagesAfter(name: string): readonly string[] {
   const at = name === 'fixer' ? positionOf('implementer') : positionOf(name);
   return WORKFLOW.filter((each) => each !== 'fixer' && positionOf(each) > at);
 }
 
-/** A role that the runbook adds comes between review and validation. */
+/** The position of a stage; a role that the runbook adds is placed between review and validation. */
 function positionOf(name: string): number {
   const at = WORKFLOW.findIndex((each) => each === name);
   return at === -1 ? WORKFLOW.indexOf('validator') - 0.5 : at;

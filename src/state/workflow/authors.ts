@@ -4,7 +4,10 @@ import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 
 type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 
-/** Those that claimed the task to implement or fix it, committed, or recorded a commit not under review. */
+/**
+ * The authors after an entry: principals that claimed the task to implement or fix it, committed, or recorded a commit
+ * not under review.
+ */
 export function authorsAfter(
   authors: readonly Principal[],
   recorded: Event & { readonly actor?: string },
@@ -22,7 +25,7 @@ function findAuthor(recorded: Event & { readonly actor?: string }, before: Befor
       return before.phase === 'IMPLEMENTATION' || isAuthorRole(role) ? principal : undefined;
     }
     case 'AgentRequested':
-      // The steps of a pipeline work under the worker's claim, each as its own agent definition.
+      // A pipeline's steps work under the worker's claim, each as its own agent definition.
       return recorded.data.owner !== null && before.phase === 'IMPLEMENTATION'
         ? agentPrincipal(recorded.data.plan.name)
         : undefined;
@@ -35,7 +38,7 @@ function findAuthor(recorded: Event & { readonly actor?: string }, before: Befor
   }
 }
 
-/** The roles that commit, in every runbook. */
+/** Reports whether a role commits; the same in every runbook. */
 export function isAuthorRole(role: string | null): boolean {
   return role === 'implementer' || role === 'fixer';
 }
@@ -46,8 +49,8 @@ function principalOfSession(sessionId: string, { claim, endings }: Before): Prin
 }
 
 /**
- * A reviewer's record of the commit under review is no work on it; if no commit is known, the merge asks who chose it (see `merge.ts`). A
- * record that reinstates describes undone work.
+ * Reports whether a record names new work. A reviewer's record of the commit under review does not; if no commit is
+ * known, the merge asks who chose it (see `merge.ts`). A record that reinstates describes undone work.
  */
 function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, phase }: Before): boolean {
   if (record.status === 'todo' || phase === 'COMPLETED') return false;
@@ -55,7 +58,7 @@ function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, 
   return record.commit_sha.toLowerCase() !== flow.head;
 }
 
-/** The holder of the record's claim, else the operator who made it. */
+/** The holder of the record's claim, or the operator who made the record. */
 function recorderOf(
   { epoch }: EventOf<'ThoughtRecorded'>['data'],
   actor: string | undefined,

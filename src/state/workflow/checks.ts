@@ -11,13 +11,14 @@ import type { CheckOutcome, WorkflowEvents } from './workflow-event.ts';
 
 /** The outcome of one required check, run by Baton or reported by another system. */
 export type FinishCheck = Omit<WorkflowEvents['CheckFinished'], 'task_id' | 'head'> & {
-  /** For the handoff that a failure leads to. */
+  /** The id of the handoff after a failure. */
   readonly handoffId: string;
 };
 
 /**
- * The CI gate. All passed: the task is ready for review. One failed: it goes to the fixer, with the end of the log. One cancelled: it waits
- * until that check runs again. Repeated reports, and reports about older checks, change nothing.
+ * Decides the CI gate. If all checks passed, the task is ready for review. If one failed, it goes to the fixer, with
+ * the end of the log. If one was cancelled, it waits until that check runs again. Repeated reports, and reports about
+ * older checks, change nothing.
  */
 export function decideFinishCheck(state: State, command: FinishCheck): Outcome<null> {
   const task = findChecked(state, command.checks_id);
@@ -40,14 +41,14 @@ function findChecked(state: State, checksId: string): Task | undefined {
   return [...state.tasks.values()].find(({ flow }) => flow.checks?.id === checksId);
 }
 
-/** Null while checks are missing or cancelled. */
+/** The outcome of all checks; null while some are missing or cancelled. */
 function outcomeOf({ plans, outcomes }: CheckRun, name: string, outcome: CheckOutcome): CheckOutcome | null {
   if (outcome === 'failed') return 'failed';
   const all = { ...outcomes, [name]: outcome };
   return plans.every((plan) => all[plan.name] === 'passed') ? 'passed' : null;
 }
 
-/** Of the checks that Baton ran. The order is that of the kinds, from the strongest. */
+/** The weakest sandbox of the checks that Baton ran. Kinds are ordered from the strongest. */
 function weakestSandbox(
   { plans, outcomes, sandboxes = {} }: CheckRun,
   { name, sandbox }: Pick<FinishCheck, 'name' | 'sandbox'>,
@@ -60,15 +61,15 @@ function weakestSandbox(
   return weakest === undefined || kinds.has(undefined) ? {} : { sandbox: weakest };
 }
 
-/** Whether checks or a pull request are for another commit than the task's head. */
+/** Reports whether checks or a pull request are for another commit than the task's head. */
 export function isOfOtherHead({ flow }: Task, made: { readonly head: string } | null): boolean {
   return flow.head !== null && made !== null && made.head !== flow.head;
 }
 
-/** If the task was moved meanwhile, its checks are only recorded. */
+/** The entries after the checks. If the task was moved meanwhile, its checks are only recorded. */
 function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffId }: FinishCheck): Event[] {
   if (task.phase !== 'CI_PENDING') return [];
-  // Another commit was recorded meanwhile: the engine requests its checks.
+  // Another commit was recorded meanwhile, for which the engine requests checks.
   if (isOfOtherHead(task, task.flow.checks)) return [];
   // The review begins when the pull request is open.
   if (outcome === 'passed' && task.flow.pull?.isWanted === true) return [];

@@ -17,6 +17,6 @@ it('records the answer that nothing is checked, once', () => {
   answered.when(decline, say.operator).then([]);
 });
 
-it('is an answer of operators alone', () => {
+it('is accepted only from operators', () => {
   given([]).when(decline, say.session()).thenRefused('forbidden');
 });

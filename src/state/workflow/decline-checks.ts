@@ -12,7 +12,7 @@ export interface ProjectAnswer {
 
 const NO_CHECKS = 'no-checks';
 
-/** The answer that nothing is checked before a merge. It counts while the runbook does not set `ci.required`. */
+/** The answer that nothing is checked before a merge. It applies while the runbook does not set `ci.required`. */
 export function findChecksDeclined({ answers }: ProjectAnswers): ProjectAnswer | undefined {
   return answers.get(NO_CHECKS);
 }

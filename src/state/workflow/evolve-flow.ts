@@ -10,7 +10,7 @@ import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
-/** The task before the entry, with the claim that the entry is about. */
+/** The task before the entry, with the claim that the entry concerns. */
 type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'nextRole' | 'endings' | 'flow'>;
 
 export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
@@ -141,7 +141,10 @@ function startOf({ mode, runbook, worker }: EventOf<'WorkflowStarted'>['data']) 
   return { mode, runbook: runbook ?? null, worker: worker ?? null };
 }
 
-/** Moving between judged phases, or returning from BLOCKED, keeps the commit under judgement. */
+/**
+ * Reports whether the work is brought to judgement. Moving between judged phases, or returning from BLOCKED, keeps the
+ * commit under judgement.
+ */
 function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {
   return JUDGED_PHASES.has(to) && !JUDGED_PHASES.has(from) && from !== 'BLOCKED';
 }
@@ -150,18 +153,18 @@ function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): bool
 function restartFlow(flow: Flow): Flow {
   const { mode, runbook, worker, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
   const { unfit, checks, merge, movedAt } = flow;
-  // Merged work stays merged: the new work gets its own pull request.
+  // Merged work stays merged, so the new work gets its own pull request.
   const pull = flow.mergeSha === null ? flow.pull : null;
   const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
   return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work };
 }
 
-/** These stay in the branch. A false result concerns its own session alone. */
+/** Violations that stay in the branch. A false result concerns only its own session. */
 const CONSTRAINTS: ReadonlySet<ViolationKind> = new Set(['max_files', 'no_git_commit', 'no_new_deps']);
 
 /**
- * Whether a record sets the head. A claim by hand is not measured, so its record names the commit; the measurement of a session comes later
- * and overrides it. From review on a record does not change the head.
+ * Reports whether a record sets the head. A claim by hand is not measured, so its record names the commit; a session's
+ * measurement comes later and overrides it. From review on a record does not change the head.
  */
 function isOfWork(
   { epoch, record }: EventOf<'ThoughtRecorded'>['data'],
@@ -178,13 +181,13 @@ interface Approver {
   readonly principal?: string;
 }
 
-/** An operator who hands off a task answers for that, even while another holds the claim. */
+/** The approver: an operator who hands off a task is responsible, even while another principal holds the claim. */
 function approverOf({ actor }: FlowEvent, { claim }: TaskBefore): Approver {
   if (actor !== undefined && isOperator(actor)) return { by: 'operator', principal: actor };
   return claim === null ? { by: 'operator' } : { by: claim.holder, principal: claim.principal };
 }
 
-/** A session that completes its phase is a success, also one without a handoff. */
+/** A session that completes its phase counts as a success, even without a handoff. */
 function evolveExit(
   flow: Flow,
   { exit_reason, next_phase }: EventOf<'AgentSessionCompleted'>['data'],
@@ -238,7 +241,7 @@ function evolvePull(pull: PullRequest | null, { type, data }: PullEvent): PullRe
     case 'PullRequestFailed':
       return pull?.id === data.pull_id ? { ...pull, isWanted: false } : pull;
     case 'PullRequestCloseRequested':
-      // Set before GitHub has closed it: a request to reopen must then be checked in any case.
+      // Set before GitHub has closed it, so that a request to reopen is always checked.
       return pull?.number === data.number ? { ...pull, isClosed: true } : pull;
     case 'PullRequestClosed':
       return pull?.number === data.number ? { ...pull, isClosed: data.outcome === 'closed' } : pull;

@@ -1,41 +1,44 @@
 import type { AgentPlan, WorkflowMode } from '../../protocol/run-plan.ts';
 import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository } from './workflow-event.ts';
 
-/** The part of a task that lives between its sessions. */
+/** The part of a task that persists between its sessions. */
 export interface Flow {
-  /** Null if it is no workflow. */
+  /** Null if the task is not a workflow. */
   readonly mode: WorkflowMode | null;
-  /** The runbook that the workflow was started with; null: the one in force. */
+  /** The runbook with which the workflow was started; null for the one in force. */
   readonly runbook: string | null;
   /** The worker that started the workflow; null if an operator did. */
   readonly worker: string | null;
-  /** The task cannot be claimed before a person answers. */
+  /** Set if the task cannot be claimed before a person answers. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
-  /** A person gave the next claim to this agent, or took it. */
+  /** Set if a person assigned the next claim to this agent, or took it. */
   readonly assigned: Assignment | null;
   readonly branch: string | null;
   readonly place: SessionPlace | null;
-  /** Position of the main branch when the first session was prepared; null if none was. */
+  /** The main branch's commit when the first session was prepared; null if none was. */
   readonly mainAt: string | null;
   /** The commit at the end of the newest session: as measured, or for a claim by hand as its record names it. */
   readonly head: string | null;
   /** Seq of the entry that set `head`; 0 if none did. */
   readonly headAt: number;
-  /** The head with which the task last came to review or to the merge; missing before that. */
+  /** The head with which the task last came to review or to the merge; absent before that. */
   readonly judged?: string | null;
-  /** Work that broke a constraint: the start and the end of that session. The next sessions answer for it too. */
+  /**
+   * Work that violated a constraint: the start and the end of that session. The next sessions are measured from its
+   * start too.
+   */
   readonly unfit: { readonly base: string; readonly head: string } | null;
-  /** The newest delivered handoff that passed work on: input of the next role. */
+  /** The newest delivered handoff that passed work on: the input of the next role. */
   readonly handoff: HandoffRef | null;
   /** The issue-manager's handoff, which all later roles follow. */
   readonly issue: HandoffRef | null;
-  /** The principals that implemented or fixed it; they must not approve it. */
+  /** The principals that implemented or fixed the task; they must not approve it. */
   readonly authors: readonly string[];
-  /** An approval of this commit only. */
+  /** The approval, which is valid for this commit only. */
   readonly approval: {
     readonly head: string | null;
     readonly by: string;
-    /** Missing for an operator whom an old entry does not name. */
+    /** Absent for an operator whom an old entry does not name. */
     readonly principal?: string;
   } | null;
   /** An operator's approval of their own change, for this commit only. */
@@ -44,7 +47,7 @@ export interface Flow {
   readonly commits: number;
   readonly reviews: number;
   readonly rounds: number;
-  /** The last findings, with the number of consecutive rounds of each. */
+  /** The last findings, with the number of consecutive rounds in which each occurred. */
   readonly findings: Readonly<Record<string, number>>;
   /** How often a recoverable error was reported since the last success. */
   readonly retries: number;
@@ -53,18 +56,18 @@ export interface Flow {
   readonly checks: CheckRun | null;
   readonly pull: PullRequest | null;
   readonly merge: PendingMerge | null;
-  /** As last measured; null if the branch never changed a protected path. */
+  /** The last measurement of protected paths; null if the branch never changed one. */
   readonly protected: { readonly head: string; readonly base: string; readonly paths: readonly string[] } | null;
-  /** The merge that a person was asked about, with the handoff to deliver after it. */
+  /** The merge about which a person was asked, with the handoff to deliver after it. */
   readonly heldMerge: { readonly head: string; readonly handoff: HandoffRef | null } | null;
   /** The commit that a person agreed to merge although it changes protected paths. */
   readonly agreed: string | null;
-  /** Seq of the entry that moved it into its phase. */
+  /** Seq of the entry that moved the task into its phase. */
   readonly movedAt: number;
   readonly mergeSha: string | null;
-  /** Position of the main branch before the merge; equal to `mergeSha` if there was nothing to merge. */
+  /** The main branch's commit before the merge; equal to `mergeSha` if there was nothing to merge. */
   readonly mergeBase: string | null;
-  /** The closing of its issue at GitHub; null before that. */
+  /** The closing of the task's issue at GitHub; null before that. */
   readonly issueClosing: { readonly id: string; readonly outcome: 'wanted' | 'closed' | 'failed' } | null;
 }
 
@@ -73,7 +76,7 @@ type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
 interface SessionPlace {
   readonly workspace: string;
   readonly branch: string;
-  /** The start of the newest session. */
+  /** The commit at the start of the newest session. */
   readonly base: string;
   readonly port: number | null;
 }
@@ -83,7 +86,7 @@ export interface PendingMerge {
   readonly head: string;
   readonly handoff: HandoffRef | null;
   readonly isAtGithub?: boolean;
-  /** Recorded before the branch moves. */
+  /** The merge commit, recorded before the branch moves. */
   readonly prepared?: { readonly branch: string; readonly base: string; readonly sha: string };
 }
 
@@ -94,9 +97,9 @@ export interface PullRequest extends PullRepository {
   readonly published: string | null;
   readonly number: number | null;
   readonly url: string | null;
-  /** Requested, and not yet published or failed. */
+  /** Whether it was requested, and neither published nor failed yet. */
   readonly isWanted: boolean;
-  /** Baton closes it, or has closed it, and may reopen it. */
+  /** Whether Baton closes or has closed it, and may reopen it. */
   readonly isClosed: boolean;
 }
 
@@ -105,20 +108,20 @@ export interface CheckRun {
   readonly head: string;
   readonly plans: readonly CheckPlan[];
   readonly outcomes: Readonly<Record<string, CheckOutcome>>;
-  /** Of the checks that did not pass, for people; missing if all passed so far. */
+  /** The failures of checks that did not pass, for people; absent if all passed so far. */
   readonly failures?: Readonly<Record<string, CheckFailureEnd>>;
-  /** By name, as far as there is a record. */
+  /** The sandbox of each check by name, if recorded. */
   readonly sandboxes?: Readonly<Record<string, string>>;
   readonly outcome: CheckOutcome | null;
 }
 
 interface CheckFailureEnd {
   readonly exitCode: number | null;
-  /** The end of what it printed. */
+  /** The end of the check's output. */
   readonly output: string | null;
 }
 
-/** The person who took the task over and has not claimed it yet. */
+/** Returns the person who took over the task and has not claimed it yet. */
 export function findTakenOverBy({ assigned }: Pick<Flow, 'assigned'>): string | undefined {
   return assigned !== null && 'person' in assigned ? assigned.person : undefined;
 }

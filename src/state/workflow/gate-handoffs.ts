@@ -9,7 +9,7 @@ export interface CheckFailure {
   readonly text: string;
 }
 
-/** The handoff of a gate, or of a person, to the fixer: what failed, and the end of the log. */
+/** The handoff of a gate or a person to the fixer: what failed, and the end of the log. */
 export function fixerHandoff(
   task: Task,
   from: 'ci-gate' | 'validator-agent' | 'operator',
@@ -59,8 +59,8 @@ export function addMergeResult(handoff: HandoffRef, sha: string, method: MergeMe
 }
 
 /**
- * The addresses of an issue and its pull request: the one that Baton opened, else from a handoff, else a placeholder. A session copies
- * `pr_url` into its exit signal, so an address that the signal would refuse is not used.
+ * The addresses of an issue and its pull request: the one that Baton opened, else one from a handoff, else a
+ * placeholder. A session copies `pr_url` into its exit signal, so an address that the signal would refuse is not used.
  */
 export interface TaskUrls {
   readonly issue_url: string;

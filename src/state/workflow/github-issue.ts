@@ -13,17 +13,17 @@ export function githubIssueUrl({ repository, number }: GithubIssueRef): string {
   return `https://${isAtGithub ? 'github.com/' : ''}${repository}/issues/${number}`;
 }
 
-/** Requests the comment and the closing of the issue that the task was imported from. Empty if it was imported from none. */
+/** Requests the comment on and the closing of the issue from which the task was imported. Empty if there is none. */
 export function requestIssueClosing(task: Task, closeId: string, at: string): Event[] {
   const { id, githubIssue, flow } = task;
   if (githubIssue === null) return [];
-  // By commit: a task that is reinstated and merged again gets another comment.
+  // The mark contains the commit: a task that is reinstated and merged again gets another comment.
   const mark = `<!-- baton: ${id} closed ${(flow.mergeSha ?? '').slice(0, 12)} -->`;
   const comment = renderClosingComment(task, at);
   return [event('GithubIssueCloseRequested', { close_id: closeId, task_id: id, ...githubIssue, comment, mark })];
 }
 
-/** Only what Baton measured: no text of an agent. */
+/** Contains only Baton's measurements, and no text of an agent. */
 function renderClosingComment({ id, flow }: Task, at: string): string {
   const { mergeSha, pull, reviews, commits, startedAt } = flow;
   const merged = mergeSha === null ? '' : `, merged as ${mergeSha}`;
@@ -39,7 +39,7 @@ function renderClosingComment({ id, flow }: Task, at: string): string {
   ].join('\n');
 }
 
-/** As the closer measured them. */
+/** The number of added tests, as the closer measured them. */
 function countAddedTests({ handoff }: Task['flow']): number | undefined {
   const parsed = handoff === null ? undefined : parseHandoff(handoff.xml);
   return parsed?.ok === true && parsed.value.kind === 'workflow-complete'

@@ -20,7 +20,10 @@ export interface RequestMerge {
   readonly mergeId: string;
 }
 
-/** Requests the merge of a task. Allowed for the holder of the claim in the role whose turn it is, for an operator and for the engine. */
+/**
+ * Requests the merge of a task. Allowed for the holder of the claim in the role that works next, for an operator and
+ * for the engine.
+ */
 export function decideRequestMerge(
   state: State,
   { id, mergeId }: RequestMerge,
@@ -46,7 +49,7 @@ export function decideRequestMerge(
   if (missing.length > 0) return refuseMissing(missing);
   const asked = requestMerge(task, claim?.handoff ?? null, mergeId, rules);
   if (!asked.ok) return asked;
-  // The merge itself needs no claim.
+  // The merge itself needs no claim, so the claim ends.
   const ended = claim === null ? [] : endClaim(task, { ...claim, handoff: null }, 'completed', 'asked for the merge');
   return decided([...asked.events, ...ended], { merge_id: mergeId });
 }
@@ -62,7 +65,7 @@ function checkMayRequestMerge(task: Task, caller: Caller): Outcome<null> {
   return held.ok ? checkRoleTurn(task, held.claim.role) : held;
 }
 
-/** The engine is no principal: who approved the change was checked before. */
+/** Checks the principal. The engine is none: the approver was checked before. */
 function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Rules): Outcome<null> {
   if (task.flow.held !== null)
     return refusal(
@@ -76,7 +79,7 @@ function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Ru
   return judge.ok ? checkIsReviewed(task, principal) : judge;
 }
 
-/** Only the recorder has seen a commit that was first recorded during review. */
+/** Refuses a commit that was first recorded during review, because only its recorder has seen it. */
 export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   if (task.flow.head !== null || isSelfApproved(task, principal) || writebackRecords(task).length === 0)
     return decided([], null);
@@ -109,7 +112,7 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
   return decided([event('MergeRequested', { ...about, checks: rules.checks ?? [], ...place })], null);
 }
 
-/** A commit that was recorded after the head: merging the head would leave it out. */
+/** Finds a commit that was recorded after the head, which merging the head would leave out. */
 function findLaterRecord(task: Task, head: string): string | undefined {
   const newest = writebackRecords(task).at(-1);
   if (newest === undefined || newest.seq <= task.flow.headAt) return undefined;
@@ -123,7 +126,7 @@ function repositoryOf({ repository, remote }: PullRepository): PullRepository {
 
 export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'task_id' | 'head'>;
 
-/** Recorded before the branch moves. A cancelled merge is refused, and its branch does not move. */
+/** Prepares the merge; recorded before the branch moves. A cancelled merge is refused, and its branch does not move. */
 export function decidePrepareMerge(state: State, made: PrepareMerge, rules: Rules): Outcome<null> {
   const { merge_id } = made;
   const task = findTaskOfMerge(state, merge_id);
@@ -142,7 +145,10 @@ export function decidePrepareMerge(state: State, made: PrepareMerge, rules: Rule
   return decided([event('MergePrepared', { ...made, task_id: task.id, head: merge.head })], null);
 }
 
-/** Only onto a recorded, accepted position. A workflow keeps its runbook's branch even if another is observed. */
+/**
+ * Allows a merge only onto a recorded, accepted position. A workflow keeps its runbook's branch even if another is
+ * observed.
+ */
 function findMainRefusal(
   state: State,
   { branch, base }: Pick<PrepareMerge, 'branch' | 'base'>,
@@ -157,7 +163,10 @@ function findMainRefusal(
   return refusal('main-moved', message, 'Baton prepares the merge again.');
 }
 
-/** Whether a merge can no longer be stopped: its commit is recorded, and the main branch has not moved elsewhere. */
+/**
+ * Reports whether a merge can no longer be stopped: its commit is recorded, and the main branch has not moved
+ * elsewhere.
+ */
 export function isLanding(state: State, { flow }: Task): boolean {
   const prepared = flow.merge?.prepared;
   if (prepared === undefined) return false;
@@ -172,11 +181,14 @@ function findTaskOfMerge({ tasks }: State, mergeId: string): Task | undefined {
 
 export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'task_id' | 'head'> {
   readonly method: MergeMethod;
-  /** For the handoff after a failure, and for the decision after a refusal. */
+  /** The id of the handoff after a failure, or of the decision after a refusal. */
   readonly newId: string;
 }
 
-/** Merged: the task is completed, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
+/**
+ * Records the outcome of a merge. Merged: the task is completed, and its handoff is delivered. Otherwise it goes to the
+ * fixer, or a person is asked.
+ */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
   const { method: _, newId, ...result } = command;
   const task = findTaskOfMerge(state, result.merge_id);
@@ -191,7 +203,7 @@ export function decideFinishMerge(state: State, command: FinishMerge): Outcome<n
   return decided([finished, ...afterMerge(task, merge.handoff, command, newId)], null);
 }
 
-/** A merge counts only as the recorded commit, by GitHub, or if there was nothing to merge. */
+/** Refuses a merge that is neither the recorded commit, nor GitHub's, nor empty. */
 function isUnprepared(
   { prepared, isAtGithub }: PendingMerge,
   { outcome, merge_sha, base }: Pick<FinishMerge, 'outcome' | 'merge_sha' | 'base'>,

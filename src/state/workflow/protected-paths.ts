@@ -6,7 +6,7 @@ import type { WorkflowEvents } from './workflow-event.ts';
 
 /** The protected paths that a branch changes: measured before a review, and again before a merge. */
 export interface MeasureProtected extends ProtectedMeasured {
-  /** The merge that waits for the measurement; null for a review. */
+  /** The merge that waits for the measurement; null before a review. */
   readonly merge_id: string | null;
 }
 
@@ -32,7 +32,7 @@ export function needsAgreement({ flow }: Pick<Task, 'flow'>, head: string): bool
 
 type ProtectedMeasured = WorkflowEvents['ProtectedMeasured'];
 
-/** Nothing is recorded for a branch that never changed a protected path. */
+/** A branch that never changed a protected path needs no record. */
 function isSame(known: Task['flow']['protected'], { head, base, paths }: ProtectedMeasured): boolean {
   if (known === null) return paths.length === 0;
   return known.head === head && known.base === base && known.paths.join('\0') === paths.join('\0');

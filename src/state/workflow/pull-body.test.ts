@@ -34,7 +34,7 @@ describe('the text of a pull request', () => {
     expect(renderPullBody(elsewhere)).toContain('https://git.example.org/owner/name/issues/1\n');
   });
 
-  it('is what the implementer says, and then what the fixer mended', () => {
+  it("is the implementer's summary, followed by the fixer's changes", () => {
     expect(renderPullBody(handed(opened('It reads durations.')))).toContain(
       'It reads durations.\n\nFiles changed: 3. Tests added: 2. Coverage: 93 %.',
     );
@@ -52,14 +52,14 @@ describe('the text of a pull request', () => {
     expect(renderPullBody({ ...emptyTask, id: 'A' })).toContain('the task `A`');
   });
 
-  it('calls nobody, closes nothing, and does not end our part', () => {
+  it("mentions nobody, closes nothing, and does not end Baton's part", () => {
     const body = renderPullBody(handed(opened(`Thanks @ada, closes #12 ${PULL_MARKS.end} mail a@b.org`)));
     expect(body).not.toMatch(/@ada|#12/);
     expect(body).toContain('mail a@b.org');
     expect(body.indexOf(PULL_MARKS.end)).toBe(body.length - PULL_MARKS.end.length);
   });
 
-  it('leaves what people wrote as it is, however often it is put in', () => {
+  it("leaves other people's text unchanged, however often it is updated", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         fc.pre(!`${before}${after}`.includes('<!--'));

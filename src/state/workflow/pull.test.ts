@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { escapeAgentText } from './pull.ts';
 
-/** As GitHub reads a comment: a mention, and the forms that close an issue when a pull request is merged. */
+/** A comment as GitHub interprets it: mentions, and the forms that close an issue when a pull request is merged. */
 const MENTION = /(?<!\w)@\w/;
 const CLOSES =
   /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s*(?:[\w./-]*#\d|GH-\d|https?:\/\/\S*\/(?:issues|pull)\/\d)/i;
@@ -19,7 +19,7 @@ it.each([
   }
 });
 
-it('cannot end the part of the text that is Baton\u2019s, and leaves other text as it is', () => {
+it('cannot end the part of the text that is Baton\u2019s, and leaves other text unchanged', () => {
   expect(escapeAgentText('<!-- /baton -->')).not.toContain('<!--');
   for (const text of ['ann@example.org', 'It closes the file.', 'a fix', 'C# is fine'])
     expect(escapeAgentText(text)).toBe(text);

@@ -15,7 +15,10 @@ import type { WorkflowEvents } from './workflow-event.ts';
 
 export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'task_id' | 'head' | 'watch'>;
 
-/** If the checks were faster, the task has waited for this. A report about an older request changes nothing. */
+/**
+ * Records the published pull request. If the checks were faster, the task has waited for it. A report about an older
+ * request changes nothing.
+ */
 export function decidePublishPull(state: State, found: PublishPull, rules: Rules): Outcome<null> {
   const task = findTaskOfPull(state, found.pull_id);
   const pull = task?.flow.pull;
@@ -43,7 +46,7 @@ function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
 
 export type FailPull = Omit<WorkflowEvents['PullRequestFailed'], 'task_id'>;
 
-/** The pull request cannot be published: the task is blocked, and its work is kept. */
+/** Records that the pull request cannot be published: the task is blocked, and its work is kept. */
 export function decideFailPull(state: State, { pull_id, reason }: FailPull): Outcome<null> {
   const task = findTaskOfPull(state, pull_id);
   if (task === undefined) return decided([], null);
@@ -82,7 +85,7 @@ export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'githubIssue' |
   const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
   const rounds = task.flow.rounds === 0 ? [] : [`Rounds of changes so far: ${task.flow.rounds}.`];
   const origin = `Opened by Baton for the task \`${task.id}\`. Everything that led here is in its ledger.`;
-  // No word that closes it: Baton does, once the merge is recorded.
+  // Contains no word that closes the issue, because Baton closes it once the merge is recorded.
   const issue = task.githubIssue === null ? [] : [`Issue: ${githubIssueUrl(task.githubIssue)}`];
   return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, ...issue, origin, PULL_MARKS.end].join('\n\n');
 }
@@ -115,8 +118,9 @@ function handoffParts(handoff: HandoffMessage): string[] {
 }
 
 /**
- * Escapes mentions, references to issues and comment marks in text of agents. A backtick does not protect: GitHub reads what follows one that
- * is never closed. An issue is also closed by `GH-12` and by its address, so the words that close one are broken, too.
+ * Escapes mentions, references to issues and comment marks in agents' text. A backtick does not protect: GitHub
+ * interprets what follows an unclosed one. An issue is also closed by `GH-12` and by its address, so the closing words
+ * are escaped too.
  */
 export function escapeAgentText(text: string): string {
   return excerptStart(text.toWellFormed(), 2000)

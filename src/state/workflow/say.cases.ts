@@ -2,7 +2,7 @@ import type { AdoptRunbook, AskAdoption } from '../adopt-runbook.ts';
 import type { Command } from '../decide.ts';
 import type { ObservedMove, ObserveMain } from '../main/observe-main.ts';
 
-/** The commands of the workflow, in a few words each. */
+/** Short forms of the workflow's commands for tests. */
 export const prepare = (task_id: string, epoch: number, main?: string): Command => ({
   kind: 'prepare-session',
   command: {
@@ -47,7 +47,7 @@ export const askMerge = (id: string): Command => ({ kind: 'request-merge', comma
 
 export const MAIN = '1'.repeat(40);
 
-/** A look at the main branch: what it found, and how it differs from a fast-forward of one commit. */
+/** An observation of the main branch, by its differences from a fast-forward of one commit. */
 export const seeMain = (
   sha: string,
   more: Partial<ObserveMain> & { readonly by?: Partial<ObservedMove> | null } = {},
@@ -116,7 +116,7 @@ export const startWorkflow = (title: string, mode: 'autonomous' | 'semi' | 'supe
   command: { title, mode },
 });
 
-/** What a session left behind, as it was measured. */
+/** The measurement of a session. */
 export const measuredAt = (head: string) => ({
   base: '0'.repeat(40),
   head,
@@ -127,13 +127,13 @@ export const measuredAt = (head: string) => ({
   broken: [],
 });
 
-/** A finding of a reviewer, as the fixer gets it. */
+/** A reviewer's finding, as the fixer receives it. */
 export const changesRequested = (text = 'it is wrong', location = 'a.ts:1'): string =>
   `<handoff><from>reviewer-agent</from><to>fixer-agent</to><issue_number>1</issue_number><pr_number>1</pr_number>` +
   `<pr_url>https://example.org/pull/1</pr_url><review_status>changes_requested</review_status><critical_count>1</critical_count>` +
   `<blocking_issues><issue location="${location}" severity="critical">${text}</issue></blocking_issues></handoff>`;
 
-/** What a validator hands to the closer. */
+/** The validator's handoff to the closer. */
 export const validated =
   `<handoff><from>validator-agent</from><to>closer-agent</to><issue_number>1</issue_number><pr_number>1</pr_number>` +
   `<pr_url>https://example.org/pull/1</pr_url><validation_summary><tests>passed</tests><coverage>n/a</coverage><lint>passed</lint>` +

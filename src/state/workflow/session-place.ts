@@ -4,7 +4,7 @@ import { effectKey, findEffect } from '../runs/effect.ts';
 import type { State } from '../state.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
-/** Recorded before the agent is started; a retry keeps the first. */
+/** Records a session's preparation before the agent is started; a retry keeps the first one. */
 export function decidePrepareSession(state: State, command: WorkflowEvents['SessionPrepared']): Outcome<null> {
   const task = state.tasks.get(command.task_id);
   if (task?.claim?.epoch !== command.epoch)
@@ -30,7 +30,7 @@ export function decideNameBranch(
 
 export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'branch'>;
 
-/** Does nothing if the task was reinstated meanwhile. */
+/** Records a cleared worktree. Does nothing if the task was reinstated meanwhile. */
 export function decideClearPlace(state: State, cleared: ClearPlace): Outcome<null> {
   const effect = findEffect(state, 'PlaceClearRequested', effectKey.clear(cleared.task_id));
   if (effect === undefined) return decided([], null);

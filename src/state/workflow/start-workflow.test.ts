@@ -30,13 +30,13 @@ describe('a workflow', () => {
     });
   });
 
-  it('is begun by people, and refused where the task cannot be made', () => {
+  it('is started by people, and refused if the task cannot be created', () => {
     expect(decide(emptyState(), startWorkflow('One'), worker, RULES).ok).toBe(false);
     expect(decide(emptyState(), startWorkflow(''), operator, RULES).ok).toBe(false);
   });
 });
 
-describe('a workflow of a task that is there already', () => {
+describe('a workflow of an existing task', () => {
   const take = (task: string): Command => ({ kind: 'start-workflow', command: { tasks: [task], mode: 'semi' } });
   const refused = (state: State, id: string): string => {
     const outcome = decide(state, take(id), operator, RULES);
@@ -58,7 +58,7 @@ describe('a workflow of a task that is there already', () => {
     expect(given.tasks.size).toBe(2);
   });
 
-  it('takes one in DRAFT, and one that somebody worked on: who did does not review it', () => {
+  it('accepts one in DRAFT, and one with earlier work, whose author must not review it', () => {
     const draft = after(create('A', { phase: 'DRAFT', nextRole: 'prep' }), take('A'));
     expect(draft.tasks.get('A')).toMatchObject({ phase: 'DRAFT', nextRole: 'issue-manager' });
     const begun = after(create('A'), claim('A', 'a1'), nameBranch('A', 1, 'feature/a'), release('A', { epoch: 1 }));
@@ -66,7 +66,7 @@ describe('a workflow of a task that is there already', () => {
     expect(say(begun, take('A')).tasks.get('A')?.flow).toMatchObject({ authors: before?.authors, branch: 'feature/a' });
   });
 
-  it('is refused if there is no such task, somebody holds it, or it has gone on', () => {
+  it('is refused for a task that is missing, claimed, or in a later phase', () => {
     expect(refused(emptyState(), 'A')).toBe('no-such-task');
     expect(refused(after(create('A'), claim('A', 'a1')), 'A')).toBe('already-claimed');
     expect(refused(after(create('A'), take('A')), 'A')).toBe('workflow-started');
@@ -187,13 +187,13 @@ describe('a session', () => {
     expect(!stale.ok && stale.refusal.code).toBe('claim-ended');
   });
 
-  it('of a task records where the main branch was when the first one began; the next ones do not', () => {
+  it("of a task records the main branch's position when the first one began; later ones do not", () => {
     const state = after(create('A'), claim('A', 'a1'));
     const [first, second] = ['1'.repeat(40), '2'.repeat(40)];
     say(state, prepare('A', 1, first));
     for (const next of [release('A', { epoch: 1 }), claim('A', 'a2'), prepare('A', 2, second)]) say(state, next);
     expect(state.tasks.get('A')?.flow.mainAt).toBe(first);
-    // Work that begins again begins from where main is then.
+    // Restarted work starts from the main branch's position at that time.
     for (const next of [operate('reinstate'), claim('A', 'a3'), prepare('A', 3, second)]) say(state, next);
     expect(state.tasks.get('A')?.flow.mainAt).toBe(second);
   });

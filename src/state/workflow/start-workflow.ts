@@ -13,28 +13,28 @@ import type { Task } from '../tasks/task.ts';
 import { refuseBlocked } from '../tasks/update-task.ts';
 import { findChecksDeclined } from './decline-checks.ts';
 
-/** A new task, or with `tasks` existing ones. */
+/** Starts a workflow for a new task, or with `tasks` for existing ones. */
 export type StartWorkflow = NewWorkflow | TakenWorkflows;
 
 interface TakenWorkflows extends WorkflowStart {
   readonly tasks: readonly string[];
-  /** Created first, in the same commit; existing ids stay as they are. */
+  /** Tasks to create first, in the same commit; existing ids stay unchanged. */
   readonly imports?: ImportTasks;
 }
 
 interface NewWorkflow extends WorkflowStart, Omit<CreateTask, 'id' | 'phase' | 'nextRole'> {
-  /** Missing: the next free one, as in W-00001. */
+  /** Default: the next free id, such as W-00001. */
   readonly id?: string;
 }
 
 interface WorkflowStart {
   readonly mode: WorkflowMode;
-  /** Missing: the one in force. */
+  /** Default: the runbook in force. */
   readonly runbook?: string;
 }
 
 interface RequestedStart extends WorkflowStart {
-  /** The worker that starts it; missing: an operator does. */
+  /** The worker that starts it; absent if an operator does. */
   readonly worker?: string;
 }
 
@@ -53,7 +53,7 @@ export function decideStartWorkflow(state: State, command: StartWorkflow, caller
   return taken.ok ? decided([...imported.events, ...taken.events], taken.answer) : taken;
 }
 
-/** All or none: every refusal is listed. Open dependencies are none: such a workflow waits for them. */
+/** Starts all or none, and lists every refusal. Open dependencies are no obstacle: such a workflow waits for them. */
 function takeTasks(state: State, { tasks: ids, ...start }: TakenWorkflows): Started {
   const found = [...new Set(ids)].map((id) => ({ id, taken: findTaskForWorkflow(state, id) }));
   const refused = found.flatMap(({ id, taken }) => (taken.ok ? [] : [{ id, refusal: taken.refusal }]));
@@ -74,7 +74,10 @@ function refuseTasks(refused: readonly { readonly id: string; readonly refusal: 
   return refusal('tasks-not-started', message, 'Follow the hint of each, or leave it out.');
 }
 
-/** All roles, whatever was done before: the issue builds on what earlier sessions left, and their commits stay on the branch. */
+/**
+ * Workflows run all roles, whatever was done before: the issue builds on the work of earlier sessions, and their
+ * commits stay on the branch.
+ */
 export function workflowStartEvents(state: State, task: Task, start: RequestedStart): Event[] {
   const why = { cause: 'workflow-started', reason: 'it became a workflow' } as const;
   return [started(state, task.id, start), phaseMovedEvent(task, 'DRAFT', why, FIRST_ROLE)];
@@ -130,7 +133,7 @@ function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   return decided([], task);
 }
 
-/** Why workers start no workflow; undefined if they may. `baton run issue` checks the same, and more, before it starts one. */
+/** Why workers start no workflow; undefined if they may. `baton run issue` checks the same conditions, and more. */
 export function findWorkflowObstacle(state: State, { unchecked, unreviewable }: Rules): Refusal | undefined {
   if (unchecked !== undefined && findChecksDeclined(state) === undefined) return unchecked;
   return unreviewable ?? (findMain(state) === undefined ? NO_MAIN : undefined);

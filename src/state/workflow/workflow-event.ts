@@ -15,7 +15,10 @@ import {
 } from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
 
-/** A handoff: its message as XML, and the phase and role that it gives the task. `phase` is null if the task stays where it is. */
+/**
+ * A handoff: its message as XML, and the phase and role to which it moves the task. `phase` is null if the task stays
+ * in its phase.
+ */
 export const handoffRef = object({
   handoff_id: text,
   task_id: text,
@@ -29,12 +32,12 @@ export type HandoffRef = ValueOf<typeof handoffRef>;
 
 const checkPlan = object({
   name: text,
-  /** Missing if another system runs the check and reports it. */
+  /** Absent if another system runs the check and reports it. */
   run: optional(text),
   timeout_ms: optional(whole),
-  /** Variables of the daemon that the check gets besides the default list, those of the whole project included. */
+  /** The daemon's variables that the check gets besides the default list, including the project's. */
   env_pass: optional(list(text)),
-  /** What the check can reach: `full`, or hosts; missing: nothing. */
+  /** The network of the check: `full`, or hosts; absent for none. */
   network: optional({
     kind: 'either',
     options: [choice(['full', 'none']), list(text)],
@@ -56,28 +59,31 @@ export type PullRepository = FieldsOf<typeof pullRepository>;
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
- * The entries about a task between its sessions, and what Baton measures of a session. As with runs, whatever must be done outside is an
- * entry (`…Requested`) that is owed until another entry records its outcome.
+ * The entries about a task between its sessions, and Baton's measurements of a session. As with runs, an entry
+ * (`…Requested`) requests each effect, which is owed until another entry records its outcome.
  */
 export const WORKFLOW_EVENTS = {
   BranchNamed: { task_id: text, branch: text },
   /** Written before the agent is started. */
   SessionPrepared: {
-    /** Position of the main branch when the first session of the task was prepared. */
+    /** The main branch's commit when the task's first session was prepared. */
     main: optional(text),
     agent_id: text,
     task_id: text,
     epoch: whole,
     workspace: text,
     branch: text,
-    /** The commit that the session starts from, and is measured against. */
+    /** The commit from which the session starts, and against which it is measured. */
     base: text,
-    /** Start of an earlier session whose work broke a constraint and is still there: constraints are measured from this commit. */
+    /**
+     * Start of an earlier session whose work violated a constraint and is still there: constraints are measured from
+     * this commit.
+     */
     since: optional(text),
     port: nullable(whole),
     mission: missionShape,
   },
-  /** What a session really did; recorded in the transaction that ends it. */
+  /** The measurement of a session, recorded in the transaction that ends it. */
   SessionMeasured: {
     task_id: text,
     epoch: whole,
@@ -88,12 +94,12 @@ export const WORKFLOW_EVENTS = {
     file_count: whole,
     files: list(object({ path: text, action: text })),
     new_dependencies: list(text),
-    /** For people. */
+    /** The violations in words, for people. */
     violations: list(text),
-    /** The kinds of the violations, each once: rules decide by these. Entries without it are read by `upcast`. */
+    /** The kinds of the violations, each once; rules decide by these. `upcast` adds them to entries without. */
     broken: list(choice(VIOLATION_KINDS)),
   },
-  /** Totals of a session; the newest counts. */
+  /** Total usage of a session; the newest counts. */
   SessionUsed: {
     agent_id: text,
     conversation_id: nullable(text),
@@ -103,18 +109,20 @@ export const WORKFLOW_EVENTS = {
     cached_tokens: whole,
     cost_millicents: nullable(whole),
     turns: whole,
-    /** Tokens that were used while the agent had nothing to do but wait. */
+    /** Tokens that were used while the agent only waited. */
     waiting_tokens: whole,
-    /** Tokens without a price: neither the client nor the runbook knows one. */
+    /** Tokens for which neither the client nor the runbook has a price. */
     unpriced_tokens: optional(whole),
-    /** An estimate for requests in progress: each as much as the largest of the run. Missing if there are none. */
+    /**
+     * An estimate for requests in progress: each counts as much as the largest of the run. Absent if there are none.
+     */
     reserved_tokens: optional(whole),
     reserved_millicents: optional(whole),
   },
 
-  /** The required checks of a task's head commit, in a clean checkout of it. */
+  /** The required checks of a task's head commit, to run in a clean checkout. */
   ChecksRequested: { ...checksRef, checks: list(checkPlan) },
-  /** `log`: the whole log, as a blob. `output`: the end of it. */
+  /** `log`: the whole log, as a blob. `output`: its end. */
   CheckFinished: {
     ...checksRef,
     name: text,
@@ -122,77 +130,80 @@ export const WORKFLOW_EVENTS = {
     exit_code: nullable(whole),
     log: nullable(text),
     output: nullable(text),
-    /** The kind of sandbox that it ran in; missing if there is no record, or another system ran it. */
+    /** The kind of sandbox of the check; absent if there is no record, or another system ran it. */
     sandbox: optional(text),
   },
-  /** `sandbox`: the weakest that one of them had; missing if one has no record. */
+  /** `sandbox`: the weakest sandbox of the checks; absent if one has no record. */
   ChecksFinished: { ...checksRef, outcome: checkOutcome, sandbox: optional(text) },
 
-  /** One merge at a time, onto the main branch as it is then; the checks run again on the merged tree. */
+  /** Requests one merge, onto the main branch's current position; the checks run again on the merged tree. */
   MergeRequested: {
     merge_id: text,
     task_id: text,
     head: text,
     branch: text,
-    /** Empty: the repository's main branch. */
+    /** Empty for the repository's main branch. */
     into: text,
     method: mergeMethod,
     checks: list(checkPlan),
     message: text,
-    /** If it is a pull request: GitHub merges it. */
+    /** Set if GitHub merges the pull request. */
     pull: optional(object(pullRepository)),
-    /** Delivered after the merge: the validator's handoff to the closer. */
+    /** The validator's handoff to the closer, delivered after the merge. */
     handoff: nullable(handoffRef),
   },
-  /** The merge commit is made and checked, and `branch` moves to it next. After a crash only this commit is looked for on the branch. */
+  /**
+   * The merge commit is made and checked, and `branch` moves to it next. After a crash only this commit is searched for
+   * on the branch.
+   */
   MergePrepared: { merge_id: text, task_id: text, head: text, branch: text, base: text, merge_sha: text },
   MergeFinished: {
     merge_id: text,
     task_id: text,
     outcome: choice(['merged', 'conflict', 'failed', 'refused']),
     head: text,
-    /** Position of the main branch before the merge. */
+    /** The main branch's commit before the merge. */
     base: nullable(text),
     merge_sha: nullable(text),
-    /** The cause, if it is not the merged tree; rules and handoffs decide by this and not by the reason. */
+    /** The cause, if it is not the merged tree; rules and handoffs decide by it and not by the reason. */
     failure: optional(choice(['writeback'])),
     reason: nullable(text),
     files: list(text),
     output: nullable(text),
-    /** That of the checks of the merged tree; missing if there is no record. */
+    /** The weakest sandbox of the merged tree's checks; absent if there is no record. */
     sandbox: optional(text),
   },
 
-  /** The main branch moved without Baton, or Baton saw it for the first time. */
+  /** The main branch moved without Baton, or Baton observed it for the first time. */
   MainMoved: {
     branch: text,
-    /** The main branch before, if the repository names another one now. */
+    /** The former main branch, if the repository now names another one. */
     previous_branch: optional(text),
-    /** Null for the first time. */
+    /** Null for the first observation. */
     old: nullable(text),
     new: text,
     fast_forward: flag,
     commits: whole,
-    /** Whether the new commits are on the upstream branch that Baton fetched; null if that was not checked. */
+    /** Whether the fetched upstream branch has the new commits; null if that was not checked. */
     on_upstream: nullable(flag),
-    /** A digest of the address of the upstream branch; null if there is none. */
+    /** A digest of the upstream's address; null if there is none. */
     upstream: nullable(text),
-    /** With the number of their commits; the first few. */
+    /** The first few authors, with the number of their commits. */
     authors: list(text),
     /** The first changed files; null if no person is asked. */
     stat: nullable(text),
-    /** Sessions without a sandbox that were running since the position before was last seen. */
+    /** Sessions without a sandbox that ran since the previous position was last observed. */
     sessions: list(object({ id: text, name: text, task_id: nullable(text) })),
   },
 
-  /** The branch is to be at GitHub with this head, and its pull request open and up to date. */
+  /** Requests that GitHub has the branch with this head, and that its pull request is open and up to date. */
   PullRequestRequested: {
     ...pullRepository,
     pull_id: text,
     task_id: text,
     branch: text,
     head: text,
-    /** Empty: the repository's main branch. */
+    /** Empty for the repository's main branch. */
     into: text,
     title: text,
     body: text,
@@ -205,11 +216,11 @@ export const WORKFLOW_EVENTS = {
     url: text,
     head: text,
     how: choice(['opened', 'found', 'updated', 'reopened']),
-    /** The required checks of this head that GitHub runs: Baton polls them until they have ended. */
+    /** The required checks of this head that GitHub runs. Baton polls them until they have ended. */
     watch: list(text),
   },
   PullRequestFailed: { pull_id: text, task_id: text, reason: text },
-  /** The task was cancelled. */
+  /** Requests to close the pull request, because the task was cancelled. */
   PullRequestCloseRequested: { pull_id: text, task_id: text, repository: text, number: whole, comment: text },
   PullRequestClosed: {
     pull_id: text,
@@ -218,11 +229,11 @@ export const WORKFLOW_EVENTS = {
     outcome: choice(['closed', 'merged', 'failed']),
     reason: nullable(text),
   },
-  /** The task was cancelled: its worktree and branch are removed if they hold nothing. */
+  /** Requests to remove the worktree and branch of a cancelled task, if they are empty. */
   PlaceClearRequested: { task_id: text, branch: text },
-  /** `reason`: what the worktree or branch holds, or why it could not be removed. */
+  /** `reason`: the content of the worktree or branch, or why it could not be removed. */
   PlaceCleared: { task_id: text, branch: text, outcome: choice(['removed', 'kept', 'absent']), reason: nullable(text) },
-  /** The protected paths that the branch changes between the merge base and its head, as many as an entry has room for. */
+  /** The protected paths that the branch changes between the merge base and its head, as many as fit into an entry. */
   ProtectedMeasured: { task_id: text, head: text, base: text, paths: list(text) },
   MergeHeld: { merge_id: text, task_id: text, head: text, handoff: nullable(handoffRef) },
   /** A person agreed to merge this commit although it changes protected paths. */
@@ -230,20 +241,23 @@ export const WORKFLOW_EVENTS = {
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
-  /** The next claim belongs to this agent, or to this person; to anybody if both are null. */
+  /** The next claim is reserved for this agent or this person. If both are null, nothing is reserved. */
   TaskAssigned: {
     task_id: text,
     agent: nullable(typed<AgentPlan>()),
     person: nullable(text),
-    /** Why an operator took an assignment back. */
+    /** Why an operator revoked an assignment. */
     reason: optional(text),
   },
   /**
-   * `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. `worker`: the worker that
-   * started it; missing if an operator did.
+   * `runbook`: the one that the workflow follows to its end; absent in entries from before runbooks were adopted.
+   * `worker`: the worker that started it; absent if an operator did.
    */
   WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text), worker: optional(text) },
-  /** The workflow is closed: its issue at GitHub gets a comment, and is closed. A comment with `mark` is not written again. */
+  /**
+   * The workflow is closed, so its issue at GitHub gets a comment and is closed. A comment with `mark` is not written
+   * twice.
+   */
   GithubIssueCloseRequested: {
     close_id: text,
     task_id: text,
@@ -252,7 +266,7 @@ export const WORKFLOW_EVENTS = {
     comment: text,
     mark: text,
   },
-  /** `was-closed`: the issue was closed before; it got the comment. */
+  /** `was-closed`: the issue was already closed, and got only the comment. */
   GithubIssueClosed: {
     close_id: text,
     task_id: text,

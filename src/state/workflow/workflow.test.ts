@@ -43,7 +43,7 @@ describe('what a gate sends to the fixer', () => {
     expect(fixerHandoff(task, 'ci-gate', [{ type: 'unit', text: ' \u0000 ' }], 'h1').xml).toContain('no output');
   });
 
-  it('has findings that are known when they come back', () => {
+  it('has findings that are recognised when they recur', () => {
     const failures = [{ type: 'unit', text: 'broken' }];
     expect(findingsIn(fixerHandoff(task, 'ci-gate', failures, 'h1').xml)).toEqual(['unit broken']);
     expect(findingsIn(changesRequested('no test', 'b.ts:2'))).toEqual(['b.ts:2 no test']);
@@ -62,7 +62,7 @@ describe('a handoff to the closer', () => {
     xml: validated,
   } as const;
 
-  it('is delivered with what the merge made of it', () => {
+  it('is delivered with the result of the merge', () => {
     const parsed = parseHandoff(addMergeResult(handoff, 'a'.repeat(40), 'squash').xml);
     expect(parsed.ok && parsed.value).toMatchObject({
       merge_status: 'merged',
@@ -107,7 +107,7 @@ describe('addresses', () => {
     },
   );
 
-  it('are those of this Baton, or those that a handoff named', () => {
+  it("are this Baton's, or those in a handoff", () => {
     expect(taskUrls(task)).toEqual({
       issue_url: 'https://baton.invalid/tasks/A',
       issue_number: '7',

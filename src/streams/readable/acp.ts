@@ -3,9 +3,15 @@ import { TOOL_NAMES } from '../../acp/messages.ts';
 import { type Content, type ContentOfLine, NOTHING, type ReadContent, show } from './content.ts';
 import { describeCall, renderToolName } from './describe-call.ts';
 
-/** Finds text, plans, tools, diffs and results in a line of the driver of ACP agents. Names of tools are those of other clients. */
+/**
+ * Extracts text, plans, tools, diffs and results from a line of the driver of ACP agents. Tools have the names of other
+ * clients' tools.
+ */
 export function acpContentReader(): ReadContent {
-  /** Tool calls that were shown with their title only: agents often name the command or file in an update. The tool by the id of the call. */
+  /**
+   * Tools by the id of their call, for calls that were shown only with their title: agents often name the command or
+   * file in an update.
+   */
   const vague = new Map<string, string>();
   return (event) => {
     switch (event['type']) {
@@ -22,7 +28,7 @@ export function acpContentReader(): ReadContent {
           ? show({ kind: 'problem', text: `denied: ${textOf(event['tool'])}  ${textOf(event['what'])}` })
           : NOTHING;
       default:
-        // These are events.
+        // `StreamEvent`s cover these lines.
         return EVENTS.has(textOf(event['type'])) ? NOTHING : null;
     }
   };
@@ -74,7 +80,7 @@ function readTool(update: Fields, vague: Map<string, string>): Content[] {
   return [...(isShown ? [{ kind: 'tool', tool, what } as const] : []), ...result];
 }
 
-/** The command, or the file with the lines added and removed. An agent that gives neither has a title. */
+/** Names the command, or the file with the lines added and removed; the title if the agent gives neither. */
 function describeTool(update: Fields): Readonly<Record<'tool' | 'subject' | 'title', string>> {
   const title = textOf(update['title']);
   const tool = TOOL_NAMES.get(textOf(update['kind']));

@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, objectsOf, textOf } from '../../protocol/shape/r
 import { type Content, type ContentOfLine, NOTHING, show } from './content.ts';
 import { describeCall, renderToolName } from './describe-call.ts';
 
-/** Finds text, tools and results in a line of Claude Code, and of the scripted agent. */
+/** Extracts text, tools and results from a line of Claude Code or the scripted agent. */
 export function readClaudeContent(event: Fields): ContentOfLine | null {
   const { type, message } = event;
   const isNested = typeof event['parent_tool_use_id'] === 'string';
@@ -34,7 +34,7 @@ const SILENT: ReadonlySet<string> = new Set([
 
 function readSystem(event: Fields): ContentOfLine {
   const subtype = textOf(event['subtype']);
-  // These are events.
+  // `StreamEvent`s cover these lines.
   if (subtype === 'init' || subtype === 'api_retry' || subtype === 'permission_denied') return NOTHING;
   const said = ['text', 'message', 'summary', 'description', 'status', 'content']
     .map((name) => textOf(event[name]))
@@ -67,7 +67,7 @@ function readInput(content: unknown): Content[] {
   });
 }
 
-/** A result is a text, or blocks of which some have text. */
+/** Joins the text of a result, which is a text or a list of blocks. */
 export function joinBlocks(content: unknown): string {
   return typeof content === 'string' ? content : objectsOf(content).map(textOfBlock).join('\n');
 }

@@ -3,7 +3,7 @@ import { joinBlocks } from './claude.ts';
 import { type Content, type ContentOfLine, NOTHING, type ReadContent, show } from './content.ts';
 import { describeCall } from './describe-call.ts';
 
-/** Finds text, tools and results in the lines of Codex. A reader knows which calls it has shown already. */
+/** Extracts text, tools and results from lines of Codex. The reader remembers which calls it has shown. */
 export function codexContentReader(): ReadContent {
   const started = new Set<string>();
   return (event) => {
@@ -25,7 +25,7 @@ export function codexContentReader(): ReadContent {
   };
 }
 
-/** These are events. */
+/** `StreamEvent`s cover these lines. */
 const SILENT: ReadonlySet<string> = new Set(['thread.started', 'turn.started', 'turn.completed', 'turn.failed']);
 
 function readCall(item: Fields): ContentOfLine {
@@ -80,7 +80,7 @@ function resultOf(item: Fields): Content[] {
   return [{ kind: 'result', text: error || said || textOf(item['status']), failed: failed || error !== '' }];
 }
 
-/** Codex runs each command as `/bin/sh -lc 'COMMAND'`. */
+/** Codex runs each command as `/bin/sh -lc 'COMMAND'`; this returns the command. */
 function unwrapShell(command: string): string {
   const [, quoted] = /^\S*sh -l?c '((?:[^']|'\\'')*)'$/s.exec(command) ?? [];
   if (quoted !== undefined) return quoted.replaceAll(`'\\''`, `'`);

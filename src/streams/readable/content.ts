@@ -1,25 +1,25 @@
 import type { Fields } from '../../protocol/shape/read-unknown.ts';
 
-/** What a line of a client's stream shows to people, beside its `StreamEvent`s. */
+/** The content of a client's stream that is shown to people, besides `StreamEvent`s. */
 export type Content =
   /** The agent's text; a piece continues in the next line. */
   | { readonly kind: 'text'; readonly text: string; readonly isPiece?: true }
   | { readonly kind: 'thinking'; readonly text: string }
-  /** What the client passed to the agent: a prompt, the answer of a hook. */
+  /** Text that the client passed to the agent: a prompt, or the answer of a hook. */
   | { readonly kind: 'input'; readonly text: string }
   | { readonly kind: 'tool'; readonly tool: string; readonly what: string }
   | { readonly kind: 'result'; readonly text: string; readonly failed: boolean }
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'problem'; readonly text: string };
 
-/** Null for a line that the reader does not know; an empty list for one that shows nothing. */
+/** Returns null for an unknown line, and an empty list for a line that shows nothing. */
 export interface ReadContent {
   (event: Fields): ContentOfLine | null;
 }
 
 export interface ContentOfLine {
   readonly content: readonly Content[];
-  /** Of a subagent, whose text is not the agent's. */
+  /** Set for a subagent's content, whose text is not the agent's. */
   readonly isNested?: boolean;
 }
 

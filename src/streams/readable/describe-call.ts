@@ -1,6 +1,6 @@
 import { type Fields, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 
-/** The part of a tool's input that people look for: the command, or the file with the lines added and removed. */
+/** Describes a tool's input by its most useful part: the command, or the file with the lines added and removed. */
 export function describeCall(input: Fields): string {
   const what = SUBJECTS.map((name) => textOf(input[name])).find((text) => text !== '') ?? '';
   const edits = objectsOf(input['edits']);
@@ -12,7 +12,7 @@ export function describeCall(input: Fields): string {
   return Object.keys(input).length === 0 ? '' : JSON.stringify(input);
 }
 
-/** The names of the clients' own tools and of most others, the most telling first. */
+/** Names of fields in clients' tools and most others, the most useful first. */
 const SUBJECTS = [
   'command',
   'file_path',
@@ -34,7 +34,7 @@ interface LineCounts {
   readonly deletions: number;
 }
 
-/** Lines that an edit adds and removes; equal lines around them are context. A written file counts as added. */
+/** Counts lines that an edit adds and removes. Equal lines around them are context. A written file counts as added. */
 function countLines({ old_string, new_string, content, file_path }: Fields): LineCounts {
   if (typeof old_string !== 'string' || typeof new_string !== 'string') {
     const isFile = typeof content === 'string' && typeof file_path === 'string';
@@ -53,7 +53,7 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
 }
 
-/** `mcp__server__tool` as `server/tool`. */
+/** Renders `mcp__server__tool` as `server/tool`. */
 export function renderToolName(name: string): string {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   return server === undefined || tool === undefined ? name : `${server}/${tool}`;

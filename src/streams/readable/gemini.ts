@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown
 import { type ContentOfLine, NOTHING, show } from './content.ts';
 import { describeCall, renderToolName } from './describe-call.ts';
 
-/** Finds text, tools and results in a line of Gemini CLI. */
+/** Extracts text, tools and results from a line of Gemini CLI. */
 export function readGeminiContent(event: Fields): ContentOfLine | null {
   switch (event['type']) {
     case 'message': {
@@ -20,10 +20,10 @@ export function readGeminiContent(event: Fields): ContentOfLine | null {
       return show({ kind: 'result', text: textOf(event['output']) || error, failed });
     }
     case 'error':
-      // For example that Baton's hook blocked.
+      // For example, Baton's hook has blocked.
       return show({ kind: 'note', text: `${textOf(event['severity']) || 'error'}: ${textOf(event['message'])}` });
     default:
-      // These are events.
+      // `StreamEvent`s cover these lines.
       return event['type'] === 'init' || event['type'] === 'result' ? NOTHING : null;
   }
 }

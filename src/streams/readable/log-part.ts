@@ -3,18 +3,18 @@ import { redactTokens } from '../../protocol/redact-tokens.ts';
 import { ReadableLog, type ReadableLine } from './readable-log.ts';
 import { safeLine } from './safe-line.ts';
 
-/** The lines for people that one line of the log gives, and where that line starts in the part. */
+/** The readable lines that one line of the log produces, and the offset of that line in the part. */
 export interface LineGroup {
   readonly start: number;
   readonly lines: readonly ReadableLine[];
 }
 
-/** Reads a log part after part. Each part has whole lines of the log; only the last may end within one. */
+/** Parses a log in parts. Each part has whole lines of the log; only the last part may end within a line. */
 export class LogPartReader {
   readonly #log: ReadableLog | null;
   readonly #decoder = new TextDecoder();
 
-  /** Null: the lines as they are, without tokens. */
+  /** With null, lines stay unchanged except for tokens. */
   constructor(format: StreamFormat | 'text' | null) {
     this.#log = format === null ? null : new ReadableLog(format, { clean: safeLine });
   }
@@ -30,7 +30,7 @@ export class LogPartReader {
     return groups;
   }
 
-  /** A text that the client had not completed. */
+  /** Returns a text that the client had not completed. */
   end(): readonly ReadableLine[] {
     return this.#log?.end() ?? [];
   }
@@ -38,7 +38,7 @@ export class LogPartReader {
 
 const LINE_BREAK = 10;
 
-/** The last groups that have at least `count` lines together. */
+/** The last groups that together have at least `count` lines. */
 export function lastGroups(groups: readonly LineGroup[], count: number): readonly LineGroup[] {
   let lines = 0;
   const first = groups.findLastIndex((group) => {

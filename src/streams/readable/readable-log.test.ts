@@ -40,7 +40,7 @@ describe('recorded streams', () => {
 });
 
 describe('text', () => {
-  it('is shown as it is, line by line', () => {
+  it('is shown unchanged, line by line', () => {
     expect(claude(say({ type: 'text', text: 'First.\n\n  - a\n  - b\n' }))).toEqual(['First.', '', '  - a', '  - b']);
   });
 
@@ -184,7 +184,7 @@ describe('everything else', () => {
   });
 });
 
-it('passes every line through `clean` before it is cut, whatever the stream holds', () => {
+it('passes every line through `clean` before it is cut', () => {
   const secret = 'SECRET';
   const words = fc.constantFrom(secret, `x\n${secret}`, 'a'.repeat(398) + secret, `\r${secret}`, '\n\n', 'plain');
   const block = fc.record({

@@ -8,13 +8,13 @@ import { codexContentReader } from './codex.ts';
 import type { Content, ContentOfLine, ReadContent } from './content.ts';
 import { readGeminiContent } from './gemini.ts';
 
-/** A line for people. `kind` says how to show it; `raw` is a line of the log as it is. */
+/** A line for people. `kind` determines how it is shown; `raw` is an unparsed line of the log. */
 export interface ReadableLine {
   readonly kind: 'text' | 'dim' | 'tool' | 'result' | 'bad' | 'call' | 'raw';
   readonly text: string;
 }
 
-/** A function for each log: a reader may remember lines. */
+/** Creates a reader for each log, because readers remember lines. */
 const CONTENT_READERS: Readonly<Record<StreamFormat, () => ReadContent>> = {
   'stream-json': () => readClaudeContent,
   codex: codexContentReader,
@@ -23,17 +23,17 @@ const CONTENT_READERS: Readonly<Record<StreamFormat, () => ReadContent>> = {
 };
 
 export interface ReadableLogOptions {
-  /** Makes a line safe to print. Every line passes it before it is cut. */
+  /** Makes a line safe to print. Every line passes through it before it is cut. */
   readonly clean: (line: string) => string;
 }
 
-/** Renders the lines of a log, one after the other. A text that the client sends in pieces is held until its line is complete. */
+/** Renders the lines of a log in order. A text that the client sends in pieces is held until its line is complete. */
 export class ReadableLog {
   readonly #format: StreamFormat | null;
   readonly #clean: (line: string) => string;
   readonly #read: ReadContent | null;
   #piece = '';
-  /** The last error or refusal: clients repeat it. */
+  /** The last error or refusal, to skip repetitions by the client. */
   #problem = '';
   #conversation = '';
 
@@ -52,7 +52,7 @@ export class ReadableLog {
     return [...this.#renderContent(found), ...this.#renderEvents(events)];
   }
 
-  /** The rest of a text whose line is not complete. */
+  /** Returns the rest of a text whose line is not complete. */
   end(): ReadableLine[] {
     const rest = this.#piece;
     this.#piece = '';
@@ -60,7 +60,7 @@ export class ReadableLog {
   }
 
   #raw(line: string): ReadableLine {
-    // Of a client, only a part of a line is this long: the log was cut in the middle of it.
+    // A client's line of this length is only a part of a line, cut from the middle of the log.
     const isPart = this.#format !== null && line.length > MAX_RAW_CHARACTERS;
     return { kind: 'raw', text: isPart ? this.#cut(line) : this.#clean(line) };
   }
@@ -107,7 +107,7 @@ export class ReadableLog {
     }
   }
 
-  /** The end of a failed command's output says why. */
+  /** Shows the end of a failed command's output, which contains the reason. */
   #failed(text: string): ReadableLine[] {
     if (this.#problem !== '' && text.trim() === this.#problem) return [];
     return this.#folded('bad', text.trim() === '' ? 'failed' : text, { first: '  ✗ ', next: '    ', head: 5, tail: 5 });
@@ -130,7 +130,8 @@ export class ReadableLog {
         case 'turn-ended':
           return [...this.end(), this.#renderTurn(events, failed)];
         case 'usage':
-          // Of a turn that continues with another prompt. Otherwise the line about its end has it.
+          // Shows the usage of a turn that continues with another prompt. Otherwise the line about the turn's end shows
+          // it.
           return event.of !== 'turn' || isEmpty(event.usage) || events.length > 1
             ? []
             : [...this.end(), { kind: 'dim', text: `─ used: ${describeUsage(event.usage)}` }];
@@ -140,7 +141,7 @@ export class ReadableLog {
     });
   }
 
-  /** Once: a client names them again in each turn. */
+  /** Renders these events once, because a client repeats them in each turn. */
   #renderStart(events: readonly StreamEvent[]): ReadableLine[] {
     const models = events.flatMap((event) => (event.kind === 'model' ? [event.model] : []));
     const conversations = events.flatMap((event) => (event.kind === 'conversation' ? [event.id] : []));
@@ -171,7 +172,7 @@ export class ReadableLog {
   #folded(kind: ReadableLine['kind'], text: string, { first, next = '  ', head, tail = 0 }: Fold): ReadableLine[] {
     const all = linesOf(text);
     if (text.trim() === '') return [];
-    // One more line takes no more room than the line that counts it.
+    // Showing one more line takes no more room than a line with the count.
     const isWhole = all.length <= head + tail + 1;
     const end = tail === 0 ? [] : all.slice(-tail);
     const shown = isWhole ? all : [...all.slice(0, head), null, ...end];
@@ -183,13 +184,13 @@ export class ReadableLog {
     });
   }
 
-  /** The first line, and how many follow. */
+  /** The first line, and the number of further lines. */
   #onOneLine(text: string): string {
     const [first = '', ...more] = text.trim().split('\n');
     return more.length === 0 ? this.#cut(first) : `${this.#cut(first)} … ${more.length} more lines`;
   }
 
-  /** Cleans before it cuts: half of an escape sequence or of a token would not be found. */
+  /** Cleans before cutting, because a cut escape sequence or token would not be recognised. */
   #cut(line: string): string {
     const clean = this.#clean(line);
     if (clean.length <= MAX_CHARACTERS) return clean;
@@ -209,7 +210,7 @@ const MAX_CHARACTERS = 400;
 const MAX_RAW_CHARACTERS = 65_536;
 const HIGH_SURROGATE = 0xd800 >>> 10;
 
-/** A turn that failed at once, or a client that does not count. */
+/** Reports whether there is no usage: the turn failed at once, or the client does not report it. */
 function isEmpty({ input, output, cacheRead }: TokenUsage): boolean {
   return input + output + cacheRead === 0;
 }
@@ -219,7 +220,10 @@ function describeUsage({ input, output, cacheRead, costMillicents }: TokenUsage)
   return `${input} tokens in, ${output} out, ${cacheRead} cached${cost}`;
 }
 
-/** Without the empty lines before and after. A pattern would need quadratic time for a long run of line breaks inside. */
+/**
+ * Splits text into lines, without empty lines at the ends. A pattern would take quadratic time for a long run of line
+ * breaks.
+ */
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
   let start = 0;

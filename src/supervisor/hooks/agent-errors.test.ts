@@ -23,7 +23,7 @@ describe('the kind of an API error', () => {
     undefined,
   ])('does not follow from a text like %s', (text) => expect(classifyAgentError(text)).toBe('no_internet'));
 
-  it('does not follow from the details of a hook, nor does the end of a limit', () => {
+  it('does not depend on the details of a hook, nor does the end of a limit', () => {
     const input = {
       error: 'server_error',
       error_details: '429 rate limit|1893456000',

@@ -3,16 +3,16 @@ import { STREAMS } from '../../streams/reader.ts';
 import type { Launch } from '../contract.ts';
 import type { StopGuard } from './stop-guard.ts';
 
-/** Holds the next tool call while a budget is exhausted; work in progress is kept. */
+/** Holds the next tool call while a budget is exhausted. The agent keeps its work in progress. */
 export class BudgetHold {
   readonly #guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>;
   readonly #holds: HeldToolCalls;
-  /** A budget is exhausted. Stays set if the run was ended for that reason. */
+  /** Whether a budget is exhausted. Stays set if the run was ended for that reason. */
   #isPaused = false;
-  /** A message was delivered, and the turn has not ended since. */
+  /** Whether a message was delivered and the turn has not ended since. */
   #isInTurn = false;
 
-  /** `holdMs`: how long the client waits for its hook, less the time to end its turn. */
+  /** `holdMs`: the client's timeout for its hook, less the time to end the turn. */
   constructor(guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>, holdMs?: number) {
     this.#guard = guard;
     this.#holds = new HeldToolCalls(holdMs);
@@ -22,7 +22,7 @@ export class BudgetHold {
     this.#isInTurn = true;
   }
 
-  /** From now on the agent continues only with a message. */
+  /** Ends the turn; the agent continues only with a message. */
   turnEnds(): void {
     this.#isInTurn = false;
   }
@@ -39,33 +39,40 @@ export class BudgetHold {
 
   /** Resolves to whether the agent may use its tool. If not, its turn is ended. */
   async holdTool(): Promise<boolean> {
-    // If the run was ended during the pause, the agent learns it here.
+    // If the run was ended during the pause, the agent is refused here.
     const mayGoOn = this.#guard.isHeld ? await this.#holds.hold() : !this.#isPaused;
     if (!mayGoOn) this.turnEnds();
     return mayGoOn;
   }
 
-  /** The same for a tool that cannot wait. */
+  /**
+   * Checks a tool that is running already and cannot wait. Returns whether it may continue; if not, the turn is ended.
+   */
   checkRunningTool(): boolean {
     const mayGoOn = !this.#guard.isHeld && !this.#isPaused;
     if (!mayGoOn) this.turnEnds();
     return mayGoOn;
   }
 
-  /** The same for a permission question; undefined if it may be asked. */
+  /** Holds a permission question. Resolves to a refusal, or to undefined if the question may be asked. */
   async holdQuestion(): Promise<object | undefined> {
     if (!this.#guard.isHeld || (await this.#holds.hold())) return undefined;
     this.turnEnds();
     return DENY_QUESTION;
   }
 
-  /** Whether the agent continues without a message: its tool call was held, or its turn is still running. */
+  /**
+   * Reports whether the agent continues without a message, because its tool call was held or its turn is still running.
+   */
   continuesWithoutMessage(isLeaving: boolean): boolean {
     return this.#holds.release() || (this.#isInTurn && !this.#guard.mayLeave && !isLeaving);
   }
 }
 
-/** A client whose hook times out runs the tool; so the turn is ended before that. A message resumes it later. */
+/**
+ * Tool calls that wait in their hook. A client whose hook times out runs the tool, so the turn is ended before that. A
+ * message resumes the agent later.
+ */
 export class HeldToolCalls {
   readonly #waiting = new Set<(mayGoOn: boolean) => void>();
   readonly #longestMs: number;
@@ -86,12 +93,12 @@ export class HeldToolCalls {
     });
   }
 
-  /** Returns whether a call was waiting; then the agent continues by itself. */
+  /** Releases the held calls. Returns whether there was one; the agent then continues by itself. */
   release(): boolean {
     return this.#answer(true);
   }
 
-  /** The agent has no owner any more: held tools are not run. */
+  /** Refuses the held calls, because the agent no longer has an owner. */
   cancel(): void {
     this.#answer(false);
   }
@@ -113,7 +120,7 @@ const DENY_QUESTION = {
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: BUDGET_REASON } },
 } as const;
 
-/** Refuses a tool and ends the turn. A program that prints plain text is refused in the format of Claude Code. */
+/** The refusal of a tool, which ends the turn. A program that prints plain text is refused in Claude Code's format. */
 export function denyTool(output: Launch['output']): ToolDenial {
   return STREAMS[output === 'text' ? 'stream-json' : output].denyTool(BUDGET_REASON);
 }

@@ -1,14 +1,17 @@
 import { dirname, join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../api/files.ts';
 
-/** Reads the checked-out commit from git's files: a stop hook has no time for a process. Undefined if there is none. */
+/**
+ * Reads the checked-out commit from git's files, since a stop hook has no time to start a process. Undefined if there
+ * is none.
+ */
 export function readGitHead(cwd: string): string | undefined {
   const gitDir = findGitDir(cwd);
   if (gitDir === undefined) return undefined;
   const head = read(join(gitDir, 'HEAD'));
   if (!head.startsWith('ref: ')) return head || undefined;
   const name = head.slice('ref: '.length);
-  // A worktree has its own HEAD; its branches are in the main repository.
+  // A worktree has its own HEAD, but its branches are in the main repository.
   const common = read(join(gitDir, 'commondir'));
   const repository = common === '' ? gitDir : resolve(gitDir, common);
   return read(join(gitDir, name)) || read(join(repository, name)) || findPacked(repository, name);

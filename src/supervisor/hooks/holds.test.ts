@@ -10,7 +10,7 @@ describe('a held tool call', () => {
     expect(holds.release()).toBe(false);
   });
 
-  it('is refused when the agent has no owner any more', async () => {
+  it('is refused if the agent no longer has an owner', async () => {
     const holds = new HeldToolCalls();
     const held = holds.hold();
     holds.cancel();

@@ -3,7 +3,10 @@ import { HANDLERS } from '../../protocol/run-plan.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { HookConfig } from '../contract.ts';
 
-/** A missing or unreadable file means `signal`: a disk fault must never let an agent stop. */
+/**
+ * Reads the hook's configuration. A missing or unreadable file means `signal`: a disk fault must never let an agent
+ * stop.
+ */
 export function readHookConfig(path: string): HookConfig {
   const fields = fieldsInJson(readFileIfPresent(path));
   const { on_stop, attempts, max_blocks, blocks_before, ignores_flag, start } = fields;

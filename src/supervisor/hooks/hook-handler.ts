@@ -37,41 +37,50 @@ export async function answerHook(agent: HookedAgent, name: string, body: Buffer)
   return {};
 }
 
-/** With a person at the terminal every stop is allowed, and no question is forwarded. Signals count as always. */
+/**
+ * Answers hooks of a client in a user's terminal: every stop is allowed, and no question is forwarded. Signals count as
+ * always.
+ */
 async function answerInTerminal(agent: HookedAgent, name: string, body: Buffer): Promise<object> {
   if (name !== 'stop') return {};
   const input = parseStopHookInput(body);
   const { last_assistant_message, session_id } = input.ok ? input.value : {};
   await agent.settlePrinted(last_assistant_message);
-  // The client need not wait for this.
+  // The client does not wait for this call.
   void agent.pending.track(agent.stream.terminalTurnEnded(session_id));
   return {};
 }
 
-/** Usage decides whether the agent may continue, also that of other agents: a report of it may still be in flight. */
+/**
+ * Answers the hook before a tool. Usage decides whether the agent may continue, including other agents' usage, and a
+ * report of it may still be in flight.
+ */
 async function answerBeforeTool(agent: HookedAgent, body: Buffer): Promise<object> {
   const { launch, guard, budgetHold, stream } = agent;
   budgetHold.turnBegins();
   await drainOutput();
   if (!(await stream.beforeTool(parseRecordHint(body)))) await guard.refreshStandingIfReachable();
   budgetHold.update();
-  // An ACP agent's tool may be running already: then its turn is ended at once instead.
+  // An ACP agent's tool may be running already; its turn is then ended at once instead.
   const isRunning = fieldsInJson(body.toString('utf8'))['is_running'] === true;
   if (isRunning ? budgetHold.checkRunningTool() : await budgetHold.holdTool()) return {};
   const { answer, endsProcess } = denyTool(launch.output);
-  // A message that raises the budget from now on starts the next process: a client with one turn per process leaves.
+  // A client with one turn per process exits now, so a message that raises the budget goes to the next process.
   agent.messages.turnEnded();
   if (endsProcess) await agent.end();
   return answer;
 }
 
-/** Over HTTP an empty object allows the stop: clients treat a response that is not JSON as a broken hook. */
+/**
+ * Answers the stop hook. Over HTTP an empty object allows the stop, because clients treat a response that is not JSON
+ * as a broken hook.
+ */
 async function answerStop({ launch, guard, budgetHold, silence, stream, messages }: HookedAgent, body: Buffer) {
   const reason = messages.takeMessagesAtStop();
   if (reason !== undefined) return { decision: 'block', reason };
   await drainOutput();
   await stream.beforeStop(parseRecordHint(body));
-  // An agent parked only for its silence is active again.
+  // If the agent was parked only for its silence, it is active again.
   await silence.untilReported();
   const output = await guard.stop(body);
   budgetHold.update();
@@ -81,10 +90,10 @@ async function answerStop({ launch, guard, budgetHold, silence, stream, messages
   return isAllowed ? {} : output;
 }
 
-/** Held until a person has decided; the client waits as long as that takes. */
+/** Holds a permission question until a person has decided; the client waits that long. */
 async function askPermission(agent: HookedAgent, body: Buffer): Promise<object> {
   const { budgetHold, messages, pending } = agent;
-  // An agent that waits for a budget asks no other question.
+  // An agent that waits for a budget asks no other questions.
   const refusal = await pending.track(budgetHold.holdQuestion());
   if (refusal !== undefined) {
     messages.turnEnded();

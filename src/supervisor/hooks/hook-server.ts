@@ -6,9 +6,9 @@ import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 
 export interface HookRoutes {
   hook(name: string, body: Buffer): Promise<object>;
-  /** `/control`; requires the supervisor's token. */
+  /** Handles `/control`; requires the supervisor's token. */
   control(body: Buffer): Promise<object>;
-  /** Every other path goes to the daemon. `isOwn`: the request carries this agent's token. */
+  /** Handles every other path by forwarding it to the daemon. `isOwn`: the request has this agent's token. */
   forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
 }
 
@@ -16,15 +16,15 @@ export interface HookServerOptions {
   readonly agentToken: string;
   readonly supervisorToken: string;
   readonly routes: HookRoutes;
-  /** `/terminal`: `baton agent attach`; requires the supervisor's token and a launch in a terminal. */
+  /** Handles `/terminal` for `baton agent attach`; requires the supervisor's token and a launch in a terminal. */
   readonly terminal?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 export interface HookServer {
   readonly port: number;
-  /** Answers a request that arrived elsewhere: at the address inside a sandbox. */
+  /** Answers a request that arrived at another address, such as the one inside a sandbox. */
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Waits for pending responses, up to the given time. */
+  /** Closes the server after pending responses are sent, or after the given time. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -37,13 +37,13 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
     handleRequest(request, response, options).catch(() => respondError(response, FAILED));
   };
   server.on('request', serve);
-  // A stop waits for the daemon, and a stream never ends: requests may take any time.
+  // Requests have no timeout: a stop waits for the daemon, and a stream never ends.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
   const close = async (withinMs: number): Promise<void> => {
     const closing = [...open].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
     await Promise.race([Promise.all(closing), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
-    // Closing earlier would cut off responses that are written but not sent.
+    // Closing earlier would cut off responses that are written but not yet sent.
     server.close();
     server.closeAllConnections();
   };
@@ -53,7 +53,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   return { port: typeof address === 'object' && address !== null ? address.port : 0, serve, close };
 }
 
-/** A hook carries the agent's last message and the output of its tool. */
+/** A hook's body contains the agent's last message and its tool's output. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 async function handleRequest(
@@ -63,7 +63,8 @@ async function handleRequest(
 ): Promise<void> {
   response.sendDate = false;
   const { headers, url = '', method } = request;
-  // Checked before the token: a web page under a rebound DNS name must not learn whether its token is valid.
+  // This check precedes that of the token: a web page under a rebound DNS name must not learn whether its token is
+  // valid.
   if (!isLoopbackHost(headers) || headers.origin !== undefined) return respondError(response, BAD_HOST);
   const token = findBearerToken(headers);
   if (token === undefined) return respondError(response, NO_TOKEN);
@@ -90,7 +91,7 @@ export function respondError(response: ServerResponse, error: ApiError): void {
   respondAnswer(response, { ok: false, error });
 }
 
-/** Most errors here mean that the daemon is away: an error without a status of its own is 503. */
+/** Sends an answer. Most errors here mean that the daemon is away, so an error without its own status is 503. */
 export function respondAnswer(response: ServerResponse, answer: Answer): void {
   sendAnswer(response, answer, { otherStatus: 503 });
 }

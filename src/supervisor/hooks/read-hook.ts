@@ -33,7 +33,7 @@ function readNotification({ notification_type: type, message }: Fields): HookRep
   return { kind: 'report', report: { kind: 'prompted', prompt: prompt.slice(0, MAX_CHARACTERS) } };
 }
 
-/** The client continues without the tool if it is denied. */
+/** Parses a permission request. The client continues without the tool if it is denied. */
 function readPermission({ tool_name: tool, tool_input: input }: Fields): HookReport {
   const what = `May I use ${typeof tool === 'string' ? tool : 'a tool'}? ${JSON.stringify(input ?? {})}`;
   return { kind: 'report', report: { kind: 'prompted', prompt: what.slice(0, MAX_CHARACTERS) } };
@@ -41,12 +41,12 @@ function readPermission({ tool_name: tool, tool_input: input }: Fields): HookRep
 
 function readFailure({ error, error_details: details, message, reset_at }: Fields): HookReport {
   const kind = classifyAgentError(error);
-  // The message may repeat the code: equal texts are reported once.
+  // The message may repeat the code, so equal texts are reported once.
   const texts = new Set([error, details, message].filter((text) => typeof text === 'string' && text !== kind));
   const text = [...texts].join(': ').slice(0, MAX_CHARACTERS);
   const report = {
     kind: 'errored',
-    // By the client's error code only, never by other text.
+    // Uses only the client's error code, never other text.
     error: kind,
     message: text,
     reset_at: parseResetTime(reset_at),
@@ -56,13 +56,16 @@ function readFailure({ error, error_details: details, message, reset_at }: Field
 
 const MAX_CHARACTERS = 4000;
 
-/** By the whole code: a number in other text is no evidence. An unknown code means the model cannot be reached. */
+/**
+ * Classifies by the whole code, because a number in other text is no evidence. An unknown code means that the model
+ * cannot be reached.
+ */
 export function classifyAgentError(code: unknown): AgentError {
   const known = AGENT_ERRORS.find((each) => each === code);
   return known ?? (typeof code === 'string' ? CLAUDE_ERRORS.get(code) : undefined) ?? 'no_internet';
 }
 
-/** The time when a limit is lifted, as RFC 3339; null if the field has none. */
+/** The time at which a limit ends, as RFC 3339; null if the field has none. */
 export function parseResetTime(field: unknown): string | null {
   return typeof field === 'string' && !Number.isNaN(Date.parse(field)) ? new Date(field).toISOString() : null;
 }

@@ -7,7 +7,7 @@ const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: fal
 const ORPHANED: Standing = { ...AT_WORK, is_owned: false };
 const at = (seq: number, standing: Standing): Standing => ({ ...standing, at: seq });
 
-/** A guard whose daemon answers when the test lets it. */
+/** A guard whose daemon answers only when the test resolves the call. */
 function begin() {
   const asked = Promise.withResolvers<Answer>();
   const reported = Promise.withResolvers<Answer>();
@@ -115,7 +115,7 @@ describe('the standing of an agent, asked at every step', () => {
   const AWAY: Answer = { ok: false, error: { code: 'daemon-away', message: 'away', hint: '' } };
   const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
 
-  /** A guard whose daemon gives these answers in order. */
+  /** A guard whose daemon returns these answers in order. */
   function answering(...answers: Answer[]) {
     return makeGuard({ askStanding: async () => answers.shift() ?? AWAY });
   }

@@ -12,7 +12,7 @@ export interface StopGuardOptions {
   readonly owes: readonly string[];
   readonly hasKeptSignal: () => boolean;
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /** Sends a printed exit signal. Resolves to a sentence for the agent if it was refused or did not count. */
+  /** Sends a printed exit signal. Resolves to a sentence for the agent if the signal was refused or did not count. */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
   readonly askStanding: () => Promise<Answer>;
   readonly readHead: () => string | undefined;
@@ -21,24 +21,24 @@ export interface StopGuardOptions {
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
-  /** Blocks in a row, since the agent last made progress. */
+  /** Consecutive blocks since the agent last made progress. */
   #blocks = 0;
-  /** Blocks since the last message: what `stop_hook_active` should report. */
+  /** Blocks since the last message, as `stop_hook_active` should report. */
   #blocksInTurn = 0;
   /** All blocks of the run, over all its processes. */
   #totalBlocks: number;
   #head: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  /** The agent made a call that only the daemon inspected. */
+  /** Whether the agent made a call that only the daemon inspected. */
   #isUnsure = false;
   /** Times of the last accepted standing, the last reply and the last failed request. */
   #standingMs = -Infinity;
   #replyMs = -Infinity;
   #failureMs = -Infinity;
   #signals = 0;
-  /** The agent was allowed to stop without a signal. */
+  /** Whether the agent was allowed to stop without a signal. */
   wasLetGo = false;
-  /** The last stop was allowed: the agent may exit when its turn ends. */
+  /** Whether the last stop was allowed, so that the agent may exit when its turn ends. */
   mayLeave = false;
 
   constructor(options: StopGuardOptions) {
@@ -61,7 +61,7 @@ export class StopGuard {
     return this.#standing.is_owned;
   }
 
-  /** The agent waits for a budget: no tool may run. */
+  /** Whether the agent waits for a budget, so that no tool may run. */
   get isHeld(): boolean {
     return this.#standing.is_held === true && this.isOwned;
   }
@@ -72,9 +72,9 @@ export class StopGuard {
   }
 
   /**
-   * Pushed standings and answers arrive on several connections and may overtake each other: the later one counts. After
-   * MAX_IN_FLIGHT_MS nothing old can be in flight, and any standing is accepted, also after an older ledger was
-   * restored.
+   * Accepts a standing unless a later one was accepted: pushed standings and answers arrive on several connections and
+   * may overtake each other. After MAX_IN_FLIGHT_MS no old standing can be in flight, so any is accepted, even one
+   * after an older ledger was restored.
    */
   #acceptStanding(standing: Standing, hasSignalled: boolean): void {
     const nowMs = performance.now();
@@ -86,7 +86,7 @@ export class StopGuard {
     this.#standing = { ...standing, has_signalled };
   }
 
-  /** The agent was parked only until it was active again, and the daemon does not answer. */
+  /** Clears the parked state if it applied only until the agent was active again, and the daemon does not answer. */
   unpark(): void {
     this.#standing = { ...this.#standing, is_parked: false };
   }
@@ -97,7 +97,9 @@ export class StopGuard {
     this.wasLetGo = false;
   }
 
-  /** The call may have been a signal that only the daemon saw: the daemon is asked before the next block. */
+  /**
+   * Records a call that only the daemon saw. It may have been a signal, so the daemon is asked before the next block.
+   */
   onUnseenCall(): void {
     this.#isUnsure = true;
   }
@@ -106,14 +108,14 @@ export class StopGuard {
     this.#blocks = 0;
   }
 
-  /** A new message: an earlier permission to stop is void. */
+  /** Revokes an earlier permission to stop, because the agent has a new message. */
   onMessageDelivered(): void {
     this.#blocksInTurn = 0;
     this.wasLetGo = false;
     this.mayLeave = false;
   }
 
-  /** One stop at a time: the second sees what the first has changed. */
+  /** Decides one stop at a time, because each changes the state for the next. */
   async stop(input: Uint8Array): Promise<StopHookOutput> {
     const answer = this.#turn.then(async () => this.#decide(input));
     this.#turn = answer.catch(() => {});
@@ -124,7 +126,8 @@ export class StopGuard {
     const parsed = parseStopHookInput(body);
     const input = parsed.ok ? parsed.value : {};
     const refused = await this.#options.settlePrinted(input.last_assistant_message);
-    // An agent that the daemon does not own may stop, whatever `on_stop` says; the last known standing may be old.
+    // An agent that the daemon does not own may stop, whatever `on_stop` is. The last known standing may be old, so it
+    // is read again.
     if (!this.hasSignalled) await (this.#isUnsure ? this.refreshStanding() : this.refreshStandingIfReachable());
     this.#isUnsure = false;
     if (this.#hasCommitted()) this.onProgress();
@@ -142,7 +145,7 @@ export class StopGuard {
     return { ...output, reason: `${output.reason}\n${refused}` };
   }
 
-  /** The agent does not wait for the record of its block: reports are sent in order, before the exit. */
+  /** Counts a block. The agent does not wait for the record of it: reports are sent in order, before the exit. */
   #countBlock(): void {
     this.#blocks += 1;
     this.#blocksInTurn += 1;
@@ -150,7 +153,7 @@ export class StopGuard {
     void this.report({ kind: 'blocked', blocks: this.#totalBlocks });
   }
 
-  /** Calls a person once. Then the agent may rest, also if the daemon has not recorded the call yet. */
+  /** Calls a person once. The agent may then stop, even if the daemon has not recorded the call yet. */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
     const isKept = answer.ok ? !isStanding(standingIn(answer.result)) : answer.error.code === 'kept';
@@ -165,18 +168,21 @@ export class StopGuard {
     );
   }
 
-  /** The same for frequent steps: skipped for a while after the daemon did not answer. */
+  /** Like `refreshStanding`, for frequent events: skipped for a while after the daemon did not answer. */
   async refreshStandingIfReachable(): Promise<void> {
     const isAway = this.#failureMs > this.#replyMs && performance.now() < this.#failureMs + AWAY_MS;
     if (!isAway) await this.refreshStanding();
   }
 
-  /** The answer carries the standing that follows from the report: the agent's next stop is judged by it. */
+  /** Sends a report. The answer has the standing after it, by which the agent's next stop is decided. */
   async report(report: AgentReport): Promise<Answer> {
     return this.#acceptFromAnswer(async () => this.#options.report(report), standingIn);
   }
 
-  /** A signal sent while the answer was in flight counts; earlier ones are known to the daemon. */
+  /**
+   * Accepts an answer's standing. A signal sent while the answer was in flight counts; the daemon knows of earlier
+   * ones.
+   */
   async #acceptFromAnswer(ask: () => Promise<Answer>, find: (result: unknown) => unknown): Promise<Answer> {
     const [signals, beganMs] = [this.#signals, performance.now()];
     const answer = await ask();
@@ -214,7 +220,7 @@ export class StopGuard {
   }
 }
 
-/** A daemon that did not answer is not asked again for this long, unless it sends something itself. */
+/** For this time the daemon is not asked again after it did not answer, unless it sends a message itself. */
 const AWAY_MS = 30_000;
 /** Longer than any message can be in flight. */
 const MAX_IN_FLIGHT_MS = 15_000;

@@ -21,7 +21,7 @@ export type SpawnResult =
   | { readonly ok: false; readonly reason: string };
 
 export interface Wrapping {
-  /** What to spawn instead, in a sandbox. */
+  /** Wraps the command for a sandbox. */
   readonly wrap: (argv: readonly string[]) => WrappedCommand;
   readonly hasProgramsOfMachine: boolean;
 }
@@ -35,7 +35,7 @@ export async function startChild(
   const [program = ''] = own;
   let child: ChildProcess;
   try {
-    // The sandbox would start, and report a missing program in words of its own.
+    // A sandbox would start and report a missing program in its own words, so this checks first.
     if (hasProgramsOfMachine && !isOnPath(program, launch.cwd, env))
       throw Object.assign(new Error(program), { code: 'ENOENT' });
     const wrapped = wrap(own);
@@ -70,7 +70,7 @@ function isOnPath(program: string, cwd: string, { PATH = '' }: NodeJS.ProcessEnv
   return PATH.split(delimiter).some((folder) => existsSync(resolve(cwd, folder, program)));
 }
 
-/** Node's `spawn claude ENOENT` tells neither what is missing nor what to do. */
+/** Explains a spawn error: Node's `spawn claude ENOENT` states neither what is missing nor what to do. */
 function describeSpawnError(error: unknown, program: string, { cwd, env }: Launch): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return message;
@@ -86,14 +86,14 @@ function messageWriter({ input }: Launch, { stdin }: ChildProcess): Child['write
     if (input === 'once') return writeOnlyMessage(stdin, text);
     const line = input === 'text' ? text : JSON.stringify({ type: 'user', message: { role: 'user', content: text } });
     return new Promise((resolve) => {
-      // A process that does not read has the message in its pipe, which counts as delivered.
+      // A message counts as delivered once it is in the pipe, even if the process does not read it.
       const isTaken = stdin.write(`${line}\n`, (error) => resolve(error === null || error === undefined));
       if (!isTaken) setTimeout(() => resolve(true), WRITE_TIMEOUT_MS).unref();
     });
   };
 }
 
-/** A program that reads its input to the end gets one message only. */
+/** Writes the only message of a program that reads its input to the end. */
 async function writeOnlyMessage(stdin: Writable, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     stdin.once('error', () => resolve(false));
@@ -126,14 +126,14 @@ export function childEnvironment(launch: Launch, bin: string, url: string, ours 
   );
 }
 
-/** The variable that every descendant inherits, also outside of the process group. */
+/** The variable that every descendant inherits, even outside the process group. */
 export function environmentMark({ kind, id }: Pick<Launch, 'kind' | 'id'>): string {
   return `${kind === 'agent' ? 'BATON_AGENT_ID' : 'BATON_COMMAND_ID'}=${id}`;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Variables of a terminal and its user. `CI` is among them: clients that find it do not wait for input. */
+/** Variables of a terminal and its user. `CI` is included, because clients that find it do not wait for input. */
 const TERMINAL_VARIABLES =
   /^(?:TERM|TERM_.*|COLORTERM|COLORFGBG|NO_COLOR|FORCE_COLOR|LANG|LANGUAGE|LC_.*|TZ|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|SSH_(?:CLIENT|CONNECTION|TTY)|TMUX|TMUX_PANE|STY|EDITOR|VISUAL|PAGER|BROWSER|VTE_VERSION|WT_SESSION|KITTY_.*|ITERM_.*|LINES|COLUMNS|CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS)$/;
 
@@ -141,7 +141,7 @@ export function pickTerminalVariables(env: Variables): Record<string, string> {
   return pick(env, (name) => TERMINAL_VARIABLES.test(name));
 }
 
-/** All others: the daemon's environment knows nothing of the person's terminal. */
+/** All other variables: the daemon's environment does not describe the user's terminal. */
 export function dropTerminalVariables(env: Variables): Record<string, string> {
   return pick(env, (name) => !TERMINAL_VARIABLES.test(name));
 }

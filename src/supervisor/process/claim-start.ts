@@ -1,6 +1,9 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 
-/** False if taken. On a full disk throws and leaves no file: a claim that nothing runs looks like a killed process. */
+/**
+ * Claims a start; false if it is taken. Throws on a full disk and leaves no file, since a claim without a process looks
+ * like a killed process.
+ */
 export function claimStartFile(path: string, by: string): boolean {
   const file = openNew(path);
   if (file === undefined) return false;

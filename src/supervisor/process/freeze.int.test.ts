@@ -21,7 +21,7 @@ const bwrap = await probeBubblewrap();
 const noBubblewrap = bwrap.works ? '' : ` (NOT RUN: ${bwrap.reason})`;
 
 it.skipIf(!bwrap.works)(
-  `bubblewrap: everything in the namespace stands still, goes on, and can be killed${noBubblewrap}`,
+  `bubblewrap: all processes in the namespace stop, continue, and can be killed${noBubblewrap}`,
   async () => {
     const root = mkdtempSync(join(tmpdir(), 'baton-freeze-'));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -45,7 +45,7 @@ it.skipIf(!bwrap.works)(
   },
 );
 
-/** A group of version 2 needs no controllers for that. */
+/** A group of version 2 needs no controllers for freezing. */
 const unified = parseGroupMounts(readFileSync('/proc/self/mountinfo', 'utf8')).find(
   ({ controllers }) => controllers[0] === '',
 );
@@ -95,7 +95,7 @@ function makeGroup(): boolean {
 
 const { podman, why } = await findPodman();
 
-it.skipIf(podman === undefined)(`podman: a container is paused, goes on, and can be removed${why}`, async () => {
+it.skipIf(podman === undefined)(`podman: a container is paused, continues, and can be removed${why}`, async () => {
   if (podman === undefined) return;
   const scene = new ContainerScene(podman);
   scene.prepare();

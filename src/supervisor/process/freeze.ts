@@ -2,14 +2,14 @@ import { delay } from '../../api/client/http.ts';
 import { readProcStat } from '../../api/processes.ts';
 import { type Member, type ProcessTree, tryFindMembers } from './process-tree.ts';
 
-/** Freezes or thaws everything inside a sandbox at once. Resolves to false if it cannot: then signals are used. */
+/** Freezes or thaws all processes in a sandbox at once. Resolves to false if it cannot; signals are used then. */
 export type FreezeSandbox = (isFrozen: boolean) => Promise<boolean>;
 
-/** Stops all processes of a run, and lets them go on. */
+/** Stops and continues all processes of a run. */
 export class Freezer {
   readonly #tree: ProcessTree;
   readonly #sandbox: FreezeSandbox | undefined;
-  /** Stopped here, with the time of their start: a process that has stopped by itself is not continued. */
+  /** Processes stopped here, with their start time. A process that was already stopped is not continued. */
   readonly #stopped = new Map<string, Member>();
 
   constructor(tree: ProcessTree, sandbox?: FreezeSandbox) {
@@ -18,13 +18,15 @@ export class Freezer {
   }
 
   /**
-   * Resolves to whether everything stands still. Repeat it while that must hold: another program may continue a process.
+   * Stops all processes. Resolves to whether all are stopped. The caller repeats it while that must hold, because
+   * another program may continue a process.
    */
   async freeze(): Promise<boolean> {
     if ((await this.#sandbox?.(true)) === true) return true;
     if (readProcStat(process.pid) === undefined) return signalGroup(this.#tree.leader, 'SIGSTOP');
     const deadline = performance.now() + FREEZE_MS;
-    // A process that was running during a search may have started another one behind it: only the second clean search proves.
+    // A process that ran during a search may have started another one in the part already searched, so only a second
+    // clean search proves that all are stopped.
     for (let clean = 0, waitMs = 1; ; waitMs = Math.min(2 * waitMs, MAX_POLL_MS)) {
       const moving = this.#stopMoving();
       clean = moving === 0 ? clean + 1 : 0;
@@ -36,7 +38,7 @@ export class Freezer {
 
   async thaw(): Promise<void> {
     if (readProcStat(process.pid) === undefined) signalGroup(this.#tree.leader, 'SIGCONT');
-    // Children first: a shell that waits for a stopped child would believe that a person stopped it.
+    // Continues children first: a shell that waits for a stopped child would believe that the user stopped it.
     for (const member of [...this.#stopped.values()].toSorted(byStart).toReversed()) {
       if (readProcStat(member.pid)?.started === member.started) signal(member.pid, 'SIGCONT');
     }
@@ -44,12 +46,15 @@ export class Freezer {
     await this.#sandbox?.(false);
   }
 
-  /** Parents first, for the same reason. Returns how many were not standing still; 1 if it is unknown. */
+  /**
+   * Stops parents first, for the same reason. Returns the number of processes that were still running; 1 if unknown.
+   */
   #stopMoving(): number {
     const known = new Set(this.#stopped.keys());
     const members = tryFindMembers(this.#tree, known);
     if (members === undefined) return 1;
-    // One in a system call that cannot be interrupted, such as vfork with a stopped child, does nothing after it.
+    // A process in a system call that cannot be interrupted, such as vfork with a stopped child, is stopped right after
+    // the call.
     const isStill = ({ state, identity }: Member): boolean =>
       STOPPED.has(state) || (state === 'D' && known.has(identity));
     const moving = members.filter((member) => !isStill(member));
@@ -64,19 +69,19 @@ function byStart(one: Member, other: Member): number {
   return Number(one.started) - Number(other.started) || one.pid - other.pid;
 }
 
-/** By a signal, or by a debugger, which is stopped too. */
+/** Stopped by a signal, or by a debugger. */
 const STOPPED: ReadonlySet<string> = new Set(['T', 't']);
 
 function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): boolean {
   try {
     return process.kill(pid, name);
   } catch {
-    // It has exited, or is another user's.
+    // The process has exited, or belongs to another user.
     return false;
   }
 }
 
-/** On a system that lists no processes. */
+/** Signals the group, on systems that cannot list processes. */
 function signalGroup(leader: number, name: 'SIGSTOP' | 'SIGCONT'): boolean {
   return leader > 0 && signal(-leader, name);
 }

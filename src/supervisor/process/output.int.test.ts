@@ -7,7 +7,7 @@ import { OutputLog } from './output.ts';
 import { Scene } from '../scene.cases.ts';
 
 const CAP = 65_536;
-/** A gigabyte in the long run of `npm run faults`. */
+/** The amount of output; a gigabyte in the long run of `npm run faults`. */
 const FLOOD_MB = process.env['BATON_FAULTS'] === 'long' ? 1024 : 64;
 
 describe('a log with a cap', () => {
@@ -18,7 +18,7 @@ describe('a log with a cap', () => {
     expect(readFileSync(path, 'utf8')).toBe('hello\nworld\n');
   });
 
-  it('keeps the beginning and the end, and says how much was cut between them', () => {
+  it('keeps the beginning and the end, and reports how much was cut between them', () => {
     const { path, log } = openLog();
     const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`);
     for (const line of lines) log.write(Buffer.from(line));
@@ -31,7 +31,7 @@ describe('a log with a cap', () => {
     expect(text.match(/were cut here/g)).toHaveLength(1);
   });
 
-  it('goes on with what an earlier process has left, and counts on', () => {
+  it("continues an earlier process's log, and its count", () => {
     const { path, log } = openLog();
     log.write(Buffer.alloc(200_000, 'a'));
     log.close();
@@ -45,7 +45,7 @@ describe('a log with a cap', () => {
   });
 });
 
-it('marks where another process begins, in a line of its own', () => {
+it('marks the start of another process on a separate line', () => {
   const { path, log } = openLog();
   log.write(Buffer.from('half a line'));
   log.markStart(2, '2026-01-01T00:00:00.000Z');
@@ -97,7 +97,7 @@ function openLog(): { readonly path: string; readonly log: OutputLog } {
   return { path, log: new OutputLog(path, CAP) };
 }
 
-/** Megabytes that a process has in memory. */
+/** The process's memory in megabytes. */
 function statusOf(pid: number): number | undefined {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

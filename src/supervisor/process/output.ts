@@ -3,9 +3,9 @@ import { redactTokens } from '../../protocol/redact-tokens.ts';
 import { stripTerminalCodes } from '../../protocol/text/terminal-codes.ts';
 
 /**
- * A process's output in one file of limited size: beginning and end are kept, and a line between them tells how much
- * was cut. A cut copies a quarter of the file, at most once per half of it. Writes are synchronous: a process that
- * floods its output waits for the disk, and nothing is buffered.
+ * A process's output in one file of limited size: the beginning and the end are kept, and a line between them states
+ * how much was cut. A cut copies a quarter of the file, at most once per half of it. Writes are synchronous: a process
+ * that floods its output waits for the disk, and no memory is used for buffers.
  */
 export class OutputLog {
   readonly #path: string;
@@ -30,11 +30,11 @@ export class OutputLog {
         at += written;
       }
     } catch {
-      // A full disk must not stop the agent: this output is lost, but the exit is still reported.
+      // A full disk must not stop the agent: this output is lost, but its exit is still reported.
     }
   }
 
-  /** Marks where another process of the same agent begins, in a line of its own. */
+  /** Writes a line that marks the start of another process of the same agent. */
   markStart(start: number, at: string): void {
     const last = Buffer.alloc(1);
     const isInLine = this.#size > 0 && readSync(this.#file, last, 0, 1, this.#size - 1) === 1 && last[0] !== LINE_BREAK;
@@ -68,7 +68,7 @@ export class OutputLog {
     this.#size = fstatSync(target).size;
   }
 
-  /** The bytes cut earlier at this place, and the length of the line that tells so. */
+  /** The number of bytes cut earlier at this place, and the length of the line that states it. */
   #cutBefore(head: number): { readonly bytes: number; readonly markLength: number } {
     const buffer = Buffer.alloc(OPEN.length + CLOSE.length + 16);
     readSync(this.#file, buffer, 0, buffer.length, head);
@@ -92,12 +92,15 @@ const OPEN = '\n[baton: ';
 const CLOSE = ' bytes of output were cut here]\n';
 const MARK = /^\n\[baton: (\d+) bytes of output were cut here\]\n/;
 
-/** The end of a piece that may begin a token waits for the next. Bytes are read as Latin-1, which preserves them. */
+/**
+ * Removes tokens from output. The end of a piece that may begin a token waits for the next piece. Bytes are read as
+ * Latin-1, which preserves them.
+ */
 export class TokenFilter {
   readonly #known: readonly string[];
   readonly #write: (chunk: Uint8Array) => void;
   #held = '';
-  /** The end of what was passed on: an escape sequence before a token marks the start of a word. */
+  /** The end of the output written so far, because an escape sequence before a token marks the start of a word. */
   #before = '';
 
   /** `known`: secrets that are removed wherever they occur. */
@@ -130,10 +133,10 @@ export class TokenFilter {
 
 /** The longest escape sequence is a colour. */
 const CONTEXT = 20;
-/** Longer than any token, so longer text need not wait. */
+/** Longer than any token: text of this length need not wait for the next piece. */
 const LONGEST = 4608;
 
-/** The start of the last run of token characters; the end of the text if no token can begin there. */
+/** The start of the last run of token characters, or the end of the text if no token can begin there. */
 function heldFrom(text: string): number {
   const least = Math.max(0, text.length - LONGEST);
   let from = text.length;
@@ -147,7 +150,7 @@ const MAY_BEGIN = /[mosavw](?:\.|%2[Ee]|\\u002[Ee]|%2?$|\\(?:u0{0,2}2?)?$|$)/;
 /** Letters, digits, `-`, `_`, and the characters of an encoded dot. */
 const TOKEN_CODES = new Set(Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.%\\'));
 
-/** The end of a stream, in a fixed amount of memory. */
+/** Keeps the end of a stream in a fixed amount of memory. */
 export class Tail {
   readonly #limit: number;
   #kept: Buffer = Buffer.alloc(0);
@@ -159,11 +162,11 @@ export class Tail {
   push(chunk: Uint8Array): void {
     const fresh = chunk.subarray(-this.#limit);
     const from = Math.max(this.#kept.length + fresh.length - this.#limit, 0);
-    // Copied, so that the large buffer of the piece can be freed.
+    // Copies the bytes, so that the large buffer of the piece can be freed.
     this.#kept = Buffer.concat([this.#kept.subarray(from), fresh]);
   }
 
-  /** As text without terminal control sequences; null if there was no output. */
+  /** The text without terminal control sequences; null if there was no output. */
   text(): string | null {
     const text = stripTerminalCodes(this.#kept.toString('utf8')).replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
     return text.trim() || null;

@@ -7,7 +7,7 @@ const BWRAP = ['--unshare-user', '--unshare-pid', '--bind', '/', '/', '--proc', 
 const works = spawnSync('bwrap', [...BWRAP, '--', 'true']).status === 0;
 const KILL_AFTER_MS = 30_000;
 
-/** In a person's terminal somebody else leads the group. */
+/** In a user's terminal, another process leads the group. */
 it.skipIf(!works).each(['in a terminal', 'in a session of its own'])(
   'a client in bubblewrap, %s, has time to end, and is asked at once (does not run without bubblewrap)',
   async (where) => {
@@ -26,7 +26,7 @@ it.skipIf(!works).each(['in a terminal', 'in a session of its own'])(
     const tree = { leader: isTerminal ? -1 : (child.pid ?? 0), mark: `BATON_AGENT_ID=${id}`, isNamespace: true };
     const before = performance.now();
     await endProcesses(tree, KILL_AFTER_MS);
-    // Whoever is not of the client's group is asked after half of the time only.
+    // Processes outside the client's group get their signal only after half of the time.
     expect(performance.now() - before).toBeLessThan(KILL_AFTER_MS / 2);
     await until('all was said', () => said === 'begun\nended\n', 5000);
     expect(findAlive(tree)).toEqual([]);

@@ -4,22 +4,26 @@ import { isOfOtherRun } from '../../api/supervisors-above.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 import { isInNamespace } from '../../sandbox/bubblewrap/processes-inside.ts';
 
-/** The process group of a run, the processes with its mark in their environment, and the children of all these. */
+/**
+ * The processes of a run: its process group, the processes with its mark in their environment, and the children of all
+ * these.
+ */
 export interface ProcessTree {
-  /** Pid of the group's leader, which is the group's id. */
+  /** The pid of the group's leader, which is also the id of the group. */
   readonly leader: number;
   /**
-   * `NAME=value` in the environment of the first process and its descendants. It counts outside of namespaces only, and
-   * not below another supervisor: another session could have it in the environment of its processes.
+   * `NAME=value` in the environment of the first process and its descendants. It identifies members only outside of
+   * namespaces, and not below another supervisor, because another session could set it for its processes.
    */
   readonly mark: string;
   /**
-   * It runs in bubblewrap, whose end is the end of everything inside: bubblewrap is killed last and never asked to end.
+   * Whether it runs in bubblewrap: killing bubblewrap kills every process inside, so bubblewrap is killed last and gets
+   * no SIGTERM.
    */
   readonly isNamespace?: boolean;
 }
 
-/** The pids of living members. Zombies are dead: they only wait to be collected. */
+/** The pids of living members. Zombies do not count: their parent only has to collect them. */
 export function findAlive(tree: ProcessTree): number[] {
   return findMembers(tree, new Set()).map(({ pid }) => pid);
 }
@@ -35,7 +39,10 @@ export interface Member {
   readonly identity: string;
 }
 
-/** `known`: members at the last look. A child whose parent has exited meanwhile can be found only through it. */
+/**
+ * Finds the members. `known`: members of the last search, through which a child can be found whose parent has exited
+ * meanwhile.
+ */
 function findMembers(
   { leader, mark, isNamespace = false }: ProcessTree,
   known: ReadonlySet<string>,
@@ -62,7 +69,7 @@ function findMembers(
     for (const child of others) {
       if (child.parent !== pid) continue;
       others.delete(child);
-      // A daemon started from here is not a member, nor are its children, although it first has our process as parent.
+      // A daemon started from here is not a member, nor are its children, although our process is its parent at first.
       if (isNamespace || !environmentOf(child.pid).includes('\0BATON_STATE_DIR=')) members.push(child);
     }
   }
@@ -71,8 +78,8 @@ function findMembers(
 
 /**
  * Ends all members: SIGTERM first, SIGKILL after `killAfterMs`. Resolves when none is left, or only those of other
- * users. Members may start processes while they are being ended, and those outside of the group get no group signal, so
- * the search is repeated until none is found. The group is ended before the others: a client whose tool is killed would
+ * users. The search is repeated until it finds no member, because members may start processes while they are being
+ * ended, and those outside the group get no group signal. The group is ended first: a client whose tool is killed would
  * report that to its model and continue.
  */
 export async function endProcesses(tree: ProcessTree, killAfterMs: number): Promise<void> {
@@ -103,13 +110,13 @@ function isSandbox({ isNamespace, leader }: ProcessTree, { pid, program }: Membe
   return isNamespace === true && (pid === leader || program === 'bwrap');
 }
 
-/** The group of the client, which bubblewrap has started in a session of its own. */
+/** The group of the client, which bubblewrap has started in a separate session. */
 function findGroupInside(tree: ProcessTree, members: readonly Member[]): number | undefined {
   const around = new Set(members.filter((each) => isSandbox(tree, each)).map(({ pid }) => pid));
   return members.find((each) => !around.has(each.pid) && around.has(each.parent))?.group;
 }
 
-/** Undefined if no descriptor is free: then it is unknown whether a member is left. */
+/** Returns undefined if no descriptor is free: it is then unknown whether a member is left. */
 export function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly Member[] | undefined {
   try {
     return findMembers(tree, known);
@@ -127,7 +134,7 @@ function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return process.kill(pid, name);
   } catch (error) {
-    // Otherwise it has exited; the next search shows that.
+    // For other errors the process has exited, which the next search shows.
     return !(error instanceof Error && 'code' in error && error.code === 'EPERM');
   }
 }

@@ -9,7 +9,7 @@ import { Scene, SUPERVISOR_TOKEN, TOKEN, type Supervised } from '../scene.cases.
 
 const TERMINAL = { argv: ['/bin/sh', '-c', 'echo "$0"', '${BATON_URL}'], terminal: true, input: 'none' } as const;
 
-/** Somebody at the other end of the line. */
+/** The user at the other end of the terminal's connection. */
 class Visitor implements Disposable {
   readonly #sent: ClientRequest;
   readonly #response: IncomingMessage;
@@ -52,7 +52,7 @@ class Visitor implements Disposable {
 }
 
 describe('the supervisor of a process in a terminal', () => {
-  it('waits for whoever has it, tells them what to run, and reports that they came and left', async () => {
+  it('waits for the user, sends them the command, and reports that they attached and detached', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(TERMINAL);
@@ -70,7 +70,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(scene.daemon.reports('detached').map(({ input }) => input)).toMatchObject([{ how: 'left', talked: false }]);
   });
 
-  it('tells them nothing of a terminal but what their own is: the daemon may have been started by a build server', async () => {
+  it("passes the user's own terminal variables, not those of the daemon, which a build server may have started", async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     Object.assign(scene.env, { CI: 'true', TMUX: '/tmp/other', KEY: 'kept' });
@@ -81,7 +81,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(env).not.toHaveProperty('TMUX');
   });
 
-  it('lets it stop as often as it likes, and says nothing of what its hooks tell', async () => {
+  it('allows every stop, and does not answer hooks with a message', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ ...TERMINAL, output: 'stream-json' });
@@ -98,7 +98,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(used.at(-1)).toMatchObject({ conversation_id: 'c1', turns: 3 });
   });
 
-  it('ends everything that was started there when the line breaks', async () => {
+  it('ends all processes that were started there when the connection breaks', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(TERMINAL);
@@ -112,7 +112,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(scene.daemon.reports('detached').map(({ input }) => input)).toMatchObject([{ how: 'lost' }]);
   });
 
-  it('forgets what was not heard before when it is told to them, and not where nobody comes', async () => {
+  it('drops held messages when they are delivered, and keeps them if no user attaches', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const files = scene.files();
@@ -129,7 +129,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(readHeldMessages(files.held)).toEqual([]);
   });
 
-  it('takes one at a time, and nobody without its own token', async () => {
+  it('accepts one user at a time, and none without its own token', async () => {
     await using scene = new Scene();
     const run = await scene.start(TERMINAL);
     using agent = await Visitor.come(run, TOKEN);
@@ -142,7 +142,7 @@ describe('the supervisor of a process in a terminal', () => {
     await run.exit();
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ ...TERMINAL, arrival_ms: 50 });
@@ -150,7 +150,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(scene.daemon.reports('detached').map(({ input }) => input)).toMatchObject([{ how: 'absent' }]);
   });
 
-  it('can be ended before anybody came', async () => {
+  it('can be ended before a user attaches', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start(TERMINAL);
@@ -160,7 +160,7 @@ describe('the supervisor of a process in a terminal', () => {
     expect(scene.daemon.reports('detached').map(({ input }) => input)).toMatchObject([{ how: 'ended' }]);
   });
 
-  it("of a process that is in nobody's terminal takes nobody", async () => {
+  it('accepts nobody if the process is not in a terminal', async () => {
     await using scene = new Scene();
     const run = await scene.start({});
     using ada = await Visitor.come(run);

@@ -23,9 +23,9 @@ export interface TerminalSupervision {
 }
 
 /**
- * Supervises a process in a person's own terminal: their `baton agent attach` starts it, since only their process can
- * own the terminal. Hooks, calls and the claim are handled here. When the person leaves or the connection breaks,
- * everything that was started is ended and the conversation is Baton's again.
+ * Supervises a process in a user's terminal: the user's `baton agent attach` starts it, because only a child of the
+ * terminal's shell can own the terminal. This handles its hooks, calls and claim. When the user leaves or the
+ * connection breaks, all started processes are ended, and Baton continues the conversation.
  */
 export async function superviseInTerminal(given: TerminalSupervision): Promise<Exit> {
   const { launch, files, agent, line, port, announce, sandboxed } = given;
@@ -37,7 +37,7 @@ export async function superviseInTerminal(given: TerminalSupervision): Promise<E
   await announce(running);
   agent.begin(undefined, running);
   sandboxed?.begin(() => void agent.end());
-  // No process group is ended: the person's command and shell may be in it.
+  // No process group is ended, because the user's command and shell may be in it.
   const tree = { leader: -1, mark: environmentMark(launch), isNamespace: sandboxed?.isNamespace === true };
   const ended = Promise.withResolvers<'ended'>();
   agent.freezer = new Freezer(tree, sandboxed && (async (isFrozen) => sandboxed.freeze(isFrozen)));
@@ -80,7 +80,7 @@ async function runInTerminal(
   }
   const { argv } = wrapped;
   const env = Object.entries(wrapped.env);
-  // Recorded before the client can do anything.
+  // Recorded before the client can act.
   await agent.report({ kind: 'attached', start: launch.start, by: terminal.by });
   terminal.open({
     argv,

@@ -11,17 +11,20 @@ export interface TerminalLaunch {
 
 export interface AttachedTerminal {
   readonly by: string;
-  /** The terminal's variables; the rest of the environment is the agent's. */
+  /** The terminal's variables; the other variables are the agent's. */
   readonly env: Readonly<Record<string, string>>;
   open(launch: TerminalLaunch): void;
-  /** `left`: the client exited with this code. `lost`: the connection to the command broke. */
+  /** How it ended. `left`: the client exited with this code. `lost`: the connection to the user's command broke. */
   readonly gone: Promise<TerminalEnd>;
   close(): void;
 }
 
 export type TerminalEnd = { readonly how: 'left'; readonly code: number | null } | { readonly how: 'lost' };
 
-/** One open request while the person is there; both sides write JSON lines. If it breaks, the command is dead. */
+/**
+ * The connection to a user's terminal: one open request, in which both sides write JSON lines. If it breaks, the user's
+ * command has died.
+ */
 export class TerminalSession {
   readonly #arrival = Promise.withResolvers<AttachedTerminal>();
   #isTaken = false;

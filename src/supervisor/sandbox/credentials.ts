@@ -14,8 +14,9 @@ import { writeFileAtomically } from '../../api/files.ts';
 import type { CredentialFile } from '../../protocol/sandbox.ts';
 
 /**
- * Keeps the client's login in step with the user's. A client renews its login while it runs, which makes the old one useless: a renewed
- * copy is written back if it is well formed and the user's file is unchanged; a login that another session renewed is copied in.
+ * Synchronises the client's login with the user's. A client renews its login while it runs, which invalidates the old
+ * one: a renewed copy is written back if it is well formed and the user's file is unchanged; a login that another
+ * session renewed is copied in.
  */
 export class CredentialKeeper {
   readonly #files: { readonly file: CredentialFile; digest: string | null }[];
@@ -52,13 +53,13 @@ export class CredentialKeeper {
 
 const POLL_MS = 2000;
 
-/** Returns the digest of the user's login afterwards. */
+/** Compares both logins, copies the newer one, and returns the digest of the user's login afterwards. */
 function compare({ original, copy, format }: CredentialFile, known: string | null): string | null {
   const [ours, theirs] = [readRegular(copy), readRegular(original)];
   const [ourDigest, theirDigest] = [ours, theirs].map(digestOf);
   if (ourDigest === theirDigest || theirDigest === undefined) return ourDigest ?? null;
   if (theirDigest !== known) {
-    // The user or another session renewed it: that login counts.
+    // The user or another session has renewed the login, so that one is used.
     if (theirs !== undefined) placeCopy(copy, theirs);
     return theirDigest;
   }
@@ -67,7 +68,7 @@ function compare({ original, copy, format }: CredentialFile, known: string | nul
   return ourDigest ?? null;
 }
 
-/** The session can put anything in its place: links, pipes and huge files are not read. */
+/** The session can replace the file, so links, pipes and huge files are not read. */
 function readRegular(path: string): string | undefined {
   let file: number | undefined;
   try {
@@ -97,21 +98,24 @@ export function isWellFormed(text: string, format: CredentialFile['format']): bo
   }
 }
 
-/** Replaces whatever is there. The draft must be new: the session may have put a link in its place. */
+/** Replaces the copy. The draft must be a new file, because the session may have put a link in its place. */
 function placeCopy(path: string, text: string): void {
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
   renameSync(draft, path);
 }
 
-/** Sessions of one login compare one after the other. A taken lock skips this round; an old one is a dead supervisor's. */
+/**
+ * Serialises sessions with the same login. If the lock is taken, this round is skipped; an old lock belongs to a dead
+ * supervisor.
+ */
 function withLock(path: string, work: () => void): void {
   const isOld = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > STALE_MS;
   if (isOld) rmSync(path, { force: true });
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    // Taken, or there is no such folder: then there is no login either.
+    // The lock is taken, or the folder does not exist; without it there is no login either.
     if (error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOENT')) return;
     throw error;
   }

@@ -6,7 +6,7 @@ import { until } from '../../../test/processes/until.ts';
 import { BRANCH, Session } from '../../git/private/session.cases.ts';
 import { GitSync } from './git-sync.ts';
 
-it('a commit arrives, also if git is held up between its log and its branch', async () => {
+it('a commit arrives even if git is delayed between its log and its branch', async () => {
   const session = await Session.begin();
   const lines: string[] = [];
   const sync = new GitSync(session.git, (line) => lines.push(line));

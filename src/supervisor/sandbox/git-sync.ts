@@ -4,7 +4,7 @@ import { hasPrivateChanges, syncPrivateGit } from '../../git/private/sync.ts';
 import { refreshPrivateGit } from '../../git/private/refresh.ts';
 import type { PrivateGit } from '../../protocol/sandbox.ts';
 
-/** Brings the session's commits into the user's repository: after each commit, and whenever the supervisor asks. */
+/** Brings the session's commits into the user's repository after each commit, and on the supervisor's request. */
 export class GitSync {
   readonly #git: PrivateGit;
   readonly #print: (line: string) => void;
@@ -19,7 +19,7 @@ export class GitSync {
     this.#print = print;
   }
 
-  /** Git appends to the reflog at each commit. Without a watch the commits arrive with the next request. */
+  /** Watches the reflog, to which git appends at each commit. Without a watch, commits arrive with the next request. */
   begin(): void {
     try {
       this.#watcher = watch(join(this.#git.folder, 'git', 'logs'), () => this.#onLog());
@@ -28,18 +28,18 @@ export class GitSync {
       // The process may have made a commit already.
       this.#onLog();
     } catch {
-      // The folder does not exist before the first commit of an unborn branch.
+      // On an unborn branch the folder does not exist before the first commit.
     }
   }
 
-  /** Git moves the branch just after it has written the log. */
+  /** Waits briefly, because git moves the branch just after it has written the log. */
   #onLog(): void {
     void this.sync();
     clearTimeout(this.#later);
     this.#later = setTimeout(() => void this.sync(), LATER_MS).unref();
   }
 
-  /** One sync at a time; a call during one runs another afterwards, because the commit may have come later. */
+  /** Runs one sync at a time. A call during a sync runs another one afterwards, because its commit may be later. */
   async sync(): Promise<void> {
     if (this.#running !== undefined) {
       this.#isAgain = true;
@@ -52,13 +52,13 @@ export class GitSync {
     return this.#running;
   }
 
-  /** Shows the session the branches that others moved since it started. */
+  /** Updates the branches in the session that others moved since it started. */
   async refresh(): Promise<void> {
     await this.#running;
     await refreshPrivateGit(this.#git);
   }
 
-  /** Always tries: an import that failed is not tried again before the next change. */
+  /** Always runs a last sync: a failed import is not repeated before the next change. */
   async close(): Promise<void> {
     this.#watcher?.close();
     clearTimeout(this.#later);
@@ -73,7 +73,7 @@ export class GitSync {
     } while (this.#isAgain && hasPrivateChanges(this.#git));
   }
 
-  /** A failure is kept for the next try and printed once: the commits stay in the private folder meanwhile. */
+  /** A failure is printed once and retried at the next sync; the commits stay in the private folder meanwhile. */
   async #syncOnce(): Promise<void> {
     const synced = await syncPrivateGit(this.#git);
     const reason = synced.ok
@@ -85,5 +85,5 @@ export class GitSync {
   }
 }
 
-/** For a git that was held up in between. */
+/** Long enough for a git process that was delayed between the two steps. */
 const LATER_MS = 500;

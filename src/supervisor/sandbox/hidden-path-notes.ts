@@ -1,13 +1,13 @@
 import type { HiddenPath } from '../../protocol/sandbox.ts';
 
 /**
- * Names hidden paths that a tool asked for, once each, with the line of the runbook that allows them. Tools name the path in their
- * error, so the output is searched: nothing else can be seen of a file that does not exist.
+ * Reports hidden paths that a tool requested, once each, with the runbook's line that allows them. The output is
+ * searched, because tools name the path in their error and leave no other trace.
  */
 export class HiddenPathNotes {
   #left: readonly HiddenPath[];
   readonly #print: (line: string) => void;
-  /** The end of the last piece: a path may be cut in two. */
+  /** The end of the last piece, because a path may be split over two pieces. */
   #rest = '';
 
   constructor(hidden: readonly HiddenPath[], print: (line: string) => void) {
@@ -26,7 +26,10 @@ export class HiddenPathNotes {
   }
 }
 
-/** The whole path, or one below it, in text that reports an error. A relative one, as the project's `.`, is in every text. */
+/**
+ * Reports whether an error text names the path or one below it. A relative path, such as the project's `.`, would occur
+ * in every text.
+ */
 function names(text: string, path: string): boolean {
   if (!/^[~/]/.test(path)) return false;
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {

@@ -12,13 +12,13 @@ import { printNotes } from './print-notes.ts';
 
 export interface SandboxedRunOptions extends Pick<SandboxRequest, 'onRequest'> {
   readonly launch: Launch;
-  /** The folder of the run, which the process does not see. */
+  /** The folder of the run, which the process cannot see. */
   readonly folder: string;
   /** Writes a line to the log of the run. */
   readonly print: (line: string) => void;
 }
 
-/** The sandbox of one run, with what its supervisor does for it from outside: git, logins, notes in the log, disk. */
+/** The sandbox of one run, and what its supervisor does outside: git, logins, notes in the log, disk limits. */
 export class SandboxedRun {
   readonly #box: OpenSandbox;
   readonly #git: GitSync | undefined;
@@ -27,7 +27,7 @@ export class SandboxedRun {
   readonly #spec: SandboxSpec;
   readonly #print: (line: string) => void;
 
-  /** Undefined if the launch has no sandbox; a text if it could not be opened. */
+  /** Opens the sandbox. Returns undefined if the launch has none, or the reason if it could not be opened. */
   static async open(options: SandboxedRunOptions): Promise<SandboxedRun | string | undefined> {
     const { launch, folder, print } = options;
     if (launch.sandbox === undefined) return undefined;
@@ -56,17 +56,17 @@ export class SandboxedRun {
     printNotes(box.record, print);
   }
 
-  /** The supervisor's address as the process sees it; null: the same as outside. */
+  /** The supervisor's address as the process sees it; null if it is the same as outside. */
   get url(): string | null {
     return this.#box.url;
   }
 
-  /** False in a container: the image has programs of its own. */
+  /** Whether the process uses this machine's programs; false in a container, whose image has its own. */
   get hasProgramsOfMachine(): boolean {
     return this.record.kind !== 'container';
   }
 
-  /** The end of the started process is the end of everything inside. */
+  /** Whether the end of the started process ends all processes inside. */
   get isNamespace(): boolean {
     return this.record.kind === 'bubblewrap';
   }
@@ -79,7 +79,10 @@ export class SandboxedRun {
     return this.#box.command(argv, cwd, env, isTerminal);
   }
 
-  /** `onFull`: the process has written more than it may, and must end. `leader`: the started process; none in a terminal. */
+  /**
+   * Starts watching. `onFull`: called when the process exceeds its disk limit and must end. `leader`: the started
+   * process; undefined in a terminal.
+   */
   begin(onFull: () => void, leader?: number): void {
     if (leader !== undefined) this.#box.started(leader);
     this.#git?.begin();
@@ -90,12 +93,14 @@ export class SandboxedRun {
     });
   }
 
-  /** Resolves to whether everything inside obeys, also what is started meanwhile. */
+  /**
+   * Freezes or resumes all processes inside, including those started meanwhile. Resolves to whether all of them obeyed.
+   */
   async freeze(isFrozen: boolean): Promise<boolean> {
     return (await this.#box.freeze?.(isFrozen)) === true;
   }
 
-  /** Ends at once what is left inside. */
+  /** Kills all processes that are left inside. */
   async end(): Promise<void> {
     await this.#box.end?.();
   }
@@ -104,7 +109,10 @@ export class SandboxedRun {
     this.#hidden.push(chunk);
   }
 
-  /** Bubblewrap reports the signal that ended the program as an exit code, as a shell does. */
+  /**
+   * Converts an exit code to a signal: bubblewrap reports the signal that ended the program as an exit code, as a shell
+   * does.
+   */
   exitOf({ code, signal }: ProcessEnd): ProcessEnd {
     const name = DEADLY_SIGNALS.find((each) => signal === null && code === 128 + constants.signals[each]);
     return name === undefined ? { code, signal } : { code: null, signal: name };
@@ -115,7 +123,7 @@ export class SandboxedRun {
     return this.#spec.container === null ? undefined : explainEngineExit(this.#spec.container.engine.name, code);
   }
 
-  /** New commits of the session are in the user's repository when this resolves. Costs nothing if there are none. */
+  /** Resolves when the session's new commits are in the user's repository. Cheap if there are none. */
   async syncGit(): Promise<void> {
     await this.#git?.sync();
   }
@@ -124,7 +132,7 @@ export class SandboxedRun {
     await this.#git?.refresh();
   }
 
-  /** After the process has ended. */
+  /** Closes the sandbox after the process has exited. */
   async close(): Promise<readonly HostCount[]> {
     this.#credentials.close();
     await this.#git?.close();
@@ -137,13 +145,19 @@ interface ProcessEnd {
   readonly signal: string | null;
 }
 
-/** Only these: Gemini CLI exits with the last eight bits of an HTTP status, and 401 would be SIGCHLD, which ends nothing. */
+/**
+ * Only these are converted: Gemini CLI exits with the last eight bits of an HTTP status, and 401 would be SIGCHLD,
+ * which ends no process.
+ */
 const DEADLY_SIGNALS = [
   ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL'] as const),
   ...(['SIGUSR1', 'SIGSEGV', 'SIGUSR2', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGXCPU', 'SIGXFSZ', 'SIGSYS'] as const),
 ];
 
-/** The daemon passes secrets that the proxy adds in the supervisor's own environment, which the process does not get. */
+/**
+ * Reads the secrets that the proxy adds. The daemon passes them in the supervisor's environment, which the process does
+ * not get.
+ */
 function readSecrets(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>

@@ -18,7 +18,7 @@ import { readHookConfig } from '../hooks/hook-config.ts';
 import { hasSignalInOutbox } from '../outbox-signal.ts';
 import { askSupervisor, type HookKind } from './ask-supervisor.ts';
 
-/** For a hook without the supervisor's address: some clients filter the environment of their hooks. */
+/** Answers a hook that lacks the supervisor's address, since some clients filter the environment of their hooks. */
 export async function askWithoutSupervisor(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
   const files = agentFiles(findStateDir(process.env), agentId);
   const config = readHookConfig(files.config);
@@ -31,7 +31,7 @@ export async function askWithoutSupervisor(agentId: string, input: Uint8Array, k
   return answer ?? decideStopAlone(agentId, files, { ...config, start }, input);
 }
 
-/** The answer to a first stop, if nothing else is known. */
+/** The answer to a first stop if neither supervisor nor daemon answers. */
 export function blockByConfig(agentId: string): string {
   const { on_stop: onStop } = readHookConfig(agentFiles(findStateDir(process.env), agentId).config);
   const first = { attempts: undefined, isHookActive: false, blocks: 0, totalBlocks: 0, maxBlocks: 1, missing: [] };
@@ -44,7 +44,9 @@ function newestStart(folder: string): number {
   return Math.max(0, ...names.map((name) => Number(/^launch-(\d+)\.json$/.exec(name)?.[1] ?? 0)));
 }
 
-/** Without a supervisor: asks the daemon; if away, the agent's files decide, and records go to the outbox. */
+/**
+ * Decides without a supervisor: asks the daemon; if it is away, the agent's files decide, and records go to the outbox.
+ */
 async function decideStopAlone(
   agentId: string,
   files: ReturnType<typeof agentFiles>,
@@ -95,7 +97,7 @@ async function askStanding(launch: Launch | undefined, agentId: string): Promise
   return { ...answer.result, has_signalled: answer.result.has_signalled || isSignalKept(launch) };
 }
 
-/** An agent without files may still be known to the daemon. If it is not, it has no owner and may stop. */
+/** Asks the daemon about an agent without files. An agent that the daemon does not know has no owner and may stop. */
 async function askStandingOfUnknown(agentId: string): Promise<Standing | undefined> {
   const stateDir = findStateDir(process.env);
   const token = readFileIfPresent(stateFiles(stateDir).workerToken).trim();
@@ -104,7 +106,7 @@ async function askStandingOfUnknown(agentId: string): Promise<Standing | undefin
   return answer?.ok === true && isStanding(answer.result) ? answer.result : undefined;
 }
 
-/** A signal or a call for a person that waits in the outbox counts. */
+/** The standing by the agent's files: a signal or a call for a person in the outbox counts. */
 function standingOnDisk(launch: Launch | undefined): Standing {
   const is_parked = launch !== undefined && isStopKept(launch);
   const has_signalled = launch !== undefined && isSignalKept(launch);
@@ -159,7 +161,10 @@ async function requestDaemon(stateDir: string, operation: string, body: string, 
 
 const AWAY_MS = 5000;
 
-/** Blocks of an agent without a supervisor, whose stops are separate processes: since this commit, and in total. */
+/**
+ * Counts the blocks of an agent without a supervisor, whose stops are separate processes: since this commit, and in
+ * total.
+ */
 function readBlocks(path: string, head: string): { readonly inRow: number; readonly total: number } {
   const [commit, inRow, total] = readFileIfPresent(path).split(' ');
   return { inRow: commit === head ? Number(inRow ?? 0) : 0, total: Number(total ?? 0) };
@@ -169,6 +174,6 @@ function writeBlocks(path: string, head: string, inRow: number, total: number): 
   try {
     writeFileSync(path, `${head} ${inRow} ${total}`, { mode: 0o600 });
   } catch {
-    // Without a folder there is no count, and the agent is blocked once more.
+    // Without a folder there is no count, so the agent is blocked once more.
   }
 }

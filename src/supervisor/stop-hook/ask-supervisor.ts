@@ -3,7 +3,10 @@ import { connect } from 'node:net';
 /** `stop`: the agent ends its turn; `pre-tool-use`: it is about to use a tool. */
 export type HookKind = 'stop' | 'pre-tool-use';
 
-/** Empty: may continue; undefined: no answer. Writes HTTP by hand: loading a client would delay every stop. */
+/**
+ * Asks the supervisor. Returns an empty text if the agent may continue; undefined if there is no answer. Writes HTTP by
+ * hand, because loading a client would delay every stop.
+ */
 export async function askSupervisor(
   port: number,
   token: string,
@@ -29,10 +32,15 @@ export async function askSupervisor(
   });
 }
 
-/** A stop waits for an earlier stop and twice for the daemon. A tool is held for ten minutes less ten seconds. */
+/**
+ * Timeouts: a stop waits for an earlier stop and twice for the daemon. A tool is held for ten minutes less ten seconds.
+ */
 const ANSWER_MS: Readonly<Record<HookKind, number>> = { stop: 20_000, 'pre-tool-use': 595_000 };
 
-/** Undefined until the response is complete. `{}` becomes an empty output; both allow the agent to continue. */
+/**
+ * Extracts the decision; undefined until the response is complete. `{}` becomes an empty output; both allow the agent
+ * to continue.
+ */
 function decisionIn(received: string): string | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0 || !received.startsWith('HTTP/1.1 200 ')) return undefined;

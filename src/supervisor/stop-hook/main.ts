@@ -4,7 +4,7 @@ import { askSupervisor } from './ask-supervisor.ts';
 /**
  * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that have only
  * command hooks. The supervisor decides; if it does not answer, this program does. Clients wait for it at every stop,
- * so only the modules of the usual case are loaded.
+ * so it loads only the modules of the usual case.
  */
 const agentId = process.argv.at(-1) ?? '';
 const kind = process.argv.includes('--before-tool') ? 'pre-tool-use' : 'stop';
@@ -18,7 +18,7 @@ asked
   .then(async (answer) => answer ?? (await import('./ask-others.ts')).askWithoutSupervisor(agentId, input, kind))
   .then(
     (answer) => leave(answer),
-    // Letting the agent stop would be worse than blocking it. A tool is held only for budgets, which need a supervisor.
+    // Blocking the agent is better than letting it stop. A tool is held only for budgets, which need a supervisor.
     async () => leave(kind === 'stop' ? (await import('./ask-others.ts')).blockByConfig(agentId) : ''),
   );
 

@@ -10,7 +10,10 @@ export function recordsOf({ output, env, sandbox }: Pick<Launch, 'output' | 'env
   return outsideOf(folder, sandbox);
 }
 
-/** Where a path that the client named lies outside of its sandbox. What it does not see itself is not read for it. */
+/**
+ * Maps a path inside the client's sandbox to the path outside. Undefined for a path that the client cannot see, which
+ * is not read for it.
+ */
 export function outsideOf(path: string, sandbox: SandboxSpec | undefined): string {
   if (sandbox === undefined) return path;
   return outsidePath(path, [...sandbox.system, ...sandbox.mounts]) ?? NOWHERE;

@@ -3,21 +3,21 @@ import type { AgentReport } from '../../protocol/agent-report.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 
-/** An API error arrives in the client's stream and at its hook. It is reported once, with the best of both. */
+/** Combines the reports of an API error, which arrives in the client's stream and at its hook, into one. */
 export class ErrorReport {
   #error: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;
   #reportedBy: 'stream' | 'hook' | undefined;
   #onSaid: (() => void) | undefined;
 
-  /** Adds an error of the stream, or of the process's exit. An error with a kind replaces one without. */
+  /** Adds an error from the stream or from the process's exit. An error with a kind replaces one without. */
   addStreamError(error: AgentErrorEvent): void {
     if (error.isRetrying || (error.error === null && this.#error !== undefined)) return;
     this.#error = error;
     if (error.error !== null) this.#onSaid?.();
   }
 
-  /** Adds an error of the hook. `isSure`: the stream cannot add to it. */
+  /** Adds an error from the hook. `isSure`: the stream has no further details. */
   async addHookError(report: Errored, isSure: boolean): Promise<Errored | undefined> {
     const reportedBy = this.#reportedBy;
     if (reportedBy !== undefined) this.clear();
@@ -30,7 +30,7 @@ export class ErrorReport {
     return found;
   }
 
-  /** The error to report; undefined if already reported, or unclassified (waiting will not help). */
+  /** Takes the error to report; undefined if it was already reported, or is unclassified (waiting will not help). */
   takeReport(by: 'stream' | 'hook' = 'stream'): Errored | undefined {
     const error = this.#error?.error ?? this.#hooked?.error;
     if (this.#reportedBy !== undefined || error === undefined || error === null) return undefined;
@@ -43,7 +43,7 @@ export class ErrorReport {
     return this.#error?.message ?? null;
   }
 
-  /** The agent works again: the next error is a new one. */
+  /** Clears the error, because the agent works again: the next error is a new one. */
   clear(): void {
     this.#error = undefined;
     this.#hooked = undefined;
@@ -63,5 +63,5 @@ export class ErrorReport {
   }
 }
 
-/** The stream and the hook arrive at about the same time. */
+/** The stream and the hook report an error at about the same time. */
 const STREAM_MS = 300;

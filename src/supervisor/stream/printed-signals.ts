@@ -23,7 +23,7 @@ export class PrintedSignals {
     this.#speech = speech;
   }
 
-  /** Sends the signal of the turn, if there is one. The stop hook reports a refusal to the agent. */
+  /** Sends the turn's signal, if there is one. The stop hook reports a refusal to the agent. */
   async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
@@ -34,13 +34,13 @@ export class PrintedSignals {
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
     if (found.kind === 'invalid') return refused(found.problem.message);
     const input = renderExitSignal(found.signal);
-    // The pipe may repeat what the hook has already delivered.
+    // The pipe may repeat a signal that the hook has already delivered.
     if (input === this.#accepted) return { kind: 'accepted' };
     const key = `${id}:printed:${start}:${(this.#count += 1)}`;
     return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
   }
 
-  /** An exited process cannot repeat its signal, so it is retried until the daemon or the outbox has it. */
+  /** Sends the signal of an exited process, which cannot repeat it. Retries until the daemon or the outbox has it. */
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
     for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {

@@ -18,7 +18,7 @@ interface Phrases {
   readonly toolPrints: (text: string) => Line;
 }
 
-/** The same turn in the format of each client. */
+/** The same turn in each client's format. */
 const CLIENTS: Record<Client, Phrases> = {
   'stream-json': {
     says: (text) => ({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text }] } }),

@@ -14,11 +14,14 @@ import type { StreamEvent } from '../../streams/stream-event.ts';
 
 export interface SignalScanner {
   push(chunk: Uint8Array): void;
-  /** Only now a signal counts. `lastWords`: the last message by the hook, which may arrive before the pipe has it. */
+  /**
+   * Ends a turn; only now does a signal count. `lastWords`: the last message by the hook, which may arrive before the
+   * pipe has it.
+   */
   endTurn(lastWords?: string): ClosingSignal;
 }
 
-/** For plain output: all of it is the agent's, and the last complete signal counts. */
+/** Scans plain output, all of which is the agent's. The last complete signal counts. */
 export function scanText(): SignalScanner {
   const watch = new OutputSignalFinder();
   return {
@@ -30,7 +33,7 @@ export function scanText(): SignalScanner {
   };
 }
 
-/** For a client's JSON lines. Only a signal at the end of the agent's own last message of the turn counts. */
+/** Scans a client's JSON lines. Only a signal at the end of the agent's own last message of the turn counts. */
 export function scanStream(
   { readLine }: Pick<ClientStream, 'readLine'>,
   onEvent: (event: StreamEvent) => void,
@@ -59,7 +62,10 @@ export function scanStream(
   };
 }
 
-/** Parsing every brace takes 1 µs per character: only the text around the protocol's name is parsed. */
+/**
+ * Finds the protocol's name and parses only the text around it, because parsing at every brace takes 1 µs per
+ * character.
+ */
 export class OutputSignalFinder {
   readonly #recent = Buffer.alloc(AROUND_BYTES);
   #at = 0;
@@ -94,7 +100,10 @@ export class OutputSignalFinder {
     this.#remember(piece);
   }
 
-  /** Also finds a name split over two pieces. Only the joint is copied: a flood would double the garbage. */
+  /**
+   * Reports whether the name occurs, even split over two pieces. Only the joint is copied, since a flood of output
+   * would double the garbage.
+   */
   #isNamed(piece: Uint8Array): boolean {
     if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(PROTOCOL_NAME)) return true;
     return Buffer.concat([this.#before(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(
@@ -124,6 +133,6 @@ export class OutputSignalFinder {
 }
 
 const PROTOCOL_NAME = Buffer.from(EXIT_PROTOCOL);
-/** Twice the largest signal: the text around it shows whether it stands alone. */
+/** Twice the largest signal, because the text around it shows whether it stands alone. */
 const AROUND_BYTES = 131_072;
 const PIECE_BYTES = 65_536;

@@ -10,7 +10,7 @@ const signal = (reason: string): string =>
   );
 const noise = (bytes: number): string => 'a line of { output }\n'.repeat(bytes / 21);
 
-/** The result if the text arrives in pieces of this size. */
+/** The result if the text arrives in pieces of `size`. */
 function watch(text: string, size = 1000): ReturnType<OutputSignalFinder['end']> {
   const watched = new OutputSignalFinder();
   const bytes = Buffer.from(text);

@@ -38,7 +38,7 @@ describe('silence in a turn', () => {
     expect(agent.pass(0.2)).toHaveLength(1);
   });
 
-  it('does not count while the agent is suspended, and starts again afterwards', () => {
+  it('does not count while the agent is suspended, and restarts afterwards', () => {
     const agent = begin();
     agent.pass(9);
     expect(agent.pass(100, true)).toEqual([]);
@@ -65,7 +65,7 @@ describe('silence in a turn', () => {
     expect(agent.pass(10.1)).toHaveLength(1);
   });
 
-  it('is over with the next event of any kind, once', () => {
+  it('ends with the next event of any kind, once', () => {
     const ways: ((watch: SilenceWatch, nowMs: number) => boolean)[] = [
       (watch, nowMs) => watch.onActivity(nowMs),
       (watch, nowMs) => watch.toolStarted('t1', 'Bash', nowMs),
@@ -126,7 +126,7 @@ describe('a tool call', () => {
     expect(agent.pass(61)).toMatchObject([{ what: 'tool' }]);
   });
 
-  it('without a reported end is over with its turn', () => {
+  it('ends with its turn if no end was reported', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     agent.watch.turnEnded(agent.nowMs);
@@ -148,7 +148,7 @@ class Agent {
   nowMs = 1000;
   readonly watch = new SilenceWatch(LIMITS, 1000);
 
-  /** Lets minutes pass and returns the reports. */
+  /** Advances the clock by minutes and returns the reports. */
   pass(minutes: number, isSuspended = false): unknown[] {
     const endMs = this.nowMs + minutes * MINUTE;
     const reported: unknown[] = [];

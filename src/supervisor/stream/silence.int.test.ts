@@ -10,12 +10,12 @@ const RESULT = '{"type":"user","message":{"content":[{"type":"tool_result","tool
 const END = '{"type":"result","is_error":false}';
 const WORKS: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 
-/** Prints each line that it is sent, as a client with a stream would. */
+/** An agent that prints each line it receives, like a client with a stream. */
 const ECHO = { argv: ['/bin/sh', '-c', 'while read -r line; do printf "%s\\n" "$line"; done'] } as const;
 const STREAM = { ...ECHO, output: 'stream-json', input: 'text', prompt: MESSAGE } as const;
 
 describe('silence', () => {
-  it('in a turn is reported, and that the agent was heard again', async () => {
+  it('in a turn is reported, and so is its end', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ ...STREAM, silence_ms: 200, tool_ms: 60_000 });
@@ -38,7 +38,7 @@ describe('silence', () => {
     await run.control({ kind: 'kill', reason: '' });
   });
 
-  it('does not count while the agent is parked, and is settled before its next stop is judged', async () => {
+  it('does not count while the agent is parked, and is reported before its next stop is decided', async () => {
     let standing = WORKS;
     await using scene = new Scene({
       agent_report: ({ input }) => {
@@ -59,7 +59,7 @@ describe('silence', () => {
     await run.control({ kind: 'kill', reason: '' });
   });
 
-  it('is settled before the next tool: a budget that was used up meanwhile holds it', async () => {
+  it('is reported before the next tool: a budget that was used up meanwhile holds it', async () => {
     let standing = WORKS;
     await using scene = new Scene({
       agent_report: ({ input }) => {

@@ -10,11 +10,14 @@ interface WatchedAgent {
   readonly reportSilence: (report: AgentReport) => Promise<void>;
 }
 
-/** Turns come from the stream. A plain command counts from its first hook: before, it is unknown whether it prints. */
+/**
+ * Reports silence. Turns are read from the stream. A plain command counts from its first hook, because before that it
+ * is unknown whether it prints.
+ */
 export class SilenceReporter {
   readonly #agent: WatchedAgent;
   readonly #watch: SilenceWatch | undefined;
-  /** Turns and tool calls are known from the stream, not from hooks only. */
+  /** Whether the stream, and not only hooks, shows turns and tool calls. */
   readonly #hasStream: boolean;
   #knowsTurns: boolean;
   #looking: NodeJS.Timeout | undefined;
@@ -44,7 +47,9 @@ export class SilenceReporter {
     this.onActivity();
   }
 
-  /** The agent waits for a message. An agent about to exit does not: its turn ends with its process. */
+  /**
+   * Records that the agent waits for a message. An agent about to exit does not wait: its turn ends with its process.
+   */
   turnEnded(): void {
     this.#settle(this.#watch?.turnEnded(performance.now()));
   }
@@ -66,7 +71,7 @@ export class SilenceReporter {
     this.#settle(this.#watch?.toolEnded(id, performance.now()));
   }
 
-  /** Without a stream, turns and tool calls are known from hooks only. */
+  /** Records a hook. Without a stream, only hooks show turns and tool calls. */
   onHook(name: string, body: Uint8Array): void {
     if (name === 'permission-request') this.#settle(this.#watch?.asked(performance.now()));
     else this.onActivity();
@@ -81,12 +86,12 @@ export class SilenceReporter {
     else this.toolEnded(id);
   }
 
-  /** Resolves when the daemon has every measurement so far: the agent's next stop is judged by them. */
+  /** Resolves when the daemon has every measurement so far, by which the agent's next stop is decided. */
   async untilReported(): Promise<void> {
     await this.#reporting;
   }
 
-  /** Reads the pipe first: after this process was suspended, the agent's output waits there. */
+  /** Reads the pipe first: after this process was suspended, the agent's output is still in it. */
   async #poll(watch: SilenceWatch): Promise<void> {
     await drainOutput();
     const { guard, launch, isFrozen } = this.#agent;
@@ -114,11 +119,14 @@ export type MeasuredSilence = { readonly what: 'turn' | 'tool'; readonly for_ms:
 interface OpenTool {
   readonly tool: string;
   readonly beganMs: number;
-  /** Start of its measured time: later than `beganMs` if the agent was suspended meanwhile. */
+  /** Start of the measured time: later than `beganMs` if the agent was suspended meanwhile. */
   sinceMs: number;
 }
 
-/** Monotonic times. `poll` often: a long gap means a suspended process or machine, and all intervals start again. */
+/**
+ * Measures silence with monotonic times. The caller polls often: a long gap means a suspended process or machine, and
+ * all intervals restart.
+ */
 export class SilenceWatch {
   readonly #limits: SilenceLimits;
   readonly #tools = new Map<string, OpenTool>();
@@ -127,7 +135,7 @@ export class SilenceWatch {
   #heardMs: number;
   #sinceMs: number;
   #lookedMs: number;
-  /** The silence that is reported and not over: the turn, or a tool call by its id. */
+  /** The reported silence that has not ended: of the turn, or of a tool call by its id. */
   #reported: { readonly toolId: string | null } | undefined;
 
   constructor(limits: SilenceLimits, nowMs: number) {
@@ -140,12 +148,15 @@ export class SilenceWatch {
     return Math.min(15_000, Math.max(20, shortest / 10));
   }
 
-  /** A model turn is running; also called for each event that happens only during a turn. */
+  /** Records that a model turn runs. Also called for each event that occurs only during a turn. */
   turnBegan(): void {
     this.#isInTurn = true;
   }
 
-  /** The agent waits for its next message; open tool calls are over. Returns true if this ends a reported silence. */
+  /**
+   * Records that the agent waits for its next message, which ends open tool calls. Returns true if this ends a reported
+   * silence.
+   */
   turnEnded(nowMs: number): boolean {
     this.#isInTurn = false;
     this.#tools.clear();
@@ -154,20 +165,23 @@ export class SilenceWatch {
     return wasReported;
   }
 
-  /** Any event. Returns true if it ends a reported silence. */
+  /** Records any event. Returns true if it ends a reported silence. */
   onActivity(nowMs: number): boolean {
     this.#heardMs = this.#sinceMs = nowMs;
     return this.#reported?.toolId === null && this.#settle();
   }
 
-  /** Also settles a reported tool call: the daemon would drop the question while a decision about it is open. */
+  /**
+   * Records a question of the agent, and ends the report of a silent tool call: the daemon would drop the question
+   * while a decision about the call is open.
+   */
   asked(nowMs: number): boolean {
     const wasReported = this.#settle();
     this.onActivity(nowMs);
     return wasReported;
   }
 
-  /** The client announced a retry after this time: until then silence is expected. */
+  /** Records the client's announcement of a retry: until then silence is expected. */
   onRetry(afterMs: number, nowMs: number): boolean {
     const isOver = this.onActivity(nowMs);
     this.#sinceMs = nowMs + Math.min(Math.max(0, afterMs), LONGEST_RETRY_MS);
@@ -176,7 +190,7 @@ export class SilenceWatch {
 
   toolStarted(id: string, tool: string, nowMs: number): boolean {
     this.#isInTurn = true;
-    // An agent that never ends its calls must not fill the memory.
+    // Limited, because an agent that never ends its calls must not fill the memory.
     if (!this.#tools.has(id) && this.#tools.size < MAX_OPEN_TOOLS)
       this.#tools.set(id, { tool, beganMs: nowMs, sinceMs: nowMs });
     return this.onActivity(nowMs);
@@ -188,7 +202,7 @@ export class SilenceWatch {
     return this.onActivity(nowMs) || wasReported;
   }
 
-  /** Returns what has been silent for too long, again after each further interval. Suspended time does not count. */
+  /** Returns a silence that is too long, and again after each further interval. Suspended time does not count. */
   poll(nowMs: number, isSuspended: boolean): MeasuredSilence | undefined {
     const gapMs = nowMs - this.#lookedMs;
     this.#lookedMs = nowMs;
@@ -205,7 +219,10 @@ export class SilenceWatch {
     return { what: 'turn', for_ms: Math.round(nowMs - this.#heardMs), tool: null };
   }
 
-  /** While a tool call is open, silence of the turn is not measured; it starts when the last tool call ends. */
+  /**
+   * Measures tool calls. While one is open, silence of the turn is not measured; it starts when the last tool call
+   * ends.
+   */
   #lookAtTools(nowMs: number): MeasuredSilence | undefined {
     this.#sinceMs = nowMs;
     for (const [toolId, open] of this.#tools) {
@@ -229,7 +246,7 @@ export class SilenceWatch {
   }
 }
 
-/** API limits are lifted within a week. */
+/** API limits end within a week. */
 const LONGEST_RETRY_MS = 7 * 86_400_000;
 
 const MAX_OPEN_TOOLS = 1000;

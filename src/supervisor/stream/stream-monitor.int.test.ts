@@ -15,7 +15,7 @@ const MESSAGE = {
   message: { id: 'm1', content: [{ type: 'text', text: 'x' }], usage: { input_tokens: 10, output_tokens: 1 } },
 };
 
-it('waits for the answer to what is being told: it says whether the agent may go on', async () => {
+it('waits for the answer to a report, which decides whether the agent may continue', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-hearing-'));
   await using scene = new Scene();
   const answered = Promise.withResolvers<Answer>();

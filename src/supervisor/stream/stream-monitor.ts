@@ -31,7 +31,7 @@ export class StreamMonitor {
   readonly #options: StreamMonitorOptions;
   readonly #meter: UsageMeter;
   readonly #errors = new ErrorReport();
-  /** The turn is over, and no message has followed. */
+  /** Whether the turn is over and no message has followed. */
   #isWaiting = false;
   #conversation: string | null = null;
   readonly #attended: TerminalUsage | undefined;
@@ -52,7 +52,7 @@ export class StreamMonitor {
     if (isAttended) {
       this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
       this.#conversation = this.#kept = readFileIfPresent(options.files.conversation).trim() || null;
-      // Counts the turn that the person interrupted, which is not theirs.
+      // Counts the turn that the user interrupted, so that it is not attributed to the terminal.
       this.#readTerminalUsage();
       this.#meter.closeTurn();
       this.hadTurnInTerminal = false;
@@ -61,13 +61,13 @@ export class StreamMonitor {
     this.scanner = output === 'text' ? scanText() : scanStream(STREAMS[output], (event) => this.#onEvent(event));
   }
 
-  /** A new message: the error that stopped the agent is over. */
+  /** Clears the error that stopped the agent, because a new message was delivered. */
   onMessageDelivered(): void {
     this.#isWaiting = false;
     this.#errors.clear();
   }
 
-  /** A turn in a person's terminal is over. Some clients name the conversation only here. */
+  /** Records the end of a turn in a user's terminal. Some clients name the conversation only here. */
   async terminalTurnEnded(conversation: string | undefined): Promise<void> {
     this.hadTurnInTerminal = true;
     this.#nameConversation(conversation ?? null);
@@ -82,7 +82,7 @@ export class StreamMonitor {
     await this.reportUsed(true);
   }
 
-  /** An API error reported by the hook; the stream may add details. */
+  /** Records an API error that the hook reported; the stream may add details. */
   async hookFailed(report: Errored, isSure: boolean): Promise<void> {
     await this.#reportIfAny(await this.#errors.addHookError(report, isSure));
   }
@@ -91,7 +91,10 @@ export class StreamMonitor {
     await this.#reportIfAny(this.#errors.takeReport());
   }
 
-  /** Returns whether there was usage to report. The daemon records it if a budget moves by a step, or if `isDue`. */
+  /**
+   * Reports usage if there is any, and returns whether it did. The daemon records the report if a budget passes a step,
+   * or if `isDue`.
+   */
   async reportUsed(isDue: boolean): Promise<boolean> {
     const isOverdue = Date.now() >= this.#settledAt + USAGE_RECORD_MS;
     const used = this.#options.launch.kind === 'agent' ? this.#meter.takeReport(isDue || isOverdue) : undefined;
@@ -103,19 +106,22 @@ export class StreamMonitor {
     if (used.is_due === true) this.#settledAt = this.#usedAt;
     this.#reporting = this.#options.report(used);
     const answer = await this.#reporting;
-    // While the daemon is away each report is a file, and the newest contains the others.
+    // While the daemon is away each report is a file, and the newest contains the earlier ones, so reports are rarer.
     this.#paceMs = answer.ok ? USAGE_REPORT_MS : USAGE_REPORT_AWAY_MS;
     return true;
   }
 
-  /** A request for a tool that is not counted yet counts as the largest so far. Returns whether there was a report. */
+  /**
+   * Reports usage before a tool call. A request that the client has not counted yet counts as the largest so far.
+   * Returns whether there was a report.
+   */
   async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
     const isUncounted = this.#readRecord(hint);
     this.#meter.setOpenRequests(isUncounted ? 1 : 0);
     return this.#reportNow();
   }
 
-  /** The same at a stop: the client has counted all its requests. */
+  /** Reports usage at a stop, when the client has counted all its requests. */
   async beforeStop(hint: RecordHint | undefined): Promise<boolean> {
     this.#readRecord(hint);
     this.#meter.setOpenRequests(0);
@@ -125,12 +131,12 @@ export class StreamMonitor {
   async #reportNow(): Promise<boolean> {
     const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
-    // A report in flight is settled before the agent continues.
+    // A report in flight is completed before the agent continues.
     await this.#reporting;
     return false;
   }
 
-  /** Returns whether the request that asked for the tool is still missing in the client's record. */
+  /** Reads the client's record. Returns whether it still lacks the request that called the tool. */
   #readRecord(hint: RecordHint | undefined): boolean {
     const { sandbox } = this.#options.launch;
     const read = hint && this.#record?.read({ ...hint, path: outsideOf(hint.path, sandbox) });
@@ -143,7 +149,7 @@ export class StreamMonitor {
     return read.isUncounted;
   }
 
-  /** A turn may take an hour, and a budget must not wait for its end. */
+  /** Schedules a report: a turn may take an hour, and a budget must not wait for its end. */
   #reportSoon(): void {
     this.#soon ??= setTimeout(
       () => {
@@ -154,7 +160,7 @@ export class StreamMonitor {
     ).unref();
   }
 
-  /** The process has exited: the reason of a failure may be known only now. */
+  /** Reads the reason of a failure, which may be known only after the process has exited. */
   async conclude(code: number | null, wasEnded: boolean): Promise<void> {
     const { output } = this.#options.launch;
     if (output === 'text') return;
@@ -237,14 +243,14 @@ export class StreamMonitor {
     }
   }
 
-  /** Only a conversation in which the model has answered can be resumed: some clients keep nothing before that. */
+  /** Stores the conversation for a resume once the model has answered: some clients store none before that. */
   #keepConversation(): void {
     if (this.#conversation === null || this.#conversation === this.#kept) return;
     try {
       writeFileAtomically(this.#options.files.conversation, this.#conversation);
       this.#kept = this.#conversation;
     } catch (error) {
-      // On a full disk the next event writes it.
+      // On a full disk, the next event repeats the write.
       if (!isShortOfResources(error)) throw error;
     }
   }
@@ -253,6 +259,6 @@ export class StreamMonitor {
 /** How often usage is reported while the agent works, besides its hooks. */
 const USAGE_REPORT_MS = 1000;
 const USAGE_REPORT_AWAY_MS = 30_000;
-/** How often usage is recorded at least, however little it is. */
+/** The minimum rate at which usage is recorded, however small it is. */
 const USAGE_RECORD_MS = 60_000;
 const EARLIEST_TIME = '0000';

@@ -17,7 +17,7 @@ const said = (of: UsageEvent['of'], input: number): UsageEvent => {
 const open = (): UsageMeter => new UsageMeter(join(folder, 'usage.json'));
 
 describe('what an agent has used', () => {
-  it('adds up over its turns and its processes, and is told when it has changed', () => {
+  it('adds up over its turns and its processes, and is reported when it has changed', () => {
     const first = open();
     expect(first.takeReport()).toBeUndefined();
     first.setConversation('c1');
@@ -38,7 +38,7 @@ describe('what an agent has used', () => {
     expect(second.takeReport()).toMatchObject({ conversation_id: 'c1', input_tokens: 15, turns: 2, waiting_tokens: 0 });
   });
 
-  it.runIf(existsSync('/dev/full'))('is told also on a full disk, and is written when there is room', () => {
+  it.runIf(existsSync('/dev/full'))('is reported even on a full disk, and written when there is room', () => {
     const draft = join(folder, 'usage.json.draft');
     symlinkSync('/dev/full', draft);
     const meter = open();
@@ -67,7 +67,7 @@ describe('what an agent has used', () => {
     expect(next.takeReport()).toMatchObject({ input_tokens: 37, conversation_id: 'c2' });
   });
 
-  it('in a turn that was broken off is what its messages said, or what somebody can still tell of it', () => {
+  it('in an interrupted turn is that of its messages, or what the record still adds', () => {
     const message = { ...said('message', 10), id: 'm1' };
     const cut = open();
     cut.setConversation('c1');
@@ -88,14 +88,14 @@ describe('what an agent has used', () => {
     expect(attended.takeReport()).toMatchObject({ input_tokens: 12 });
   });
 
-  it('is reported within a turn, also by a client that names no conversation', () => {
+  it('is reported within a turn, even for a client that names no conversation', () => {
     const meter = open();
     expect(meter.takeReport()).toBeUndefined();
     meter.add(said('turn', 10), false);
     expect(meter.takeReport()).toMatchObject({ conversation_id: null, input_tokens: 10, turns: 0 });
   });
 
-  it('while it waited is counted apart', () => {
+  it('while it waited is counted separately', () => {
     const meter = open();
     meter.add(said('turn', 10), false);
     meter.turnEnded();
@@ -103,13 +103,13 @@ describe('what an agent has used', () => {
     expect(meter.takeReport()).toMatchObject({ input_tokens: 30, waiting_tokens: 23 });
   });
 
-  it('in turns without a price, beside others that have one, is told apart: nobody will name theirs any more', () => {
+  it('in turns without a price is reported separately from turns with one', () => {
     const meter = open();
     const priced = said('turn', 10);
     meter.add({ ...priced, usage: { ...priced.usage, costMillicents: 40 } }, false);
     meter.turnEnded();
     expect(meter.takeReport()).toMatchObject({ cost_millicents: 40, open_input_tokens: 0, unpriced_tokens: 0 });
-    // In a person's terminal.
+    // A second process, in a user's terminal.
     const next = open();
     next.add(said('turn', 5), false);
     next.turnEnded();
@@ -120,7 +120,7 @@ describe('what an agent has used', () => {
       open_cached_tokens: 2,
       unpriced_tokens: 8,
     });
-    // A turn that was broken off.
+    // A turn that was interrupted.
     next.add({ ...said('message', 3), id: 'a' }, false);
     next.takeReport();
     const last = open();

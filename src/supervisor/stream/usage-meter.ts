@@ -26,7 +26,7 @@ interface StoredUsage {
   readonly waiting: number;
   readonly model: string | null;
   readonly conversation: string | null;
-  /** When a turn was last counted; RFC 3339. */
+  /** The time at which a turn was last counted; RFC 3339. */
   readonly countedAt: string | null;
   readonly largest: TokenUsage;
 }
@@ -41,16 +41,18 @@ const NOTHING: StoredUsage = {
   largest: NOTHING_USED,
 };
 
-/** What an agent has used over all its processes: each process continues from the file of the one before. */
+/** The usage of an agent over all its processes. Each process continues the file of the previous one. */
 export class UsageMeter {
   readonly #path: string;
   #kept: StoredUsage;
   #reported: string | undefined;
   #requests = 0;
-  /** The daemon decides whether the last report is recorded. */
+  /** Whether it is unknown if the daemon recorded the last report. */
   #isUnsettled = false;
 
-  /** `closes`: ends a turn that the previous process did not count in full and that no record can complete. */
+  /**
+   * `closes`: whether to close a turn that the previous process did not count in full and that no record can complete.
+   */
   constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
     this.#path = path;
     this.#kept = read(path);
@@ -61,7 +63,7 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, model };
   }
 
-  /** A client that counts whole conversations starts at zero in a new one. */
+  /** Starts a conversation, in which a client that counts whole conversations starts at zero. */
   setConversation(conversation: string): void {
     const { tally: before, conversation: known } = this.#kept;
     const isNew = known !== null && known !== conversation;
@@ -74,13 +76,13 @@ export class UsageMeter {
     const after = addToTally(this.#kept.tally, event);
     const spent = Math.max(0, countTokens(totalUsage(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
-    // A message is counted when it begins; only a turn is counted in full.
+    // A message is counted at its start; only a turn is counted in full.
     const countedAt = event.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
     const request = event.of === 'message' ? after.open[event.id ?? ''] : event.request;
     this.#kept = { ...this.#kept, tally: after, waiting, countedAt, largest: larger(this.#kept.largest, request) };
   }
 
-  /** The turn will not be reported in full any more: the counts of its messages stay. */
+  /** Closes a turn that the client will not report in full any more; the counts of its messages stay. */
   closeTurn(): void {
     this.#kept = { ...this.#kept, tally: closeTurn(this.#kept.tally) };
   }
@@ -98,15 +100,15 @@ export class UsageMeter {
     this.#requests = 0;
   }
 
-  /** Requests in flight that the client has not counted. Each counts as the largest of the run. */
+  /** Sets the number of requests in flight that the client has not counted. Each counts as the largest of the run. */
   setOpenRequests(requests: number): void {
     this.#requests = requests;
   }
 
-  /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
+  /** Takes the next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
   takeReport(isDue = false): UsageReport | undefined {
     const { turns, waiting, model, conversation, largest } = this.#kept;
-    // An agent that cannot resume names no conversation, and uses tokens all the same.
+    // An agent without resumable conversations names none, but still uses tokens.
     if (turns === 0 && conversation === null && this.tokens === 0) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalUsage(this.#kept.tally);
     // If the client names no prices at all, Baton prices everything.
@@ -116,7 +118,7 @@ export class UsageMeter {
       kind: 'used',
       conversation_id: conversation,
       model,
-      // Writing to a cache costs at least as much as any other input.
+      // Writing to a cache costs at least as much as other input.
       input_tokens: input + cacheWrite,
       output_tokens: output,
       cached_tokens: cacheRead,
@@ -139,7 +141,7 @@ export class UsageMeter {
     return isDue ? { ...used, is_due: true } : used;
   }
 
-  /** On a full disk the usage is still reported; the next report writes the file. */
+  /** Writes the file. On a full disk the usage is still reported, and the next report writes the file again. */
   #keep(): void {
     try {
       writeFileAtomically(this.#path, JSON.stringify(this.#kept));
@@ -158,14 +160,14 @@ function read(path: string): StoredUsage {
   return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
 }
 
-/** Usage of a client in a person's terminal, read from its own records: its output is not seen there. */
+/** Usage of a client in a user's terminal, read from its own records, because its output is not visible to Baton. */
 export class TerminalUsage {
   readonly #launch: Launch;
   readonly #began = Date.now();
   readonly #since: string;
   #known: TokenUsage = NOTHING_USED;
 
-  /** Usage before `since` has been counted, but not that of a turn that the person interrupted. */
+  /** Usage before `since` has been counted, except for a turn that the user interrupted. */
   constructor(launch: Launch, since: string) {
     this.#launch = launch;
     this.#since = since;

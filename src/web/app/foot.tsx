@@ -5,13 +5,13 @@ import { now, renderAge, renderTime } from '../kit/time.tsx';
 import { hrefTo, project } from './router.ts';
 import { standing } from './hub-client.ts';
 
-/** Twice a second, for the age of the last sign of life. */
+/** The time, updated twice a second, for the age of the daemon's last pulse. */
 const tick = signal(Date.now());
 setInterval(() => {
   if (document.visibilityState === 'visible') tick.value = Date.now();
 }, 500);
 
-/** The line that is always there: whether what is shown is the present, and how far it was verified. */
+/** The status line in every view: whether the data is current, and how far the chain is verified. */
 export function Foot() {
   const { link, projects } = standing.value;
   const own = projects.find(({ id }) => id === project.value);

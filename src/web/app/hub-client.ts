@@ -19,7 +19,7 @@ import type { StateViews } from '../model/state-views.ts';
 import { openHub } from './open-hub.ts';
 import { project, takeCode } from './router.ts';
 
-/** What the page knows about its connection. Shown in the line at the foot, in every view. */
+/** The connection's state as the hub last sent it. The status line shows it in every view. */
 export const standing: Signal<Standing> = signal({ link: { kind: 'starting' }, projects: [] });
 
 const port = openHub(receive);
@@ -35,7 +35,7 @@ interface Watched {
 const watched = new Map<string, Watched>();
 const byId = new Map<number, Watched>();
 
-/** The hub sends its standing every second. */
+/** The hub sends its state every second. */
 const HUB_SILENT_MS = 5000;
 let heardAt = Date.now();
 setInterval(() => {
@@ -50,13 +50,13 @@ setInterval(() => {
 export function startHub(): void {
   send({ kind: 'hello', ...takeCode() });
   addEventListener('pagehide', () => send({ kind: 'bye' }));
-  // A page that comes back from the browser's cache is a tab again.
+  // A page restored from the browser's cache registers as a tab again.
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     send({ kind: 'hello' });
     for (const [name, { id }] of watched) send({ kind: 'watch', id, query: JSON.parse(name) });
   });
-  // `baton web` opens an address with a new code in a browser that may have the page already.
+  // `baton web` opens an address with a new code in a browser that may already show the page.
   addEventListener('hashchange', () => {
     const given = takeCode();
     if (given.code !== undefined) send({ kind: 'hello', ...given });
@@ -85,16 +85,16 @@ function receive(message: FromHub): void {
 }
 
 export interface CallOptions {
-  /** The id of another project than the one in the address. */
+  /** The project's id, if it is not the one in the address. */
   readonly project?: string;
-  /** A repeat with the same key happens once. */
+  /** The idempotency key: a repeat with the same key has no second effect. */
   readonly key?: string;
 }
 
 /** Longer than the hub waits for the daemon. */
 const HUB_ANSWER_MS = 25_000;
 
-/** Calls an operation once. Never throws: without an answer of the daemon, the error has the code `no-answer`. */
+/** Calls an operation once. Never throws: if the daemon does not answer, the error has the code `no-answer`. */
 export async function call<N extends OperationName>(
   operation: N,
   input: InputOf<N>,
@@ -117,7 +117,7 @@ export async function call<N extends OperationName>(
   return answer as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the daemon's declared result
 }
 
-/** Shows the answer of an operation, and keeps it up to date. `input` undefined asks nothing. */
+/** Returns the answer of an operation, and keeps it up to date. If `input` is undefined, it sends no request. */
 export function useApi<N extends OperationName>(
   operation: N,
   input: InputOf<N> | undefined,
@@ -132,7 +132,7 @@ export function useApi<N extends OperationName>(
   return useQuery(query) as Loaded<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** Shows a view of the state that the hub folds (`model/state-views.ts`). */
+/** Returns a view of the state that the hub folds (`model/state-views.ts`). */
 export function useStateView<V extends keyof StateViews>(
   view: V,
   params: StateViews[V]['params'] | undefined,
@@ -147,7 +147,7 @@ export function verifyChain(id: string, how: VerifyHow = 'on'): void {
   send({ kind: 'verify', project: id, how });
 }
 
-/** Starts work in the hub. Returns a function that stops it; after that nothing is reported. */
+/** Starts a job in the hub. Returns a function that stops it; no report follows after that. */
 export function startJob(job: Job, onReport: (report: JobReport) => void): () => void {
   const id = (nextId += 1);
   jobs.set(id, onReport);
@@ -176,7 +176,7 @@ function findWatched(name: string): Watched {
   return made;
 }
 
-/** Kept for a moment after the last use, so that going back shows at once what was there. */
+/** Results are kept this long after their last use, so that going back shows them at once. */
 const LINGER_MS = 10_000;
 
 function hold(name: string): () => void {

@@ -41,12 +41,12 @@ function press(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** Closes what is on top: an overlay, then a field, then the detail. */
+/** Closes the topmost element: an overlay, then a field, then the detail. */
 function leave(event: KeyboardEvent): void {
   if (overlay.peek() !== undefined) closeOverlay();
   else if (isTyping(event.target) && event.target instanceof HTMLElement) event.target.blur();
   else if (parseRoute(location.hash).id !== undefined) {
-    // Of the address, which is ahead of the view for a moment after a click.
+    // Reads the address, which is briefly ahead of the view after a click.
     const { view, query } = parseRoute(location.hash);
     location.hash = hrefTo(view === 'session' ? { view: 'work' } : { view, query });
   } else return;

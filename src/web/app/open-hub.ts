@@ -1,6 +1,9 @@
 import type { FromHub } from '../hub/messages.ts';
 
-/** Set by the bundler: the address of the worker, which changes with its content, so that an old worker never serves a new page. */
+/**
+ * The address of the worker, set by the bundler. It changes with the worker's content, so that an old worker never
+ * serves a new page.
+ */
 declare const HUB_PATH: string;
 
 interface Port {
@@ -28,7 +31,7 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-/** The page's policy accepts script addresses only from here. */
+/** The page's policy accepts script addresses only from this function. */
 function trustedUrl(path: string): string {
   const { trustedTypes: types } = globalThis as { trustedTypes?: TrustedTypes }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- not in TypeScript's library yet
   return types === undefined

@@ -9,7 +9,7 @@ import { VIEW_KEYS } from './keyboard.ts';
 import { closeOverlay, openHelp, overlay } from './overlay.ts';
 import { nextTheme } from './theme.ts';
 
-/** The palette and the list of keys. */
+/** The command palette and the list of keys. */
 export function Overlays() {
   if (overlay.value === 'palette') return <Palette />;
   return overlay.value === 'help' ? <Help /> : null;
@@ -44,7 +44,9 @@ interface Choice {
   readonly run: () => void;
 }
 
-/** Ctrl-K: every view, project, task, agent, pipeline and decision, and the page's own commands. */
+/**
+ * The command palette (Ctrl-K): every view, project, task, agent, pipeline and decision, and the page's own commands.
+ */
 function Palette() {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);

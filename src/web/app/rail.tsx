@@ -19,7 +19,7 @@ const ENTRIES: readonly (readonly [ViewName, string, string])[] = [
   ['ledger', 'Ledger', 'l'],
 ];
 
-/** The rail: which project, and the five views. On a narrow screen it is the bar at the bottom. */
+/** The navigation rail with the project and the five views. On a narrow screen it is the bar at the bottom. */
 export function Rail({
   projects,
   status,
@@ -63,7 +63,7 @@ export function Rail({
   );
 }
 
-/** A count is shown only while it is known: a number from before the daemon went away would look like news. */
+/** Counts are shown only while the daemon answers: an outdated number would look current. */
 function countsOf({ value }: Loaded<StatusView>): Partial<Record<ViewName, number>> {
   return value === undefined || standing.value.link.kind !== 'live' ? {} : { inbox: value.needs, work: value.running };
 }

@@ -1,6 +1,6 @@
 /**
- * Everything has an address: `#/PROJECT/VIEW/ID/PART?name=value`. The part after the # never leaves the browser. `baton web` opens
- * `#code=…&daemon=…&project=PATH` instead, which is taken away at once.
+ * Every view and detail has an address: `#/PROJECT/VIEW/ID/PART?name=value`. The part after the # never leaves the
+ * browser. `baton web` opens `#code=…&daemon=…&project=PATH` instead, which is removed from the address at once.
  */
 export interface Route {
   readonly project?: string;

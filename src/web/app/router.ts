@@ -6,14 +6,14 @@ export type { Route, ViewName } from './route.ts';
 export const route = signal<Route>(parseRoute(location.hash));
 export const project = computed(() => route.value.project);
 
-/** The path in the address that `baton web` opened, until the id of the project is known. */
+/** The path in the address that `baton web` opened, until the project's id is known. */
 export const wantedPath = signal<string | undefined>(undefined);
 
 addEventListener('hashchange', () => {
   if (!isOpening(location.hash)) route.value = parseRoute(location.hash);
 });
 
-/** The address of something in this project. */
+/** The address of a view or detail in this project. */
 export function hrefTo(to: Partial<Route> & { readonly view: ViewName }): string {
   const own = route.value.project;
   return renderRoute({ ...(own === undefined ? {} : { project: own }), query: {}, ...to });
@@ -34,7 +34,7 @@ function isOpening(hash: string): boolean {
   return /^#(?:code|daemon|project)=/.test(hash);
 }
 
-/** Takes the one-time code out of the address, so that nobody sees or copies it. */
+/** Removes the one-time code from the address, so that nobody can see or copy it, and returns it. */
 export function takeCode(): { readonly code?: string; readonly daemonKey?: string } {
   if (!isOpening(location.hash)) return {};
   const given = new URLSearchParams(location.hash.slice(1));
@@ -45,7 +45,7 @@ export function takeCode(): { readonly code?: string; readonly daemonKey?: strin
   return { ...(code === null ? {} : { code }), ...(daemonKey === null ? {} : { daemonKey }) };
 }
 
-/** Remembers the project for the next time. */
+/** Stores the project for the next visit. */
 effect(() => {
   const id = project.value;
   if (id !== undefined) localStorage.setItem('project', id);

@@ -9,7 +9,7 @@ import { hrefTo, project, route, wantedPath } from './router.ts';
 import { Signals } from './signals.tsx';
 import { Rail } from './rail.tsx';
 
-/** The frame: rail, view, foot. Nothing is shown before the daemon has proved itself. */
+/** The frame: rail, view, foot. It shows nothing before the daemon has proved its identity. */
 export function Shell() {
   const { link } = standing.value;
   const projects = useApi('projects_list', {}, { project: null, on: 'projects', everyMs: 5000 });
@@ -44,7 +44,7 @@ interface Known {
   readonly path: string;
 }
 
-/** The project of the address; else the one that `baton web` was run in; else the one that was looked at last. */
+/** Chooses the project of the address; else the one in which `baton web` was run; else the last one viewed. */
 function chooseProject(projects: readonly Known[]): void {
   if (project.peek() !== undefined || projects.length === 0) return;
   const last = localStorage.getItem('project');

@@ -7,7 +7,9 @@ import { standing } from './hub-client.ts';
 
 const wantsNotifications = signal(localStorage.getItem('notifications') === 'on');
 
-/** The title and the icon of the tab tell what needs the person, also from another tab; on request a notification of the browser does. */
+/**
+ * Shows the number of items that need the user in the tab's title and icon, and on request in a browser notification.
+ */
 export function Signals({ status }: { readonly status: Loaded<StatusView> }) {
   const { link } = standing.value;
   const { needs = 0, summary = '' } = status.value ?? {};
@@ -25,7 +27,7 @@ export function Signals({ status }: { readonly status: Loaded<StatusView> }) {
   return null;
 }
 
-/** One notification replaces the last: a night of questions is one line in the morning. */
+/** Replaces the last notification, so that a night of questions is one line in the morning. */
 function tell(body: string): void {
   if (Notification.permission === 'granted') new Notification('Baton', { body, tag: 'baton', icon: '/icon-needs.svg' }); // oxlint-disable-line eslint/no-new
 }

@@ -2,7 +2,7 @@ import type { StatusView } from '../../api/run-views.ts';
 import type { Loaded } from '../hub/messages.ts';
 import type { Route } from './router.ts';
 
-/** What every view gets. */
+/** The properties of every view. */
 export interface ViewProps {
   readonly route: Route;
   readonly status: Loaded<StatusView>;

@@ -1,4 +1,4 @@
-/** Bytes as text, for signatures and keys. */
+/** Encodes bytes as text, for signatures and keys. */
 export function toBase64Url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')

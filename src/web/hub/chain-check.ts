@@ -16,13 +16,13 @@ export interface ChainSource {
   readonly readPart: (from: number) => Promise<Answer<SignedPart>>;
   readonly turn: TakeTurn;
   readonly now: () => number;
-  /** What this browser remembers of the chain. */
+  /** Reads and stores this browser's record of the chain. */
   readonly read: () => Promise<unknown>;
   readonly write: (memory: ChainMemory) => Promise<void>;
   readonly onChange: () => void;
 }
 
-/** What a browser keeps: the newest signed position, and what was wrong. */
+/** A browser's record of the chain: the newest signed position, and the fault if there was one. */
 interface ChainMemory {
   readonly v: 1;
   readonly position?: RememberedPosition;
@@ -34,23 +34,24 @@ interface ChainMemory {
 const REMEMBER_MS = 2000;
 
 /**
- * Verifies the chain of one project part by part, and remembers how far it got. A remembered position that the ledger no longer contains is a
- * broken chain: entries that were there have been removed or rewritten. It stays broken until it was verified again from the start.
+ * Verifies one project's chain part by part, and remembers its progress. If the ledger no longer contains a remembered
+ * position, the chain is broken, because entries were removed or rewritten. It stays broken until it is verified again
+ * from the start.
  */
 export class ChainCheck {
   readonly #project: string;
   readonly #source: ChainSource;
   #walk: ResumableVerification;
-  /** Of the last entry that fits. */
+  /** The hash of the last valid entry. */
   #hash = '';
   #at: number | undefined;
-  /** The furthest position that this browser has verified: the ledger must contain it for ever. */
+  /** The furthest position that this browser has verified, which the ledger must always contain. */
   #kept: KeptPosition | undefined;
   #broken: BrokenChain | undefined;
   #paused: ApiError | undefined;
   #isRunning = false;
   #isLoaded = false;
-  /** The position was found in the ledger since the daemon was last away. */
+  /** Whether the position was found in the ledger since the daemon was last away. */
   #isCompared = false;
   #rememberedAt = -Infinity;
 
@@ -72,17 +73,17 @@ export class ChainCheck {
     };
   }
 
-  /** The daemon was away: what was verified has to be found again. */
+  /** Requires a new comparison, because the daemon was away. */
   compareAgain(): void {
     this.#isCompared = false;
   }
 
-  /** Whether there is something to verify without being asked, in a ledger of `head` entries. */
+  /** Reports whether a ledger of `head` entries has some that should be verified without a request by the user. */
   isBehind(head: number): boolean {
     return !this.#isRunning && this.#broken === undefined && (!this.#isCompared || this.#walk.signedSize < head);
   }
 
-  /** Reads what is remembered, so that it is shown before anything is verified. */
+  /** Reads the remembered progress, to show it before the verification starts. */
   async load(): Promise<void> {
     if (this.#isLoaded) return;
     const memory = await this.#source.read();
@@ -100,14 +101,14 @@ export class ChainCheck {
     this.#source.onChange();
   }
 
-  /** Verifies what is new; after a fault, everything from the first entry. */
+  /** Verifies new entries; after a fault, all entries from the first. */
   async run(how: VerifyHow = 'on'): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
       await this.#run(how);
     } catch (error) {
-      // A fault of the page, for example a full disk: what it says about the chain must not stay at "verifying".
+      // A fault of the page, for example a full disk, must not leave the chain's state at "verifying".
       const message = error instanceof Error ? error.message : String(error);
       this.#paused = { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload it.' };
     }
@@ -142,12 +143,12 @@ export class ChainCheck {
     let ahead: Promise<Answer<SignedPart>> | undefined;
     for (;;) {
       const { size } = this.#walk;
-      // The last known entry is read once more: it must be what it was.
+      // Reads the last known entry again, because it must be unchanged.
       const isKnown = !this.#isCompared && size > 0;
       const answer = await (ahead ?? this.#source.readPart(isKnown ? size : size + 1));
       if (!answer.ok) return { kind: 'paused', error: answer.error };
       const { lines, next, checkpoint } = answer.result;
-      // The daemon reads the next part while this one is verified.
+      // Requests the next part while this one is verified.
       ahead = next === null ? undefined : this.#source.readPart(next);
       const different = isKnown ? this.#compare(lines[0]) : undefined;
       if (different !== undefined) return { kind: 'broken', broken: different };
@@ -162,7 +163,7 @@ export class ChainCheck {
     }
   }
 
-  /** Whether the ledger still contains the last entry that was verified. */
+  /** Checks that the ledger still contains the last verified entry. */
   #compare(line: string | undefined): BrokenChain | undefined {
     const known = { size: this.#walk.size, hash: this.#hash, at: this.#at ?? 0 };
     if (line === undefined) return gone(known);
@@ -187,7 +188,7 @@ export class ChainCheck {
     return undefined;
   }
 
-  /** Entries at the end that this browser has verified, and that are not there any more. */
+  /** Returns a fault if entries at the end that this browser has verified are missing. */
   #findGone(): BrokenChain | undefined {
     const known = this.#witness();
     return known !== undefined && known.size > this.#walk.size ? gone(known, this.#walk.size) : undefined;

@@ -8,7 +8,7 @@ import type { Parsed, Problem } from '../../protocol/shape/problem.ts';
 import { fieldOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { Slices, type TakeTurn } from '../model/ledger/ledger-parts.ts';
 
-/** What a file proves, or the first fault in it. */
+/** The result of checking a file: what it proves, or its first fault. */
 export type CheckedFile =
   | {
       readonly ok: true;
@@ -16,10 +16,10 @@ export type CheckedFile =
       readonly project: string;
       readonly taskId?: string;
       readonly entries: number;
-      /** Of the ledger that was signed. */
+      /** The size of the signed ledger. */
       readonly size: number;
       readonly root?: string;
-      /** The keys that the file relies on. They count for a reader who knows them from elsewhere. */
+      /** The keys that signed the file. The proof is valid only for a reader who knows them from another source. */
       readonly keys: readonly string[];
     }
   | { readonly ok: false; readonly problem: Pick<Problem, 'code' | 'message' | 'hint'> };
@@ -31,7 +31,10 @@ export interface CheckFileOptions {
   readonly onProgress?: (bytes: number, of: number) => void;
 }
 
-/** Checks a task proof or an export, as `baton verify` does. An export may be larger than the memory, and may be packed with gzip. */
+/**
+ * Checks a task proof or an export, as `baton verify` does. An export may be larger than memory, and may be compressed
+ * with gzip.
+ */
 export async function checkFile(file: Blob, options: CheckFileOptions): Promise<CheckedFile> {
   const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const isPacked = start[0] === 0x1f && start[1] === 0x8b;
@@ -77,7 +80,7 @@ async function* linesOf(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      // The rest is not searched again: a line may be made of many pieces.
+      // Only the new piece is searched, because a line may consist of many pieces.
       const lines = value.split('\n');
       const last = lines.pop() ?? '';
       if (lines.length > 0) lines[0] = rest + lines[0];
@@ -107,7 +110,7 @@ async function checkExport(lines: AsyncIterable<string>, verifier: Verifier): Pr
   return { ok: true, kind: 'export', project, entries: size, size, root: toHex(root), keys };
 }
 
-/** A proof is one JSON value, which another program may have spread over lines. */
+/** Checks a proof, which is one JSON value. Another program may have formatted it over several lines. */
 async function checkProof(first: string, rest: AsyncIterable<string>, verifier: Verifier): Promise<CheckedFile> {
   let text = first;
   for await (const line of rest) {

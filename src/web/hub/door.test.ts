@@ -21,7 +21,7 @@ async function signed(text: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.sign('Ed25519', daemon.privateKey, utf8(text))));
 }
 
-/** What the daemon answers to a request of the page: its status, and whether it knows the key and so can sign. */
+/** Makes the daemon answer with this status, signed if it knows the page's key. */
 function serve(status: number, isSigned: boolean): void {
   vi.stubGlobal('location', { origin: ORIGIN });
   vi.stubGlobal('fetch', async (path: string, request: { body: string; headers: Record<string, string> }) => {
@@ -58,7 +58,7 @@ it('forgets a key that the daemon does not know', async () => {
   expect(store.removeKept).toHaveBeenCalledOnce();
 });
 
-it('keeps a key that the daemon knows, also if this request is refused', async () => {
+it('keeps a key that the daemon knows, even if this request is refused', async () => {
   serve(403, true);
   await expect(open()).rejects.toMatchObject({ why: 'failing' });
   expect(store.removeKept).not.toHaveBeenCalled();

@@ -22,7 +22,10 @@ export interface SignedFetch {
   readonly signal: AbortSignal;
 }
 
-/** A door that is open: the daemon has proved itself, and this page has a key. Valid for one start of the daemon. */
+/**
+ * An authenticated connection: the daemon has proved its identity, and this page has a key. Valid for one start of the
+ * daemon.
+ */
 export interface OpenDoor {
   readonly key: PageKey;
   readonly instance: string;
@@ -31,8 +34,8 @@ export interface OpenDoor {
 const KEY = 'page-key';
 
 /**
- * Checks the daemon before anything else is sent: it must sign a fresh challenge with the key that `baton web` named. With a one-time code the
- * page then registers a key of its own.
+ * Authenticates the daemon before sending anything else: it must sign a fresh challenge with the key that `baton web`
+ * named. With a one-time code the page then registers its own key.
  */
 export async function openDoor(given: { code?: string; daemonKey?: string }, signal: AbortSignal): Promise<OpenDoor> {
   const kept = await readKept<PageKey>(KEY);
@@ -72,7 +75,7 @@ async function register(code: string, daemonKey: string, instance: string, signa
   return key;
 }
 
-/** Without a key: only for the two requests that come before it. */
+/** Sends a request without a key, for the two requests that precede the key. */
 async function post(path: string, body: object, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
   const request = { method: 'POST', body: JSON.stringify(body), signal, headers: JSON_HEADERS };
   const response = await send(path, request);
@@ -86,21 +89,24 @@ async function post(path: string, body: object, signal: AbortSignal): Promise<Re
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
 /**
- * Asks for nothing: only whether the key counts. The daemon signs only for keys that it knows: a signed refusal has another cause, such as a
- * clock that was set or a start of the daemon in between, and the key is worth keeping.
+ * Asks only whether the key is valid. The daemon signs only for keys that it knows: a signed refusal has another cause,
+ * such as a changed clock or a restarted daemon, and the key is kept.
  */
 async function askAbout(door: OpenDoor, signal: AbortSignal): Promise<'accepted' | 'refused' | 'unknown'> {
   try {
     const { response } = await fetchSigned(door, { method: 'POST', path: '/v1/projects_list', body: '{}', signal });
     return isRefusedKey(response) ? 'refused' : 'accepted';
   } catch (error) {
-    // The daemon has just proved itself, so this is its refusal.
+    // The daemon has just proved its identity, so this refusal is authentic.
     if (error instanceof NoAnswer && error.why === 'foreign') return 'unknown';
     throw error;
   }
 }
 
-/** Sends a signed request, and checks that the daemon has signed the response. `text` is the body, which an event stream does not have. */
+/**
+ * Sends a signed request, and checks the daemon's signature of the response. `text` is the body, which an event stream
+ * does not have.
+ */
 export async function fetchSigned(door: OpenDoor, asked: SignedFetch): Promise<{ response: Response; text: string }> {
   const { method, path, project = '', key = '', after = '', body = '', signal } = asked;
   const [time, nonce] = [String(Date.now()), randomText()];
@@ -126,7 +132,10 @@ export async function fetchSigned(door: OpenDoor, asked: SignedFetch): Promise<{
   return { response, text };
 }
 
-/** The daemon cannot sign for a page whose key it does not know: then the door has to be opened again. */
+/**
+ * Reports whether the daemon refused the key: it cannot sign for a page whose key it does not know, so the page
+ * authenticates again.
+ */
 function isRefusedKey({ status }: Response): boolean {
   return status === 401 || status === 403;
 }

@@ -13,19 +13,19 @@ export interface Witness {
   readonly at: number;
 }
 
-/** The hash at the end of a line of an export; empty if it has none. */
+/** Returns the hash at the end of an export's line; empty if there is none. */
 export function hashInLine(line: string): string {
   return /"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1] ?? textOf(fieldsInJson(line)['hash']);
 }
 
-/** A fault with what does not fit: the line that has it, and the position before that line. */
+/** Describes a fault with the line that has it, and the position before that line. */
 export function explainFault(
   { seq, problem: { code, message } }: LedgerFault,
   before?: { readonly size: number; readonly hash: string },
   line?: string,
 ): BrokenChain {
   const difference = before === undefined || line === undefined ? undefined : findDifference(before, line);
-  // Only a ledger that was longer before can be too short.
+  // A ledger can be too short only if it was longer before.
   const isRewritten = code === 'ledger/rolled-back' ? { isRewritten: true } : {};
   return { seq: seq ?? before?.size ?? 1, code, message, ...difference, ...isRewritten };
 }
@@ -52,7 +52,7 @@ function findDifference(
   return undefined;
 }
 
-/** The ledger has another entry where this browser verified one. */
+/** The fault of a ledger that has another entry at a position which this browser has verified. */
 export function rewritten({ size, hash, at }: Witness, found: string): BrokenChain {
   return {
     seq: size,
@@ -64,7 +64,7 @@ export function rewritten({ size, hash, at }: Witness, found: string): BrokenCha
   };
 }
 
-/** The ledger ends before what this browser verified. */
+/** The fault of a ledger that ends before the position which this browser has verified. */
 export function gone({ size, hash, at }: Witness, end?: number): BrokenChain {
   return {
     seq: end === undefined ? size : end + 1,

@@ -14,16 +14,18 @@ import { Watches } from './watches.ts';
 
 const NOT_VERIFIED: Verified = { to: 0, isRunning: false };
 
-/** A tab. */
+/** A browser tab. */
 export interface Tab {
   send(message: FromHub): void;
 }
 
-/** One worker for all tabs: one connection, one event stream, and one folded state for each project that a tab looks at. */
+/**
+ * One worker for all tabs: one connection, one event stream, and one folded state for each project that a tab shows.
+ */
 export class Hub {
   readonly #tabs = new Map<Tab, Map<number, () => void>>();
   readonly #models = new Map<string, ProjectModel>();
-  /** Where each project is: calls name their project by its path. */
+  /** The path of each project, by which calls name their project. */
   readonly #paths = new Map<string, string>();
   #verifications: Verifications | undefined;
   readonly #late = new LateCode();
@@ -83,7 +85,7 @@ export class Hub {
     }
   }
 
-  /** So that a tab notices if the hub itself has stopped. */
+  /** Sends a pulse, so that a tab notices if the hub itself has stopped. */
   beat(): void {
     this.#tell();
     const seen = this.#watches.projects();
@@ -129,7 +131,7 @@ export class Hub {
       this.#paths.set(textOf(id), textOf(path));
   }
 
-  /** The stream is open. From here on no entry is missed, so everything that is read now is complete. */
+  /** Called when the stream is open. From now on no entry is missed, so everything read now is complete. */
   async #begin(): Promise<void> {
     void this.#late.load();
     await this.#readProjects();
@@ -156,7 +158,8 @@ export class Hub {
         model.goBack(seq);
         this.#watches.refreshAll();
       }
-      // A tab may have asked for a view of its state before this first sign of it, and a quiet project has no entry that would ask again.
+      // A tab may have requested a view before the project was known, and a quiet project has no entry that would
+      // repeat the request.
       if (isNew) this.#watches.changed(id, new Set());
     }
   }

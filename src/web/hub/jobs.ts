@@ -5,17 +5,17 @@ import type { Job, JobReport, JobResults } from './messages.ts';
 
 type Report = (report: JobReport) => void;
 
-/** Progress is shown to people. */
+/** How often progress is reported; it is only for display. */
 const REPORT_MS = 100;
 const FORGET_MS = 300_000;
 
-/** Work in the hub that a tab started: it reports how far it is, and stops when the tab no longer wants it. */
+/** Jobs in the hub that tabs started. A job reports its progress, and stops when its tab no longer needs it. */
 export class Jobs {
   readonly #readPartOf: (project: string) => ReadPart;
   readonly #late: Pick<LateCode, 'loaded'>;
   readonly #running = new Map<object, Map<number, AbortController>>();
   #forgetting: ReturnType<typeof setTimeout> | undefined;
-  /** Only of the project that was looked at last, and for a while: states of the past take memory. */
+  /** Past states of the project viewed last. They are dropped after a while, because they take memory. */
   #past: { readonly project: string; readonly states: PastStates } | undefined;
 
   constructor(readPartOf: (project: string) => ReadPart, late: Pick<LateCode, 'loaded'>) {
@@ -38,7 +38,7 @@ export class Jobs {
     this.#running.get(tab)?.get(id)?.abort();
   }
 
-  /** The tab has gone. */
+  /** Stops the jobs of a closed tab. */
   stopAll(tab: object): void {
     for (const stop of this.#running.get(tab)?.values() ?? []) stop.abort();
     this.#running.delete(tab);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Late, LateCode } from './late-code.ts';
 
-/** Stands for the script. */
+/** A placeholder for the script. */
 const LATE = {} as Late; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 function scene(answers: readonly (Late | undefined)[]) {
@@ -24,7 +24,7 @@ describe('the code that is loaded late', () => {
     expect(await needed).toBe(LATE);
   });
 
-  it('is asked for once, and again only if that failed', async () => {
+  it('is requested once, and again only if that failed', async () => {
     const { code, asked } = scene([undefined, LATE]);
     await code.load();
     await code.load();

@@ -3,8 +3,8 @@ import type * as late from './late.ts';
 export type Late = typeof late;
 
 /**
- * Loads the rest of the page's code, all at once, when the daemon has just proved itself. Never later, when it is first needed: another program
- * may have the port by then, and its script would run in the page.
+ * Loads the rest of the page's code at once, right after the daemon has proved its identity. Loading it later, on first
+ * use, would be unsafe: another program may have the port by then, and its script would run in the page.
  */
 export class LateCode {
   readonly #import: () => Promise<Late>;
@@ -15,12 +15,12 @@ export class LateCode {
     this.#import = importLate;
   }
 
-  /** Waits until `load` has succeeded. */
+  /** Resolves when `load` has succeeded. */
   get loaded(): Promise<Late> {
     return this.#loaded.promise;
   }
 
-  /** Call it only when the daemon has proved itself. A failure is tried again at the next call. */
+  /** Called only when the daemon has just proved its identity. The next call repeats a failed load. */
   async load(): Promise<void> {
     if (this.#isAsked) return;
     this.#isAsked = true;

@@ -1,4 +1,4 @@
-/** The code that the first content does not need, as one script. See `late-code.ts`. */
+/** The code that the first content does not need, in one script. See `late-code.ts`. */
 export { webVerifier } from '../../ledger/format/crypto.ts';
 export { foldNext, restoreState } from '../model/folding.ts';
 export { PastStates } from '../model/ledger/past-states.ts';

@@ -8,11 +8,11 @@ import type { StreamedEntry } from './streamed-entry.ts';
 
 export interface LinkEvents {
   readonly onChange: (link: Link) => void;
-  /** After every opening of the stream, before its first entry. */
+  /** Called after every opening of the stream, before its first entry. */
   readonly onLive: () => void;
   readonly onEntries: (entries: readonly StreamedEntry[]) => void;
   readonly onHeads: (heads: ReadonlyMap<string, number>) => void;
-  /** The last entry that the hub has of each project: the stream continues after it. */
+  /** The last entry of each project that the hub has; the stream continues after it. */
   readonly after: () => Readonly<Record<string, number>>;
 }
 
@@ -28,7 +28,9 @@ const SLOW: ReadonlySet<string> = new Set([
   'decision_evidence', 'reconcile',
 ]); // prettier-ignore
 
-/** The one connection of a browser to the daemon: opens the door, follows the stream, and starts again after every failure. */
+/**
+ * A browser's only connection to the daemon: authenticates, follows the event stream, and restarts after every failure.
+ */
 export class DaemonLink {
   readonly #events: LinkEvents;
   #given: { code?: string; daemonKey?: string } = {};
@@ -51,12 +53,12 @@ export class DaemonLink {
     return this.#door?.key.name;
   }
 
-  /** Of the daemon that has proved itself; also while it is away. */
+  /** The key of the daemon that has proved its identity; stays set while the daemon is away. */
   get daemonKey(): string | undefined {
     return this.#daemonKey;
   }
 
-  /** A tab was opened, perhaps with a new code. */
+  /** Handles a newly opened tab, which may have a new code. */
   knock(given: { readonly code?: string; readonly daemonKey?: string }): void {
     if (given.code !== undefined) this.#given = given;
     if (!this.#isRunning) void this.#run();
@@ -106,7 +108,7 @@ export class DaemonLink {
 
   #leave(why: NoAnswer['why']): void {
     this.#door = undefined;
-    // An address with a wrong key must not lock out a page that has a right one.
+    // An address with a wrong daemon key must not lock out a page that has the right one.
     if (why === 'foreign') this.#given = {};
     const since = this.#link.kind === 'away' ? this.#link.since : (this.#lastSignAt ?? Date.now());
     this.#show({ kind: 'away', why, since, shownAt: this.#lastSignAt });
@@ -114,7 +116,7 @@ export class DaemonLink {
 
   #lock({ message, hint }: Locked): void {
     this.#door = undefined;
-    // A code that was refused once is refused again.
+    // A refused code is never accepted later, so it is dropped.
     this.#given = {};
     this.#show({ kind: 'locked', why: message, hint });
   }
@@ -136,7 +138,7 @@ export class DaemonLink {
     this.#show({ kind: 'live', at: this.#lastSignAt });
   }
 
-  /** Returns when the stream has ended, and throws when it stays silent. */
+  /** Follows the stream. Returns when it has ended, and throws if it stays silent. */
   async #follow(door: OpenDoor): Promise<void> {
     const silence = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -163,7 +165,7 @@ export class DaemonLink {
         this.#receive(parts);
       }
     } catch (error) {
-      // A decoder between the connection and its reader hides why it was cut.
+      // The decoder between the connection and its reader hides why the connection was closed.
       throw silence.signal.aborted ? new NoAnswer('hung') : error;
     } finally {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { Hub, type Tab } from './hub.ts';
 import type { FromHub, ToHub } from './messages.ts';
 
-/** The program of the worker. A browser without shared workers runs one for each tab. */
+/** The worker's program. A browser without shared workers runs one for each tab. */
 const hub = new Hub();
 const scope = globalThis as unknown as MessagePort; // oxlint-disable-line typescript/no-unsafe-type-assertion
 

@@ -4,9 +4,12 @@ import type { PastView } from '../model/ledger/past-view.ts';
 import type { StateViews } from '../model/state-views.ts';
 import type { CheckedFile } from './check-file.ts';
 
-/** What tabs and the hub send each other. The hub is one worker for all tabs of a browser: one connection, one event stream, one folded state. */
+/**
+ * The messages between tabs and the hub. The hub is one worker for all tabs of a browser: one connection, one event
+ * stream, one folded state.
+ */
 export type ToHub =
-  /** `code` and `daemonKey` come from the address that `baton web` opened. */
+  /** `code` and `daemonKey` are from the address that `baton web` opened. */
   | { readonly kind: 'hello'; readonly code?: string; readonly daemonKey?: string }
   | { readonly kind: 'watch'; readonly id: number; readonly query: Query }
   | { readonly kind: 'unwatch'; readonly id: number }
@@ -23,15 +26,15 @@ export type FromHub =
   | { readonly kind: 'report'; readonly id: number; readonly report: JobReport };
 
 export interface HubCall {
-  /** The id of a project; left out for operations that concern all. */
+  /** A project's id; absent for operations that concern all projects. */
   readonly project?: string;
   readonly operation: OperationName;
   readonly input: object;
-  /** A repeat with the same key happens once. */
+  /** The idempotency key: a repeat with the same key has no second effect. */
   readonly key?: string;
 }
 
-/** What a tab wants to see, and goes on seeing: an answer of the daemon, or a view of the state that the hub folds. */
+/** A subscription of a tab: to an answer of the daemon, or to a view of the state that the hub folds. */
 export type Query = ApiQuery | StateQuery;
 
 export interface ApiQuery {
@@ -39,7 +42,10 @@ export interface ApiQuery {
   readonly project?: string;
   readonly operation: OperationName;
   readonly input: object;
-  /** Asked again after an entry about this; `all` means after every entry. Left out: once, and whenever the daemon comes back. */
+  /**
+   * The request is repeated after an entry about this topic; `all` means after every entry. Absent: it is sent once,
+   * and whenever the daemon is back.
+   */
   readonly on?: Topic;
   readonly everyMs?: number;
 }
@@ -59,10 +65,10 @@ export type Topic =
   | `pipeline:${string}`
   | `decision:${string}`;
 
-/** A value with its age. A value that cannot be brought up to date stays, with the error beside it. */
+/** A value with its age. If it cannot be updated, it stays, with the error beside it. */
 export interface Loaded<T> {
   readonly value?: T;
-  /** When the daemon gave it, in milliseconds since 1970. */
+  /** When the daemon sent it, in milliseconds since 1970. */
   readonly at?: number;
   readonly error?: ApiError;
 }
@@ -80,37 +86,37 @@ export interface ProjectStanding {
   readonly verified: Verified;
 }
 
-/** How far the page itself has verified the chain, its hashes and its signatures. */
+/** How far this page has verified the chain, its hashes and its signatures. */
 export interface Verified {
   readonly to: number;
   readonly isRunning: boolean;
-  /** When it last got further, in milliseconds since 1970. */
+  /** The time of the last progress, in milliseconds since 1970. */
   readonly at?: number;
-  /** The keys that signed it, oldest first. */
+  /** The keys that signed the chain, oldest first. */
   readonly keys?: readonly string[];
   readonly broken?: BrokenChain;
-  /** Why it does not continue for now: the daemon gave no answer. */
+  /** Why verification is paused: the daemon did not answer. */
   readonly paused?: ApiError;
 }
 
-/** The first entry that does not fit, and why. */
+/** The first invalid entry, and the reason. */
 export interface BrokenChain {
   readonly seq: number;
   readonly code: string;
   readonly message: string;
   readonly expected?: string;
   readonly found?: string;
-  /** The chain contradicts what this browser verified before. */
+  /** Set if the chain contradicts what this browser verified before. */
   readonly isRewritten?: boolean;
 }
 
 /**
- * `on`: what is new. `again`: from the first entry, and what was verified before must be found again. `forget`: from the first entry, as if
- * this browser had never verified it.
+ * `on`: new entries. `again`: from the first entry, which must include what was verified before. `forget`: from the
+ * first entry, as if this browser had never verified it.
  */
 export type VerifyHow = 'on' | 'again' | 'forget';
 
-/** Work that takes a while, reports how far it is, and can be stopped. */
+/** A longer job that reports its progress and can be stopped. */
 export type Job =
   | { readonly kind: 'check-file'; readonly file: Blob }
   | { readonly kind: 'state-at'; readonly project: string; readonly seq: number };
@@ -126,11 +132,11 @@ export type JobReport =
 
 export type Link =
   | { readonly kind: 'starting' }
-  /** `at`: the daemon's last sign of life. */
+  /** `at`: the time of the daemon's last pulse. */
   | { readonly kind: 'live'; readonly at: number }
   | { readonly kind: 'away'; readonly why: AwayReason; readonly since: number; readonly shownAt: number | undefined }
-  /** The page has no key that counts. */
+  /** The page has no valid key. */
   | { readonly kind: 'locked'; readonly why: string; readonly hint: string };
 
-/** `foreign`: something answers on the page's port, and it is not the daemon that gave this page its key. */
+/** `foreign`: a program answers on the page's port that is not the daemon which gave this page its key. */
 export type AwayReason = 'gone' | 'hung' | 'foreign' | 'failing';

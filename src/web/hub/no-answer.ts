@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { AwayReason } from './messages.ts';
 
-/** There is no answer of the daemon, so nothing is known about its state, nor about the outcome of a write. */
+/** The daemon did not answer, so its state and the outcome of a write are unknown. */
 export class NoAnswer extends Error {
   readonly why: AwayReason;
 

@@ -1,6 +1,6 @@
 /**
- * What the browser keeps for this origin: the page's key, which no script can read out, and how far the chain was verified. Never a cookie:
- * a browser sends cookies to every port of a host.
+ * The data that the browser stores for this origin: the page's key, which scripts cannot read, and the verification's
+ * progress. Not in cookies, because a browser sends those to every port of a host.
  */
 const DATABASE = 'baton';
 const STORE = 'kept';

@@ -1,4 +1,4 @@
-/** An entry as the event stream brings it. */
+/** An entry as the event stream sends it. */
 export interface StreamedEntry {
   readonly project: string;
   readonly seq: number;

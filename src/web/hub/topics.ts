@@ -2,7 +2,7 @@ import { fieldOf, fieldsOf } from '../../protocol/shape/read-unknown.ts';
 import type { State } from '../../state/state.ts';
 import type { Topic } from './messages.ts';
 
-/** What an entry is about. With the state, also the task of an agent or a pipeline. */
+/** The topics of an entry. Given the state, also the task of an agent or a pipeline. */
 export function topicsOf(entry: unknown, state: Pick<State, 'agents' | 'pipelines'> | undefined): ReadonlySet<Topic> {
   const data = fieldOf(entry, 'data');
   const topics = new Set<Topic>(['all', 'projects']);

@@ -7,29 +7,29 @@ import { readKept, writeKept } from './page-store.ts';
 
 export interface VerificationSources {
   readonly call: (call: HubCall) => Promise<Answer>;
-  /** The key of the daemon that this page belongs to; undefined before it has proved itself. */
+  /** The key of this page's daemon; undefined before it has proved its identity. */
   readonly daemonKey: () => string | undefined;
-  /** A tab waits for a job of the hub. */
+  /** Whether a tab waits for a job of the hub. */
   readonly isBusy: () => boolean;
   readonly onChange: () => void;
 }
 
 const NOTHING: Verified = { to: 0, isRunning: false };
-/** The page shows its content first. */
+/** The delay before the first verification, so that the page shows its content first. */
 const FIRST_MS = 3000;
-/** So far behind the newest entry the page may be, and so far apart are two looks. */
+/** How far the verification may be behind the newest entry, and the interval between two checks. */
 const PACE_MS = 2000;
-/** Standing is sent to every tab. */
+/** How often progress is sent to every tab. */
 const TELL_MS = 200;
 const PART_ENTRIES = 1000;
 
-/** The chains of the projects that tabs look at, verified in the background, one at a time. */
+/** Verifies the chains of the projects that tabs show, in the background, one at a time. */
 export class Verifications {
   readonly #sources: VerificationSources;
   readonly #checks = new Map<string, ChainCheck>();
   readonly #endedAt = new Map<string, number>();
   #running: ChainCheck | undefined;
-  /** A person waits for it, so it does not rest between slices. */
+  /** Whether a user waits for it; then it does not pause between slices. */
   #isUrgent = false;
   #liveAt: number | undefined;
   #toldAt = -Infinity;
@@ -42,7 +42,7 @@ export class Verifications {
     return this.#checks.get(project)?.verified ?? NOTHING;
   }
 
-  /** A person asks for it. */
+  /** Starts a verification that the user requested. */
   start(project: string, how: VerifyHow): void {
     const check = this.#checkOf(project);
     if (check === undefined) return;
@@ -50,7 +50,7 @@ export class Verifications {
     else if (this.#running === undefined) void this.#run(project, check, how, true);
   }
 
-  /** Called every second, with the projects that tabs look at and how many entries each has. */
+  /** Called every second, with the projects that tabs show and the number of entries of each. */
   beat(projects: ReadonlyMap<string, number>, isLive: boolean): void {
     if (!isLive) {
       if (this.#liveAt !== undefined) for (const check of this.#checks.values()) check.compareAgain();
@@ -106,7 +106,10 @@ export class Verifications {
     return answer as Answer<SignedPart>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the daemon's declared result
   }
 
-  /** In the background it takes at most half of the time, and little if a person waits for something else. */
+  /**
+   * Pauses after each slice. In the background verification takes at most half of the time, and less if a user waits
+   * for something else.
+   */
   async #turn(): Promise<void> {
     if (this.#isUrgent) return takeTurn();
     await new Promise((resolve) => setTimeout(resolve, this.#sources.isBusy() ? 200 : 20));

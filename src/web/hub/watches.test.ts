@@ -26,7 +26,7 @@ beforeEach(() => {
   });
 });
 
-/** Lets everything happen that is due after this time. */
+/** Advances the clock and runs everything that is due. */
 async function pass(ms: number): Promise<void> {
   nowMs += ms;
   const due = timers.filter(({ atMs }) => atMs <= nowMs);
@@ -41,7 +41,7 @@ function follow(query: Query): { readonly seen: Loaded<unknown>[]; readonly end:
 }
 
 describe('what tabs watch', () => {
-  it('asks once for two tabs that want the same', async () => {
+  it('sends one request for equal queries of two tabs', async () => {
     const [one, two] = [follow(QUERY), follow(QUERY)];
     await pass(0);
     expect(calls).toHaveLength(1);
@@ -49,7 +49,7 @@ describe('what tabs watch', () => {
     expect(follow(QUERY).seen).toEqual([{ value: 1, at: 10_000 }]);
   });
 
-  it('tells a tab only what has changed', async () => {
+  it('notifies a tab only of changes', async () => {
     const { seen } = follow(QUERY);
     await pass(0);
     watches.changed('p', new Set(['all']));
@@ -61,7 +61,7 @@ describe('what tabs watch', () => {
     expect(seen.map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  it('asks at most once per pace, however many entries arrive, and always after the last one', async () => {
+  it('sends at most one request per interval, however many entries arrive, and always one after the last', async () => {
     follow(QUERY);
     await pass(0);
     for (let n = 0; n < 100; n += 1) watches.changed('p', new Set(['all']));
@@ -73,7 +73,7 @@ describe('what tabs watch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('asks again only about what an entry concerns', async () => {
+  it('repeats a request only after an entry about it', async () => {
     follow(TASK);
     await pass(0);
     watches.changed('p', new Set(['all', 'task:B']));
@@ -94,7 +94,7 @@ describe('what tabs watch', () => {
     expect(seen.at(-1)).toEqual({ value: 1, at: 10_000, error: { code: 'no-answer', message: 'm', hint: 'h' } });
   });
 
-  it('asks again for what has failed, although no entry comes, until it is there', async () => {
+  it('repeats a failed request, even without an entry, until it succeeds', async () => {
     next = { ok: false, error: { code: 'project-busy', message: 'm', hint: 'h' } };
     const { seen, end } = follow(QUERY);
     await pass(0);
@@ -108,7 +108,7 @@ describe('what tabs watch', () => {
     end();
   });
 
-  it('asks no more when nobody looks', async () => {
+  it('sends no requests without a subscriber', async () => {
     const { end } = follow({ ...QUERY, everyMs: 1000 });
     await pass(0);
     end();

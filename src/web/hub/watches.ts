@@ -3,7 +3,7 @@ import type { HubCall, Loaded, Query, Topic } from './messages.ts';
 
 export interface WatchSources {
   readonly call: (call: HubCall) => Promise<Answer>;
-  /** A view of the folded state; undefined while the state is not loaded yet. */
+  /** Computes a view of the folded state; undefined while the state is not loaded. */
   readonly look: (query: Query & { readonly kind: 'state' }) => Loaded<unknown> | Promise<Loaded<unknown>>;
   readonly now: () => number;
   readonly after: (ms: number, run: () => void) => void;
@@ -22,12 +22,15 @@ interface Watch {
   isRetried: boolean;
 }
 
-/** Entries may come a hundred times a second: nobody reads faster than this. */
+/** Minimum intervals between updates: entries may arrive a hundred times a second, faster than anyone reads. */
 const PACE_MS = { api: 400, state: 150 } as const;
 
 const RETRY_MS = 3000;
 
-/** What all tabs look at. The same query of several tabs is asked once. A tab hears of it only if the value has changed. */
+/**
+ * The subscriptions of all tabs. Equal queries of several tabs are sent once. A tab is notified only if the value has
+ * changed.
+ */
 export class Watches {
   readonly #sources: WatchSources;
   readonly #watches = new Map<string, Watch>();
@@ -36,7 +39,7 @@ export class Watches {
     this.#sources = sources;
   }
 
-  /** Returns a function that ends it. */
+  /** Starts a subscription. Returns a function that ends it. */
   follow(query: Query, send: Send): () => void {
     const name = JSON.stringify(query);
     const known = this.#watches.get(name);
@@ -75,13 +78,13 @@ export class Watches {
     });
   }
 
-  /** The projects that a tab looks at. */
+  /** The projects that tabs show. */
   projects(): ReadonlySet<string> {
     const found = [...this.#watches.values()].map(({ query: { project } }) => project);
     return new Set(found.filter((project) => project !== undefined));
   }
 
-  /** Something was recorded in the project about these topics. */
+  /** Handles a new entry in the project about these topics. */
   changed(project: string, topics: ReadonlySet<Topic>): void {
     for (const watch of this.#watches.values()) {
       const { query } = watch;
@@ -91,7 +94,7 @@ export class Watches {
     }
   }
 
-  /** The daemon is back, or has gone: everything is asked again, so that each list says how old it is. */
+  /** Repeats every query after the daemon has come back or gone, so that each list shows its age. */
   refreshAll(): void {
     for (const watch of this.#watches.values()) this.#refresh(watch);
   }
@@ -122,7 +125,7 @@ export class Watches {
     else if (loaded.error !== undefined) this.#tryAgain(watch);
   }
 
-  /** What failed is asked again, because perhaps no entry comes that would ask for it. */
+  /** Repeats a failed query, because there may be no entry that would repeat it. */
   #tryAgain(watch: Watch): void {
     if (watch.isRetried) return;
     watch.isRetried = true;
@@ -136,7 +139,7 @@ export class Watches {
     try {
       return await this.#read(watch);
     } catch (error) {
-      // A fault of the page itself must not stop the other views, nor the next try.
+      // A fault of the page itself must not stop other views or the next attempt.
       const message = error instanceof Error ? error.message : String(error);
       return {
         ...watch.loaded,
@@ -150,7 +153,7 @@ export class Watches {
     const { operation, input, project } = query;
     const at = this.#sources.now();
     const answer = await this.#sources.call({ operation, input, ...(project === undefined ? {} : { project }) });
-    // The last value stays: an old list that says so is worth more than none.
+    // The last value stays, because an outdated list with its age is better than none.
     return answer.ok ? { value: answer.result, at } : { ...loaded, error: answer.error };
   }
 }

@@ -12,13 +12,14 @@ interface Act {
   readonly label: string;
   /** Sends the command. */
   readonly act: () => Promise<Answer>;
-  /** Shown when it was done; null shows nothing. */
+  /** The message after success; null for none. */
   readonly done?: string | null;
 }
 
 /**
- * Sends a command, unless the page has just sent one or the daemon is away: a double click must not act twice, not even on what has come under
- * the pointer since. A refusal stays on the screen until it is read. Returns undefined if nothing was sent.
+ * Sends a command, unless the page has just sent one or the daemon is away: a double click must not act twice, even if
+ * another button has moved under the pointer. A refusal stays visible until it is dismissed. Returns undefined if
+ * nothing was sent.
  */
 export async function actOnce({ label, act, done = `${label}: done` }: Act): Promise<Answer | undefined> {
   const at = performance.now();
@@ -37,7 +38,7 @@ interface ActionProps extends Act {
   readonly children?: ComponentChildren;
 }
 
-/** A button that sends a command: once, however often it is clicked, and never while the daemon is away. */
+/** A button that sends a command once, however often it is clicked, and never while the daemon is away. */
 export function Action({ label, act, done, tone, disabled = false, title, children }: ActionProps) {
   const [isUnderWay, setUnderWay] = useState(false);
   const busy = useRef(false);
@@ -64,7 +65,7 @@ export function Action({ label, act, done, tone, disabled = false, title, childr
   );
 }
 
-/** Copies the command of the CLI that does the same. */
+/** Copies the equivalent command of the CLI. */
 export function CopyCommand({ command }: { readonly command: string }) {
   const copy = async (): Promise<void> => {
     try {

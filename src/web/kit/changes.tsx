@@ -15,11 +15,14 @@ import { Words } from './words.tsx';
 
 export interface ChangesProps {
   readonly taskId: string;
-  /** Only what this session changed. */
+  /** If set, only the changes of this session. */
   readonly agentId?: string;
 }
 
-/** What the commits of a task, or of one session, change: by file, with comments on lines for the agent that works on it. */
+/**
+ * The changes in the commits of a task or a session, by file, with comments on lines for the agent that works on the
+ * task.
+ */
 export function Changes({ taskId, agentId }: ChangesProps) {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const of = agentId ?? chosen;
@@ -141,7 +144,7 @@ function OpenWork({ diff: { of, worktree } }: { readonly diff: TaskDiff }) {
   );
 }
 
-/** A small change is read at once, a large one file by file. */
+/** A small change is loaded at once, a larger one file by file. */
 const MOST_LINES_AT_FIRST = 300;
 const MOST_FILES_AT_FIRST = 6;
 

@@ -7,7 +7,7 @@ export interface ClaimedFact {
   readonly differs: boolean;
 }
 
-/** What a session said beside what Baton measured. A difference is marked by a word and a colour. */
+/** A session's reports beside Baton's measurements. A difference is marked by a word and a colour. */
 export function Claims({ claims }: { readonly claims: readonly ClaimedFact[] }) {
   return (
     <table class="claims">

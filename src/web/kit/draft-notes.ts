@@ -1,6 +1,9 @@
 import { signal } from '@preact/signals';
 
-/** Notes that a person has begun to write, by decision. They stay while the page is open, and comments on lines are added to them. */
+/**
+ * Notes that the user has begun to write, by decision. They are kept while the page is open, and comments on lines are
+ * added to them.
+ */
 const drafts = signal<ReadonlyMap<string, string>>(new Map());
 
 export function draftOf(decisionId: string): string {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../hub/messages.ts';
 import { Words } from './words.tsx';
 
-/** Shows a value, and beside it what is wrong: each list fails on its own, and keeps what it showed. */
+/** Shows a value with its error beside it: each list fails separately, and keeps what it showed. */
 export function Show<T>({
   loaded,
   children,

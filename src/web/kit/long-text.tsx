@@ -3,7 +3,9 @@ import { cutText } from '../model/cut-text.ts';
 import { renderCount } from './numbers.ts';
 import { Words } from './words.tsx';
 
-/** Text of agents and people that may be long: cut, with a button that shows the rest. `output` is what a program printed. */
+/**
+ * Text of agents and people that may be long: cut, with a button that shows the rest. `output` is a program's output.
+ */
 export function LongText({
   text,
   kind = 'prose',

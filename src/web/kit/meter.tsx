@@ -1,12 +1,12 @@
 import type { Tone } from './state-mark.tsx';
 
-/** A bar with its number beside it: the number alone tells everything, so the bar is not read out. */
+/** A bar with its number beside it. The number alone is complete, so screen readers skip the bar. */
 export function Meter({
   share,
   label,
   tone = 'busy',
 }: {
-  /** From 0 to 1; more is drawn as 1. */
+  /** From 0 to 1; larger values are drawn as 1. */
   readonly share: number;
   readonly label: string;
   readonly tone?: Tone;
@@ -21,7 +21,7 @@ export function Meter({
   );
 }
 
-/** At 80 % people are notified, and at 100 % nothing new begins. */
+/** The tone of a share: people are notified at 80 %, and at 100 % no new work begins. */
 export function toneOfShare(share: number): Tone {
   return share >= 1 ? 'bad' : share >= 0.8 ? 'wait' : 'busy';
 }

@@ -12,7 +12,7 @@ let nextId = 1;
 const GOOD_MS = 6000;
 const MOST = 5;
 
-/** A message about what the person did. Good news goes by itself; a refusal stays until it is dismissed. */
+/** Shows a message about the user's action. A success disappears by itself; a refusal stays until it is dismissed. */
 export function notify({ tone, text }: Omit<Note, 'id'>): void {
   const id = (nextId += 1);
   notes.value = [...notes.peek(), { id, tone, text }].slice(-MOST);

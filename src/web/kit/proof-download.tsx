@@ -2,7 +2,7 @@ import type { Answer } from '../../api/answer.ts';
 import { call } from '../app/hub-client.ts';
 import { Action } from './action.tsx';
 
-/** Saves the proof of a task as a file, which `baton verify` and the page check without the daemon. */
+/** Saves a task's proof as a file, which `baton verify` and the page check without the daemon. */
 export function ProofDownload({ taskId }: { readonly taskId: string }) {
   const act = async (): Promise<Answer> => {
     const answer = await call('task_proof', { task_id: taskId });
@@ -18,6 +18,6 @@ function save(name: string, text: string): void {
   link.href = url;
   link.download = name.replaceAll(/[^\w.-]+/g, '_');
   link.click();
-  // The browser reads it after the click.
+  // The browser reads the file after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** A click within this time after a row moved was meant for what had been there. */
+/** A click within this time after a row moved was meant for what was there before. */
 export const SETTLE_MS = 400;
 
 interface RowsProps<T> {
@@ -13,8 +13,8 @@ interface RowsProps<T> {
 }
 
 /**
- * A keyed list: rows keep their elements, so focus, selection and clicks survive updates. A row that has just moved, or has just appeared where
- * another one was, takes no click for 400 ms.
+ * A keyed list: rows keep their elements, so focus, selection and clicks survive updates. A row that has just moved, or
+ * appeared in another row's place, ignores clicks for 400 ms.
  */
 export function Rows<T>({ items, keyOf, label, children, class: name = '' }: RowsProps<T>) {
   const list = useRef<HTMLUListElement>(null);

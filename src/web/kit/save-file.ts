@@ -1,4 +1,4 @@
-/** The browser saves a text under this name. Characters that a file name cannot have become dashes. */
+/** Makes the browser save a text as a file. Characters that a file name cannot contain become dashes. */
 export function saveFile(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

@@ -2,10 +2,10 @@ import { useMemo } from 'preact/hooks';
 import { SETTLE_MS } from './rows.tsx';
 
 export interface Settle {
-  /** Whether what is shown has stood still long enough that a click was meant for it. */
+  /** Reports whether the content has been still long enough that a click was meant for it. */
   isSettled(): boolean;
   moved(): void;
-  /** Swallows a click that comes too early. */
+  /** Cancels a click that comes too early. */
   guard(event: Event): void;
 }
 

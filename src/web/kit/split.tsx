@@ -12,10 +12,10 @@ export function Split({
 }: {
   readonly view: ViewName;
   readonly label: string;
-  /** The query of the list: going back keeps its filter. */
+  /** The query of the list, so that going back keeps its filter. */
   readonly query?: Readonly<Record<string, string>>;
   readonly list: ComponentChildren;
-  /** Undefined if nothing is chosen. */
+  /** The detail; undefined if no row is chosen. */
   readonly detail: ComponentChildren | undefined;
 }) {
   return (
@@ -45,7 +45,7 @@ export function Tabs({
   readonly parts: readonly (readonly [name: string, label: string])[];
   readonly now: string;
   readonly to: (name: string) => string;
-  /** Needed if a view has several. */
+  /** Required if a view has several tab lists. */
   readonly label?: string;
 }) {
   return (

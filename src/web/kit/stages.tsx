@@ -9,8 +9,8 @@ const TONE = { done: 'good', failed: 'bad', now: 'busy', ahead: 'dim' } as const
 const STATUS = { done: 'done', failed: 'failed', now: 'now', ahead: 'ahead' } as const;
 
 /**
- * The stages of a run in a row. Below each is a bar of the time spent there: queue, run, checks, merge, waits for a person and blocks apart.
- * Repeated visits are counted. A compact strip names only the current stage.
+ * The stages of a run in a row. A bar below each shows the time spent there, by queue, run, checks, merge, waits for a
+ * person and blocks. Repeated visits are counted. A compact strip names only the current stage.
  */
 export function Stages({
   stages,
@@ -42,7 +42,7 @@ export function Stages({
   );
 }
 
-/** Its own component: the clock redraws only the bar of a stage that lasts. */
+/** A separate component, so that the clock redraws only the bar of the current stage. */
 function Times({ stage }: { readonly stage: StripStage }) {
   const segments = segmentsOf(stage, stage.since === undefined ? 0 : shownNow.value);
   const words = segments.map(({ activity, ms }) => `${ACTIVITY_WORDS[activity]} ${renderSpan(ms)}`).join(', ');
@@ -77,7 +77,7 @@ function describe({ name, status, visits, outcome, activity }: StripStage, times
   ].join('; ');
 }
 
-/** What the colours and patterns of the bars mean. */
+/** The legend of the bars' colours and patterns. */
 export function TimesLegend() {
   return (
     <ul class="legend" aria-label="Legend">

@@ -1,4 +1,4 @@
-/** A state is always a word, a glyph and a colour, so that none of them is needed alone. */
+/** The tone of a state. A state is always shown by a word, a glyph and a colour, so that each alone suffices. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'dim';
 
 const GLYPHS: Readonly<Record<Tone, string>> = { good: '✓', busy: '●', wait: '◆', bad: '✕', dim: '○' };

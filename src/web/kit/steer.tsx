@@ -21,7 +21,10 @@ export function AgentActions({ agentId }: { readonly agentId: string }) {
   return <Steer run={{ kind: 'agent', id: agentId }} />;
 }
 
-/** What can be done about a run now. Each step opens a field for its reason or message; only the button below that field sends it. */
+/**
+ * The possible actions on a run. Each opens a field for its reason or message; only the button below the field sends
+ * it.
+ */
 function Steer({ run }: { readonly run: RunRef }) {
   const steering = useStateView('steering', run);
   const [openKey, setOpenKey] = useState<string>();
@@ -61,7 +64,7 @@ function Steer({ run }: { readonly run: RunRef }) {
   );
 }
 
-/** A message stays in its field if the agent begins to wait for it meanwhile. */
+/** The key keeps a message in its field if the agent starts to wait meanwhile. */
 function keyOf({ does, on }: SteerStep): string {
   return `${does === 'answer' ? 'message' : does} ${on.kind}:${on.id}`;
 }
@@ -86,7 +89,7 @@ function StepButton({
 
 function StepForm({ step, onClose }: { readonly step: SteerStep; readonly onClose: () => void }) {
   const [text, setText] = useState('');
-  // A second try after a lost answer happens once.
+  // Repeating after a lost answer has no second effect.
   const key = useRef(crypto.randomUUID());
   if (step.does === 'attach') return null;
   const { about, field, isNeeded, confirm, tone } = STEP_WORDS[step.does];
@@ -138,7 +141,7 @@ function StepForm({ step, onClose }: { readonly step: SteerStep; readonly onClos
   );
 }
 
-/** Only once, when the field appears: later renderings must not take the focus from elsewhere. */
+/** Sets the focus once, when the field appears: later renderings must not move it from elsewhere. */
 function focusAtStart(field: HTMLTextAreaElement | null): void {
   if (field === null || field.dataset['seen'] !== undefined) return;
   field.dataset['seen'] = '';
@@ -173,7 +176,7 @@ async function send(step: SteerStep, text: string, key: string): Promise<Answer>
     case 'reinstate':
       return call('task_reinstate', { task_id: id, reason: text }, options);
     case 'attach':
-      // It needs a terminal: its button copies the command.
+      // Attaching needs a terminal, so the button copies the command.
       return { ok: false, error: { code: 'usage', message: 'attach from a terminal', hint: commandOf(step, '') } };
   }
 }

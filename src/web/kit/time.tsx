@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The present, for everything that shows an age: one clock for the page. */
+/** The current time, for everything that shows an age: one clock for the page. */
 export const now = signal(Date.now());
 setInterval(() => {
   if (document.visibilityState === 'visible') now.value = Date.now();
@@ -14,7 +14,7 @@ const STEPS = [
   [Infinity, 'd'],
 ] as const;
 
-/** `48 s`, `12 min`, `3 h`, `2 d`. */
+/** Renders `48 s`, `12 min`, `3 h` or `2 d`. */
 export function renderAge(ms: number): string {
   let rest = Math.max(0, ms / 1000);
   for (const [size, unit] of STEPS) {
@@ -24,7 +24,7 @@ export function renderAge(ms: number): string {
   return '';
 }
 
-/** `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Renders `1.2 s`, `3 min 20 s` or `2 h 5 min`. */
 export function renderSpan(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -34,7 +34,7 @@ export function renderSpan(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The local time of day; with the date if it is not today. */
+/** Renders the local time of day, with the date if it is not today. */
 export function renderTime(at: string | number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString('en-GB');
@@ -43,7 +43,7 @@ export function renderTime(at: string | number): string {
     : `${date.toISOString().slice(0, 10)} ${time}`;
 }
 
-/** How long ago something happened. The exact time is in the tooltip. */
+/** The age of an event. The tooltip has the exact time. */
 export function Age({
   at,
   suffix = '',

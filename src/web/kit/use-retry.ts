@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 const RETRY_MS = 3000;
 
-/** A number that grows while a read has failed: an effect that depends on it reads again. */
+/** Returns a number that grows while a read has failed; an effect that depends on it reads again. */
 export function useRetry(hasFailed: boolean): number {
   const [tries, setTries] = useState(0);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { standing } from '../app/hub-client.ts';
 import type { Loaded } from '../hub/messages.ts';
 import { Words } from './words.tsx';
 
-/** The daemon's own verdict, unchanged, or that there is none: one from before the daemon went away must not look like the present. */
+/** The daemon's own verdict, unchanged. Without the daemon there is none: an outdated verdict must not look current. */
 export function Verdict({ status }: { readonly status: Loaded<StatusView> }) {
   const { value, error } = status;
   const isLive = standing.value.link.kind === 'live' && error === undefined;

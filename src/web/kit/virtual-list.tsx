@@ -4,14 +4,14 @@ import { SETTLE_MS } from './rows.tsx';
 
 interface VirtualListProps {
   readonly count: number;
-  /** All rows are equally high. */
+  /** The height of every row. */
   readonly rowHeight?: number;
   readonly label: string;
   /** Undefined if the row is not loaded yet. */
   readonly keyOf: (index: number) => string | undefined;
-  /** Told which rows are on the screen, so that only those are loaded. */
+  /** Called with the rows on the screen, so that only those are loaded. */
   readonly onRange?: (from: number, to: number) => void;
-  /** Scrolled into view whenever it changes. */
+  /** The row that is scrolled into view whenever it changes. */
   readonly selected?: number;
   readonly children: (index: number) => ComponentChildren;
 }
@@ -19,7 +19,7 @@ interface VirtualListProps {
 /** Rows beyond the edge of the screen, so that a fast scroll shows no gap. */
 const OVERSCAN = 12;
 
-/** A list of any length that has only the rows on the screen in the document. */
+/** A list of any length; the document contains only the rows on the screen. */
 export function VirtualList(props: VirtualListProps) {
   const { count, rowHeight = 32, label, keyOf, onRange, selected, children } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -74,7 +74,10 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** A row that has just taken the place of another one takes no click: it was meant for the other. Returns the guard for clicks. */
+/**
+ * Returns a guard that ignores clicks on a row that has just replaced another one, because the click was meant for that
+ * one.
+ */
 function useSettledRows(from: number, to: number, keyOf: VirtualListProps['keyOf']): (event: Event) => void {
   const keys = useRef(new Map<number, string | undefined>());
   const movedAt = useRef(new Map<number, number>());

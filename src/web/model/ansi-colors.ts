@@ -1,13 +1,16 @@
-/** The colours that the log has. Each is readable on every surface in both themes, whatever a program asked for. */
+/** The colours of a log. Each is readable on every surface in both themes, whatever colour a program requested. */
 export type Hue = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
 
-/** The 16 colours of a terminal. Black and white are the colour of the text: one of them would be invisible in each theme. */
+/**
+ * The 16 colours of a terminal. Black and white become the colour of the text, because each would be invisible in one
+ * theme.
+ */
 export const PALETTE: readonly (Hue | undefined)[] = [
   undefined, 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', undefined,
   'gray', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', undefined,
 ]; // prettier-ignore
 
-/** Where each hue begins, in degrees. */
+/** The start of each hue in degrees. */
 const HUES: readonly (readonly [from: number, hue: Hue])[] = [
   [345, 'red'],
   [255, 'magenta'],
@@ -17,7 +20,7 @@ const HUES: readonly (readonly [from: number, hue: Hue])[] = [
   [20, 'yellow'],
   [0, 'red'],
 ];
-/** Of 255: less colour than this looks gray. */
+/** The minimum saturation, of 255, that does not look gray. */
 const LEAST_COLOR = 32;
 
 /** The colour of the palette that is nearest to red, green and blue from 0 to 255; undefined for black and white. */

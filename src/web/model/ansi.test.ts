@@ -51,7 +51,7 @@ describe('styles', () => {
   });
 });
 
-describe('what a terminal would not print', () => {
+describe('text that a terminal would not print', () => {
   it.each([
     ['cursor moves', `a${ESC}[2Jb${ESC}[10;4Hc`, 'abc'],
     ['titles', `a${ESC}]0;evil\u0007b`, 'ab'],
@@ -83,7 +83,7 @@ describe('moves within the line', () => {
     expect(textOf(raw)).toBe(shown);
   });
 
-  it('keeps the colours of what is left', () => {
+  it('keeps the colours of the remaining text', () => {
     expect(parse(`${ESC}[31mabc${ESC}[0m\rX`)).toEqual([
       ['X', ''],
       ['bc', 'ink-red'],

@@ -2,7 +2,7 @@
 import { visible } from '../kit/visible.ts';
 import { type Hue, nearestHue, PALETTE } from './ansi-colors.ts';
 
-/** Text in one style. The classes are of `page.css`; a program can choose among them and nothing else. */
+/** Text in one style. Its classes are defined in `page.css`; a program can choose only among them. */
 export interface Span {
   readonly text: string;
   readonly classes: string;
@@ -28,11 +28,14 @@ export interface Style {
 
 export const PLAIN: Style = {};
 
-/** Longer lines are cut: no one reads them here, and they would stop the page. */
+/** Longer lines are cut, because they would block the page. */
 const MOST_CHARS = 20_000;
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
-/** Reads one line without its line break. `style` is the one that the line before left on; the one after this line is returned. */
+/**
+ * Parses one line without its line break. `style` is the previous line's final style; returns this line's final style
+ * too.
+ */
 export function parseAnsiLine(raw: string, style: Style = PLAIN): { readonly line: StyledLine; readonly style: Style } {
   const ended = raw.replace(/\r+$/, '');
   if (style === PLAIN && ended.length <= MOST_CHARS && PLAIN_TEXT.test(ended))
@@ -47,11 +50,14 @@ export function parseAnsiLine(raw: string, style: Style = PLAIN): { readonly lin
   return { line: screen.render(), style: current };
 }
 
-/** Colours (group 2), the erasure of a line, strings for the terminal, other sequences, moves within the line, a tab, or text. */
+/**
+ * Matches colours (group 2), the erasure of a line, strings for the terminal, other sequences, moves within the line, a
+ * tab, or text.
+ */
 const TOKEN =
   /((?:\x1b\[|\x9b)([\d;:]*)m)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?|[\r\b\t]|[^\x1b\x9b\r\b\t]+|\x9b/gu;
 
-/** The cells of one line of a terminal: what is written after a carriage return covers what was there. */
+/** The cells of a terminal's line: text after a carriage return overwrites what was there. */
 class ScreenLine {
   readonly #cells: string[] = [];
   readonly #classes: string[] = [];
@@ -73,7 +79,7 @@ class ScreenLine {
     }
   }
 
-  /** Progress bars erase the line, or the rest of it, before they write it again. */
+  /** Erases the line or the rest of it, as progress bars do before they write it again. */
   #erase(token: string): void {
     const kept = { '[K': this.#column, '[0K': this.#column, '[2K': 0 }[token.slice(1)];
     if (kept === undefined) return;
@@ -116,7 +122,7 @@ function applySgr(style: Style, parameters: string): Style {
   return next;
 }
 
-/** `38;5;n`, `38;2;r;g;b`, and with colons also `38:2:space:r:g:b`. */
+/** Applies `38;5;n`, `38;2;r;g;b`, or with colons also `38:2:space:r:g:b`. */
 function applyColor(style: Style, numbers: readonly number[]): Style {
   const [ground, form, index = 0] = numbers;
   const rgb = numbers.slice(-3);

@@ -41,7 +41,7 @@ it('lists prompt, mission, notes and messages, oldest first', () => {
   ]);
 });
 
-it('says whether a message arrived', () => {
+it('reports whether a message arrived', () => {
   const entries = [
     entry('MessageRequested', { message_id: '1', text: 'one' }),
     entry('MessageDelivered', { message_id: '1', ok: true, reason: null }),

@@ -1,6 +1,6 @@
 import { fieldOf, fieldsOf, findText, textOf } from '../../protocol/shape/read-unknown.ts';
 
-/** The part of a ledger entry that is needed here. */
+/** The part of a ledger entry that is used here. */
 export interface ReadEntry {
   readonly seq: number;
   readonly at: string;
@@ -9,20 +9,20 @@ export interface ReadEntry {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** One thing that an agent was asked, in the order of the ledger. */
+/** One message or request that an agent received, in the order of the ledger. */
 export interface Asked {
   readonly seq: number;
   readonly at: string;
   readonly actor: string;
   readonly kind: 'prompt' | 'mission' | 'note' | 'resumed' | 'message';
   readonly text: string;
-  /** Limits of a mission, and files to read. */
+  /** The mission's limits, and the files to read. */
   readonly facts: readonly (readonly [name: string, value: string])[];
-  /** Of a message: whether the agent got it. Null if it is of another kind. */
+  /** For a message: whether the agent received it. Null for other kinds. */
   readonly delivery: { readonly state: 'queued' | 'delivered' | 'failed'; readonly reason: string | null } | null;
 }
 
-/** The types of entry that say what an agent was asked. The first entry of every agent is an `AgentRequested`. */
+/** The types of entry with messages and requests to an agent. Every agent's first entry is an `AgentRequested`. */
 export const ASKED_TYPES = [
   'AgentRequested',
   'SessionPrepared',
@@ -31,7 +31,7 @@ export const ASKED_TYPES = [
   'MessageDelivered',
 ] as const;
 
-/** What the agent was asked, oldest first. Entries of other agents are left out. */
+/** Lists what the agent received, oldest first. Entries of other agents are skipped. */
 export function listAsked(entries: readonly ReadEntry[], agentId: string): Asked[] {
   const own = entries.filter(({ data }) => data['agent_id'] === agentId).toSorted((a, b) => a.seq - b.seq);
   const delivered = new Map(
@@ -40,7 +40,7 @@ export function listAsked(entries: readonly ReadEntry[], agentId: string): Asked
   return own.flatMap((entry) => READERS[entry.type]?.(entry, delivered) ?? []);
 }
 
-/** Whether the entries go back to the first of the agent. */
+/** Reports whether the entries go back to the agent's first. */
 export function hasFirst(entries: readonly ReadEntry[], agentId: string): boolean {
   return entries.some(({ type, data }) => type === 'AgentRequested' && data['agent_id'] === agentId);
 }
@@ -79,7 +79,7 @@ function askIfSaid(entry: ReadEntry, kind: Asked['kind'], text: unknown): Asked[
   return typeof text === 'string' && text !== '' ? [ask(entry, kind, text)] : [];
 }
 
-/** `context.epic_file` is shown as `epic file`. */
+/** Lists facts; `context.epic_file` is shown as `epic file`. */
 function listFacts(mission: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
   const parts = [fieldsOf(mission['constraints']), { timeout: mission['timeout'] }, fieldsOf(mission['context'])];
   return parts

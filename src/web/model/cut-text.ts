@@ -1,17 +1,17 @@
 export interface CutText {
   readonly shown: string;
-  /** How many characters are left out; 0 if none are. */
+  /** The number of omitted characters. */
   readonly hidden: number;
 }
 
 interface Room {
   readonly lines: number;
   readonly characters: number;
-  /** The start of a text says what it is about; the end of a program's output says how it ended. */
+  /** Which end to keep: a text's start states its subject; the end of a program's output shows how it ended. */
   readonly keep: 'start' | 'end';
 }
 
-/** Cuts a long text at the end of a line if it can. Never splits a character. */
+/** Cuts a long text, if possible at a line end. Never splits a character. */
 export function cutText(text: string, { lines, characters, keep }: Room): CutText {
   const all = keep === 'start' ? text.trimEnd() : text.trim();
   const rows = all.split('\n');

@@ -8,7 +8,10 @@ export interface Found {
 
 const MOST = 12;
 
-/** What the palette finds: tasks, agents, pipelines and open decisions whose id or title has every word. Exact ids come first. */
+/**
+ * Searches for the palette: tasks, agents, pipelines and open decisions whose id or title has every word. Exact ids
+ * come first.
+ */
 export function findAnything(state: State, { text }: { readonly text: string }): readonly Found[] {
   const words = text
     .toLowerCase()
@@ -26,7 +29,7 @@ export function findAnything(state: State, { text }: { readonly text: string }):
   return found;
 }
 
-/** Newest first within each kind, because people look for what happened lately. */
+/** Newest first within each kind, because people look for recent items. */
 function* candidates(state: State): Generator<Found> {
   for (const { id, title, result } of newestFirst(state.decisions))
     if (result === null) yield { kind: 'decision', id, title };

@@ -4,7 +4,7 @@ import type { StreamedEntry } from '../hub/streamed-entry.ts';
 
 export { restoreState } from '../../state/json-form.ts';
 
-/** Folds the entry if it is the next one, and an entry at all. */
+/** Folds the entry if it is valid and the next one. */
 export function foldNext(state: State, { seq, entry }: StreamedEntry): boolean {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked right after
   const parsed = checkRawEntry({ text: renderEntry(entry as Entry), value: entry });

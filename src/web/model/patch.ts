@@ -1,4 +1,4 @@
-/** One row of a shown patch: a line of the file, the heading of a hunk, or what git says about the file itself. */
+/** One row of a patch: a line of the file, the heading of a hunk, or git's information about the file. */
 export type PatchRow =
   | PatchLine
   | { readonly kind: 'hunk'; readonly range: string; readonly heading: string }
@@ -11,13 +11,16 @@ export interface PatchLine {
   /** The number of the line after the change; null if it was removed. */
   readonly new: number | null;
   readonly text: string;
-  /** The file ends with this line, without a line break. */
+  /** Set if the file ends with this line, without a line break. */
   readonly isUnended?: true;
-  /** Where the line differs from its counterpart, as offsets. */
+  /** The part that differs from the paired line, as offsets. */
   readonly differs?: readonly [from: number, to: number];
 }
 
-/** Reads the section of one file in a unified diff. The counts of each hunk are followed, so that no line of the file can pass as a heading. */
+/**
+ * Parses the section of one file in a unified diff. Uses the line counts of each hunk, so that no line of the file can
+ * be mistaken for a heading.
+ */
 export function parsePatch(patch: string): PatchRow[] {
   const rows: PatchRow[] = [];
   let hunk: Hunk | undefined;
@@ -80,12 +83,12 @@ export function isPatchLine(row: PatchRow): row is PatchLine {
   return row.kind === 'added' || row.kind === 'removed' || row.kind === 'context';
 }
 
-/** Modes tell of links, programs and submodules. A plain file has 100644, which tells nothing. */
+/** Modes identify links, programs and submodules. The mode of a plain file, 100644, is not shown. */
 function isAbout(line: string): boolean {
   return /^(?:old mode|new mode|Binary files|(?:new|deleted) file mode (?!100644))/.test(line);
 }
 
-/** Pairs removed lines with the added lines after them, if there are as many, and finds where each pair differs. */
+/** Pairs removed lines with the added lines after them, if the numbers are equal, and finds each pair's differences. */
 function withDifferences(rows: readonly PatchRow[]): PatchRow[] {
   const marked: MaybeRow[] = [...rows];
   for (let at = 0; at < rows.length;) {
@@ -120,7 +123,7 @@ function mark(line: PatchLine, prefix: number, suffix: number): PatchLine {
   return to <= prefix ? line : { ...line, differs: [prefix, to] };
 }
 
-/** Lines that have less than this in common were rewritten: a mark over nearly all of a line tells nothing. */
+/** Pairs with a smaller common part were rewritten: marking nearly all of a line is useless. */
 const LEAST_COMMON = 0.4;
 
 function findDifference(a: string, b: string): { readonly prefix: number; readonly suffix: number } | undefined {
@@ -129,7 +132,7 @@ function findDifference(a: string, b: string): { readonly prefix: number; readon
   while (prefix < most && a[prefix] === b[prefix]) prefix += 1;
   let suffix = 0;
   while (suffix < most - prefix && a[a.length - 1 - suffix] === b[b.length - 1 - suffix]) suffix += 1;
-  // Half of a pair of surrogates is no character.
+  // Half of a surrogate pair is not a character.
   if (isHighSurrogate(a, prefix - 1)) prefix -= 1;
   if (suffix > 0 && isHighSurrogate(a, a.length - suffix - 1)) suffix -= 1;
   const common = a.slice(0, prefix).trim().length + a.slice(a.length - suffix).trim().length;
@@ -143,11 +146,11 @@ function isHighSurrogate(text: string, at: number): boolean {
 export interface Segment {
   readonly text: string;
   readonly differs: boolean;
-  /** White space at the end of a line, which nobody would see. */
+  /** Whether the segment is white space at the end of a line, which is otherwise invisible. */
   readonly isTrailing: boolean;
 }
 
-/** Cuts a line where its look changes. */
+/** Splits a line where its appearance changes. */
 export function segmentsOf({ kind, text, differs = [0, 0] }: PatchLine): Segment[] {
   const trailing = kind === 'context' ? text.length : text.length - (/[ \t\r]+$/.exec(text)?.[0].length ?? 0);
   const [from, to] = differs;
@@ -158,7 +161,9 @@ export function segmentsOf({ kind, text, differs = [0, 0] }: PatchLine): Segment
   });
 }
 
-/** The line with its sign, and the comment below it. `renderPlacedComment` adds the path and the line number. */
+/**
+ * Renders the line with its sign, and the comment below it. `renderPlacedComment` adds the path and the line number.
+ */
 export function renderLineComment(line: PatchLine, comment: string): string {
   const sign = { added: '+', removed: '-', context: ' ' }[line.kind];
   const text = line.text.length > MOST_QUOTED ? `${line.text.slice(0, MOST_QUOTED)}…` : line.text;

@@ -4,19 +4,22 @@ import type { State } from '../../state/state.ts';
 import type { StreamedEntry } from '../hub/streamed-entry.ts';
 import type * as folding from './folding.ts';
 
-/** The code of the state is the largest part of the page, and comes after the first content. */
+/** The state's code is the largest part of the page, so it is loaded after the first content. */
 type Folding = Pick<typeof folding, 'foldNext' | 'restoreState'>;
 
-/** One project in the hub: its state, loaded once as a snapshot and then folded from the stream with the daemon's own code. */
+/**
+ * One project in the hub: its state is loaded once as a snapshot, and then folded from the stream with the daemon's own
+ * code.
+ */
 export class ProjectModel {
   readonly #readSnapshot: () => Promise<Answer>;
   readonly #loadFolding: () => Promise<Folding>;
   #state: State | undefined;
   #foldNext: Folding['foldNext'] | undefined;
   #loading: Promise<Answer> | undefined;
-  /** Entries that came while the snapshot was under way. */
+  /** Entries that arrived while the snapshot was loading. */
   #waiting: StreamedEntry[] = [];
-  /** The newest entry that the stream has brought, or the head that it began with. */
+  /** The newest entry from the stream, or the head at the stream's start. */
   seq: number;
 
   constructor(seq: number, readSnapshot: () => Promise<Answer>, loadFolding: () => Promise<Folding>) {
@@ -35,7 +38,7 @@ export class ProjectModel {
     if (this.#state !== undefined) this.#fold(this.#state, streamed);
   }
 
-  /** Loads the state at the first use. Returns the refusal if that fails. */
+  /** Loads the state on first use. Returns the refusal if that fails. */
   async load(): Promise<Answer | undefined> {
     if (this.#state !== undefined) return undefined;
     this.#loading ??= this.#readSnapshot();
@@ -56,14 +59,17 @@ export class ProjectModel {
     return undefined;
   }
 
-  /** The daemon has fewer entries than this page has seen: the ledger was replaced by an older copy, or by another one. */
+  /**
+   * Resets the state: the daemon has fewer entries than this page has received, because the ledger was replaced by an
+   * older copy or another one.
+   */
   goBack(seq: number): void {
     this.seq = seq;
     this.#waiting = [];
     this.forget();
   }
 
-  /** An entry is missing: the next view of the state loads it again. */
+  /** Drops the state, because an entry is missing. The next view loads it again. */
   forget(): void {
     this.#state = undefined;
   }

@@ -1,11 +1,11 @@
 import type { State } from '../../state/state.ts';
 
-/** A person who types into a filter asks for many lists, and looks at one. */
+/** Typing into a filter requests many lists, of which only one is viewed. */
 const MOST = 8;
 
 /**
- * Several windows of one list, and several tabs, ask for the same after each entry: it is computed once. The state changes in place, and `seq`
- * tells that it has.
+ * Caches a view: several windows of one list, and several tabs, request the same after each entry. The state changes in
+ * place, and `seq` shows that it has changed.
  */
 export function rememberForState<T>(compute: (state: State, name: string) => T): (state: State, name?: string) => T {
   const known = new WeakMap<State, { readonly seq: number; readonly values: Map<string, T> }>();

@@ -1,12 +1,12 @@
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { SessionView } from '../../api/operations/task-view.ts';
 
-/** What names a session in an address: an agent, or a claim by hand. */
+/** The name of a session in an address: an agent, or a claim by hand. */
 export type SessionId =
   | { readonly kind: 'agent'; readonly agentId: string }
   | { readonly kind: 'claim'; readonly taskId: string; readonly epoch: number };
 
-/** `TASK:EPOCH` is a claim by hand; every other id is one of an agent. */
+/** Parses a session's id: `TASK:EPOCH` is a claim by hand; every other id is an agent's. */
 export function parseSessionId(id: string): SessionId {
   const found = /^(.+):(\d+)$/s.exec(id);
   return found === null
@@ -14,7 +14,7 @@ export function parseSessionId(id: string): SessionId {
     : { kind: 'claim', taskId: found[1] ?? '', epoch: Number(found[2]) };
 }
 
-/** One session, from what is known of its agent and of its claim. */
+/** One session, by the known facts of its agent and its claim. */
 export interface SessionFacts {
   readonly name: string;
   readonly state: string;
@@ -38,7 +38,7 @@ export interface SessionFacts {
 
 export function sessionFacts(agent: AgentDetails | undefined, session: SessionView | undefined): SessionFacts {
   const usage = agent?.usage ?? null;
-  // A person has no turns, and nothing blocks their stops.
+  // A person's session has no turns and no blocked stops.
   const isByHand = session?.agent_id === null;
   return {
     name: agent?.name ?? session?.agent ?? session?.holder ?? '',

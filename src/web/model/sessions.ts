@@ -1,6 +1,6 @@
 import type { SessionView } from '../../api/operations/task-view.ts';
 
-/** An agent in one of these states reads what is sent to it. */
+/** The states in which an agent reads messages. */
 const READS: ReadonlySet<string> = new Set(['starting', 'running', 'attached', 'escalated']);
 
 export function canRead(status: string | null): boolean {
@@ -10,15 +10,18 @@ export function canRead(status: string | null): boolean {
 export interface Reader {
   readonly agentId: string;
   readonly name: string;
-  /** It waits for a decision, and a message answers that. */
+  /** Whether it waits for a decision, which a message answers. */
   readonly isParked: boolean;
 }
 
-/** Where a comment can go: to the agent that works on the task, to the next session, or into the note of the answer to its open decision. */
+/**
+ * The possible targets of a comment: the agent that works on the task, the next session, or the note of the answer to
+ * its open decision.
+ */
 export interface CommentTargets {
   readonly agent: Reader | undefined;
   readonly decisionId: string | undefined;
-  /** No further session will read a note. */
+  /** Whether no further session will read a note. */
   readonly isOver: boolean;
 }
 
@@ -38,7 +41,7 @@ export function findTargets(task: CommentedTask | undefined, preferredAgent?: st
 
 type ReadableSession = Pick<SessionView, 'agent_id' | 'agent' | 'status'>;
 
-/** The agent that would read a message about the task: the one that is preferred if it can, else the newest that can. */
+/** The agent that would read a message about the task: the preferred one if it can, else the newest that can. */
 export function findReader(sessions: readonly ReadableSession[], preferred?: string): Reader | undefined {
   const readers = sessions.filter(({ status }) => canRead(status));
   const chosen = readers.find(({ agent_id: id }) => id !== null && id === preferred) ?? readers.at(-1);
@@ -47,7 +50,7 @@ export function findReader(sessions: readonly ReadableSession[], preferred?: str
   return { agentId, name: agent ?? agentId.slice(0, 8), isParked: status === 'escalated' };
 }
 
-/** `session 2 (reviewer)`: people count sessions, and know roles. */
+/** Renders `session 2 (reviewer)`, with the number and role that people know. */
 export function nameSession({ role, agent, holder }: SessionLabel, index: number): string {
   return `session ${index + 1} (${role ?? agent ?? holder})`;
 }

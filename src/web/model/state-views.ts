@@ -14,8 +14,8 @@ import { viewWork } from './run/work-rows.ts';
 const ENTRY_TYPES: readonly string[] = Object.keys(EVENTS).toSorted();
 
 /**
- * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here. The parameters and the
- * result travel between threads, so both are plain data.
+ * Views of the folded state, computed in the hub. Each is a pure function; a view file adds its own by one line here.
+ * Parameters and results are plain data, because they are sent between threads.
  */
 const STATE_VIEWS = {
   agents: listAgents,
@@ -37,7 +37,7 @@ export type StateViews = {
     : never;
 };
 
-/** `nowMs`: the time for which the view is computed. */
+/** Computes a view. `nowMs`: the time for which it is computed. */
 export function computeView(state: State, view: keyof StateViews, params: object, nowMs: number): unknown {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `useStateView` checks the parameters of each view
   const compute = STATE_VIEWS[view] as (state: State, params: object, nowMs: number) => unknown;

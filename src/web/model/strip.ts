@@ -4,7 +4,7 @@ import type { Stage, Times } from '../../state/timeline/visits.ts';
 
 type TimeName = `${Exclude<Activity, 'done' | 'cancelled'>}_ms`;
 
-/** A stage or a step as a strip shows it. A stage of the API is one, too. */
+/** A stage or a step as a strip shows it. A stage of the API has this form too. */
 export interface StripStage extends Pick<StageView, 'name' | 'status' | 'visits' | 'activity' | 'outcome'> {
   readonly pending_ms?: number;
   readonly queued_ms?: number;
@@ -13,11 +13,11 @@ export interface StripStage extends Pick<StageView, 'name' | 'status' | 'visits'
   readonly merging_ms?: number;
   readonly waiting_ms?: number;
   readonly blocked_ms?: number;
-  /** When `activity` began, if that time is not in the sums yet. */
+  /** When `activity` began, if the sums do not include that time yet. */
   readonly since?: string;
 }
 
-/** The activities that take time, in the order in which a strip shows them. */
+/** The activities that take time, in the order of a strip. */
 export const TIMED = ['pending', 'queued', 'running', 'checks', 'merging', 'waiting', 'blocked'] as const;
 export type Timed = (typeof TIMED)[number];
 
@@ -26,7 +26,7 @@ export interface Segment {
   readonly ms: number;
 }
 
-/** The time spent at a stage up to now, by activity. Activities without time are left out. */
+/** The time spent at a stage up to now, by activity. Activities without time are omitted. */
 export function segmentsOf(stage: StripStage, nowMs: number): readonly Segment[] {
   return TIMED.flatMap((activity) => {
     const name: TimeName = `${activity}_ms`;
@@ -36,7 +36,10 @@ export function segmentsOf(stage: StripStage, nowMs: number): readonly Segment[]
   });
 }
 
-/** `since`: when the current activity began; its time is added where it is shown, so that a row changes only if something happened. */
+/**
+ * Converts a stage. `since`: when the current activity began; its time is added when it is shown, so that a row changes
+ * only with an entry.
+ */
 export function stripStage({ ms, ...stage }: Stage, since: string): StripStage {
   return { ...stage, ...timesOf(ms), ...(stage.status === 'now' ? { since } : {}) };
 }

@@ -10,29 +10,29 @@ import { fieldOf } from '../../../src/protocol/shape/read-unknown.ts';
 import { readLedger, textOf } from '../../processes/ledger.ts';
 import { RunWorld } from '../../processes/run-world.ts';
 
-/** Never in a file that an agent can read, nor in the environment that it gets. */
+/** Must never occur in a file that an agent can read, nor in its environment. */
 const SECRET = `sk-ant-${'s3cr3t'.repeat(5)}`;
 
 export interface AttackWorldOptions {
-  /** The mode of the sandbox. */
+  /** The sandbox mode. */
   readonly mode: string;
-  /** Agents by the id of the task that each works on, as in a runbook. */
+  /** Agents by the id of their task, as in a runbook. */
   readonly agents: Readonly<Record<string, string>>;
-  /** More of the runbook. */
+  /** Further lines of the runbook. */
   readonly runbook?: string;
   readonly files?: Readonly<Record<string, string>>;
 }
 
 /**
- * A world worth attacking: a home with keys and clients' settings, another worktree, another program's port, a secret that is
- * injected. An agent that runs `claude` runs `attempts.mjs`, or what its variable ATTACK says.
+ * A world with targets for attacks: a home with keys and clients' settings, another worktree, another program's port,
+ * an injected secret. An agent that runs `claude` runs `attempts.mjs`, or the command in its variable ATTACK.
  */
 export class AttackWorld implements AsyncDisposable {
   readonly run: RunWorld;
   readonly main: string;
   readonly otherWorktree: string;
   readonly secret: string = SECRET;
-  /** What was sent to the port of another agent. */
+  /** Requests that were sent to another agent's port. */
   readonly received: string[] = [];
   /** Requests that reached the API with the injected secret. */
   readonly authorized: string[];
@@ -70,7 +70,7 @@ export class AttackWorld implements AsyncDisposable {
   }
 
   static async open({ mode, agents, runbook = '', files = {} }: AttackWorldOptions): Promise<AttackWorld> {
-    // Not in the folder for the tests' temporary files: it may be in /dev, where a session has its own.
+    // Outside the tests' temporary folder, which may be in /dev, where a session has its own files.
     const bin = mkdtempSync('/tmp/baton-attack-');
     writeFileSync(join(bin, 'claude'), '#!/bin/sh\nexec ${ATTACK:-node attempts.mjs}\n', { mode: 0o755 });
     const [other, api] = [createServer(), createApi()];
@@ -104,18 +104,18 @@ export class AttackWorld implements AsyncDisposable {
     };
   }
 
-  /** What a test itself changes is no attack. */
+  /** Records the current state, so that the test's own changes do not count as an attack. */
   lookAgain(): void {
     this.#before = this.#look();
   }
 
-  /** Starts the agent of a task; its id. */
+  /** Starts the agent of a task and returns its id. */
   async start(taskId: string): Promise<string> {
     await this.run.ask('task_create', { task_id: taskId, title: taskId });
     return this.run.until(`${taskId} has an agent`, async () => (await this.agentsOf(taskId))[0]);
   }
 
-  /** All agents that were started for a task, the first one first. */
+  /** The ids of all agents that were started for a task, in order. */
   async agentsOf(taskId: string): Promise<readonly string[]> {
     const requests = (await readLedger(this.run.world)).filter(({ type }) => type === 'AgentRequested');
     return requests.flatMap(({ data }) =>
@@ -128,7 +128,7 @@ export class AttackWorld implements AsyncDisposable {
     return join(folder, readdirSync(folder).find((name) => name.startsWith(taskId.toLowerCase())) ?? taskId);
   }
 
-  /** What is secret on this machine, by name. */
+  /** The secrets of this machine, by name. */
   secrets(): Record<string, string> {
     const { operatorToken, workerToken, sessionSecret, signingKey } = stateFiles(this.run.world.stateDir);
     const read = (path: string): string => readFileSync(path, 'utf8').trim();
@@ -142,14 +142,14 @@ export class AttackWorld implements AsyncDisposable {
     };
   }
 
-  /** Files of the user that differ from before the attack, that are new, or that are gone. */
+  /** The user's files that were changed, created or deleted by the attack. */
   changes(): string[] {
     const after = this.#look();
     const names = new Set([...this.#before.keys(), ...after.keys()]);
     return [...names].filter((name) => after.get(name) !== this.#before.get(name));
   }
 
-  /** Object files of the user that were changed or removed, and what git says about all of them. */
+  /** The user's object files that were changed or removed, and git's errors about any. */
   damagedObjects(): string[] {
     const after = this.#readObjects();
     const changed = [...this.#objects].filter(([path, digest]) => after.get(path) !== digest).map(([path]) => path);
@@ -163,7 +163,10 @@ export class AttackWorld implements AsyncDisposable {
     return new Map([...found].filter(([, digest]) => digest !== 'folder'));
   }
 
-  /** Everything of the user that no session may change. New objects and the branches of tasks are Baton's work. */
+  /**
+   * A snapshot of the user's files that no session may change. New objects and the branches of tasks are excluded,
+   * because Baton makes them.
+   */
   #look(): Map<string, string> {
     const { world, repository } = this.run;
     const found = new Map<string, string>();
@@ -171,7 +174,7 @@ export class AttackWorld implements AsyncDisposable {
     const own = readdirSync(join(repository, '.worktrees')).filter((name) => name !== 'other');
     const worktrees = own.map((name) => join(repository, '.worktrees', name));
     walk(world.folder, found, [...skipped, ...worktrees]);
-    // Baton adds one setting: worktrees have a configuration of their own.
+    // Ignores the setting that Baton adds for separate configurations of worktrees.
     const settings = world.git(repository, 'config', '--local', '--list').split('\n');
     found.set(
       'settings',
@@ -187,7 +190,7 @@ export class AttackWorld implements AsyncDisposable {
     return found;
   }
 
-  /** Processes whose command line or environment names this world, but for Baton's own. */
+  /** Processes whose command line or environment names this world, except Baton's own. */
   leftProcesses(): string[] {
     return listLiving()
       .map(({ pid }) => readProcFile(pid, 'cmdline').replaceAll('\0', ' '))
@@ -247,7 +250,7 @@ interface Api {
   readonly authorized: string[];
 }
 
-/** As some web servers do, it answers TRACE with the request that it got, whose headers have the secret. */
+/** A server that, like some web servers, answers TRACE with the request's headers, which contain the secret. */
 function createApi(): Api {
   const authorized: string[] = [];
   const server = createHttpServer(({ method = '', url, headers }, response) => {

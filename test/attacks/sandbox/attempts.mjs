@@ -18,8 +18,9 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * What a malicious agent tries. Each attempt returns what it got, or throws. The test outside decides by the real files whether it
- * worked; `got` only helps to read a failure. Paths and numbers come from `facts.json`, so that no attempt fails for lack of knowledge.
+ * The attempts of a malicious agent. Each returns what it obtained, or throws. The test outside decides by the real
+ * files whether an attempt succeeded; `got` only helps to understand a failure. Paths and numbers come from
+ * `facts.json`, so that no attempt fails for lack of knowledge.
  */
 const facts = JSON.parse(readFileSync('facts.json', 'utf8'));
 const { stateDir, repository, otherWorktree, home, daemonPid, ports } = facts;
@@ -54,7 +55,7 @@ const attempts = {
   'become operator, forked twice, without variables': () => {
     const baton = execFileSync('which', ['baton'], QUIET).trim();
     const [said, end] = ['forked', 'forked-end'].map((name) => quote(join(process.cwd(), name)));
-    // The second fork waits until nothing of the session is above it.
+    // The second fork waits until all its ancestors in the session have exited.
     const orphan = `sleep 0.5; cd ${quote(repository)} || cd /; { ${quote(baton)} run hacked; echo ended with $?; } >${said} 2>&1; touch ${end}`;
     const variables = [`HOME=${home}`, `PATH=${process.env.PATH}`, `BATON_STATE_DIR=${stateDir}`];
     const fork = `(setsid sh -c ${quote(orphan)} </dev/null >/dev/null 2>&1 &)`;
@@ -164,7 +165,7 @@ const attempts = {
     const requests = targets.map((target) => `GET ${target} HTTP/1.1\r\nhost: ${other}\r\nconnection: close\r\n\r\n`);
     const echo = `TRACE ${at}/x HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`;
     const ask = async (text) => reachAt(hostname, Number(port), text).catch(() => '');
-    // As the client does, so that there is a secret to steal.
+    // Makes the client's request, so that the secret is in memory to be stolen.
     await ask(`GET ${at}/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`);
     const answers = await Promise.all([...requests, echo].map(ask));
     writeFileSync('answers', answers.join('\n'));
@@ -208,7 +209,7 @@ function raise(text) {
   throw new Error(text);
 }
 
-/** Null if the work returned nothing, undefined if it failed. */
+/** Returns null if the work returned nothing, undefined if it failed. */
 function tryTo(work) {
   try {
     return work() ?? null;
@@ -217,7 +218,7 @@ function tryTo(work) {
   }
 }
 
-/** Reversed, so that the facts do not contain it. */
+/** The secret is stored reversed, so that the facts do not contain it. */
 function readSecret() {
   return facts.reversedSecret.split('').toReversed().join('');
 }
@@ -240,7 +241,7 @@ function findGroupFiles(controller) {
   return ['cgroup.procs', 'tasks', 'release_agent', 'notify_on_release', 'pids.max'].map((name) => join(folder, name));
 }
 
-/** At every address that may be this machine, and through the proxy. */
+/** Tries every address that may be this machine, directly and through the proxy. */
 async function reach(port) {
   const own = Object.values(networkInterfaces()).flatMap((each) => each.map(({ address }) => address));
   const hosts = [
@@ -264,7 +265,7 @@ async function reach(port) {
   return Promise.any([...direct, ...indirect]).catch(() => raise('not reached'));
 }
 
-/** What a server answers until it closes the connection. */
+/** Returns a server's response until it closes the connection. */
 async function reachAt(host, port, request = 'GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n') {
   return new Promise((resolve, reject) => {
     let text = '';

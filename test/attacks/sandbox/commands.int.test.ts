@@ -11,7 +11,7 @@ import { type Attempts, findSuccesses, MUST_FAIL, readAttempts } from './must-fa
 const bubblewrap = await probeBubblewrap();
 const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 
-/** Commands of the project run what agents wrote. They have no session folder, secret or claim. */
+/** The project's commands run what agents wrote, but have no session folder, secret or claim. */
 const ALL = Object.entries(MUST_FAIL).filter(([what]) => !/session folder|\.git file/.test(what));
 
 describe.skipIf(!bubblewrap.works)(`a command of the project cannot${unless}`, { timeout: PATIENCE_MS }, () => {
@@ -57,7 +57,7 @@ describe.skipIf(!bubblewrap.works)(`a command of the project cannot${unless}`, {
   });
 });
 
-/** A check runs in a checkout of its own, and fails; what it printed is kept. */
+/** Runs the attempts in a check, which has its own checkout, and returns their output. */
 async function runCheck({ run }: AttackWorld): Promise<Attempts> {
   const { world, repository } = run;
   const folder = join(repository, '.worktrees/checked');

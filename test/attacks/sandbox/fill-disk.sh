@@ -1,4 +1,4 @@
-# Writes 200 MB in small files, in turn to the given folders, and then tells so.
+# Writes 200 MB in small files, alternating between the given folders, and then creates the file `filled`.
 touch filling
 i=0
 while [ $i -lt 200 ]; do

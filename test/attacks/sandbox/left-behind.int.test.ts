@@ -9,21 +9,21 @@ import { AttackWorld } from './attack-world.ts';
 const bubblewrap = await probeBubblewrap();
 const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 
-/** What a session leaves for Baton, or for a person, to stumble over outside. */
+/** Files of a session that could cause harm outside, to Baton or to a person. */
 const SCRIPTS = {
-  // Baton reads manifests to find new dependencies, and would tell what it read.
+  // Baton reads manifests to find new dependencies, and could reveal their content.
   'links.sh': `
     ln -s "$BATON_STATE_DIR/operator.token" requirements.txt
     ln -s "$HOME/.ssh/id_ed25519" dev-requirements.txt
     mkdir go && ln -s "$HOME/.claude/.credentials.json" go/package.json && ln -s "$BATON_STATE_DIR" state
     for name in CLAUDE.md DEV.md AGENTS.md; do ln -sf "$HOME/.ssh/id_ed25519" $name; done
     git add --all && git commit --quiet --message links`,
-  // A person who types one of these names means something else.
+  // File names that look like options or commands to a person who types them.
   'names.sh': `
     git commit --quiet --allow-empty --message evil
     for name in origin/main origin/new v1 "$(git rev-parse --short=8 main)" FETCH_HEAD; do git branch "$name"; done
     git tag --force v1 && git update-ref refs/remotes/origin/main HEAD && git branch kept`,
-  // The repository has hooks in the worktree itself, as many do.
+  // The repository has its hooks in the worktree, as is common.
   'hooks.sh': `
     mkdir .husky
     for name in post-checkout post-commit pre-commit reference-transaction post-index-change post-merge pre-push; do
@@ -32,7 +32,7 @@ const SCRIPTS = {
     export HOOKED=$HOME/inside
     git add --all && git commit --quiet --message hooks
     test -e "$HOME/inside" && touch ran`,
-  // Pipes that nobody writes to, folders that nobody can enter or name, links in the place of folders.
+  // Pipes without a writer, folders that cannot be entered or named, and links instead of folders.
   'rubbish.sh': `
     git commit --quiet --allow-empty --message work
     dir=$(git rev-parse --git-dir)
@@ -48,7 +48,7 @@ const SCRIPTS = {
       cd - >/dev/null
     done
     exit 0`,
-  // Ends when a person says so, or at its timeout; until then it looks like another session.
+  // Runs until a person ends it, or until its timeout; meanwhile it looks like another session.
   'mark.sh': `
     until test -e other; do sleep 0.05; done
     while :; do env BATON_AGENT_ID="$(cat other)" sleep 1 & env BATON_AGENT_ID="$(cat other)" sleep 1; done`,
@@ -115,7 +115,7 @@ describe.skipIf(!bubblewrap.works)(`what a session leaves behind${unless}`, { ti
     expect(await world.run.gone(next)).toMatchObject({ exit: { code: 0 } });
   });
 
-  it('the mark of another session: that one ends all the same', async () => {
+  it('the mark of another session: that session still ends', async () => {
     const [mark, other] = [await world.start('MARK'), await world.start('OTHER')];
     await world.run.until('it runs', () => existsSync(join(world.worktreeOf('MARK'), '.baton')));
     writeFileSync(join(world.worktreeOf('MARK'), 'other'), other);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 export type Attempts = Readonly<Record<string, { readonly worked: boolean; readonly got: string }>>;
 
 /**
- * What a process in a sandbox must not be able to do, with the attempts in `attempts.mjs` that must fail. Of the others, which succeed in
- * folders of the session's own, the real files tell.
+ * What a process in a sandbox must not be able to do, with the attempts in `attempts.mjs` that must fail. The other
+ * attempts succeed in the session's own folders, so the real files are compared.
  */
 export const MUST_FAIL = {
   'read the operator token, the key or another token': [
@@ -44,7 +44,7 @@ export const MUST_FAIL = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** What `attempts.mjs` wrote into its folder. */
+/** Reads the results that `attempts.mjs` wrote into its folder. */
 export function readAttempts(folder: string, log: string): Attempts {
   const path = join(folder, 'attempts.json');
   if (!existsSync(path))
@@ -52,7 +52,7 @@ export function readAttempts(folder: string, log: string): Attempts {
   return JSON.parse(readFileSync(path, 'utf8')) as Attempts;
 }
 
-/** Attempts that worked, or were not made. */
+/** Returns attempts that succeeded, or that were not made. */
 export function findSuccesses(attempts: Attempts, names: readonly string[]): unknown[] {
   return names.flatMap((name) => (attempts[name]?.worked === false ? [] : [[name, attempts[name]]]));
 }

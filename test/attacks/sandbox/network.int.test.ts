@@ -38,7 +38,7 @@ describe.skipIf(!bubblewrap.works)(`the network of a session${unless}`, { timeou
     });
   }
 
-  it('nobody else was reached', () => {
+  it('reaches no other program', () => {
     expect(world.received).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-# Leaves processes that try to outlive the timeout of the session. Each has a heartbeat of its own.
+# Leaves processes that try to outlive the session's timeout. Each writes a separate heartbeat.
 folder=$(pwd)
 beat() { echo "while :; do date +%s%N >'$folder/beat-$1'; sleep 0.1; done"; }
 ignoring() { echo "trap '' TERM HUP INT; $(beat "$1")"; }
@@ -10,7 +10,7 @@ env -i PATH=/usr/bin:/bin sh -c "$(beat cleared)" &
 sh -c "$(ignoring ignores)" &
 (exec 0<&- 1>&- 2>&-; setsid sh -c "$(ignoring silent)") &
 
-# The supervisor is at most two above.
+# The supervisor is at most two processes above this one.
 parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' /proc/$PPID/stat)
 for pid in $PPID $parent; do [ "$pid" -gt 1 ] && [ "$(cat /proc/$pid/comm)" != sh ] && kill -STOP "$pid"; done
 trap '' TERM

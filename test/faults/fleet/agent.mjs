@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * What each agent of a fleet does: leaves a mark outside of Baton when it starts and while it works, commits once, works until a file lets it
- * go, and hands on. Marks carry the machine's monotonic clock, which all hosts of a test share.
+ * The agent of a fleet: writes marks outside Baton when it starts and while it works, commits once, works until a file
+ * exists, and hands on. Marks contain the machine's monotonic clock, which all hosts of a test share.
  */
 const { MARKS: marks = '', FLEET_HOST: host = '', BATON_AGENT_ID: agent = '' } = process.env;
 const mark = (what) => {
@@ -18,7 +18,7 @@ const [branch, task_id] = [
   git('branch', '--show-current'),
   /^# ([^:]+):/.exec(readFileSync('.baton/session/task.md', 'utf8'))[1],
 ];
-// What the session before has pushed is here.
+// The previous session's pushed work must be here.
 const earlier = git('log', '--format=%s')
   .split('\n')
   .filter((line) => line.startsWith('work ')).length;
@@ -40,13 +40,15 @@ const said =
   (await say('exit', ['emit', 'exit', JSON.stringify({ ...exit, exit_reason: 'completed' })]));
 if (said) mark('acknowledged');
 
-/** Until it is recorded, or kept in the outbox, which is as good; false if it is refused for good. */
+/**
+ * Repeats a call until it is recorded or kept in the outbox, which counts as well; false if it is refused permanently.
+ */
 async function say(what, args, input = '') {
   for (let tries = 1; tries <= 60; tries += 1) {
     const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8', input });
     if (status === 0 || /\bkept\b/.test(stderr)) return true;
     appendFileSync(`${marks}/log`, `${host} ${agent} ${what} ${status} ${stdout} ${stderr}\n`);
-    // A claim that has ended stays ended.
+    // An ended claim stays ended.
     if (/stale|ended/.test(stderr)) {
       mark('refused');
       return false;

@@ -9,7 +9,7 @@ import type { Row } from './row.ts';
 import { FleetScene } from './scene.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../../examples/sample');
-/** Each workflow adds a file of its own, so that each has something to merge. */
+/** Each workflow adds a file, so that each has something to merge. */
 const HAND_ON = 'agents/hand-on.mjs';
 const DISTINCT = readFileSync(join(SAMPLE, HAND_ON), 'utf8').replace(
   "  git('add', '--all');",
@@ -17,7 +17,9 @@ const DISTINCT = readFileSync(join(SAMPLE, HAND_ON), 'utf8').replace(
 );
 const SUCCESSOR_MS = 5000;
 
-/** Whole workflows, whose checks, merges and seals no host owns, while the caretaker is killed and frozen by turns. */
+/**
+ * Whole workflows, whose checks, merges and seals no host owns, while the caretaker is alternately killed and frozen.
+ */
 export const caretaker: Row = {
   key: 'caretaker',
   name: 'the caretaker is killed or frozen 20 times in workflows',
@@ -43,7 +45,7 @@ export const caretaker: Row = {
       else victim.freeze();
       await scene.until('there is a successor', async () => (await termOf(scene)) > term, 30_000);
       delays.push(performance.now() - begun);
-      // A frozen one wakes up in the belief that it is still the caretaker.
+      // A frozen host continues and believes that it is still the caretaker.
       if (isKill) await victim.world.startDaemon();
       else victim.thaw();
     }
@@ -75,7 +77,7 @@ async function findLive(scene: FleetScene): Promise<FleetHost> {
   });
 }
 
-/** Workflows that have not ended. */
+/** Returns the workflows that have not ended. */
 async function openOf(scene: FleetScene, ids: readonly string[]): Promise<string[]> {
   const closed = new Set(
     (await scene.entries()).flatMap(({ type, data }) =>
@@ -98,7 +100,7 @@ async function findCaretaker(scene: FleetScene): Promise<FleetHost> {
   });
 }
 
-/** Effects of the caretaker: each request has one outcome. */
+/** Finds requests of caretaker effects with more than one outcome. */
 function findDoneTwice(entries: readonly Entry[], ids: readonly string[]): string[] {
   const merged = entries
     .filter(({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged')
@@ -118,7 +120,7 @@ function findDoneTwice(entries: readonly Entry[], ids: readonly string[]): strin
   ];
 }
 
-/** The remote's main has one commit for each workflow. */
+/** Checks that the remote's main has one commit for each workflow. */
 function findMerges(scene: FleetScene, ids: readonly string[]): string[] {
   const log = execFileSync('git', ['-C', scene.fleet.remote, 'log', 'main', '--format=%B'], { encoding: 'utf8' });
   return ids.flatMap((id) => {

@@ -7,7 +7,7 @@ export interface Claim {
   readonly host: string;
 }
 
-/** Every claim that was granted. */
+/** Returns every granted claim. */
 export function claimsOf(entries: readonly Entry[]): Claim[] {
   return entries.flatMap(({ type, data }) =>
     type === 'TaskClaimed'
@@ -16,7 +16,7 @@ export function claimsOf(entries: readonly Entry[]): Claim[] {
   );
 }
 
-/** Claims that ended because nobody renewed them. */
+/** Returns the claims that expired without renewal. */
 export function expiredOf(entries: readonly Entry[]): Pick<Claim, 'taskId' | 'epoch'>[] {
   return entries.flatMap(({ type, data }) =>
     type === 'ClaimExpired' ? [{ taskId: textOf(data, 'task_id'), epoch: Number(data['epoch']) }] : [],

@@ -5,7 +5,7 @@ import { FleetScene, SHORT, TIMES } from './scene.ts';
 
 const HOUR_S = 3600;
 
-/** One host is an hour ahead, another an hour behind: nothing ends early, and both are named. */
+/** One host's clock is an hour ahead, another's an hour behind: nothing ends early, and both hosts are reported. */
 export const clocks: Row = {
   key: 'clocks',
   name: 'clocks one hour off, either way',
@@ -17,9 +17,9 @@ export const clocks: Row = {
     const behind = await scene.fleet.addHost({ ...SHORT, ...faked(-HOUR_S) });
     const ids = await scene.createWork(scene.host(0), 6);
     await scene.until('every task has an agent', () => scene.marksOf('committed').length >= ids.length);
-    // As long as two claims would last.
+    // Waits for twice the duration of a claim.
     await new Promise((resolve) => setTimeout(resolve, 2 * TIMES.expiryMs));
-    // Each takes the caretaker's part for a while: it is what expires claims.
+    // Each is the caretaker for a while, because the caretaker expires claims.
     for (const host of [ahead, behind]) {
       for (const other of scene.hosts)
         if (other !== host) await other.order('host_drain', { host: other.name, draining: true });

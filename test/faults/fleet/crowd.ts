@@ -3,7 +3,10 @@ import { findFault, keysIn } from '../daemon-kill.ts';
 import type { Row } from './row.ts';
 import { FleetScene } from './scene.ts';
 
-/** Clients of every host say all kinds of things about tasks, some of them about the same ones, and workers start agents meanwhile. */
+/**
+ * Clients of every host send all kinds of commands about tasks, some of them about the same ones, while workers start
+ * agents.
+ */
 export const crowd: Row = {
   key: 'crowd',
   name: '16 clients on each host, 10,000 commands',
@@ -35,7 +38,7 @@ export const crowd: Row = {
     const entries = await scene.entries();
     const keys = keysIn(entries);
     const sent = said.flat();
-    // A starved host may take the database for away; it says so, and what was sent may be recorded or not.
+    // A starved host may report the database as away; the command may then be recorded or not.
     const isAway = ({ answer }: Sent) => answer?.ok === false && answer.error.code === 'store-unavailable';
     const heard = sent.filter((one) => one.answer !== undefined && !isAway(one));
     return {
@@ -45,5 +48,5 @@ export const crowd: Row = {
   },
 };
 
-/** Nobody is to lose a claim here. */
+/** Long enough that no claim expires here. */
 const LONG = { AGENT_EXIT_PROTOCOL_ENABLED: 'true', BATON_TICK_MS: '250' };

@@ -3,12 +3,16 @@ import { expiredOf } from './claims.ts';
 import type { Row } from './row.ts';
 import { FleetScene, TIMES, type Mark } from './scene.ts';
 
-/** How long after the end of its lease an agent may still leave a mark: the supervisor's timer, and one mark under way. */
+/**
+ * How long after the end of its lease an agent may still write a mark: the supervisor's timer, and one mark in
+ * progress.
+ */
 const SLACK_MS = 500;
 
 /**
- * A host loses its way to the database while its agents live. It freezes them before anybody else may take their tasks, these go on elsewhere
- * from what was pushed, and after that the frozen ones are killed; a short cut costs nothing.
+ * A host loses its connection to the database while its agents run. It freezes them before another host may take their
+ * tasks; the tasks continue elsewhere from what was pushed, and then the frozen agents are killed. A short interruption
+ * has no effect.
  */
 export const cutOff: Row = {
   key: 'cut-off',
@@ -21,7 +25,7 @@ export const cutOff: Row = {
     await scene.pushed(its.map(({ taskId }) => taskId));
     const ofVictim = (): Mark[] => scene.marks().filter(({ agent }) => agents.has(agent));
 
-    // Shorter than a claim lasts: frozen perhaps, but nothing is lost.
+    // Shorter than a claim's lifetime: agents may freeze, but nothing is lost.
     victim.link.cut();
     await pause(TIMES.expiryMs / 2);
     victim.link.heal();
@@ -31,7 +35,7 @@ export const cutOff: Row = {
     );
     const lost = expiredOf(await scene.entries()).length;
 
-    // Longer.
+    // Longer than a claim's lifetime.
     const cut = nowMs();
     victim.link.cut();
     await scene.until(
@@ -69,7 +73,7 @@ export const cutOff: Row = {
   },
 };
 
-/** The clock of the marks. */
+/** The clock of the agents' marks. */
 function nowMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }

@@ -5,7 +5,10 @@ import { Load } from './load.ts';
 import type { Row } from './row.ts';
 import { FleetScene } from './scene.ts';
 
-/** Half of the hosts go on with the promoted standby, half with the primary, which then dies: all have the standby again. */
+/**
+ * Half of the hosts continue with the promoted standby, half with the primary, which then dies: all return to the
+ * standby.
+ */
 export const diverged: Row = {
   key: 'diverged',
   name: 'two ledgers diverged',
@@ -34,7 +37,7 @@ export const diverged: Row = {
       await Promise.all([one.stop(), other.stop()]);
       await primary.kill();
       scene.fleet.lead(socketFolderOf(standby));
-      // The others learn of the fork with their next beat.
+      // The other hosts detect the fork with their next report.
       const refused = await scene.until('all stop', async () => {
         const codes = await tryAll(scene.hosts);
         return codes.every((code) => code !== 'ok' && /fork|diverge|differ/.test(code)) && codes;

@@ -5,7 +5,7 @@ import { Load } from './load.ts';
 import type { Outcome, Row } from './row.ts';
 import { FleetScene } from './scene.ts';
 
-/** What runs with Debian's servers, which are all gone afterwards. */
+/** Runs a test with Debian's servers, and removes them afterwards. */
 export async function withDebian(run: (servers: DebianServers) => Promise<Outcome>): Promise<Outcome> {
   const servers = await startDebianServers();
   try {
@@ -23,7 +23,7 @@ export function socketFolderOf({ url }: DebianServer): string {
   return decodeURIComponent(new URL(url).hostname);
 }
 
-/** The primary dies under load; its standby, which had every commit before it was acknowledged, takes over. */
+/** The primary dies under load; its standby, which received every commit before it was acknowledged, takes over. */
 export const failoverSynchronous: Row = {
   key: 'failover-synchronous',
   name: 'failover, synchronous',
@@ -52,7 +52,10 @@ export const failoverSynchronous: Row = {
     }),
 };
 
-/** The standby lacks the last commits: that is noticed before anybody writes, and the longest replica puts them back. */
+/**
+ * The standby lacks the last commits: hosts detect that before anything is written, and the longest replica restores
+ * them.
+ */
 export const failoverAsynchronous: Row = {
   key: 'failover-asynchronous',
   name: 'failover, asynchronous',
@@ -64,7 +67,7 @@ export const failoverAsynchronous: Row = {
       await using scene = await open(primary, hosts);
       const load = new Load(scene.hosts, 'L');
       await scene.until('much is acknowledged', () => load.acknowledged.length >= 60);
-      // From here on nothing reaches the standby.
+      // From here on the standby receives nothing.
       await standby.query("ALTER SYSTEM SET primary_conninfo = ''");
       await standby.query('SELECT pg_reload_conf()');
       const isCut = async () => (await standby.query('SELECT 1 FROM pg_stat_wal_receiver')).length === 0;
@@ -81,7 +84,7 @@ export const failoverAsynchronous: Row = {
     }),
 };
 
-/** Yesterday's dump in another server: the same as a standby that lacks the last commits. */
+/** An older dump in another server is equivalent to a standby that lacks the last commits. */
 export const restoredDump: Row = {
   key: 'restored-dump',
   name: "yesterday's dump restored",
@@ -112,7 +115,7 @@ async function open(server: DebianServer, hosts: number): Promise<FleetScene> {
   return FleetScene.open({ server: place, hosts, namespaces: true, env: { BATON_TICK_MS: '250' } });
 }
 
-/** The chain is what it was, byte for byte, before anything new is in it. */
+/** Checks that the chain is restored byte for byte before any new entry. */
 async function completed(
   scene: FleetScene,
   before: readonly Entry[],

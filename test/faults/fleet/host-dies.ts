@@ -3,7 +3,9 @@ import { expiredOf } from './claims.ts';
 import type { Row } from './row.ts';
 import { FleetScene, TIMES } from './scene.ts';
 
-/** A machine loses power with agents on it: its claims end, no other host's, and its tasks go on elsewhere from what was pushed. */
+/**
+ * A machine with agents loses power: only its claims end, and its tasks continue on other hosts from what was pushed.
+ */
 export const hostDies: Row = {
   key: 'host-dies',
   name: 'a host dies',

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FleetHost } from '../../fleet/host.ts';
 
-/** Tasks made at every host, one after the other, for as long as it runs: what was acknowledged must never be missing. */
+/** Creates tasks on every host, one after the other, while it runs. An acknowledged task must never be missing. */
 export class Load {
-  /** Of the tasks whose creation was acknowledged. */
+  /** The ids of the tasks whose creation was acknowledged. */
   readonly acknowledged: string[] = [];
-  /** Refusals and losses, by their codes. */
+  /** The number of refusals and losses by code. */
   readonly failed = new Map<string, number>();
   /** The longest time without an acknowledgement. */
   longestGapMs = 0;

@@ -3,7 +3,10 @@ import { POOLER, startPooler } from '../../postgres/pooler.ts';
 import { type Typed, World } from '../../processes/world.ts';
 import type { Row } from './row.ts';
 
-/** A pooler that gives every transaction another session is refused by name; one that keeps sessions is accepted if the URL says so. */
+/**
+ * A pooler that gives every transaction another session is refused by name; one that keeps sessions is accepted if the
+ * URL declares it.
+ */
 export const pooler: Row = {
   key: 'pooler',
   name: 'pgbouncer, transaction mode',

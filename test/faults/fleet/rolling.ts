@@ -4,10 +4,10 @@ import { makeNextRelease } from './next-release.ts';
 import type { Row } from './row.ts';
 import { FleetScene } from './scene.ts';
 
-/** Nobody waits longer than this for any host to acknowledge something. */
+/** The maximum time without an acknowledgement from any host. */
 const GAP_MS = 5000;
 
-/** One host after the other gets the next release, under load; one of them goes back while that is possible. */
+/** One host after the other gets the next release, under load; one of them is downgraded while that is possible. */
 export const rolling: Row = {
   key: 'rolling',
   name: 'previous release beside this one, rolling, under load',
@@ -28,12 +28,12 @@ export const rolling: Row = {
     };
     const [first, ...others] = scene.hosts;
     if (first === undefined) throw new Error('there is no host');
-    // The fleet was founded at the level of this release.
+    // The fleet was founded at this release's level.
     const levels = await scene.count('LevelRaised');
     await change(first, next.folder);
     const early = await first.world.client().call('task_unblock', { task_id: 'B1', reason: 'here it is' });
     const beforeRise = (await scene.entries()).length;
-    // Back to the previous release, which is possible until the level rises.
+    // Downgrades a host, which is possible until the level rises.
     await change(first);
     await change(first, next.folder);
     for (const host of others) await change(host, next.folder);
@@ -44,7 +44,7 @@ export const rolling: Row = {
     });
     await load.stop();
     const [last] = others;
-    // The previous release does not decide any more, and says why.
+    // The previous release stops deciding, and reports why.
     await last?.world.endDaemon('SIGTERM');
     await last?.world.startDaemon();
     const late = await last?.world.client().call('task_create', { task_id: 'late', title: 'x' });

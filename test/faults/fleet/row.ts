@@ -4,21 +4,21 @@ import type { FleetOptions } from '../../fleet/fleet.ts';
 export interface Row {
   readonly key: string;
   readonly name: string;
-  /** What this machine lacks for it; undefined if it can run. */
+  /** Why this machine cannot run the row; undefined if it can. */
   readonly findObstacle?: () => string | undefined;
   readonly run: (stage: Stage) => Promise<Outcome>;
 }
 
 export interface Stage {
-  /** A new database of a server that the row shares with others. Rows that stop a server start one of their own. */
+  /** A new database on a server that rows share. Rows that stop a server start a separate one. */
   readonly server: () => Promise<FleetOptions['server']>;
   readonly hosts: number;
-  /** The part of it that runs with every `npm test`: two hosts without process ids of their own, few rounds. */
+  /** Set for the part that runs with every `npm test`: two hosts without separate process ids, few rounds. */
   readonly isSmall: boolean;
 }
 
 export interface Outcome {
-  /** What did not hold, one sentence each. */
+  /** The violated expectations, one sentence each. */
   readonly faults: readonly string[];
   readonly figures: string;
 }

@@ -35,7 +35,7 @@ export const ROWS: readonly Row[] = [
   rolling,
 ];
 
-/** One row, on a server that rows share unless they stop it. */
+/** Runs one row, on a server that rows share unless they stop it. */
 export async function runRow(row: Row, server: PostgresServer, isSmall: boolean): Promise<Outcome> {
   const database = async () => ({
     socketFolder: server.socketFolder,
@@ -44,7 +44,10 @@ export async function runRow(row: Row, server: PostgresServer, isSmall: boolean)
   return row.run({ server: database, hosts: isSmall ? 2 : 4, isSmall });
 }
 
-/** `npm run faults fleet [-- ROW …] [-- --small]`: one line a row. Hosts run a package of this source, built once, as in tests. */
+/**
+ * `npm run faults fleet [-- ROW …] [-- --small]`: prints one line per row. Hosts run a package of this source, built
+ * once, as in tests.
+ */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     options: { small: { type: 'boolean', default: false } },

@@ -9,7 +9,7 @@ import { findChainFault } from '../../fleet/read-chain.ts';
 import { until } from '../../processes/until.ts';
 import { type Claim, claimsOf } from './claims.ts';
 
-/** Short times, so that a claim ends while a test waits for it. */
+/** Short, so that a claim ends while a test waits for it. */
 export const TIMES = { expiryMs: 6000, renewalMs: 1000, tickMs: 250 };
 export const SHORT: Readonly<Record<string, string>> = {
   BATON_CLAIM_EXPIRY_MS: String(TIMES.expiryMs),
@@ -23,14 +23,14 @@ export interface SceneOptions {
   readonly namespaces: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly sample?: string;
-  /** In place of files of the sample. */
+  /** Replacements for files of the sample. */
   readonly files?: Readonly<Record<string, string>>;
   readonly agents?: number;
-  /** Without proxies, which this process would have to keep up with. */
+  /** Connects without proxies, which would load this process. */
   readonly direct?: boolean;
 }
 
-/** A fleet whose agents leave marks outside of Baton. */
+/** A fleet whose agents write marks outside Baton. */
 export class FleetScene implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly marksFolder: string;
@@ -68,14 +68,14 @@ export class FleetScene implements AsyncDisposable {
     return this.fleet.host(n);
   }
 
-  /** Tasks that the hosts' workers take up by themselves. */
+  /** Creates tasks that the hosts' workers claim. */
   async createWork(from: FleetHost, count: number, prefix = 'K'): Promise<string[]> {
     const ids = Array.from({ length: count }, (_, n) => `${prefix}${n + 1}`);
     for (const id of ids) await from.order('task_create', { task_id: id, title: 'Something to do' });
     return ids;
   }
 
-  /** Two tasks from every host. The host that records a task usually takes it, but another one with room may be faster. */
+  /** Creates two tasks on every host. That host usually claims them, but another host with capacity may be faster. */
   async createWorkEverywhere(): Promise<string[]> {
     const made = await Promise.all(this.hosts.map(async (host, n) => this.createWork(host, 2, `K${n + 1}-`)));
     const ids = made.flat();
@@ -94,7 +94,7 @@ export class FleetScene implements AsyncDisposable {
     return byHost.reduce((busiest, each) => (each.its.length > busiest.its.length ? each : busiest));
   }
 
-  /** When the commits of their agents are at the remote: a host pushes at most every 30 seconds. */
+  /** Waits until the commits of the tasks' agents are at the remote: a host pushes at most every 30 seconds. */
   async pushed(ids: readonly string[]): Promise<void> {
     const { world } = this.host(0);
     const main = world.git(this.fleet.remote, 'rev-parse', 'main');
@@ -105,7 +105,7 @@ export class FleetScene implements AsyncDisposable {
     });
   }
 
-  /** Agents end from now on. */
+  /** Lets agents end from now on. */
   letGo(): void {
     writeFileSync(join(this.marksFolder, 'go'), '');
   }
@@ -139,14 +139,14 @@ export class FleetScene implements AsyncDisposable {
     });
   }
 
-  /** The last lines of the daemons' logs, to show with a failure. */
+  /** The last lines of the daemons' logs, for failure messages. */
   logs(): string {
     return this.hosts
       .map(({ name, world }) => `${name}\n${linesOf(join(world.stateDir, 'daemon.log')).slice(-8).join('\n')}`)
       .join('\n');
   }
 
-  /** When every one of these tasks has been handed on. */
+  /** Waits until every one of these tasks has been handed on. */
   async handedOn(ids: readonly string[], ms = 90_000): Promise<void> {
     await this.until(
       `all of ${ids.length} tasks are handed on`,
@@ -160,7 +160,7 @@ export class FleetScene implements AsyncDisposable {
     );
   }
 
-  /** What must hold at the end of every scenario. */
+  /** Finds violations of what must hold at the end of every scenario. */
   async findFaults(): Promise<string[]> {
     const entries = await this.entries();
     const fault = await findChainFault(this.fleet.url, PROJECT);

@@ -3,7 +3,7 @@ import { expiredOf } from './claims.ts';
 import type { Row } from './row.ts';
 import { FleetScene, TIMES } from './scene.ts';
 
-/** The database is stopped, killed, and away for longer than a claim lasts: nobody loses anything for it. */
+/** The database is stopped, killed, and away for longer than a claim's lifetime: nothing is lost. */
 export const serverAway: Row = {
   key: 'server-away',
   name: 'PostgreSQL stopped, killed, away longer than a claim lasts',
@@ -41,7 +41,7 @@ async function run(server: PostgresServer, hosts: number, isSmall: boolean): Ret
       await host.hasSeen(size);
       back.push((performance.now() - begun) / 1000);
     }
-    // An agent that was lost would show within one expiry.
+    // A lost agent would be detected within one expiry.
     const beats = new Map(scene.marksOf('beat').map((mark) => [mark.agent, mark.ms]));
     await scene.until('every agent goes on', () =>
       scene.marksOf('beat').every(({ agent }) => latest(scene, agent) > (beats.get(agent) ?? 0)),

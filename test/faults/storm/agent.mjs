@@ -3,9 +3,9 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * What each agent of the storm does: notes that it started, sends one signal until Baton has acknowledged it, and notes that. At two points
- * it waits while a file is there, so that many agents do the same at the same moment. The notes lie outside of the state folder, whose disk
- * may be full.
+ * The agent of the storm: notes its start, sends one signal until Baton has acknowledged it, and notes that. At two
+ * points it waits while a file exists, so that many agents continue at the same moment. The notes are outside the state
+ * folder, whose disk may be full.
  */
 const { STORM_FOLDER: folder = '', BATON_AGENT_ID: agent = '' } = process.env;
 const note = (what) => {
@@ -30,7 +30,7 @@ for (let tries = 1; ; tries += 1) {
     JSON.stringify({ kind: 'complete', message: `done ${agent}` }),
   ];
   const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8' });
-  // Both are promises: recorded, and kept in the outbox.
+  // Both answers guarantee delivery: recorded, and kept in the outbox.
   if (status === 0) {
     note(/^Note: .*\bkept\b/m.test(stderr) ? 'kept' : 'acknowledged');
     break;

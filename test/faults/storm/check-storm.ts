@@ -3,7 +3,7 @@ import { textOf } from '../../processes/ledger.ts';
 
 export interface StormFacts {
   readonly entries: readonly Entry[];
-  /** What the agents noted themselves. */
+  /** The agents' own notes. */
   readonly notes: readonly string[];
 }
 
@@ -13,13 +13,13 @@ export interface StormFindings {
   readonly falseDead: readonly string[];
 }
 
-/** Compares what the agents know with what the ledger says. Every agent here signals before it ends, so that none may count as dead. */
+/** Compares the agents' notes with the ledger. Every agent signals before it exits, so none may count as dead. */
 export function checkStorm({ entries, notes }: StormFacts): StormFindings {
   const of = (type: string): Entry[] => entries.filter((entry) => entry.type === type);
   const agentsIn = (type: string): string[] => of(type).map(({ data }) => textOf(data, 'agent_id'));
   const noted = (what: string): string[] =>
     notes.flatMap((line) => (line.startsWith(`${what} `) ? [line.slice(what.length + 1)] : []));
-  // Under a claim the signal is the end of the session, which has the id of its agent.
+  // Under a claim the signal ends the session, which has the agent's id.
   const completed = of('ClaimCompleted').map(({ data }) => textOf(data, 'session_id'));
   const signalled = Map.groupBy([...agentsIn('AgentSignalled'), ...completed], (id) => id);
   const acknowledged = [...noted('acknowledged'), ...noted('kept')];
@@ -46,7 +46,7 @@ export function checkStorm({ entries, notes }: StormFacts): StormFindings {
   };
 }
 
-/** A task that was claimed again after its session had signalled; every session is an agent here. */
+/** Finds tasks that were claimed again after their session had signalled; every session is an agent here. */
 function claimedAgain(claims: readonly Entry[], isAcknowledged: ReadonlySet<string>): string[] {
   const before = new Map<string, string>();
   return claims.flatMap(({ data }) => {

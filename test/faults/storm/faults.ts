@@ -11,16 +11,16 @@ export type Fault = (typeof FAULTS)[number];
 
 export interface FaultScene {
   readonly world: World;
-  /** Where agents look for files that hold them. */
+  /** The folder with the files that make agents wait. */
   readonly folder: string;
   readonly random: () => number;
-  /** Agents that are held together before a crowd is let go. */
+  /** The number of agents to gather before they continue together. */
   readonly crowd: number;
-  /** The state folder has a small disk of its own. */
+  /** Whether the state folder has a separate small disk. */
   readonly hasOwnDisk: boolean;
 }
 
-/** Lets one fault happen, and mends it. */
+/** Causes one fault, and repairs it. */
 export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
   const { world, random } = scene;
   switch (fault) {
@@ -33,7 +33,7 @@ export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
     case 'stop': {
       const pid = daemonOf(world);
       kill(pid, 'SIGSTOP');
-      // Mostly shorter than supervisors wait, now and then as long as the issue says.
+      // Mostly shorter than supervisors wait, sometimes longer.
       await pause(random() < 0.2 ? 18_000 : 500 + random() * 8000);
       return kill(pid, 'SIGCONT');
     }
@@ -47,21 +47,21 @@ export async function happen(fault: Fault, scene: FaultScene): Promise<void> {
   }
 }
 
-/** Many agents are about to signal, or have just signalled, and go on in the moment in which the daemon is killed. */
+/** Kills the daemon at the moment at which many agents are about to signal, or have just signalled. */
 async function killInCrowd(scene: FaultScene): Promise<void> {
   const { world, random } = scene;
   const letGo = await holdCrowd(scene, random() < 0.5 ? 'before' : 'after');
   const isFirst = random() < 0.5;
   if (isFirst) kill(daemonOf(world), 'SIGKILL');
   letGo();
-  // They exit within a few moments of each other: anywhere in between.
+  // They exit within a short time of each other; the kill falls in between.
   if (!isFirst) await pause(random() * 300);
   if (!isFirst) kill(daemonOf(world), 'SIGKILL');
 }
 
 /**
- * Many agents signal and exit while the daemon is stopped for longer than supervisors wait, and the database is locked: their signals lie in the
- * outbox, their supervisors have gone, and the daemon that comes back finds both at once.
+ * Many agents signal and exit while the daemon is stopped for longer than supervisors wait, and the database is locked:
+ * their signals are in the outbox, their supervisors have exited, and the continuing daemon finds both at once.
  */
 async function stopInCrowd(scene: FaultScene): Promise<void> {
   const { world, folder, random } = scene;
@@ -75,14 +75,14 @@ async function stopInCrowd(scene: FaultScene): Promise<void> {
   letGo();
   const deadline = performance.now() + 12_000;
   while (countSignalled(folder) - signalled < held && performance.now() < deadline) await pause(50);
-  // Until their supervisors have given up on the daemon, and have gone.
+  // Waits until their supervisors have given up on the daemon and exited.
   await pause(8000 + random() * 4000);
   kill(pid, random() < 0.5 ? 'SIGCONT' : 'SIGKILL');
   await pause(random() * 2000);
   await release();
 }
 
-/** Holds agents at one point until there is a crowd of them; returns what lets them go. */
+/** Gathers agents at one point; returns a function that lets them continue. */
 async function holdCrowd({ folder, crowd }: FaultScene, where: 'before' | 'after'): Promise<() => void> {
   const file = join(folder, `hold-${where}`);
   const before = countHeld(folder, where);
@@ -100,7 +100,7 @@ function countSignalled(folder: string): number {
   return linesOf(folder).filter((line) => /^(?:kept|acknowledged) /.test(line)).length;
 }
 
-/** Nothing can be written into the state folder: its disk is full, or else the daemon may write no file of more than a page. */
+/** Prevents writes to the state folder: fills its disk, or limits the daemon's files to one page. */
 async function fill({ world, random, hasOwnDisk }: FaultScene): Promise<void> {
   const ms = 1000 + random() * 7000;
   if (!hasOwnDisk) {
@@ -109,7 +109,7 @@ async function fill({ world, random, hasOwnDisk }: FaultScene): Promise<void> {
       try {
         execFileSync('prlimit', ['--pid', pid, `--fsize=${size}:`], { stdio: 'ignore' });
       } catch {
-        // It has ended.
+        // The process has exited.
       }
     };
     limit('4096');
@@ -121,7 +121,7 @@ async function fill({ world, random, hasOwnDisk }: FaultScene): Promise<void> {
     const { bavail, bsize } = statfsSync(world.stateDir);
     writeFileSync(ballast, Buffer.alloc(bavail * bsize));
   } catch {
-    // Full is what was wanted.
+    // The disk is full, as intended.
   }
   await pause(ms);
   rmSync(ballast, { force: true });
@@ -145,6 +145,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     if (pid > 0) process.kill(pid, signal);
   } catch {
-    // It has ended already, and its watchdog starts the next one.
+    // The daemon has exited already, and its watchdog starts the next one.
   }
 }

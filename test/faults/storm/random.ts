@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that a seed determines: mulberry32. */
+/** Random numbers from 0 to 1, determined by a seed: mulberry32. */
 export function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -18,7 +18,7 @@ export interface StormOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly faults?: readonly Fault[];
-  /** A folder for what is left of a run with findings: state folder, notes, times of the faults. */
+  /** A folder for the evidence of a run with faults: state folder, notes, times of the faults. */
   readonly evidence?: string;
 }
 
@@ -33,9 +33,9 @@ export interface StormReport {
   readonly disk: 'a tmpfs of its own' | 'a limit on the size of files';
   readonly daemons: number;
   readonly acknowledged: number;
-  /** Of those, in the outbox. */
+  /** How many of them were kept in the outbox. */
   readonly kept: number;
-  /** Answers of `status_get`, and how many of them were all-clears. */
+  /** The number of answers of `status_get`, and of all-clears among them. */
   readonly answers: number;
   readonly allClears: number;
   readonly lost: number;
@@ -71,7 +71,7 @@ desktop = false
 terminal = false
 `;
 
-/** Workflows under a daemon that is stopped, killed, locked out of its database and without room on its disk, at random. */
+/** Runs workflows while the daemon is randomly stopped, killed, locked out of its database and without disk space. */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
   const { workflows, agents, seed, minutes, faults: wanted = FAULTS } = options;
   const begun = performance.now();
@@ -157,17 +157,17 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   }
 }
 
-/** Longer than a lock or a stop lasts, and short enough to run out if nobody renews it any more. */
+/** Longer than a lock or a stop, and short enough to expire without renewal. */
 const CLAIMS = { BATON_CLAIM_EXPIRY_MS: '30000', BATON_RENEWAL_MS: '1000' };
 
-/** Every crash begins a new row: the storm must not wear the watchdog out. */
+/** Every crash counts as the first, so that the watchdog does not give up during the storm. */
 const RESTARTS = { BATON_RESTART: 'on', BATON_RESTART_FIRST_MS: '300', BATON_RESTART_STEADY_MS: '1' };
 
 /** How long a daemon may take to notice that it cannot write. */
 const GRACE_MS = 4000;
 const DISK_MB = 96;
 
-/** Only this process and its children see it, if it runs in a mount namespace of its own. */
+/** In a separate mount namespace, only this process and its children see the disk. */
 function mountDisk(stateDir: string): boolean {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   if (process.env['STORM_MOUNTS'] !== '1') return false;
@@ -187,6 +187,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone.
+    // The process has exited.
   }
 }

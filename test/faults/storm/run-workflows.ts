@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../../src/api/client/client.ts';
 import type { World } from '../../processes/world.ts';
 
-/** How each workflow ended, by its id: done, unfinished, or why it failed. */
+/** The end of each workflow by id: done, unfinished, or why it failed. */
 export type Ends = Map<string, string>;
 
 /**
- * Keeps as many workflows under way as agents may run. By turns a pipeline with two agents, and a task that a worker claims for one: what is lost of the
- * one is a step that failed, of the other a claim that is made again.
+ * Keeps as many workflows running as agents may run: alternately a pipeline with two agents, and a task that a worker
+ * claims for an agent. A lost signal shows in the first as a failed step, in the second as a repeated claim.
  */
 export async function runAll(world: World, workflows: number, atOnce: number, deadline: number): Promise<Ends> {
   const client = world.client();
@@ -58,7 +58,7 @@ async function runTask(client: Client, n: number, ends: Ends, deadline: number):
   }
 }
 
-/** With one key, as often as it takes; undefined when the time is up. */
+/** Repeats a call with one key until it is answered; undefined if the time is over. */
 async function untilAnswered(
   client: Client,
   operation: string,
@@ -69,7 +69,7 @@ async function untilAnswered(
   while (performance.now() < deadline) {
     const answer = await client.forward(operation, input, { timeoutMs: 15_000, key });
     if (answer.ok) return { ...Object(answer.result) };
-    // What the client has kept is delivered by itself, and answered by the same key.
+    // A call that the client kept is delivered by itself; repeating its key returns the answer.
     await pause(300);
   }
   return undefined;

@@ -7,7 +7,7 @@ export interface Asked {
   readonly isAllClear: boolean;
 }
 
-/** Asks again and again whether anything needs a person, and keeps every answer with its time. */
+/** Repeatedly requests the status, and keeps every answer with its time. */
 export function watchStatus(world: World): { readonly answers: readonly Asked[]; readonly stop: () => Promise<void> } {
   const answers: Asked[] = [];
   const client = world.client();
@@ -41,7 +41,10 @@ export interface Window {
   readonly toMs: number;
 }
 
-/** All-clears that were given while nothing could be written: asked a while after it began, and answered before it was over. */
+/**
+ * Finds all-clears that were given while nothing could be written: requested some time after that began, and answered
+ * before it ended.
+ */
 export function falseAllClears(answers: readonly Asked[], windows: readonly Window[], graceMs: number): string[] {
   const isBlind = ({ fault }: Window): boolean => fault === 'full' || fault === 'lock';
   return windows.filter(isBlind).flatMap(({ fault, fromMs, toMs }) => {

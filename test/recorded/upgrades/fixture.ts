@@ -7,16 +7,19 @@ import { writeKey } from '../record-ledger.ts';
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/upgrades');
 
-/** What the old code reported about its ledger. */
+/** The old version's report about its ledger. */
 export interface Recorded {
   readonly entries: number;
-  /** Of the entries as the old code exported them. */
+  /** The hash of the entries as the old version exported them. */
   readonly sha256: string;
-  /** The status of each task by its id. */
+  /** The status of each task by id. */
   readonly tasks: Readonly<Record<string, string>>;
 }
 
-/** The repository and the ledger. Keys, tokens, logs and files of agents stay out: they name paths of the machine. */
+/**
+ * The repository and the ledger. Excludes keys, tokens, logs and files of agents, because they contain paths of the
+ * machine.
+ */
 const KEPT = [
   'sample/**',
   'sample/.{git,baton}/**',
@@ -38,7 +41,7 @@ interface Packed {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Puts the files back where they were recorded: the path of a repository is part of its ledger. */
+/** Restores the files at the path at which they were recorded, because the repository's path is part of its ledger. */
 export function unpackVersion(name: string): Recorded {
   const packed: Packed = JSON.parse(brotliDecompressSync(readFileSync(join(FOLDER, `${name}.json.br`))).toString());
   for (const [path, bytes] of Object.entries(packed.files)) {
@@ -52,7 +55,7 @@ export function unpackVersion(name: string): Recorded {
   return packed.recorded;
 }
 
-/** The first `count` entries of an export, without the checkpoint that ends it. */
+/** The first `count` entries of an export, without the final checkpoint. */
 export function hashEntries(exported: string, count: number): string {
   const lines = exported.split('\n').filter((line) => line.startsWith('{"entry"'));
   return createHash('sha256').update(lines.slice(0, count).join('\n')).digest('hex');

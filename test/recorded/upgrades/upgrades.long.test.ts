@@ -6,12 +6,12 @@ import { ENVIRONMENT, REPOSITORY, STATE, takePlace } from '../place.ts';
 import { hashEntries, unpackVersion } from './fixture.ts';
 import { VERSIONS } from './versions.ts';
 
-/** Its tables were not yet those of 0.1.0. */
+/** A version before 0.1.0, with other tables. */
 const FIRST = 'before-runbooks';
 
-/** Each ledger was left with a task that is claimed, one that waits, and, since there are pipelines, an open decision. */
+/** Each ledger was left with a claimed task, a waiting one, and, since pipelines exist, an open decision. */
 describe.each(Object.keys(VERSIONS).filter((name) => name !== FIRST))('a ledger of %s', (name) => {
-  it('is verified, folds to the same tasks, and goes on', { timeout: 120_000 }, async () => {
+  it('is verified, folds to the same tasks, and continues', { timeout: 120_000 }, async () => {
     using _place = await takePlace();
     const old = unpackVersion(name);
     const before = await baton('ledger', 'export');

@@ -1,6 +1,6 @@
 /**
- * Earlier states of the code whose ledgers must open today: the last commit before each change of the entries or of the
- * tables that hold them. A release adds its own commit.
+ * Earlier versions whose ledgers must still open: the last commit before each change of the entries or their tables. A
+ * release adds its own commit.
  */
 export const VERSIONS: Readonly<Record<string, string>> = {
   'before-runbooks': 'b75e47ea',
@@ -15,8 +15,8 @@ export const VERSIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The entry types of this version, as a hash. A change of them asks for one more row above: add the last commit with the
- * old entries, run `node scripts/record-upgrades.ts NAME`, and then write the new hash here. A second change for the same
- * release only needs the new hash.
+ * The hash of this version's entry types. After a change, add one more row above: add the last commit with the old
+ * entries, run `node scripts/record-upgrades.ts NAME`, and then write the new hash here. A second change for the same
+ * release needs only the new hash.
  */
 export const ENTRIES_SINCE_LAST_VERSION = 'dff1589943107a5e';

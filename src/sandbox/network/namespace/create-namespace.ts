@@ -7,23 +7,29 @@ import { collectText, firstLine, hasProgram, startTool } from './tools.ts';
 
 export interface NamespaceOptions {
   readonly env: Environment;
-  /** Opened at 127.0.0.1 inside. */
+  /** Ports that are opened at 127.0.0.1 inside. */
   readonly ports: readonly number[];
-  /** The program that opens them. */
+  /** The program that opens the ports. */
   readonly helper: string;
-  /** Runs a program in an existing user namespace, which will own the network (`podman unshare`); else one is made. */
+  /**
+   * Runs a program in an existing user namespace, which will own the network (`podman unshare`); otherwise one is
+   * created.
+   */
   readonly owner: readonly string[];
 }
 
-/** A network namespace with a loopback device. It lives as long as this process holds its descriptors, or someone is in it. */
+/**
+ * A network namespace with a loopback device. It lives as long as this process holds its descriptors, or a process is
+ * in it.
+ */
 export interface Namespace {
   readonly user: number;
   readonly net: number;
-  /** The words before the argv of a program that is to run in it. */
+  /** The words to prepend to the argv of a program that runs in the namespace. */
   readonly enter: readonly string[];
-  /** For programs that enter it by themselves. */
+  /** The namespaces' paths, for programs that enter them by themselves. */
   readonly paths: { readonly user: string; readonly net: string };
-  /** By port; an error code if a port could not be opened. */
+  /** The listening server by port, or the error code of a port that could not be opened. */
   readonly servers: Promise<ReadonlyMap<number, Server | string>>;
   close(): void;
 }
@@ -32,7 +38,7 @@ export type NamespaceResult =
   | { readonly ok: true; readonly namespace: Namespace }
   | { readonly ok: false; readonly reason: string };
 
-/** Resolves as soon as the namespace can be entered; its ports follow, because a Node start takes longer. */
+/** Creates a namespace. Resolves as soon as it can be entered; its ports follow, because starting Node takes longer. */
 export async function createNamespace(options: NamespaceOptions): Promise<NamespaceResult> {
   const lack = explainNoNamespace(options.env);
   if (lack !== undefined) return { ok: false, reason: lack };
@@ -44,7 +50,7 @@ export async function createNamespace(options: NamespaceOptions): Promise<Namesp
   const [user, net] = openBoth(holderPaths, holder);
   const ownPaths = { user: descriptorPath(user), net: descriptorPath(net) };
   const isForeign = options.owner.length > 0;
-  // The descriptors keep the namespace, so the process is only needed until its ports have arrived.
+  // The descriptors keep the namespace alive, so the process is only needed until its ports have arrived.
   void servers.then(() => (isForeign ? endHelper(holder) : endHolder(holder)));
   const close = (): void => {
     endHolder(holder);
@@ -52,18 +58,18 @@ export async function createNamespace(options: NamespaceOptions): Promise<Namesp
     closeSync(net);
   };
   const enter = ['nsenter', `--user=${ownPaths.user}`, `--net=${ownPaths.net}`, '--preserve-credentials', '--'];
-  // A process in another user namespace may not look into this one's descriptors.
+  // A process in another user namespace cannot access this process's descriptors.
   const paths = isForeign ? holderPaths : ownPaths;
   return { ok: true, namespace: { user, net, enter, paths, servers, close } };
 }
 
-/** Which program is missing; undefined if none is. */
+/** Returns which program is missing; undefined if none is. */
 export function explainNoNamespace(env: Environment): string | undefined {
   const missing = ['bwrap', 'nsenter'].find((name) => !hasProgram(name, env));
   return missing === undefined ? undefined : `${missing} is not installed`;
 }
 
-/** Fails only on a shortage of descriptors. */
+/** Opens both namespaces. Fails only if descriptors run out. */
 function openBoth({ user, net }: Namespace['paths'], holder: ChildProcess): readonly [number, number] {
   try {
     return [openSync(user, 'r'), openSync(net, 'r')];
@@ -73,14 +79,14 @@ function openBoth({ user, net }: Namespace['paths'], holder: ChildProcess): read
   }
 }
 
-/** As a path, a descriptor works for every process of this user, also one that a person's terminal starts. */
+/** The path of a descriptor, which works for every process of this user, even one that a user's terminal starts. */
 export function descriptorPath(descriptor: number): string {
   return `/proc/${process.pid}/fd/${descriptor}`;
 }
 
 const INFO_FD = 3;
 
-/** Announces itself when the namespace is complete, opens the ports, and waits for the end of its input. */
+/** Prints a line when the namespace is complete, opens the ports, and waits for the end of its input. */
 const HOLD = 'echo; "$@"; read -r _';
 
 function startHolder({ env, ports, helper, owner }: NamespaceOptions): ChildProcess {
@@ -89,7 +95,7 @@ function startHolder({ env, ports, helper, owner }: NamespaceOptions): ChildProc
     'bwrap',
     ...(owner.length === 0 ? ['--unshare-user'] : []),
     ...`--unshare-net --dev-bind / / --die-with-parent --info-fd ${INFO_FD}`.split(' '),
-    // For ports below 1024.
+    // Allows ports below 1024.
     ...'--cap-add CAP_NET_BIND_SERVICE --'.split(' '),
     'sh',
     '-c',

@@ -5,7 +5,7 @@ import { joinSockets } from '../proxy/join-sockets.ts';
 import { helperCommand, type Namespace } from './create-namespace.ts';
 import { startTool } from './tools.ts';
 
-/** Pipes connections to a port inside to the same port of the host's loopback address. */
+/** Pipes connections on a port inside to the same port of the host's loopback address. */
 export function serveLocalPort(server: Server, port: number, onConnection: () => void): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.on('connection', (inside: Socket) => {
@@ -23,8 +23,8 @@ export interface PublishedPort {
 }
 
 /**
- * Listens on the host's loopback address and leads connections into the session. Node cannot connect from another
- * namespace, so a relay runs inside; it is started by the first connection, since most sessions have no server.
+ * Listens on the host's loopback address and forwards connections into the session. Node cannot connect from another
+ * namespace, so a relay runs inside; the first connection starts it, since most sessions have no server.
  */
 export async function publishPort(
   port: number,

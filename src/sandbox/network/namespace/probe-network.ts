@@ -7,20 +7,20 @@ import { attachUplink, refuseUplink, UPLINKS } from './uplink.ts';
 const TOOLS = ['bwrap', 'nsenter', 'ip', 'slirp4netns', 'pasta'] as const;
 type NetworkTool = (typeof TOOLS)[number];
 
-/** Null if it works here; otherwise why it does not. */
+/** Why something does not work here; null if it works. */
 type Lack = string | null;
 
 export interface NetworkFacts {
   readonly tools: Readonly<Record<NetworkTool, Lack>>;
-  /** A network of its own: the policies `none`, `model` and host lists. */
+  /** A separate network, for the policies `none`, `model` and host lists. */
   readonly namespaces: Lack;
-  /** A network of its own that is connected to the world: the policy `full`. */
+  /** A separate network that is connected to the world, for the policy `full`. */
   readonly uplink: Lack;
 }
 
 let known: Promise<NetworkFacts> | undefined;
 
-/** Finds out by trying, once per process: a program that is installed may still lack a permission. */
+/** Tests the network once per process, because an installed program may still lack a permission. */
 export async function probeNetwork(env: Environment): Promise<NetworkFacts> {
   known ??= probe(env);
   return known;

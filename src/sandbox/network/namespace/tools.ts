@@ -4,13 +4,13 @@ import { delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Environment } from '../../../protocol/environment.ts';
 
-/** Starts a program of the system, without the supervisor's secrets. */
+/** Starts a system program without the supervisor's secrets. */
 export function startTool(argv: readonly string[], env: Environment, stdio: StdioOptions): ChildProcess {
   const [program = '', ...args] = argv;
   return spawn(program, args, { env: toolEnvironment(env), stdio });
 }
 
-/** Keeps the beginning of a program's output. */
+/** Collects the beginning of a program's output. */
 export function collectText(stream: unknown, onText: () => void = () => {}): { text: string } {
   const collected = { text: '' };
   if (!(stream instanceof Readable)) return collected;
@@ -24,7 +24,10 @@ export function collectText(stream: unknown, onText: () => void = () => {}): { t
 
 const MAX_TEXT = 2000;
 
-/** `ip` is often not on the PATH of users. Podman finds its user namespace by the folders. */
+/**
+ * The environment of system programs: `ip` is often not on a user's PATH. Podman finds its user namespace by the
+ * folders.
+ */
 function toolEnvironment(env: Environment): { readonly PATH: string } {
   const folders = ['HOME', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'].flatMap((name) => {
     const value = env[name];
@@ -39,7 +42,7 @@ export function hasProgram(name: string, env: Environment): boolean {
   return folders.some((folder) => folder !== '' && isAccessible(join(folder, name), constants.X_OK));
 }
 
-/** Why this user cannot have an uplink of their own; undefined if nothing speaks against it. */
+/** Why this user cannot have an uplink; undefined if no obstacle is known. */
 export function refuseTunDevice(): string | undefined {
   if (!existsSync(TUN)) return `${TUN} does not exist`;
   return isAccessible(TUN, constants.R_OK | constants.W_OK) ? undefined : `this user may not open ${TUN}`;
@@ -56,7 +59,7 @@ function isAccessible(path: string, mode: number): boolean {
   }
 }
 
-/** Of what a program wrote to its standard error. */
+/** The first line of a program's standard error. */
 export function firstLine(text: string): string {
   return text.trim().split('\n')[0]?.slice(0, 300) || 'it ended without a reason';
 }

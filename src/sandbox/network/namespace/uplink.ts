@@ -8,9 +8,9 @@ import { descriptorPath, type Namespace } from './create-namespace.ts';
 import { ownAddresses } from '../proxy/find-route.ts';
 import { collectText, firstLine, hasProgram, refuseTunDevice, startTool } from './tools.ts';
 
-/** The connection of a namespace to the world: slirp4netns or pasta, which also end when this process dies. */
+/** The connection of a namespace to the world: slirp4netns or pasta, which exit when this process dies. */
 export interface Uplink {
-  /** The content of /etc/resolv.conf inside, if the host's nameserver cannot be reached from there. */
+  /** The content of /etc/resolv.conf inside, if the host's nameserver cannot be reached from inside; else null. */
   readonly resolvConf: string | null;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export type UplinkResult =
   | { readonly ok: true; readonly uplink: Uplink }
   | { readonly ok: false; readonly reason: string };
 
-/** Tries each program until one works. Cloud metadata and the host's own addresses get unreachable routes. */
+/** Tries each program until one works. Cloud metadata services and the host's own addresses get unreachable routes. */
 export async function attachUplink(
   { user, net, enter }: Namespace,
   env: Environment,
@@ -48,7 +48,7 @@ export async function attachUplink(
   return { ok: false, reason: reasons.at(-1) ?? 'neither slirp4netns nor pasta is installed' };
 }
 
-/** Why no uplink can work here, known without trying one. `onlyIp`: all but the program `ip` is there. */
+/** Why no uplink can work here, as far as known without a trial. `onlyIp`: only the program `ip` is missing. */
 export function refuseUplink(env: Environment): { readonly reason: string; readonly onlyIp: boolean } | undefined {
   const isInstalled = UPLINKS.some(({ program }) => hasProgram(program, env));
   const hasIpv4 = ownAddresses().some((address) => isIP(address) === 4 && !address.startsWith('127.'));
@@ -59,7 +59,7 @@ export function refuseUplink(env: Environment): { readonly reason: string; reado
   return hasProgram('ip', env) ? undefined : { reason: 'the program `ip` is not installed', onlyIp: true };
 }
 
-/** Without its own addresses, the network inside would hide a part of the host's. */
+/** Two subnets, because the network inside would hide a host network with the same addresses. */
 const SUBNETS = ['10.0.2', '10.213.77'] as const;
 
 interface Wiring {
@@ -70,17 +70,17 @@ interface Wiring {
 
 interface UplinkKind {
   readonly program: 'slirp4netns' | 'pasta';
-  /** Ends when HOLD_FD is closed; writes to READY_FD when the network is there. */
+  /** The command of the uplink. It ends when HOLD_FD is closed, and writes to READY_FD when the network is ready. */
   readonly argv: (wiring: Wiring) => readonly string[];
-  /** Further lines for `ip -batch`. */
+  /** More lines for `ip -batch`. */
   readonly lines: (subnet: string) => readonly string[];
 }
 
 const [HOLD_FD, READY_FD, USER_FD, NET_FD] = [3, 4, 5, 6];
 
 /**
- * slirp4netns first: it starts faster, and answers ARP only for its own subnet. A socket that a program binds to the
- * device ignores unreachable routes and asks for the address by ARP, which pasta would answer.
+ * slirp4netns comes first: it starts faster, and answers ARP only for its own subnet. A socket that a program binds to
+ * the device ignores unreachable routes and sends ARP requests for the address, which pasta would answer.
  */
 export const UPLINKS: readonly UplinkKind[] = [
   {
@@ -119,7 +119,7 @@ function slirp({ subnet }: Wiring, hardening: readonly string[]): readonly strin
   ];
 }
 
-/** pasta writes its process id when it is ready, and has no option to end with its parent: the shell does it. */
+/** pasta writes its process id when it is ready, but has no option to exit with its parent, so the shell ends it. */
 const PASTA_SCRIPT = `"$@" | { read -r pid || exit 1; echo >&${READY_FD}; read -r _ <&${HOLD_FD}; kill "$pid"; }`;
 
 function pasta(subnet: string, user: string, net: string): readonly string[] {
@@ -130,13 +130,15 @@ function pasta(subnet: string, user: string, net: string): readonly string[] {
   return ['sh', '-c', PASTA_SCRIPT, 'sh', ...words];
 }
 
-/** No ARP: only gateway and nameserver have an entry, so that a socket bound to the device reaches nothing else. */
+/**
+ * Disables ARP: only gateway and nameserver have an entry, so that a socket bound to the device reaches nothing else.
+ */
 function fixNeighbours(subnet: string): readonly string[] {
   const fixed = [2, 3].map((n) => `neigh replace ${subnet}.${n} lladdr 02:00:00:00:00:01 dev tap0 nud permanent`);
   return [...fixed, 'ntable change name arp_cache dev tap0 mcast_probes 0 app_probes 0 ucast_probes 0'];
 }
 
-/** The running process, or why it did not start. */
+/** Starts an uplink. Returns the running process, or why it did not start. */
 async function startUplink(kind: UplinkKind, wiring: Wiring, env: Environment): Promise<ChildProcess | string> {
   const stdio = ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', wiring.user, wiring.net] as const;
   const child = startTool(kind.argv(wiring), env, [...stdio]);
@@ -162,7 +164,7 @@ async function endUplink(child: ChildProcess, onEnd: () => void): Promise<void> 
 
 const END_MS = 2000;
 
-/** Undefined if every line was accepted. */
+/** Runs `ip -batch`. Returns undefined if it accepted every line. */
 async function runBatch(
   argv: readonly string[],
   lines: readonly string[],
@@ -186,7 +188,10 @@ function readResolvConf(): string {
   }
 }
 
-/** Null if all nameservers can be reached from inside. The uplink's own asks the host's, at port 53 only. */
+/**
+ * Returns null if all nameservers can be reached from inside. The uplink's nameserver forwards to the host's, at port
+ * 53 only.
+ */
 export function replaceNameservers(text: string, nameserver: string, own: readonly string[]): string | null {
   const lines = text.split('\n');
   const isServer = (line: string): boolean => /^\s*nameserver\s/.test(line);

@@ -6,7 +6,7 @@ import type { UpstreamProxy } from './upstream-proxy.ts';
 
 export type Connected = { readonly ok: true; readonly socket: Socket } | Unreachable;
 
-/** Opens a connection for a tunnel, directly or through the proxy of the machine's owner. */
+/** Opens a connection for a tunnel, directly or through the machine's proxy. */
 export async function connectOut(target: Target, rules: OutboundRules): Promise<Connected> {
   const route = await findRoute(target, rules, true);
   if (!route.ok) return route;

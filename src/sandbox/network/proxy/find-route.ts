@@ -8,28 +8,32 @@ import { findUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
 export interface OutboundRules {
   readonly hosts: HostRules;
-  /** Ports of this machine that are refused even if the list names them: the daemon's. */
+  /** Ports of this machine that are refused even if the list names them, such as the daemon's. */
   readonly forbiddenPorts: readonly number[];
-  /** The supervisor's, for the proxy of the machine's owner. */
+  /** The supervisor's environment, for the machine's proxy. */
   readonly env: Environment;
 }
 
-/** How a connection reaches its host. `lookup` repeats an answer: the address that was checked is the one connected to. */
+/**
+ * How a connection reaches its host. `lookup` returns the checked addresses again, so that no other address is
+ * connected to.
+ */
 export type Route = { readonly ok: true; readonly upstream: UpstreamProxy } | Resolved;
 type Resolved = { readonly ok: true; readonly lookup: LookupFunction } | Unreachable;
 
-/** `isRefused`: a rule forbids the address. Otherwise the host could not be found or reached. */
+/** `isRefused`: a rule forbids the address. Otherwise the host could not be resolved or reached. */
 export interface Unreachable {
   readonly ok: false;
   readonly isRefused: boolean;
   readonly reason: string;
 }
 
-/** Resolves the host and checks its addresses, or leaves that to the proxy of the machine's owner. */
+/** Resolves the host and checks its addresses, or leaves that to the machine's proxy. */
 export async function findRoute(target: Target, rules: OutboundRules, isTls: boolean): Promise<Route> {
   const upstream = findUpstreamProxy(rules.env, target, isTls);
   if (upstream === undefined) return resolveTarget(target, rules);
-  // A proxy that runs on this machine could be led to the daemon. Another one may be all that can resolve the name.
+  // A proxy on this machine could be used to reach the daemon. A remote proxy may be the only one that can resolve the
+  // name.
   if (!isThisMachine(upstream) && !isThisMachine(target)) return { ok: true, upstream };
   const resolved = await resolveTarget(target, rules);
   return !resolved.ok && resolved.isRefused ? resolved : { ok: true, upstream };
@@ -39,7 +43,7 @@ export function isThisMachine({ host }: Target): boolean {
   return /(?:^|\.)localhost$/.test(host) || (isIP(host) !== 0 && refuseAddress(host, ownAddresses()) !== undefined);
 }
 
-/** Drops the addresses that a session must not reach. */
+/** Resolves the host, and drops addresses that a session must not reach. */
 async function resolveTarget(target: Target, { hosts, forbiddenPorts }: OutboundRules): Promise<Resolved> {
   const mayBeLocal = isListedLoopback(hosts, target) && !forbiddenPorts.includes(target.port);
   return new Promise((resolve) => {
@@ -65,7 +69,7 @@ export function unreachable(error: unknown): Unreachable {
   return { ok: false, isRefused: false, reason: describeFailure(error) };
 }
 
-/** A code such as ECONNREFUSED. Never a header: a message of an HTTP error could quote one. */
+/** A code such as ECONNREFUSED. Never a message, because that of an HTTP error could quote a header. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error)) return 'the connection failed';
   return String(error.code);

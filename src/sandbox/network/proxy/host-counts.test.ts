@@ -24,7 +24,7 @@ it('bounds the hosts and the notes', () => {
   expect(notes.at(-1)).toContain('not named');
 });
 
-it('gives the setting that allows a host, with those that are allowed already', () => {
+it('reports the setting that allows a host, including those that are allowed already', () => {
   expect(renderRefusal('b.test', ['a.test'])).toBe(
     'baton: the network policy refused b.test. To allow it, write in the agent\'s settings: network = ["a.test", "b.test"]',
   );

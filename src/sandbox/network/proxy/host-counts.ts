@@ -5,7 +5,7 @@ const MAX_HOSTS = 200;
 const MAX_NOTES = 50;
 const OTHERS = '(other hosts)';
 
-/** How often a session asked for each host, and one note for each host that was refused. Both are bounded. */
+/** Counts how often a session requested each host, and notes each refused host once. Both are bounded. */
 export class HostCounts {
   readonly #counts = new Map<string, { allowed: number; refused: number }>();
   readonly #noted = new Set<string>();
@@ -38,14 +38,17 @@ export class HostCounts {
   }
 }
 
-/** The line names the setting as it must read, so that a person can copy it. */
+/** Renders a refusal with the exact setting, so that the operator can copy it. */
 export function renderRefusal(host: string, hosts: readonly string[]): string {
   const listed = hosts.length > MAX_LISTED ? ['…'] : hosts.map((each) => JSON.stringify(each));
   const setting = `network = [${[...listed, JSON.stringify(host)].join(', ')}]`;
   return `baton: the network policy refused ${host}. To allow it, write in the agent's settings: ${setting}`;
 }
 
-/** A list of hosts cannot open a port of this machine, and no setting opens those of Baton. */
+/**
+ * Renders a refusal of a local port: a list of hosts cannot open a port of this machine, and no setting opens Baton's
+ * ports.
+ */
 export function renderLocalRefusal(target: Target, forbiddenPorts: readonly number[]): string {
   const refusal = `baton: the network policy refused ${renderTarget(target)}, a port of this machine.`;
   return forbiddenPorts.includes(target.port) ? refusal : `${refusal} To allow it: network.local = [${target.port}]`;

@@ -10,7 +10,7 @@ describe('the address of a request', () => {
     ['[2001:DB8::1]:8443', '2001:db8::1', 8443],
     ['10.0.0.1:80', '10.0.0.1', 80],
     ['xn--bcher-kva.example:443', 'xn--bcher-kva.example', 443],
-    // No address to Node, but to the resolver: its answer is checked.
+    // Node does not parse this as an address, but the resolver does; its answer is checked.
     ['127.1:80', '127.1', 80],
     ['0x7f000001:80', '0x7f000001', 80],
   ])('%s', (text, host, port) => {
@@ -87,7 +87,7 @@ describe('a list of hosts', () => {
     expect(isListed(list, target(text))).toBe(false);
   });
 
-  it('ignores entries that are no hosts', () => {
+  it('ignores entries that are not hosts', () => {
     expect(isListed(['*', '*.', '.', '', 'https://example.com', 'a b'], target('example.com:443'))).toBe(false);
     expect(isListed(['*.1'], target('10.0.0.1:443'))).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Where a request goes: a lower-case name or an address without brackets. */
+/** The target of a request: a lower-case name, or an address without brackets. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -10,8 +10,8 @@ export interface Target {
 export type HostRules = 'all' | readonly string[];
 
 /**
- * Reads `HOST:PORT` or `[ADDRESS]:PORT`. Anything else, such as a user name, another scheme or port 0, is undefined:
- * two programs that read an odd address differently are how a proxy is tricked.
+ * Parses `HOST:PORT` or `[ADDRESS]:PORT`. Returns undefined for any other form, such as a user name, another scheme or
+ * port 0, because a proxy can be tricked if two programs parse an odd address differently.
  */
 export function parseAuthority(text: string, defaultPort?: number): Target | undefined {
   const [, address, name, digits] =
@@ -23,7 +23,10 @@ export function parseAuthority(text: string, defaultPort?: number): Target | und
   return isIP(host) === 4 || isHostName(host) ? { host, port } : undefined;
 }
 
-/** Without a port, an entry covers HTTPS and HTTP at their usual ports. An address is only allowed if an entry names it. */
+/**
+ * Reports whether the rules allow a target. Without a port, an entry covers HTTPS and HTTP at their usual ports. An
+ * address is allowed only if an entry names it.
+ */
 export function isListed(rules: HostRules, { host, port }: Target): boolean {
   if (rules === 'all') return true;
   return rules.some((entry) => {
@@ -35,8 +38,8 @@ export function isListed(rules: HostRules, { host, port }: Target): boolean {
 }
 
 /**
- * `127.0.0.1:PORT` and `localhost:PORT` open one port of this machine, if the list names exactly that. A name that
- * resolves to this machine never does.
+ * Reports whether the list names exactly this target of `127.0.0.1:PORT` or `localhost:PORT`, which opens one port of
+ * this machine. A name that resolves to this machine never opens one.
  */
 export function isListedLoopback(rules: HostRules, { host, port }: Target): boolean {
   if (rules === 'all' || !LOOPBACK.has(host)) return false;
@@ -46,7 +49,7 @@ export function isListedLoopback(rules: HostRules, { host, port }: Target): bool
   });
 }
 
-/** The ports of this machine that a list opens. Clients do not use a proxy for them, so they are forwarded. */
+/** The ports of this machine that a list opens. Clients do not use a proxy for these ports, so they are forwarded. */
 export function loopbackPorts(rules: readonly string[]): readonly number[] {
   return rules.flatMap((entry) => {
     const { host, port, isSuffix } = parseRule(entry) ?? {};
@@ -56,7 +59,7 @@ export function loopbackPorts(rules: readonly string[]): readonly number[] {
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** As a runbook writes it: with the port if it is not the usual one. */
+/** Renders a target as in a runbook: with the port if it is not the usual one. */
 export function renderTarget({ host, port }: Target): string {
   const shown = isIP(host) === 6 ? `[${host}]` : host;
   return port === 443 || port === 80 ? shown : `${shown}:${port}`;

@@ -9,7 +9,7 @@ import { createProxy } from './proxy.ts';
 
 /** A server of this machine that the policy does not open, such as the daemon. */
 let hidden: Server;
-/** One that it opens by its literal name and port. */
+/** A server that the policy opens by its literal name and port. */
 let origin: Server;
 const open: (Server | TcpServer)[] = [];
 
@@ -102,7 +102,7 @@ describe('the proxy of a session', () => {
     expect(counts.list()).toEqual([{ host: 'evil.example', allowed: 0, refused: 2 }]);
   });
 
-  it('goes by the address, not by a Host header that disagrees', async () => {
+  it('uses the address if the Host header disagrees', async () => {
     const own = `127.0.0.1:${portOf(origin)}`;
     const { port } = await proxyFor([own]);
     const answer = await plain(port, `http://${own}/`, { host: 'evil.example' });
@@ -193,7 +193,7 @@ async function tunnel(port: number, authority: string, text: string): Promise<st
   return exchange(port, `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n\r\n${text}`);
 }
 
-/** Everything that comes back after the sender has closed its side. */
+/** Sends text, and returns everything that arrives after this side has closed. */
 async function exchange(port: number, text: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
   let answer = '';

@@ -11,12 +11,12 @@ import { agentProxy } from './upstream-proxy.ts';
 
 /**
  * The HTTP proxy of one session: tunnels (`CONNECT HOST:PORT`) and plain requests (`GET http://HOST/…`) to the hosts of
- * its policy. Bytes are piped, never collected.
+ * its policy. Bytes are piped, never buffered.
  */
 export function createProxy(rules: OutboundRules, counts: HostCounts): Server {
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, noDelay: true, headersTimeout: HEADERS_MS });
   const direct = new Agent({ keepAlive: true });
-  // Uploads and streams may take any time; idle connections are closed by their sockets.
+  // Uploads and streams have no time limit; the sockets close idle connections.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(IDLE_MS);
@@ -67,7 +67,7 @@ export function createProxy(rules: OutboundRules, counts: HostCounts): Server {
       ...target,
       path,
       method: asked.method,
-      // The host of the address counts, whatever the client's header says.
+      // The address determines the host, not the client's header.
       headers: { ...forwardedHeaders(asked.headers), host: url.host },
       ...('lookup' in route
         ? { agent: direct, lookup: route.lookup }
@@ -98,7 +98,7 @@ const MAX_CONNECTIONS = 256;
 const HEADERS_MS = 30_000;
 const IDLE_MS = 15 * 60_000;
 
-/** Only what a client sends to a proxy: the whole address, without a user name. */
+/** Parses the form that a client sends to a proxy: the whole address, without a user name. */
 function parseHttpUrl(text: string): { target: Target; host: string; path: string } | undefined {
   const [, host, path = ''] = /^http:\/\/([^/?#]+)([/?][^#\s]*)?$/i.exec(text) ?? [];
   const target = host === undefined ? undefined : parseAuthority(host, 80);
@@ -108,7 +108,7 @@ function parseHttpUrl(text: string): { target: Target; host: string; path: strin
 
 const STATUS_TEXTS = { 400: 'Bad Request', 403: "Refused by Baton's network policy", 502: 'Host unreachable' } as const;
 
-/** Many clients show only the status line of a refused tunnel. */
+/** Many clients show only the status line of a refused tunnel, so it contains the reason. */
 function endTunnel(client: Duplex, { status, reason }: Refusal = BAD): void {
   const text = `${reason}\n`;
   const head = [

@@ -3,7 +3,9 @@ import { filterGitConfig } from './git-config.ts';
 import { filterNpmrc } from './npmrc.ts';
 import { filterPipConf } from './pip-conf.ts';
 
-/** Each takes the credentials out of a configuration file, comments included. When in doubt, a line goes. */
+/**
+ * Each filter removes the credentials from a configuration file, comments included. When in doubt, it removes the line.
+ */
 export const FILTERS = {
   npmrc: filterNpmrc,
   'pip.conf': filterPipConf,

@@ -1,8 +1,8 @@
 import { isSecretName, withoutUserinfo } from './userinfo.ts';
 
 /**
- * Keeps names, aliases and preferences. Credential helpers and signing go too: neither works without the keys, and a
- * commit that must be signed would fail.
+ * Keeps names, aliases and preferences. Removes credential helpers and signing too: neither works without the keys, and
+ * a commit that must be signed would fail.
  */
 export function filterGitConfig(text: string): string {
   let section = '';

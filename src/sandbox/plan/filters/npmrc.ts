@@ -1,8 +1,8 @@
 import { isSecretName, withoutProxyUserinfo, withoutUserinfo } from './userinfo.ts';
 
 /**
- * Keeps settings such as registries, proxies and preferences. Only lines with a plain name are kept, so that the lines of
- * a key that someone pasted go as well. Settings of one host (`//host/:NAME`) are credentials but for two.
+ * Keeps settings such as registries, proxies and preferences. Only lines with a plain name are kept, which also removes
+ * the lines of a pasted key. Settings of one host (`//host/:NAME`) are credentials, with two exceptions.
  */
 export function filterNpmrc(text: string): string {
   return text

@@ -1,6 +1,9 @@
 import { isSecretName, withoutProxyUserinfo, withoutUserinfo } from './userinfo.ts';
 
-/** Keeps everything but comments, user names and passwords in addresses, and the certificate of the user. Reads `uv.toml` too. */
+/**
+ * Keeps everything except comments, user names and passwords in addresses, and the user's certificate. Also handles
+ * `uv.toml`.
+ */
 export function filterPipConf(text: string): string {
   let isDropped = false;
   return text

@@ -1,6 +1,7 @@
 /**
- * Removes user names and passwords from all addresses in a text. A name alone stays only for ssh, where it is no secret.
- * A password with an unescaped slash makes an address that no program reads, but the password is there all the same.
+ * Removes user names and passwords from all addresses in a text. A name without a password stays only for ssh, where it
+ * is not secret. A password with an unescaped slash makes an address that no program accepts, but the password is still
+ * there to remove.
  */
 export function withoutUserinfo(text: string): string {
   return text.replace(
@@ -14,12 +15,15 @@ export function withoutUserinfo(text: string): string {
   );
 }
 
-/** `user:pa` of `user:pa/ss@host`. A placeholder such as `${PORT}` may stand for digits. */
+/**
+ * Reports whether the port is not a number, as in `user:pa` of `user:pa/ss@host`. A placeholder such as `${PORT}` may
+ * stand for digits.
+ */
 function hasBadPort(authority: string): boolean {
   return !authority.includes('@') && /:(?!\d*$)/.test(authority.replace(/^\[[^\]]*\]/, ''));
 }
 
-/** The same for a proxy, which may be given without `http://`. */
+/** Removes user names and passwords from a proxy's address, which may lack `http://`. */
 export function withoutProxyUserinfo(value: string): string {
   return /^["']?[a-z][a-z0-9+.-]*:\/\//i.test(value.trim()) ? withoutUserinfo(value) : value.replace(/[^\s"']*@/g, '');
 }

@@ -9,7 +9,10 @@ interface Call {
   readonly args: readonly bigint[];
 }
 
-/** What the kernel does: an interpreter of the part of classic BPF that seccomp allows. Throws on a program that the kernel would refuse. */
+/**
+ * Interprets the part of classic BPF that seccomp allows, as the kernel does. Throws on a program that the kernel would
+ * refuse.
+ */
 function run(program: Uint8Array, { arch, number, args }: Call): string {
   const data = new DataView(new ArrayBuffer(64));
   data.setInt32(0, number | 0, true);
@@ -45,7 +48,7 @@ function nameOf(value: number): string {
   return names[value] ?? `unknown ${value}`;
 }
 
-/** The same rules, read from the table. */
+/** The expected result by the rules in the table. */
 function expected(arch: SeccompArch, nested: boolean, { number, args }: Call): string {
   if (number >>> 0 >= 0x40000000) return 'ENOSYS';
   const rule = SYSCALL_RULES.find((each) => each.number[arch] === number && !(nested && each.isForNested === true));

@@ -7,13 +7,16 @@ import {
   type SyscallRule,
 } from './syscalls.ts';
 
-/** A filter in classic BPF (`struct sock_filter`, little-endian), as `bwrap --seccomp` reads it. Undefined for other processors. */
+/**
+ * Renders a filter in classic BPF (`struct sock_filter`, little-endian), as `bwrap --seccomp` reads it. Undefined for
+ * other processors.
+ */
 export function renderSeccomp(arch: string, { nested }: { readonly nested: boolean }): Uint8Array | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined;
   const rules = SYSCALL_RULES.filter(({ isForNested }) => !(nested && isForNested === true));
   return encode([
     { op: LOAD, value: OFFSET_ARCH },
-    // Programs of another architecture would have other numbers for the same calls.
+    // Programs of another architecture have other numbers for the same calls, so they are killed.
     { op: JUMP_IF_EQUAL, value: ARCHITECTURES[arch], ifFalse: 'kill' },
     { op: LOAD, value: OFFSET_NUMBER },
     { op: JUMP_IF_AT_LEAST, value: FIRST_X32_NUMBER, ifTrue: 'ENOSYS' },
@@ -29,7 +32,7 @@ interface Instruction {
   readonly op: number;
   readonly value: number;
   readonly label?: string;
-  /** A label, or how many instructions to skip; the next one if missing. */
+  /** A label, or the number of instructions to skip; the next instruction if absent. */
   readonly ifTrue?: string | number;
   readonly ifFalse?: string | number;
 }
@@ -42,9 +45,9 @@ function renderRule({ number, errno, when = [] }: SyscallRule, arch: SeccompArch
   return [{ op: JUMP_IF_EQUAL, value, ifFalse: tests.length }, ...tests];
 }
 
-/** `ifTrue`: a result, or 0 to go on with the next condition. */
+/** `ifTrue`: a result, or 0 to continue with the next condition. */
 function renderCondition(condition: Condition, ifTrue: string | number): Instruction[] {
-  // The kernel uses only the low half of these arguments, so the filter ignores the other one.
+  // The kernel uses only the low half of these arguments, so the filter ignores the high half.
   const load = { op: LOAD, value: OFFSET_ARGUMENTS + 8 * condition.argument };
   if ('bits' in condition) return [load, { op: JUMP_IF_ANY_BIT, value: condition.bits, ifTrue, ifFalse: 'allow' }];
   const { values } = condition;
@@ -79,7 +82,7 @@ const JUMP_IF_AT_LEAST = 0x35;
 const JUMP_IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
-/** Offsets in `struct seccomp_data`. */
+/** Offsets in the kernel's `struct seccomp_data`. */
 const OFFSET_NUMBER = 0;
 const OFFSET_ARCH = 4;
 const OFFSET_ARGUMENTS = 16;

@@ -1,18 +1,18 @@
-/** System calls that a session is refused, with their numbers on x64 and arm64. */
+/** System calls that are refused to a session, with their numbers on x64 and arm64. */
 export interface SyscallRule {
   readonly name: string;
-  /** Newer architectures lack calls that others replace. */
+  /** Null if a newer architecture lacks the call, because others replace it. */
   readonly number: Readonly<Record<SeccompArch, number | null>>;
   /** ENOSYS makes libraries fall back to an older call. */
   readonly errno: 'EPERM' | 'ENOSYS';
   readonly why: string;
   /** Refused only if all of these hold. */
   readonly when?: readonly Condition[];
-  /** Allowed with `sandbox.nested`: the session may then make namespaces, in which these calls are its own affair. */
+  /** Allowed with `sandbox.nested`: the session may then create namespaces, in which these calls affect only itself. */
   readonly isForNested?: boolean;
 }
 
-/** An argument has one of the values, or one of the bits. */
+/** The condition that an argument has one of the values, or one of the bits. */
 export type Condition = { readonly argument: number } & (
   | { readonly values: readonly number[] }
   | { readonly bits: number }
@@ -47,7 +47,8 @@ export const SYSCALL_RULES: readonly SyscallRule[] = [
   refuse('finit_module', 313, 273, KERNEL),
   refuse('delete_module', 176, 106, KERNEL),
   refuse('userfaultfd', 323, 282, KERNEL),
-  // It does none of the calls of this table, but later versions may, and a filter does not see what a ring does.
+  // io_uring makes none of the calls in this table now, but later versions may, and a filter does not see what a ring
+  // does.
   { ...refuse('io_uring_setup', 425, 425, 'a filter does not see what a ring does'), errno: 'ENOSYS' },
   refuse('open_by_handle_at', 304, 265, 'it opens files by number, outside of all mounts'),
   {
@@ -99,7 +100,7 @@ function ofNamespaces(name: string, x64: number, arm64: number, why: string): Sy
   return { ...refuse(name, x64, arm64, why), isForNested: true };
 }
 
-/** A program with this bit would run with the rights of its owner outside of the sandbox, as root's if Baton is root. */
+/** A program with this bit would run with its owner's rights outside the sandbox, as root if Baton is root. */
 function ofMode(name: string, x64: number, arm64: number | null, argument: number, ...also: Condition[]): SyscallRule {
   const why = 'a program with the set-user-ID bit would have your rights outside of the sandbox';
   return { ...refuse(name, x64, arm64, why), when: [...also, { argument, bits: S_ISUID }] };

@@ -14,7 +14,7 @@ interface ChangedFileProps {
   readonly file: DiffFile;
   readonly place: PatchPlace;
   readonly isOpen: boolean;
-  /** The address names this file. */
+  /** Whether the address names this file. */
   readonly isNamed: boolean;
   readonly toggle: (next: boolean) => void;
   readonly targets: CommentTargets;
@@ -26,7 +26,7 @@ const ACTIONS: Readonly<Record<DiffFile['action'], readonly [letter: string, ton
   deleted: ['D', 'bad'],
 };
 
-/** One line for a file. Opened, it shows the patch, which is loaded then. */
+/** One line for a file. When opened, it loads and shows the patch. */
 export function ChangedFile({ file, place, isOpen, isNamed, toggle, targets }: ChangedFileProps) {
   const head = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -55,7 +55,7 @@ export function ChangedFile({ file, place, isOpen, isNamed, toggle, targets }: C
   );
 }
 
-/** The name of the file is what people look for; its folder is dim. */
+/** Emphasises the file's name, which people look for; its folder is dim. */
 function Path({ path }: { readonly path: string }) {
   const cut = path.lastIndexOf('/') + 1;
   return (
@@ -75,7 +75,7 @@ function Opened({ file, place, targets }: Pick<ChangedFileProps, 'file' | 'place
   return <Patch place={place} targets={targets} />;
 }
 
-/** More rows than this at once would hold the page up. */
+/** More rows than this at once would block the page. */
 const STEP = 400;
 
 function Patch({ place, targets }: Pick<ChangedFileProps, 'place' | 'targets'>) {

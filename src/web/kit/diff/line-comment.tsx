@@ -15,19 +15,19 @@ import type { PatchPlace } from './use-patch.ts';
 interface Sent {
   readonly place: string;
   readonly text: string;
-  /** What was done with it. */
+  /** The action that was taken with the comment. */
   readonly what: string;
   readonly at: number;
 }
 
-/** What was sent from this tab. The ledger has all of it, as messages to agents. */
+/** Comments sent from this tab. The ledger has all of them, as messages to agents. */
 const sent = signal<readonly Sent[]>([]);
 
 export function nameLine({ kind, old, new: now }: PatchLine): string {
   return kind === 'removed' ? `removed line ${old}` : kind === 'added' ? `added line ${now}` : `line ${now}`;
 }
 
-/** A comment stays with its line when the change goes on, as long as the line stays the same. */
+/** The place of a comment. A comment stays with its line in later changes, as long as the line is unchanged. */
 function placeOf({ taskId, path }: PatchPlace, { kind, text, old, new: now }: PatchLine): string {
   return JSON.stringify([taskId, path, kind === 'removed' ? -(old ?? 0) : now, text]);
 }
@@ -60,12 +60,12 @@ interface CommentFieldProps {
   readonly close: () => void;
 }
 
-/** The field under a line. Control and Enter sends, Escape closes. */
+/** The comment field below a line. Control and Enter sends, Escape closes. */
 export function CommentField({ line, place, targets, close }: CommentFieldProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLDivElement>(null);
-  // Before the next key arrives.
+  // A layout effect, so that the field has the focus before the next key arrives.
   useLayoutEffect(() => field.current?.focus(), []);
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') {
@@ -124,7 +124,10 @@ export function CommentField({ line, place, targets, close }: CommentFieldProps)
 
 type Way = 'note' | 'copy' | { readonly decisionId: string };
 
-/** While a person is asked, comments belong to the answer: an agent that waits for it would not read a note. */
+/**
+ * While a decision is open, comments are added to its answer, because an agent that waits for the answer would not read
+ * a note.
+ */
 function wayOf({ agent, decisionId, isOver }: CommentTargets): Way {
   if (decisionId !== undefined && (agent === undefined || agent.isParked)) return { decisionId };
   return agent === undefined && isOver ? 'copy' : 'note';
@@ -148,7 +151,7 @@ interface SendNoteProps {
 }
 
 function SendNote({ line, place, text, agent, finish }: SendNoteProps) {
-  // A second try of the same comment happens once.
+  // Repeating the same comment has no second effect.
   const key = useMemo(() => crypto.randomUUID(), [text]);
   const { taskId, path, base, head } = place;
   const at = line.new ?? line.old ?? 1;

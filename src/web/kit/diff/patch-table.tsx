@@ -13,8 +13,8 @@ interface PatchTableProps {
 }
 
 /**
- * The rows of a patch. A line number is a button that opens a comment; only one of them is a stop of the Tab key, and the arrow keys move
- * between them, so that a long patch is not a thousand stops.
+ * The rows of a patch. A line number is a button that opens a comment field; only one of them is a tab stop, and the
+ * arrow keys move between them, so that a long patch does not have a thousand tab stops.
  */
 export function PatchTable({ rows, place, targets }: PatchTableProps) {
   const [stop, setStop] = useState(() => rows.findIndex(isPatchLine));

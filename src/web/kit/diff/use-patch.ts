@@ -9,23 +9,23 @@ export interface PatchPlace {
   readonly taskId: string;
   readonly agentId?: string | undefined;
   readonly path: string;
-  /** The commits between which the file changed. With the path, they fix the patch. */
+  /** The commits between which the file changed; together with the path they determine the patch. */
   readonly base: string;
   readonly head: string;
 }
 
 export interface LoadedPatch {
   readonly rows?: readonly PatchRow[];
-  /** Of the part that the daemon sent. */
+  /** Whether the daemon sent only a part of the patch. */
   readonly isCut?: boolean;
   readonly error?: ApiError;
 }
 
-/** A patch between two commits never changes, so a file that is closed and opened again need not be asked for. */
+/** Caches patches, because a patch between two commits never changes. */
 const known = new Map<string, LoadedPatch>();
 const MOST_KNOWN = 40;
 
-/** Loads the patch of one file, and again if the change goes on, or when the daemon is back after a failure. */
+/** Loads a file's patch, and loads it again if the change grows, or if the daemon is back after a failure. */
 export function usePatch({ taskId, agentId, path, base, head }: PatchPlace): LoadedPatch {
   const name = JSON.stringify([project.value, taskId, agentId, path, base, head]);
   const [loaded, setLoaded] = useState<LoadedPatch>(() => known.get(name) ?? {});

@@ -7,12 +7,15 @@ interface FindBarProps {
   readonly text: string;
   readonly setText: (text: string) => void;
   readonly count: number;
-  /** From 0; undefined before the first step. */
+  /** The index from 0; undefined before the first step. */
   readonly current: number | undefined;
   readonly step: (by: 1 | -1) => void;
 }
 
-/** Finds text in the loaded part of the log. Enter goes on, Shift and Enter goes back, Escape ends it. */
+/**
+ * Searches the loaded part of the log. Enter goes to the next match, Shift and Enter to the previous one, Escape closes
+ * the bar.
+ */
 export function FindBar({ field, text, setText, count, current, step }: FindBarProps) {
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);

@@ -7,10 +7,10 @@ interface LogBoxProps {
   readonly chunks: readonly LogChunk[];
   readonly isFollowing: boolean;
   readonly setFollowing: (isFollowing: boolean) => void;
-  /** The reader is near the first loaded line. */
+  /** Called when the reader is near the first loaded line. */
   readonly loadOlder: () => void;
   readonly matches: readonly LogMatch[];
-  /** Scrolled to when it changes. */
+  /** The match to scroll to when it changes. */
   readonly current: LogMatch | undefined;
 }
 
@@ -20,7 +20,10 @@ const OVERSCAN = 20;
 /** Older lines are loaded when fewer than this are left above. */
 const NEAR_START_PX = 400;
 
-/** The rows of a log that are on the screen. It stays at the end while it follows, and at the same line otherwise. */
+/**
+ * Renders only the rows of a log that are on the screen. While it follows, it stays at the end, otherwise at the same
+ * line.
+ */
 export function LogBox({ chunks, isFollowing, setFollowing, loadOlder, matches, current }: LogBoxProps) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 400, columns: 80 });
@@ -40,7 +43,7 @@ export function LogBox({ chunks, isFollowing, setFollowing, loadOlder, matches, 
     if (element === null) return;
     anchor.current = rows.anchorAt(Math.floor(element.scrollTop / ROW));
     const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - ROW / 2;
-    // The box may also have become smaller, or the log longer: only a scroll upwards is the reader's wish to stay.
+    // The box may also have shrunk, or the log grown; only scrolling up means that the reader wants to stay.
     if (isAtEnd) setFollowing(true);
     else if (element.scrollTop < lastTop.current) setFollowing(false);
     lastTop.current = element.scrollTop;
@@ -86,7 +89,7 @@ export function LogBox({ chunks, isFollowing, setFollowing, loadOlder, matches, 
 
 const MEASURED = 100;
 
-/** How many characters fit beside each other. */
+/** The number of characters that fit into a line. */
 function columnsOf(element: HTMLElement): number {
   const measured = element.querySelector('.log-measure')?.getBoundingClientRect().width ?? 0;
   const padding = 2 * 12;

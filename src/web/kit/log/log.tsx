@@ -6,7 +6,10 @@ import { FindBar } from './find-bar.tsx';
 import { LogBox } from './log-box.tsx';
 import { type LogSource, type LogState, useLog } from './use-log.ts';
 
-/** Everything that an agent, a shell step or a check printed: it follows the end, and loads older parts as the reader goes back. */
+/**
+ * The complete output of an agent, a shell step or a check: follows the end, and loads older parts as the reader
+ * scrolls up.
+ */
 export function Log({ of }: { readonly of: LogSource }) {
   const [raw, setRaw] = useState(false);
   const [isFollowing, setFollowing] = useState(true);
@@ -19,7 +22,7 @@ export function Log({ of }: { readonly of: LogSource }) {
   const step = (by: 1 | -1): void => {
     if (matches.length === 0) return;
     setFollowing(false);
-    // A reader at the end wants the newest match first.
+    // A reader at the end first sees the newest match.
     const first = isFollowing ? matches.length - 1 : 0;
     setCurrent(current === undefined ? first : (current + by + matches.length) % matches.length);
   };

@@ -4,36 +4,36 @@ import type { AgentLogPart } from '../../../api/operations/agent-log.ts';
 import { call, standing } from '../../app/hub-client.ts';
 import { appendPart, type LogWindow, prependPart } from '../../model/log/log-window.ts';
 
-/** An agent, or a command of a shell step or a check. */
+/** The source of a log: an agent, or a command of a shell step or a check. */
 export type LogSource = { readonly id: string } | { readonly command_id: string };
 
 export interface LogState {
   readonly window?: LogWindow;
-  /** The file that the window is a part of. Another one takes its place when a long log is cut. */
+  /** The file that the window is a part of. Another file replaces it when a long log is cut. */
   readonly file?: string;
   readonly format?: AgentLogPart['format'];
-  /** Of the whole log, in bytes. */
+  /** The size of the whole log in bytes. */
   readonly size: number;
-  /** Nothing will be added. */
+  /** Whether the log is complete. */
   readonly hasEnded: boolean;
-  /** The middle of a long output was dropped while it was followed. */
+  /** Whether the middle of a long output was removed while it was followed. */
   readonly isCut: boolean;
   readonly error?: ApiError;
 }
 
 const START: LogState = { size: 0, hasEnded: false, isCut: false };
-/** What is loaded at once. */
+/** The maximum that is loaded at once. */
 const PART = { limit_bytes: 256 * 1024, to_lines: 2000 };
 const FOLLOW_MS = 1000;
-/** If the end is further away than this, the log is loaded from its end again. */
+/** If the end is further away than this, the log is loaded again from its end. */
 const MOST_BEHIND = 4 * PART.limit_bytes;
 
-/** The log from its end. It follows while the reader is at the end and the tab is visible. */
+/** Loads a log from its end. Follows it while the reader is at the end and the tab is visible. */
 export function useLog(source: LogSource, raw: boolean, isFollowing: boolean) {
   const [state, setState] = useState<LogState>(START);
   const latest = useRef(state);
   const isLive = standing.value.link.kind === 'live';
-  // A program that prints plain text has colours only in its raw output.
+  // Plain-text programs have colours only in their raw output.
   const asked = { ...source, raw: raw || state.format === 'text' };
   const name = JSON.stringify(asked);
   const put = (next: LogState): void => {
@@ -83,13 +83,13 @@ async function follow({ asked, read, put, signal }: Followed): Promise<void> {
     if (next !== read()) put(next);
     const isAtEnd = answer.ok && answer.result.to >= answer.result.size;
     if (isAtEnd && answer.result.ended) return;
-    // The last line of a program that runs may be incomplete, and is not sent then.
+    // The last line of a running program may be incomplete; the daemon does not send it then.
     const hasMore = answer.ok && !isAtEnd && answer.result.text !== '';
     if (!hasMore) await untilNextLook(signal);
   }
 }
 
-/** Returns the same state if nothing has changed. */
+/** Adds an answer to the state. Returns the same state if nothing has changed. */
 function withAnswer(before: LogState, answer: Answer<AgentLogPart>, isNew: boolean): LogState {
   if (!answer.ok) return { ...before, error: answer.error };
   const { error, ...rest } = before;

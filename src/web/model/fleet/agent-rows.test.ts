@@ -57,7 +57,7 @@ describe('the list of agents', () => {
     expect(list({ show: 'running' }).rows.map(({ id }) => id)).toEqual(['a1', 'a2', 'a3']);
   });
 
-  it('counts all, also those that it does not show', () => {
+  it('counts all, even those that it does not show', () => {
     expect(list({ show: 'running', to: 1 })).toMatchObject({
       total: 3,
       counts: { escalated: 1, running: 1, starting: 1, done: 1, failed: 1 },

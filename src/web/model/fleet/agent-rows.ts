@@ -22,21 +22,21 @@ export interface AgentRow {
   readonly taskId: string | null;
   readonly pipelineId: string | null;
   readonly worker: string | null;
-  /** Undefined if the project is on one machine. */
+  /** Undefined if the project has only one host. */
   readonly host?: string;
   readonly requestedAt: string;
-  /** Null while it is not over. */
+  /** Null while the run continues. */
   readonly endedAt: string | null;
   /** Null if the client does not report usage. */
   readonly tokens: number | null;
   readonly costMillicents: number | null;
   readonly unpricedTokens: number;
-  /** Of this run alone; null if it has none. */
+  /** The budget of this run alone; null if it has none. */
   readonly budget: BudgetShare | null;
 }
 
 export interface AgentsParams {
-  /** Only those that are not over, or all that are kept. */
+  /** `running`: only runs that continue. `all`: all that the state keeps. */
   readonly show: 'running' | 'all';
   readonly from: number;
   readonly to: number;
@@ -49,7 +49,7 @@ export interface AgentsResult {
   readonly counts: Readonly<Record<AgentStatus, number>>;
 }
 
-/** Those that need a person first, then those that work, then what is over, newest first. */
+/** The order: first those that need a person, then those that work, then ended ones, newest first. */
 const PLACES: Readonly<Record<AgentStatus, number>> = {
   escalated: 0,
   running: 1,
@@ -103,7 +103,7 @@ function toRow(state: State, agent: AgentRun, at: string): AgentRow {
   };
 }
 
-/** Rules are not needed: the budget of a run is part of its plan. */
+/** Placeholder rules: the budget of a run is part of its plan. */
 const NO_RULES = { ciGate: false, mergeGate: false };
 
 function budgetOf(state: State, id: string, at: string): BudgetShare | null {

@@ -12,7 +12,7 @@ export interface DayPlot {
   readonly bars: readonly DayBar[];
   /** Lines across the plot, from 0 up. */
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
-  /** Names below the plot: as many as fit. */
+  /** The labels below the plot, as many as fit. */
   readonly labels: readonly { readonly day: string; readonly x: number }[];
 }
 
@@ -26,7 +26,7 @@ const MOST_LABELS = 6;
 const WIDEST_BAR = 32;
 const DAY_MS = 86_400_000;
 
-/** Days without usage are part of the axis: a gap is news, too. */
+/** Plots values by day. Days without usage are part of the axis, because gaps matter too. */
 export function plotDays(
   values: ReadonlyMap<string, number>,
   { width, height }: Size,
@@ -64,7 +64,7 @@ function daysBetween(known: readonly string[]): readonly string[] {
 
 const STEPS = 4;
 
-/** Round numbers from 0 to at least the largest value, at most five. */
+/** Up to five round numbers from 0 to at least the largest value. */
 export function roundSteps(most: number): readonly number[] {
   if (most <= 0) return [0, 1];
   const rough = most / STEPS;
@@ -76,7 +76,7 @@ export function roundSteps(most: number): readonly number[] {
 const MINUTE_MS = 60_000;
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS);
 
-/** The same for milliseconds: whole minutes and hours are round. */
+/** Like `roundSteps` for milliseconds: whole minutes and hours are round. */
 export function roundTimeSteps(mostMs: number): readonly number[] {
   if (mostMs < MINUTE_MS) return roundSteps(Math.max(mostMs, 1000));
   const step = TIME_STEPS.find((each) => each * STEPS >= mostMs) ?? roundSteps(mostMs)[1] ?? mostMs;

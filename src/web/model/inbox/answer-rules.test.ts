@@ -32,8 +32,8 @@ describe('what an answer lacks', () => {
   });
 });
 
-describe('several alike', () => {
-  it('are alike with the same source and the same options', () => {
+describe('several similar decisions', () => {
+  it('are of one kind if they have the same source and the same options', () => {
     const same = [asked('a'), asked('b', { title: 'other' })];
     const others = [asked('c', { source: 'merge' }), asked('d', { options: [approve] })];
     expect([...groupAlike([...same, ...others])]).toEqual([
@@ -55,7 +55,7 @@ describe('several alike', () => {
     expect(keepAlike(['gone'], alike)).toEqual([]);
   });
 
-  it('hands nothing over together', () => {
+  it('offers no handover for several at once', () => {
     expect(optionsForSeveral([approve, handOver])).toEqual([approve]);
   });
 });

@@ -1,6 +1,6 @@
 import type { DecisionView } from '../../../api/run-views.ts';
 
-/** An open decision, said as briefly as tests can be read. */
+/** An open decision for tests, with defaults. */
 export function asked(id: string, more: Partial<DecisionView> = {}): DecisionView {
   return {
     id,

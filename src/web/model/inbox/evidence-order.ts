@@ -1,10 +1,10 @@
-/** The parts of the evidence in their default order. */
+/** The sections of the evidence in their default order. */
 export const EVIDENCE_PARTS = [
   'budget', 'mission', 'checks', 'since', 'findings', 'items', 'claims', 'changes', 'output', 'goal', 'waiting', 'cost',
 ] as const; // prettier-ignore
 export type EvidencePart = (typeof EVIDENCE_PARTS)[number];
 
-/** What tells most about a question of each source comes first. */
+/** The first sections by a question's source: the most useful ones. */
 const FIRST: Readonly<Record<string, readonly EvidencePart[]>> = {
   stop: ['items', 'output', 'changes'],
   idle: ['items', 'output', 'changes'],

@@ -29,7 +29,7 @@ describe('evidence', () => {
     expect(leaveOutRepeats({ ...NONE, items, checks: [failed('')] }).items).toEqual(items);
   });
 
-  it('names a finding again only if it came again', () => {
+  it('shows a finding again only if it recurred', () => {
     const findings = [
       { text: 'new', rounds: 1 },
       { text: 'old', rounds: 3 },

@@ -2,7 +2,10 @@ import type { DecisionEvidence } from '../../../api/run-views.ts';
 
 type Repeating = Pick<DecisionEvidence, 'items' | 'checks' | 'findings' | 'claims'>;
 
-/** Leaves out what another part of the evidence shows better: measurements beside the table of claims, the output of a check, known findings. */
+/**
+ * Removes what another section of the evidence shows better: measurements beside the table of claims, the output of a
+ * check, known findings.
+ */
 export function leaveOutRepeats<E extends Repeating>(evidence: E): E {
   const { items, checks, findings, claims } = evidence;
   const isRepeated = ({ section, text }: E['items'][number]): boolean =>
@@ -12,14 +15,14 @@ export function leaveOutRepeats<E extends Repeating>(evidence: E): E {
   return {
     ...evidence,
     items: items.filter((item) => !isRepeated(item)),
-    // A finding that comes again and again is news also beside the report that has it.
+    // A repeated finding is shown even beside the report that contains it.
     findings: findings.filter(({ rounds }) => rounds > 1 || !isReported),
   };
 }
 
 const COMPARED_CHARACTERS = 200;
 
-/** Both are cut at their start, at different lengths. */
+/** Compares the ends, because both texts are cut at their start, at different lengths. */
 function hasSameEnd(output: string | null, text: string): boolean {
   const end = text.trim().slice(-COMPARED_CHARACTERS);
   return output !== null && end !== '' && output.trim().endsWith(end);

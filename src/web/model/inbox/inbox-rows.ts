@@ -6,8 +6,8 @@ export type NeedsRow =
   | { readonly kind: 'attention'; readonly key: string; readonly item: AttentionView };
 
 /**
- * What needs a person, in order: decisions, budgets, blocked and failed work, the runbook, the rest. A decision keeps its place while its answer
- * is not in effect yet, so that no row moves when a person answers.
+ * Lists what needs a person, in order: decisions, budgets, blocked and failed work, the runbook, the rest. A decision
+ * keeps its place while its answer is not in effect yet, so that no row moves when a person answers.
  */
 export function listNeeds({ needs_you, answered, attention }: Needs): readonly NeedsRow[] {
   const asked = [...needs_you, ...answered].toSorted(
@@ -37,7 +37,9 @@ function rankOf({ kind }: AttentionView): number {
   return at === -1 ? RANKS.length : at;
 }
 
-/** Its address. A title may count seconds; the task and the command stay the same. */
+/**
+ * The key in the address. Not the title, which may count seconds, but the task and the command, which do not change.
+ */
 export function attentionKey({ kind, task_id, next }: AttentionView): string {
   return `${kind}:${task_id ?? next}`;
 }
@@ -57,7 +59,10 @@ export interface RunningRow {
   readonly stages: readonly StageView[];
 }
 
-/** One row for each workflow, pipeline and lone agent that runs. Their order does not depend on what they do, so rows stay where they are. */
+/**
+ * One row for each running workflow, pipeline and lone agent. Their order does not depend on their activity, so rows do
+ * not move.
+ */
 export function listRunning({ workflows, pipelines, agents }: Running): readonly RunningRow[] {
   const own = new Set(workflows.map(({ task_id }) => task_id));
   const isElsewhere = ({ task_id }: PipelineView | AgentView): boolean => task_id !== null && own.has(task_id);
@@ -88,7 +93,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** T9 comes before T10. */
+/** Compares ids so that T9 comes before T10. */
 function compareIds(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }

@@ -9,23 +9,23 @@ import type { State } from '../../../state/state.ts';
 import type { Task } from '../../../state/tasks/task.ts';
 import type { Span } from '../../../state/timeline/timeline.ts';
 
-/** Work that is over, or a decision that is settled. */
+/** Ended work, or a settled decision. */
 export interface RecentItem {
   readonly kind: 'task' | 'pipeline' | 'agent' | 'decision';
   readonly id: string;
   readonly title: string;
-  /** The task went through the built-in workflow. */
+  /** Whether the task went through the built-in workflow. */
   readonly isWorkflow: boolean;
   readonly state: string;
   /** When it ended. */
   readonly at: string;
-  /** Why it failed, or what the answer was. */
+  /** The reason of a failure, or the answer of a decision. */
   readonly note: string | null;
   /** Null for a decision. */
   readonly costMillicents: number | null;
 }
 
-/** What ended last, newest first. */
+/** Lists what ended last, newest first. */
 export function listRecent(state: State, { most }: { readonly most: number }): readonly RecentItem[] {
   const newest = new Newest(most);
   for (const [id, { spans }] of state.timelines) {
@@ -44,12 +44,15 @@ export function listRecent(state: State, { most }: { readonly most: number }): r
   return newest.list();
 }
 
-/** A run that did its part of a task is part of that task's row. */
+/** Excludes a run that did its part of a task, because the task has its own row. */
 function isListed({ task, outcome }: Pick<AgentRun, 'task' | 'outcome'>): boolean {
   return task === null || outcome !== 'done';
 }
 
-/** Keeps the newest few of many without sorting all of them: thousands of tasks may be over, and the list is made again with every entry. */
+/**
+ * Keeps the newest few of many without sorting all: thousands of tasks may have ended, and the list is made again with
+ * every entry.
+ */
 class Newest {
   readonly #most: number;
   #kept: { readonly at: string; readonly make: () => RecentItem | undefined }[] = [];
@@ -92,7 +95,7 @@ function taskItem(state: State, id: string, { activity, from }: Span): RecentIte
 }
 
 function noteOf({ blocked }: Task): string | null {
-  // The state says that it is cancelled.
+  // The prefix is removed, because the state shows that the task is cancelled.
   return blocked === null ? null : shorten(blocked.reason.replace(/^cancelled: /, ''));
 }
 

@@ -1,10 +1,10 @@
 export interface NextStep {
-  /** What can be typed as it is; null if the daemon gave only advice. */
+  /** A command that can be typed unchanged; null if the daemon gave only advice. */
   readonly command: string | null;
   readonly hint: string;
 }
 
-/** `next` of an attention item is a command, a command with a remark in parentheses, or advice. */
+/** Splits `next` of an attention item, which is a command, a command with a remark in parentheses, or advice. */
 export function splitCommand(next: string): NextStep {
   if (!/^(?:baton|git|ls|rm|df) /.test(next)) return { command: null, hint: next };
   const [, command = next, hint = ''] = /^(.*?) \((.*)\)$/s.exec(next) ?? [];

@@ -39,7 +39,7 @@ it('forgets a decision that is answered', () => {
   expect(Object.keys(listWaits(play.state, { taskIds: [] }, NOW_MS).decisions)).not.toContain(decision?.id);
 });
 
-it('counts the open tasks behind a task that was asked for', () => {
+it('counts the open tasks that depend on a requested task', () => {
   const play = new Play().order(say.create('A'));
   for (const id of ['B', 'C', 'D']) play.order(say.create(id, { after: ['A'] }));
   play.order(say.operate('cancel', 'no', 'D'));

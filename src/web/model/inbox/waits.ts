@@ -6,11 +6,11 @@ import { agentSpending, NO_SPENDING, type Spending, tokensIn } from '../../../st
 import { dependantsOf, type State } from '../../../state/state.ts';
 import { isCancelled } from '../../../state/tasks/task.ts';
 
-/** Who waits for a person, since when, and what the work has cost so far. */
+/** What waits for a person, since when, and the work's cost so far. */
 export interface Wait {
-  /** Names of agents and pipelines, or what else waits. */
+  /** Names of agents and pipelines, or of other things that wait. */
   readonly who: readonly string[];
-  /** How many open tasks come after the one that waits. */
+  /** The number of open tasks that depend on the waiting one. */
   readonly tasks: number;
   readonly taskId: string | null;
   readonly since: string;
@@ -19,13 +19,13 @@ export interface Wait {
 }
 
 export interface Waits {
-  /** By the id of the open decision. */
+  /** Waits by the id of the open decision. */
   readonly decisions: Readonly<Record<string, Wait>>;
-  /** By the id of the task, for those that were asked for. */
+  /** Waits by the id of the task, for the requested tasks. */
   readonly tasks: Readonly<Record<string, Wait>>;
-  /** Thousandths of a cent, of each workflow that is not over. */
+  /** The cost of each open workflow in thousandths of a cent. */
   readonly workflows: Readonly<Record<string, number>>;
-  /** The names of agents that have run here. */
+  /** The names of agents that have run in this project. */
   readonly agents: readonly string[];
 }
 
@@ -61,7 +61,7 @@ function waitOf(state: State, decision: Decision, at: string): Wait {
   };
 }
 
-/** The runs that stand still until the answer; else what the decision is about. */
+/** The runs that wait for the answer; without any, the subject of the decision. */
 function whoWaits(state: State, { id, agentId, pipelineId, taskId, branch, adopts }: Decision): readonly string[] {
   const names: string[] = [];
   for (const { parked, outcome, plan } of state.agents.values())

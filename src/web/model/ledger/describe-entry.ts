@@ -11,7 +11,7 @@ export interface ShownEntry {
   readonly hash: string;
 }
 
-/** What an entry is about, for links. */
+/** The subjects of an entry, for links. */
 export interface EntrySubjects {
   readonly task?: string;
   readonly agent?: string;
@@ -32,13 +32,13 @@ export function subjectsOf(data: object): EntrySubjects {
   };
 }
 
-/** Fields that tell a person what happened, the most telling first. */
+/** The most useful fields for people, in order. */
 const TELLING = [
   'title', 'message', 'to', 'outcome', 'reason', 'summary', 'notes', 'text', 'prompt', 'name', 'step', 'ref', 'role',
   'holder', 'path', 'branch', 'host', 'how', 'why', 'exit_reason', 'result', 'record', 'plan',
 ] as const; // prettier-ignore
 
-/** Said elsewhere in the row, or of no use to a person in one line. */
+/** Fields that the row shows elsewhere, or that are useless in one line. */
 const HIDDEN: ReadonlySet<string> = new Set([
   ...TELLING, 'epoch', 'settles', 'event_type', 'source', 'timestamp', 'principal', 'xml', 'committed', 'start',
 ]); // prettier-ignore
@@ -46,7 +46,9 @@ const HIDDEN: ReadonlySet<string> = new Set([
 const MOST_CHARACTERS = 160;
 const MOST_FIELDS = 3;
 
-/** One line about the data of an entry: its telling fields, then a few others. The text is of agents and people. */
+/**
+ * Describes an entry's data in one line: its most useful fields, then a few others. The text is from agents and people.
+ */
 export function describeData(data: object): string {
   const told = new Set(TELLING.map((name) => shortText(fieldOf(data, name))).filter((text) => text !== undefined));
   const agent = findText(fieldOf(data, 'agent_id'));
@@ -58,7 +60,7 @@ export function describeData(data: object): string {
   return cut([...told].slice(0, MOST_FIELDS).join(' · '), MOST_CHARACTERS);
 }
 
-/** Undefined for values that say nothing in one line. */
+/** Returns undefined for values that one line cannot show. */
 function shortText(value: unknown): string | undefined {
   if (typeof value === 'string') {
     if (/^[0-9a-f]{32,}$|^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(value)) return value.slice(0, 8);
@@ -77,7 +79,7 @@ function cut(text: string, most: number): string {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-/** `session:…`, `operator:…` and `system:…` in as few characters as tell them apart. */
+/** Shortens `session:…`, `operator:…` and `system:…` while they stay distinguishable. */
 export function shortActor(actor: string): string {
   const [kind = '', ...rest] = actor.split(':');
   const name = rest.join(':');

@@ -5,19 +5,19 @@ import { fieldsInJson, isObject } from '../../../protocol/shape/read-unknown.ts'
 /** A part of the ledger in the form of an export: one `{entry, hash}` or `{checkpoint}` per line. */
 export interface LedgerPart {
   readonly lines: readonly string[];
-  /** Where the next part begins; null if this one reaches the end. */
+  /** The first entry of the next part; null if this part reaches the end. */
   readonly next: number | null;
 }
 
-/** Reads at most `limit` entries from the entry `from` on. */
+/** Reads at most `limit` entries, starting at `from`. */
 export type ReadPart = (from: number, limit: number) => Promise<Answer<LedgerPart>>;
 
-/** The other lines are checkpoints. */
+/** Reports whether the line is an entry; the others are checkpoints. */
 export function isEntryLine(line: string): boolean {
   return line.startsWith('{"entry":');
 }
 
-/** One line of an export. The chain is not checked here: see `web/hub/chain-check.ts`. */
+/** Parses one line of an export without checking the chain: see `web/hub/chain-check.ts`. */
 export function parseExportedEntry(line: string): Entry | undefined {
   const { entry } = fieldsInJson(line);
   if (!isObject(entry) || typeof entry['seq'] !== 'number' || typeof entry['at'] !== 'string') return undefined;
@@ -25,13 +25,13 @@ export function parseExportedEntry(line: string): Entry | undefined {
   return entry as unknown as Entry; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what the fold reads is checked
 }
 
-/** Gives other work of the worker its turn. */
+/** Yields to the worker's other work. */
 export type TakeTurn = () => Promise<void>;
 
-/** Longer slices would delay the event stream and what tabs ask. */
+/** Longer slices would delay the event stream and the tabs' requests. */
 const SLICE_MS = 20;
 
-/** Counts the time that a loop has held the thread, and pauses it after each slice. */
+/** Measures how long a loop has blocked the thread, and pauses it after each slice. */
 export class Slices {
   readonly #turn: TakeTurn;
   readonly #now: () => number;
@@ -53,7 +53,7 @@ export class Slices {
   }
 }
 
-/** A timer would wait at least 4 ms; a message does not. */
+/** Yields with a message, because a timer would wait at least 4 ms. */
 export async function takeTurn(): Promise<void> {
   await new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();

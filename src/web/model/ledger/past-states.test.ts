@@ -15,7 +15,7 @@ describe('the state at an entry', () => {
       expect(await past.look(seq, describePast)).toEqual({ ok: true, result: expectedAt(seq) });
   });
 
-  it('is not read again from the beginning', async () => {
+  it('is not folded again from the beginning', async () => {
     const source = new Source();
     const past = new PastStates(source);
     await past.look(ENTRIES, describePast);
@@ -27,7 +27,7 @@ describe('the state at an entry', () => {
     expect(source.entriesRead).toBe(0);
   });
 
-  it('is right for several looks at once', async () => {
+  it('is correct for several concurrent requests', async () => {
     const past = new PastStates(new Source());
     const seqs = [6000, 100, 6001, 6002];
     const looked = await Promise.all(seqs.map((seq) => past.look(seq, describePast)));
@@ -44,7 +44,7 @@ describe('the state at an entry', () => {
     expect(await past.look(90, describePast)).toEqual({ ok: true, result: expectedAt(90) });
   });
 
-  it('stops when nobody waits for it, and continues from there', async () => {
+  it('stops when it is no longer needed, and continues from there', async () => {
     const source = new Source();
     const past = new PastStates(source);
     const stop = new AbortController();
@@ -55,7 +55,7 @@ describe('the state at an entry', () => {
     expect(await past.look(5000, describePast)).toEqual({ ok: true, result: expectedAt(5000) });
   });
 
-  it('names the entry that cannot be folded, and still shows what is before it', async () => {
+  it('names the entry that cannot be folded, and still shows earlier states', async () => {
     const source = new Source();
     source.lines = (from, to) =>
       linesOf(from, to).map((line) => (line.includes('"seq":30,') ? line.replace('"after":', '"before":') : line));

@@ -29,18 +29,18 @@ export interface PastOptions {
 
 const READ_ENTRIES = 1000;
 const MOST_COPIES = 64;
-/** Copies share the values that did not change, so a copy costs about as much as its maps: 40 bytes for each thing in them. */
+/** Copies share unchanged values, so a copy costs about as much as its maps: 40 bytes for each item. */
 const MOST_IN_COPIES = 1_000_000;
 const FIRST_SPACING = 2000;
-/** Close copies make a step back cheap. */
+/** The distance of copies near the cursor, which make a step back fast. */
 const NEAR_SPACING = 250;
 const MOST_NEAR = 4;
-/** How much text of entries is kept, so that moving about in one place asks the daemon nothing. */
+/** How much text of entries is cached, so that moving within a range needs no request. */
 const KEPT_CHARACTERS = 16_000_000;
 
 /**
- * The state of a project at any entry, folded from its beginning. Copies of the state along the way make every later look quick; their number
- * is bounded, and their distance grows with the ledger.
+ * The state of a project at any entry, folded from the beginning. Copies of the state in between make later reads fast;
+ * their number is bounded, and their distance grows with the ledger.
  */
 export class PastStates {
   readonly #source: PastSource;
@@ -56,7 +56,10 @@ export class PastStates {
     this.#source = source;
   }
 
-  /** Computes something of the state after an entry. One look at a time, because the next one changes the state in place. */
+  /**
+   * Computes a value from the state after an entry. One computation at a time, because the next one changes the state
+   * in place.
+   */
   async look<T>(seq: number, compute: (past: PastState) => T, options: PastOptions = {}): Promise<Answer<T>> {
     const looked = this.#busy.then(async (): Promise<Answer<T>> => {
       const error = await this.#reach(seq, options);
@@ -90,7 +93,7 @@ export class PastStates {
     return undefined;
   }
 
-  /** Puts the cursor on the nearest known state at or before the entry. */
+  /** Moves the cursor to the nearest known state at or before the entry. */
   #moveTo(target: number): void {
     let best: PastState | undefined = this.#cursor.seq <= target ? this.#cursor : undefined;
     for (const copy of [...this.#copies, ...this.#near])
@@ -105,7 +108,7 @@ export class PastStates {
     try {
       foldEntry(state, entry);
     } catch (error) {
-      // The state may be half changed.
+      // Resets the cursor, because the state may be half changed.
       this.#cursor = { state: emptyState(), seq: 0, at: '' };
       return { ...unreadable(entry.seq), message: error instanceof Error ? error.message : String(error) };
     }
@@ -116,7 +119,7 @@ export class PastStates {
 
   #keep(target: number): void {
     const { state, seq } = this.#cursor;
-    // The fold only appends to these, and no view reads them.
+    // The fold only appends to these maps, and no view reads them.
     for (const map of [state.statements, state.memory, state.settled]) map.clear();
     if (seq % this.#spacing === 0) {
       if (!this.#copies.some((copy) => copy.seq === seq)) this.#copies.push(copyOf(this.#cursor));
@@ -140,7 +143,7 @@ export class PastStates {
     this.#copies.splice(0, this.#copies.length, ...kept);
   }
 
-  /** The entries after `seq` of one chunk; none if the ledger ends there. */
+  /** The entries after `seq` in its chunk; empty if the ledger ends there. */
   async #linesAfter(seq: number, target: number): Promise<Answer<readonly string[]>> {
     const start = seq - (seq % READ_ENTRIES);
     const known = this.#chunks.get(start) ?? [];
@@ -152,7 +155,7 @@ export class PastStates {
     this.#chunks.set(start, chunk);
     this.#forgetChunks();
     const next = start + READ_ENTRIES;
-    // The daemon reads the next chunk while this one is folded.
+    // Requests the next chunk while this one is folded.
     if (next < target && !this.#chunks.has(next))
       this.#ahead = { after: next, answer: this.#source.readPart(next + 1, READ_ENTRIES) };
     return { ok: true, result: chunk.slice(seq - start) };
@@ -173,7 +176,7 @@ export class PastStates {
   }
 }
 
-/** A function, because the compiler does not know that it changes during a pause. */
+/** A function, because the compiler assumes that the flag does not change during a pause. */
 function isStopped(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

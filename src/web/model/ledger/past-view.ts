@@ -7,7 +7,7 @@ import { type Status, type Task, taskStatus } from '../../../state/tasks/task.ts
 import { listStages, listVisits, type Times } from '../../../state/timeline/visits.ts';
 import type { PastState } from './past-states.ts';
 
-/** A project as it was after one entry. */
+/** A project's state after one entry. */
 export interface PastView {
   readonly seq: number;
   readonly at: string;
@@ -77,7 +77,7 @@ function countTasks({ tasks }: State): Readonly<Record<Status, number>> {
 }
 
 function listWorkflows(state: State, at: string): Shown<PastWorkflow> {
-  // The rules of a runbook are not in the state: whether checks lie ahead is known once any task had some.
+  // The state does not contain the runbook's rules, so whether checks will follow is known only once any task had some.
   let hasChecks = false;
   const open: { readonly task: Task; readonly activity: Activity; readonly since: string }[] = [];
   for (const task of state.tasks.values()) {

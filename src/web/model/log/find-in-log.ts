@@ -2,19 +2,19 @@ import type { Span } from '../ansi.ts';
 import type { LogChunk } from './log-window.ts';
 
 export interface LogMatch {
-  /** Counted from the first loaded line. */
+  /** The line, counted from the first loaded one. */
   readonly line: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** More than this is not counted. */
+/** Further matches are not counted. */
 export const MOST_MATCHES = 10_000;
 
 type ChunkMatches = readonly LogMatch[];
 const known = new WeakMap<LogChunk, { readonly wanted: string; readonly matches: ChunkMatches }>();
 
-/** Every place of the text in the loaded lines, upper and lower case alike; at most `MOST_MATCHES`. */
+/** Finds every occurrence of the text in the loaded lines, ignoring case; at most `MOST_MATCHES`. */
 export function findInLog(chunks: readonly LogChunk[], text: string): LogMatch[] {
   const wanted = text.toLowerCase();
   const found: LogMatch[] = [];
@@ -42,7 +42,10 @@ function findInChunk(chunk: LogChunk, wanted: string): ChunkMatches {
   return matches;
 }
 
-/** A few letters are longer in lower case, which would shift every offset after them. */
+/**
+ * Lower-cases text without changing its length: a few letters are longer in lower case, which would shift all later
+ * offsets.
+ */
 function lowerCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text;
@@ -52,7 +55,7 @@ export interface MarkedSpan extends Span {
   readonly match?: LogMatch;
 }
 
-/** Cuts the spans of a row, which begins at `from` in its line, where matches begin and end. */
+/** Splits the spans of a row, which begins at `from` in its line, where matches begin and end. */
 export function markSpans(spans: readonly Span[], from: number, matches: readonly LogMatch[]): MarkedSpan[] {
   if (matches.length === 0) return [...spans];
   const marked: MarkedSpan[] = [];

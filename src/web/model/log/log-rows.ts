@@ -2,7 +2,7 @@ import type { Span, StyledLine } from '../ansi.ts';
 import type { LogChunk } from './log-window.ts';
 import { wrapOffsets } from './wrap.ts';
 
-/** The lines of a log, wrapped to a number of columns: rows of equal height, of which any can be found at once. */
+/** The lines of a log, wrapped to a number of columns: rows of equal height with fast random access. */
 export class LogRows {
   readonly count: number;
   readonly #chunks: readonly LogChunk[];
@@ -39,13 +39,13 @@ export class LogRows {
     return low;
   }
 
-  /** The row that shows the character at this offset of a line. */
+  /** The row with the character at this offset of a line. */
   rowOf(line: number, offset = 0): number {
     const before = (this.#offsets[line] ?? []).filter((start) => start <= offset).length;
     return (this.#starts[line] ?? 0) + before;
   }
 
-  /** A place that stays the same when lines before it are added or dropped, or the width changes. */
+  /** A position that stays valid when lines before it are added or dropped, or the width changes. */
   anchorAt(row: number): LogAnchor | undefined {
     let line = this.lineOf(row);
     for (const { from, lines } of this.#chunks) {
@@ -55,7 +55,7 @@ export class LogRows {
     return undefined;
   }
 
-  /** Undefined if the place is no longer loaded. */
+  /** Returns undefined if the position is no longer loaded. */
   rowOfAnchor({ chunk, line, rows }: LogAnchor): number | undefined {
     let first = 0;
     for (const { from, lines } of this.#chunks) {
@@ -77,7 +77,7 @@ export class LogRows {
 }
 
 export interface LogAnchor {
-  /** Where the chunk begins in the file. */
+  /** The chunk's offset in the file. */
   readonly chunk: number;
   /** The line in the chunk, and the row in the line. */
   readonly line: number;
@@ -92,7 +92,7 @@ export interface LogRow {
   readonly spans: readonly Span[];
 }
 
-/** A chunk never changes: only a new width wraps it again. */
+/** Caches wrapped chunks. A chunk never changes, so only a new width wraps it again. */
 const known = new WeakMap<LogChunk, { readonly columns: number; readonly offsets: readonly (readonly number[])[] }>();
 
 function wrapChunk(chunk: LogChunk, columns: number): readonly (readonly number[])[] {

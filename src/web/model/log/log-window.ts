@@ -2,7 +2,10 @@ import type { AgentLogPart } from '../../../api/operations/agent-log.ts';
 import { visible } from '../../kit/visible.ts';
 import { parseAnsiLine, PLAIN, type Style, type StyledLine } from '../ansi.ts';
 
-/** A part of a log file, in bytes from its beginning. `kinds` of a part for people says how each line is shown; else the text has colours. */
+/**
+ * A part of a log file, in bytes from its beginning. If `kinds` is set, it says how each line is shown; else the text
+ * has colours.
+ */
 export type LogPart = Pick<AgentLogPart, 'from' | 'to' | 'text' | 'kinds'>;
 type LineKind = AgentLogPart['kinds'][number];
 
@@ -18,7 +21,7 @@ export interface LogWindow {
   readonly from: number;
   readonly to: number;
   readonly chunks: readonly LogChunk[];
-  /** The last line, if it has no line break yet: it is read again with what follows. */
+  /** The last line, if it has no line break yet; it is parsed again with the next part. */
   readonly open: { readonly raw: string; readonly style: Style } | null;
   readonly style: Style;
 }
@@ -28,12 +31,12 @@ export interface LogLimits {
   readonly chars: number;
 }
 
-/** So much of a log is kept, wherever the reader is in it. */
+/** The maximum that is kept of a log, wherever the reader is. */
 const LOG_LIMITS: LogLimits = { lines: 50_000, chars: 8_000_000 };
 
 const EMPTY: LogWindow = { from: 0, to: 0, chunks: [], open: null, style: PLAIN };
 
-/** Adds what the log has got since. A part that does not follow begins a new window: the file was replaced. */
+/** Adds new output. A part that does not follow starts a new window, because the file was replaced. */
 export function appendPart(window: LogWindow | undefined, part: LogPart, limits: LogLimits = LOG_LIMITS): LogWindow {
   const before =
     window === undefined || window.to !== part.from ? { ...EMPTY, from: part.from, to: part.from } : window;
@@ -46,7 +49,7 @@ export function appendPart(window: LogWindow | undefined, part: LogPart, limits:
   return { ...read, from: chunks[0]?.from ?? part.from, to: part.to, chunks };
 }
 
-/** Adds the part right before the window, and lets go of the newest if it becomes too much. */
+/** Adds the part right before the window, and drops the newest chunks if it becomes too large. */
 export function prependPart(window: LogWindow, part: LogPart, limits: LogLimits = LOG_LIMITS): LogWindow {
   if (part.to !== window.from || part.text === '') return { ...window, from: Math.min(window.from, part.from) };
   const { lines } = readLines(part.text, part.kinds, PLAIN);
@@ -107,7 +110,7 @@ function withoutLastLine(chunks: readonly LogChunk[]): LogChunk[] {
   return [...chunks.slice(0, -1), ...(rest.lines.length === 0 ? [] : [rest])];
 }
 
-/** Whole chunks are dropped, so that the window begins and ends at a place that can be asked for again. */
+/** Drops whole chunks, so that the window begins and ends at a position that can be requested again. */
 function dropWhile(chunks: readonly LogChunk[], limits: LogLimits, which: 'oldest' | 'newest'): LogChunk[] {
   const kept = [...chunks];
   let lines = kept.reduce((sum, chunk) => sum + chunk.lines.length, 0);

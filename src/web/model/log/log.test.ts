@@ -28,7 +28,7 @@ describe('the window of a log', () => {
     );
   });
 
-  it('carries a colour on to the next part', () => {
+  it('continues a colour in the next part', () => {
     const window = appendPart(appendPart(undefined, part(0, '\u001b[31mred\n')), part(9, 'still\n'));
     expect(styleOf(window, 1)).toBe('ink-red');
   });
@@ -59,7 +59,7 @@ describe('the window of a log', () => {
     ]);
   });
 
-  it('begins again when the file was replaced', () => {
+  it('restarts when the file was replaced', () => {
     const window = appendPart(appendPart(undefined, part(0, 'old\n')), part(100, 'new\n'));
     expect(linesOf(window)).toEqual(['new']);
     expect(window.from).toBe(100);
@@ -76,7 +76,7 @@ describe('the window of a log', () => {
     expect(linesOf(window)).toEqual(['three']);
   });
 
-  it('lets go of the oldest lines while it follows', () => {
+  it('drops the oldest lines while it follows', () => {
     const limits = { lines: 3, chars: 1000 };
     let window = appendPart(undefined, part(0, 'a\nb\n'), limits);
     window = appendPart(window, part(4, 'c\nd\n'), limits);
@@ -84,7 +84,7 @@ describe('the window of a log', () => {
     expect(window).toMatchObject({ from: 4, to: 8 });
   });
 
-  it('lets go of the newest lines while the reader goes back, and can ask for them again', () => {
+  it('drops the newest lines while the reader scrolls back, and can request them again', () => {
     const limits = { lines: 3, chars: 1000 };
     let window = appendPart(undefined, part(4, 'c\nd'), limits);
     window = prependPart(window, part(0, 'a\nb\n'), limits);

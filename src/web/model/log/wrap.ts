@@ -1,7 +1,7 @@
 const ASCII = /^[\x20-\x7e]*$/;
 const NONE: readonly number[] = [];
 
-/** Where a line continues in a further row: the offsets at which the rows after the first begin. Breaks after spaces where it can. */
+/** Wraps a line: returns the offsets at which the rows after the first begin. Breaks after spaces if possible. */
 export function wrapOffsets(text: string, columns: number): readonly number[] {
   if (text.length <= columns && ASCII.test(text)) return NONE;
   const offsets: number[] = [];
@@ -27,7 +27,7 @@ export function wrapOffsets(text: string, columns: number): readonly number[] {
   return offsets;
 }
 
-/** A row that is emptier than this is broken within a word. */
+/** Rather than leaving a row emptier than this, a word is broken. */
 const LEAST_FILLED = 0.4;
 
 const NO_WIDTH = /^[\p{M}\u200b-\u200f]$/u;

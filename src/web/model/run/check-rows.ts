@@ -2,21 +2,24 @@ import { fieldOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown
 import { type RunEntry, word } from './run-entry.ts';
 import type { TimelineRow } from './timeline-row.ts';
 
-/** The entries that tell how the checks and merges of a task went. */
+/** The entries about a task's checks and merges. */
 export const CHECK_TYPES = ['ChecksRequested', 'CheckFinished', 'ChecksFinished', 'MergeFinished'] as const;
 
 interface CheckRun {
   readonly id: string;
   readonly requestedAt: string;
-  /** When the check that runs now began. */
+  /** When the current check began. */
   since: string;
-  /** Those without an outcome, in the order in which they run. */
+  /** The checks without an outcome, in the order in which they run. */
   readonly left: Map<string, { readonly isOwn: boolean }>;
-  /** Those that Baton runs: their logs are numbered from 0. */
+  /** The checks that Baton runs; their logs are numbered from 0. */
   readonly own: readonly string[];
 }
 
-/** A row for each check, with the end of its output. Baton runs its own checks one after the other; other systems run theirs meanwhile. */
+/**
+ * Lists a row for each check, with the end of its output. Baton runs its checks one after the other; other systems run
+ * theirs at the same time.
+ */
 export function listChecks(entries: readonly RunEntry[]): readonly TimelineRow[] {
   const rows: Omit<TimelineRow, 'round'>[] = [];
   const open = new Map<string, CheckRun>();
@@ -70,7 +73,7 @@ function checkRow({ id, own }: CheckRun, name: string, from: string, to: string 
   return { ...row, from, to, outcome: null, segments, ...(number === -1 ? {} : { commandId: `${id}.${number}` }) };
 }
 
-/** Puts each check below the run of the checks in which it began. */
+/** Places each check below the run in which it began. */
 export function withChecks(rows: readonly TimelineRow[], checks: readonly TimelineRow[]): readonly TimelineRow[] {
   const rest = new Set(checks);
   const joined = rows.flatMap((row) => {
@@ -82,7 +85,7 @@ export function withChecks(rows: readonly TimelineRow[], checks: readonly Timeli
   return [...joined, ...rest];
 }
 
-/** Adds to each merge what it printed, if it did not succeed. */
+/** Adds the output to each merge that did not succeed. */
 export function withMerges(rows: readonly TimelineRow[], entries: readonly RunEntry[]): readonly TimelineRow[] {
   const ends = entries.filter((entry) => entry.type === 'MergeFinished' && word(entry, 'outcome') !== 'merged');
   return rows.map((row) => {

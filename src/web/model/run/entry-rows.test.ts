@@ -45,7 +45,7 @@ describe('the steps of a pipeline', () => {
     expect(rows[3]).toMatchObject({ decisionId: play.decision().id, kind: 'wait' });
   });
 
-  it('do not take entries of another pipeline', () => {
+  it('ignore entries of another pipeline', () => {
     const play = new Play().order(runs.startPipeline());
     expect(listStepRows('p2', play.entries)).toEqual([]);
   });

@@ -10,7 +10,7 @@ export const PIPELINE_TYPES = [
   'CommandRequested', 'CommandFinished', 'DecisionOpened', 'DecisionResolved', 'DecisionWithdrawn',
 ] as const; // prettier-ignore
 
-/** The visits to the steps of a pipeline, stacked by step. */
+/** Lists the visits to a pipeline's steps, stacked by step. */
 export function listStepRows(id: string, entries: readonly RunEntry[]): readonly TimelineRow[] {
   const rows: Row[] = [];
   let open: Row | undefined;
@@ -48,7 +48,7 @@ export const AGENT_TYPES = [
   'AgentUnparked', 'AgentEnded', 'DecisionOpened', 'DecisionResolved', 'DecisionWithdrawn',
 ] as const; // prettier-ignore
 
-/** The processes of an agent: resumed ones are stacked under the first. */
+/** Lists an agent's processes; resumed ones are stacked below the first. */
 export function listProcessRows(id: string, entries: readonly RunEntry[]): readonly TimelineRow[] {
   const rows: Row[] = [];
   let open: Row | undefined;
@@ -105,7 +105,7 @@ function endLast(segments: readonly TimelineSegment[], to: string): readonly Tim
   return last === undefined ? [] : [...segments.slice(0, -1), { ...last, to }];
 }
 
-/** The decisions about a run, each in the group of the row during which it was opened. */
+/** Lists the decisions about a run, each in the group of the row during which it was opened. */
 function listWaits(entries: readonly RunEntry[], field: string, id: string, rows: readonly Row[]): readonly Row[] {
   const ends = new Map<string, RunEntry>();
   for (const entry of entries)

@@ -1,4 +1,4 @@
-/** Words that the views use as values. They are apart from the code of the state, which only the hub loads. */
+/** Words that views use as values. They are in a separate file, because only the hub loads the state's code. */
 export const STEERED = ['task', 'pipeline', 'agent'] as const;
 export type SteeredKind = (typeof STEERED)[number];
 

@@ -32,7 +32,7 @@ describe('the messages of a run', () => {
     expect(listed.at(-1)?.text).toContain('a hole');
   });
 
-  it('have what people did, with their reasons, and leave out what the engine did', () => {
+  it("include what people did, with their reasons, but not the engine's actions", () => {
     const play = new WorkflowPlay().order(operate('cancel', 'not now', 'W-00001'));
     expect(listMessages(play.entries)).toMatchObject([
       { kind: 'intervention', title: 'The task was cancelled', text: 'cancelled: not now' },

@@ -1,7 +1,7 @@
 import { fieldOf, findText, listOf, objectsOf, textOf } from '../../../protocol/shape/read-unknown.ts';
 import { figure, findWord, type RunEntry, word } from './run-entry.ts';
 
-/** What agents and people wrote in a run, each with its author and its entry. */
+/** A text that an agent or a person wrote in a run, with its author and its entry. */
 export interface Message {
   readonly seq: number;
   readonly at: string;
@@ -20,7 +20,7 @@ export const MESSAGE_TYPES = [
 
 type Described = Pick<Message, 'kind' | 'title' | 'text'> & { readonly decisionId?: string };
 
-/** Oldest first. A handoff that was delivered or dropped is shown once. */
+/** Lists messages, oldest first. A delivered or dropped handoff is shown once. */
 export function listMessages(entries: readonly RunEntry[]): readonly Message[] {
   const settled = new Set(
     entries.flatMap((entry) => (/^Handoff(?:Delivered|Dropped)$/.test(entry.type) ? [word(entry, 'handoff_id')] : [])),
@@ -78,7 +78,7 @@ function describeHandoff(entry: RunEntry): Described {
   };
 }
 
-/** The title names sender and receiver. */
+/** Removes the routing, because the title names sender and receiver. */
 function withoutRouting(text: string): string {
   return text
     .split('\n')
@@ -140,7 +140,7 @@ function saidText(kind: Message['kind'], title: string, text: string | undefined
 const TOKEN = /<(\/?)([\w.:-]+)((?:[\s/][^<>]*)?)>|([^<>]+)/g;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** XML as lines `name: text`, indented by depth: for reading only, nothing depends on it. */
+/** Renders XML as lines `name: text`, indented by depth. For display only. */
 export function readableXml(xml: string): string {
   const lines: string[] = [];
   let depth = -1;
@@ -154,7 +154,7 @@ export function readableXml(xml: string): string {
     else {
       const isEmpty = attributes.trimEnd().endsWith('/');
       const known = decode(attributes.replace(/\/\s*$/, '')).trim();
-      // The outermost element is the message itself: only its attributes tell something.
+      // The outermost element is the message itself, of which only the attributes are shown.
       if (depth >= 0) lines.push(`${'  '.repeat(depth)}${name}${known === '' ? '' : ` (${known})`}:`);
       else if (known !== '') lines.push(known);
       if (!isEmpty) depth += 1;

@@ -9,7 +9,7 @@ export interface RunEntry {
   readonly data: unknown;
 }
 
-/** A text of its data; empty if there is none of that name. */
+/** A text field of the entry's data; empty if it is absent. */
 export function word({ data }: Pick<RunEntry, 'data'>, name: string): string {
   return textOf(fieldOf(data, name));
 }

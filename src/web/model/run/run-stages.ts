@@ -7,7 +7,7 @@ import { listStages, listVisits } from '../../../state/timeline/visits.ts';
 import { findChecksDeclined } from '../../../state/workflow/decline-checks.ts';
 import { type StripStage, stripStage } from '../strip.ts';
 
-/** The stages of a task, those ahead included, with their times up to the beginning of the current activity. */
+/** A task's stages, including those to come, with their times up to the start of the current activity. */
 export function taskStages(state: State, task: Task): readonly StripStage[] {
   const timeline = state.timelines.get(task.id) ?? { spans: [] };
   const since = timeline.spans.at(-1)?.from ?? '';
@@ -18,12 +18,12 @@ export function taskStages(state: State, task: Task): readonly StripStage[] {
   return stages.map((stage) => stripStage(stage, since));
 }
 
-/** The state does not have the rules of the runbook: without an answer that nothing is checked, checks are expected. */
+/** The state does not contain the runbook's rules: checks are expected unless an operator declined them. */
 function hasChecks(state: State, { flow }: Task): boolean {
   return flow.checks !== null || findChecksDeclined(state) === undefined;
 }
 
-/** The steps of a pipeline in the order of the runbook. A nested pipeline is one step. */
+/** A pipeline's steps in the runbook's order. A nested pipeline is one step. */
 export function pipelineStages({ pipelines }: State, run: PipelineRun): readonly StripStage[] {
   const steps = findPipelinePlan(run)?.steps ?? [];
   return steps.map(({ name }): StripStage => {
@@ -41,7 +41,7 @@ export function pipelineStages({ pipelines }: State, run: PipelineRun): readonly
   });
 }
 
-/** A lone agent is one stage: how long it worked and how long it waited. */
+/** A lone agent is one stage, with its working and waiting time. */
 export function agentStages(run: AgentRun): readonly StripStage[] {
   const { plan, outcome, start, workMs, waitMs, since } = run;
   const clock = timeCategory(run);

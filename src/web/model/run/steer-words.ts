@@ -3,7 +3,7 @@ import type { SteerStep } from './steering.ts';
 
 export interface StepWords {
   readonly label: string;
-  /** What happens, in one sentence. */
+  /** The effect of the step, in one sentence. */
   readonly about: string;
   /** The label of its field. */
   readonly field: string;
@@ -87,7 +87,7 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
   },
 };
 
-/** The command that does the same. */
+/** The equivalent command of the CLI. */
 export function commandOf({ does, on: { kind, id } }: SteerStep, text: string): string {
   const [own, said] = [shellWord(id), shellWord(text === '' ? 'TEXT' : text)];
   switch (does) {

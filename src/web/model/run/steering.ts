@@ -20,7 +20,7 @@ export interface RunRef {
   readonly id: string;
 }
 
-/** What a person can do about a run now. */
+/** An action that a person can take on a run. */
 export interface SteerStep {
   readonly does:
     | 'message'
@@ -35,17 +35,17 @@ export interface SteerStep {
     | 'unblock'
     | 'reinstate';
   readonly on: RunRef;
-  /** The name of the agent, if it is about one. */
+  /** The agent's name, if the action is about one. */
   readonly name?: string;
 }
 
 export interface Steering {
   readonly steps: readonly SteerStep[];
-  /** The open decisions that it waits for. */
+  /** The open decisions that the run waits for. */
   readonly decisionIds: readonly string[];
 }
 
-/** Asks the daemon's own rules what they would accept. The daemon decides again when a step is taken. */
+/** Asks the daemon's own rules which actions they would accept. The daemon decides again when an action is taken. */
 export function viewSteering(state: State, { kind, id }: RunRef): Steering {
   switch (kind) {
     case 'agent': {
@@ -93,7 +93,7 @@ function steerPipeline(state: State, id: string): Steering {
   const steps = [
     ...step('resume', decideResumePipeline(state, { id })),
     ...step(run.outcome === null ? 'retry' : 'run_again', decideRetryPipeline(state, { id, newId: '?' })),
-    // Whether it waits is answered by resuming or retrying the pipeline.
+    // A waiting agent is handled by resuming or retrying the pipeline.
     ...agents.flatMap((agent) => agentSteps(state, agent).filter(({ does }) => does !== 'answer')),
     ...step('cancel', decideCancelPipeline(state, { id })),
   ];
@@ -109,7 +109,7 @@ function steerTask(state: State, task: Task): Steering {
   const canCancel = changes(decideOperateTask(state, { id, action: 'cancel', reason: '?' }, NO_RULES));
   const steps: readonly SteerStep[] = [
     ...agents.flatMap((agent) => agentSteps(state, agent)),
-    // A note reaches the agent that works as a message does: it is for the next session.
+    // A working agent receives a note as a message, so a note is offered only for the next session.
     ...(agents.length === 0 && changes(decideNoteTask(state, { task_id: id, text: '?' }))
       ? [{ does: 'note', on } as const]
       : []),
@@ -120,10 +120,10 @@ function steerTask(state: State, task: Task): Steering {
   return { steps, decisionIds: isOver ? [] : taskOutlook(state, task).decisionIds };
 }
 
-/** A cancellation follows no rule of the runbook. */
+/** Placeholder rules: a cancellation depends on no rule of the runbook. */
 const NO_RULES = { ciGate: false, mergeGate: false };
 
-/** Accepted, and not already so. */
+/** Reports whether the outcome is accepted and changes the state. */
 function changes(outcome: Outcome<unknown>): boolean {
   return outcome.ok && outcome.events.length > 0;
 }

@@ -29,7 +29,7 @@ it('shows the way of a workflow, and the fixer below it with the way back', () =
   expect(graph.nodes.find(({ stage }) => stage.name === 'fixer')?.stage).toMatchObject({ status: 'now' });
 });
 
-it('follows the plan of a pipeline: steps that only a failure leads to stand below', () => {
+it('follows the plan of a pipeline: steps that only a failure reaches are below', () => {
   const plan = runs.pipelinePlan([
     runs.shellStep('build', { on_fail: { step: 'repair' } }),
     runs.shellStep('test', { on_fail: { step: 'repair' }, on_cancel: 'clean' }),

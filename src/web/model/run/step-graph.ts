@@ -13,7 +13,7 @@ export interface StepGraph {
 export interface GraphNode {
   readonly stage: StripStage;
   readonly column: number;
-  /** 0 is the way without failures. */
+  /** The row; 0 is the path without failures. */
   readonly row: number;
 }
 
@@ -37,7 +37,7 @@ export function viewStepGraph(
 
 const NOTHING: StepGraph = { nodes: [], edges: [] };
 
-/** From these stages of the built-in workflow, work goes back to the fixer. */
+/** From these stages of the built-in workflow, work returns to the fixer. */
 const TO_FIXER: ReadonlySet<string> = new Set(['ci', 'reviewer', 'validator', 'merge']);
 
 function graphOfStages(stages: readonly StripStage[], isWorkflow: boolean): StepGraph {
@@ -83,7 +83,10 @@ function wayWithoutFailures(first: string | undefined, edges: readonly GraphEdge
   return [...way];
 }
 
-/** The way without failures is the first row. Every other step stands below, one column after the first that leads to it, where there is room. */
+/**
+ * Places nodes: the path without failures is the first row. Every other step is below, one column after the first step
+ * that leads to it, if there is room.
+ */
 function place(stages: readonly StripStage[], way: readonly string[], edges: readonly GraphEdge[]): StepGraph {
   const columns = new Map(way.map((name, column) => [name, column]));
   const rows = new Map(way.map((name) => [name, 0]));

@@ -12,11 +12,11 @@ type Row = Omit<TimelineRow, 'round'>;
 
 export interface TaskTimeline {
   readonly rows: readonly TimelineRow[];
-  /** Older times are only known as sums; null if all are listed. */
+  /** The start of the listed times; earlier ones are known only as sums. Null if all are listed. */
   readonly olderFrom: string | null;
 }
 
-/** The sessions, checks, merges and waits of a task, stage by stage in the order of its workflow. */
+/** A task's sessions, checks, merges and waits, stage by stage in the workflow's order. */
 export function viewTaskTimeline(state: State, { taskId }: { readonly taskId: string }): TaskTimeline {
   const task = state.tasks.get(taskId);
   const timeline = state.timelines.get(taskId);
@@ -37,7 +37,10 @@ interface Attempt {
 }
 type TimelineSpan = Span & { readonly to: string | null };
 
-/** A claim with the queue before it, a run of the checks, or a merge. Queuing again after a claim begins the next attempt. */
+/**
+ * Lists attempts: a claim with the queue before it, a run of the checks, or a merge. Queuing again after a claim starts
+ * the next attempt.
+ */
 function listAttempts(spans: readonly Span[]): readonly Attempt[] {
   const attempts: Attempt[] = [];
   for (const [i, span] of spans.entries()) {
@@ -58,7 +61,7 @@ function continues({ stage, spans }: Attempt, next: TimelineSpan): boolean {
   return next.epoch === undefined && next.activity !== 'queued' && next.activity !== 'pending';
 }
 
-/** One row; with several agents under one claim, one more for each. */
+/** Returns one row; with several agents under one claim, one more for each. */
 function sessionRows(taskId: string, { stage, spans }: Attempt, all: readonly AgentRun[]): readonly Row[] {
   const [first] = spans;
   const last = spans.at(-1);

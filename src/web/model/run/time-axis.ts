@@ -1,4 +1,4 @@
-/** The time that a timeline shows. */
+/** The time range of a timeline. */
 export interface TimeAxis {
   readonly fromMs: number;
   readonly toMs: number;
@@ -9,16 +9,16 @@ interface Bar {
   readonly to: string | null;
 }
 
-/** From the first beginning to the last end; what lasts still reaches to now. */
+/** The range from the first start to the last end; a current bar reaches to now. */
 export function axisOf(bars: readonly Bar[], nowMs: number): TimeAxis {
   const from = bars.map((bar) => Date.parse(bar.from));
   const to = bars.map((bar) => (bar.to === null ? nowMs : Date.parse(bar.to)));
   const fromMs = Math.min(...from, ...(from.length === 0 ? [nowMs] : []));
-  // Not shorter than a second, so that every bar has a place.
+  // At least a second, so that every bar is visible.
   return { fromMs, toMs: Math.max(fromMs + 1000, ...to) };
 }
 
-/** Where a bar lies, in percent of the axis. */
+/** The position of a bar in percent of the axis. */
 export function placeOn(
   { fromMs, toMs }: TimeAxis,
   { from, to }: Bar,
@@ -39,7 +39,7 @@ const STEPS = [
 ];
 const MOST_TICKS = 6;
 
-/** At most six marks at round distances from the beginning, in milliseconds after it. */
+/** Returns at most six marks at round distances from the beginning, in milliseconds. */
 export function ticksOf({ fromMs, toMs }: TimeAxis): readonly number[] {
   const all = toMs - fromMs;
   const step = STEPS.find((each) => all / each <= MOST_TICKS) ?? Math.ceil(all / MOST_TICKS / DAY) * DAY;

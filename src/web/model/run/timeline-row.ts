@@ -7,24 +7,24 @@ export interface TimelineRow {
   /** Rows of the same group are stacked under each other. */
   readonly group: string;
   readonly label: string;
-  /** From 1: the how-many-th of its kind in the group. */
+  /** The number of the row among its kind in the group, from 1. */
   readonly round: number;
   readonly from: string;
-  /** Null while it lasts. */
+  /** Null while it continues. */
   readonly to: string | null;
   readonly outcome: string | null;
-  /** In order of time, without gaps in between. */
+  /** The segments in order of time, without gaps. */
   readonly segments: readonly TimelineSegment[];
   readonly agentId?: string;
-  /** `TASK:EPOCH`, for a claim without an agent that is known. */
+  /** `TASK:EPOCH`, for a claim without a known agent. */
   readonly claim?: string;
   readonly decisionId?: string;
   readonly pipelineId?: string;
-  /** The command whose log can be read. */
+  /** The command whose log can be shown. */
   readonly commandId?: string;
-  /** What it printed, if that is on record. */
+  /** Its output, if recorded. */
   readonly output?: string;
-  /** The entry that has the output. */
+  /** Seq of the entry with the output. */
   readonly seq?: number;
 }
 

@@ -1,12 +1,14 @@
 import { WORK_GROUPS, type WorkGroup } from './kinds.ts';
 import type { WorkView } from './work-rows.ts';
 
-/** One line of the work list: the heading of a group, or the row with this number. */
+/** One line of the work list: the heading of a group, or the row with this index. */
 export type WorkLine =
   | { readonly kind: 'heading'; readonly group: WorkGroup; readonly count: number }
   | { readonly kind: 'row'; readonly index: number };
 
-/** Which lines the list has, and where its rows are: a long list asks only for the rows on the screen. */
+/**
+ * The lines of the work list and the positions of its rows, so that a long list requests only the rows on the screen.
+ */
 export class WorkLines {
   readonly #groups: readonly { readonly group: WorkGroup; readonly count: number; readonly line: number }[];
   readonly length: number;

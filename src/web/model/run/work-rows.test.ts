@@ -26,7 +26,7 @@ describe('the rows of the work view', () => {
     ]);
   });
 
-  it('leave out tasks that nobody has taken, and those that were given back', () => {
+  it('omit tasks that were never claimed, and those that were released', () => {
     const play = new Play().order(create()).order(create('B'));
     play.say(claim('B', 's1')).say(release('B', { reason: 'too hard' }), session('s1', 'B'));
     expect(rowsOf(play)).toEqual([]);

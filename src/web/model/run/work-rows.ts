@@ -12,38 +12,38 @@ import { WORK_GROUPS, type WorkGroup } from './kinds.ts';
 import { agentStages, pipelineStages, taskStages } from './run-stages.ts';
 import type { StripStage } from '../strip.ts';
 
-/** A workflow, a task that a session works on, a pipeline or a lone agent. What runs inside one of them has no row of its own. */
+/** A workflow, a task that a session works on, a pipeline or a lone agent. Runs inside one of them have no row. */
 export interface WorkRow {
-  /** As in the address: `task:ID`, `pipeline:ID`, `agent:ID`. */
+  /** The key in the address: `task:ID`, `pipeline:ID` or `agent:ID`. */
   readonly key: string;
   readonly kind: 'workflow' | 'task' | 'pipeline' | 'agent';
   readonly id: string;
   readonly title: string;
   readonly group: WorkGroup;
   readonly state: string;
-  /** What a person is asked, or why it ended; null if there is nothing to tell. */
+  /** The question to a person, or why the run ended; null if there is neither. */
   readonly reason: string | null;
   readonly decisionId: string | null;
   readonly stages: readonly StripStage[];
   readonly rounds: number;
-  /** The agent that works on it now, or did last. */
+  /** The agent that works on it, or did last. */
   readonly agent: { readonly id: string; readonly status: string; readonly lastLine: string | null } | null;
   readonly tokens: number;
   readonly costMillicents: number;
-  /** Tokens without a known price: they are missing from the cost. */
+  /** Tokens without a known price, which the cost does not include. */
   readonly unpricedTokens: number;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** Only if the project has several. */
+  /** Set only if the project has several hosts. */
   readonly host?: string;
 }
 
 export interface WorkParams {
   readonly show: 'running' | 'all';
-  /** The rows that are on the screen: only these are built. */
+  /** The range of rows on the screen; only these are built. */
   readonly from: number;
   readonly to: number;
-  /** The key of a row whose place is wanted. */
+  /** The key of a row whose position is requested. */
   readonly chosen?: string;
 }
 
@@ -55,7 +55,7 @@ export interface WorkView {
   readonly chosenAt: number | null;
 }
 
-/** What is at work: running first, then what waits for a person, then what ended last. */
+/** Lists work: first what runs, then what waits for a person, then what ended last. */
 export function viewWork(state: State, { show, from, to, chosen }: WorkParams): WorkView {
   const all = listBriefs(state);
   const counts = { running: 0, waiting: 0, ended: 0 };
@@ -70,7 +70,7 @@ export function viewWork(state: State, { show, from, to, chosen }: WorkParams): 
 interface Brief {
   readonly key: string;
   readonly group: WorkGroup;
-  /** Newest first; of those that wait, oldest first. */
+  /** The sort key: newest first; for waiting runs, oldest first. */
   readonly at: string;
   readonly build: () => WorkRow;
 }
@@ -101,13 +101,13 @@ function hasTask({ tasks }: State, { task }: Pick<AgentRun, 'task'>): boolean {
   return task !== null && tasks.has(task.task_id);
 }
 
-/** Agents are in the order of their requests. */
+/** The newest agent of each task; agents are in the order of their requests. */
 function newestByTask({ agents }: State): ReadonlyMap<string, AgentRun> {
   const newest = new Map<string, AgentRun>();
   for (const agent of agents.values()) {
     const { task } = agent;
     const known = task === null ? undefined : newest.get(task.task_id);
-    // An agent that still works comes before a newer one that has ended.
+    // A working agent precedes a newer one that has ended.
     if (task !== null && (known === undefined || known.outcome !== null || agent.outcome === null))
       newest.set(task.task_id, agent);
   }
@@ -120,7 +120,7 @@ function newestPipelines({ pipelines }: State): ReadonlyMap<string, PipelineRun>
   return newest;
 }
 
-/** Undefined for a task that only waits in the backlog. */
+/** Returns undefined for a task that only waits in the backlog. */
 function taskBrief(state: State, task: Task, agent?: AgentRun, pipeline?: PipelineRun): Brief | undefined {
   const { id, flow, epoch, claim } = task;
   if (flow.mode === null && epoch === 0) return undefined;
@@ -209,7 +209,7 @@ function agentBrief(state: State, run: AgentRun): Brief {
   return { key, group, at: endedAt ?? (group === 'waiting' ? run.since : run.requestedAt), build };
 }
 
-/** The newest agent of the pipeline, nested pipelines included. */
+/** The newest agent of the pipeline, including nested pipelines. */
 function findPipelineAgent(state: State, run: PipelineRun): AgentRun | undefined {
   let newest: AgentRun | undefined;
   for (const agent of state.agents.values())
@@ -224,7 +224,7 @@ function agentOf(run: AgentRun | undefined): WorkRow['agent'] {
 
 const LINE_CHARACTERS = 300;
 
-/** The last line with a word in it; null if there is none, or it is for programs. */
+/** The last line with a word in it; null if there is none, or if it is for programs. */
 export function lastLine(output: string | null): string | null {
   const line = (output ?? '').trimEnd().split('\n').at(-1)?.trim() ?? '';
   return line === '' || line.startsWith('{') ? null : line.slice(0, LINE_CHARACTERS);

@@ -4,7 +4,7 @@ import { create, operate, operator } from '../../../state/say.cases.ts';
 import type { State } from '../../../state/state.ts';
 import { chainThrough, criticalPath, longestChains } from './critical-path.ts';
 
-/** `B after A`, `C`: tasks in this order. */
+/** A project from lines like `B after A` and `C`, in this order. */
 function project(lines: readonly string[], done: readonly string[] = [], cancelled: readonly string[] = []): State {
   const created = lines.map((line) => {
     const [id = '', after] = line.split(' after ');
@@ -49,7 +49,7 @@ describe('the critical path', () => {
     expect(criticalPath(project(lines), longestChains(project(lines)))).toHaveLength(3000);
   });
 
-  it('does not hang on a circle, which no ledger should have', () => {
+  it('ends on a cycle, which no ledger should have', () => {
     const state = project(['A', 'B after A', 'C']);
     const a = state.tasks.get('A');
     if (a !== undefined) state.tasks.set('A', { ...a, after: ['B'] });

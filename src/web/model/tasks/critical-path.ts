@@ -4,18 +4,20 @@ import { rememberForState } from '../remember.ts';
 
 export type TaskGraphState = Pick<State, 'tasks' | 'dependants'>;
 
-/** How many unfinished tasks the longest chain has that ends here, or begins here; the task itself counts. */
+/**
+ * The number of unfinished tasks in the longest chain that ends, and that begins, at a task; the task itself counts.
+ */
 export interface Chains {
   readonly before: ReadonlyMap<string, number>;
   readonly after: ReadonlyMap<string, number>;
 }
 
-/** A cancelled task is never done: it is no work that remains. */
+/** Reports whether a task remains to be done. A cancelled task is never done, so it does not. */
 export function isUnfinished(task: Task | undefined): task is Task {
   return task !== undefined && task.phase !== 'COMPLETED' && !isCancelled(task);
 }
 
-/** Each task after those that it waits for; without recursion, because a chain may have thousands of tasks. */
+/** Computes each task after its dependencies; without recursion, because a chain may have thousands of tasks. */
 export function longestChains({ tasks }: Pick<TaskGraphState, 'tasks'>): Chains {
   const open = [...tasks.values()].filter(isUnfinished);
   const places = new Map(open.map(({ id }, i) => [id, i]));
@@ -32,11 +34,11 @@ export function longestChains({ tasks }: Pick<TaskGraphState, 'tasks'>): Chains 
 
 type Edges = readonly (readonly number[])[];
 
-/** What is part of a circle is left out. */
+/** Orders tasks by dependency. Tasks in a cycle are omitted. */
 function inOrder(waits: Edges, followers: Edges): readonly number[] {
   const missing = waits.map(({ length }) => length);
   const order = [...missing.keys()].filter((i) => missing[i] === 0);
-  // The list grows while it is read.
+  // The loop also visits items that it appends.
   for (const i of order) {
     for (const next of followers[i] ?? []) {
       missing[next] = (missing[next] ?? 0) - 1;
@@ -64,7 +66,10 @@ function openAfter(state: TaskGraphState, { id }: Task): readonly Task[] {
   return [...new Set(dependantsOf(state, id))].map((next) => state.tasks.get(next)).filter(isUnfinished);
 }
 
-/** The longest chain of unfinished tasks in the project, first task first; of equally long ones, that of the oldest tasks. */
+/**
+ * The longest chain of unfinished tasks in the project, first task first; among equally long ones, that of the oldest
+ * tasks.
+ */
 export function criticalPath(state: TaskGraphState, chains: Chains): readonly string[] {
   const open = [...chains.before.keys()].flatMap((id) => state.tasks.get(id) ?? []);
   const [first] = best(
@@ -74,7 +79,7 @@ export function criticalPath(state: TaskGraphState, chains: Chains): readonly st
   return first === undefined ? [] : chainThrough(state, chains, first.id);
 }
 
-/** The longest chain of unfinished tasks through one; empty if it is finished itself. */
+/** The longest chain of unfinished tasks through a task; empty if the task is finished. */
 export function chainThrough(state: TaskGraphState, chains: Chains, id: string): readonly string[] {
   const task = state.tasks.get(id);
   if (task === undefined || !chains.before.has(id)) return [];
@@ -95,7 +100,10 @@ function best(tasks: readonly Task[], chains: ReadonlyMap<string, number>): read
 }
 
 export const chainsOf = rememberForState((state) => longestChains(state));
-/** Empty if no unfinished task waits for another: every task alone would be as critical. */
+/**
+ * The tasks of the longest chain. Empty if no unfinished task depends on another, because every task would be equally
+ * critical.
+ */
 export const criticalTasks = rememberForState((state): ReadonlySet<string> => {
   const path = criticalPath(state, chainsOf(state));
   return new Set(path.length > 1 ? path : []);

@@ -15,7 +15,7 @@ interface PlacedNode {
 interface PlacedEdge {
   readonly from: string;
   readonly to: string;
-  /** For the `d` of an SVG path. */
+  /** The `d` attribute of an SVG path. */
   readonly path: string;
 }
 
@@ -25,7 +25,7 @@ export const NODE_WIDTH = 168;
 export const NODE_HEIGHT = 48;
 const GAP_X = 40;
 const GAP_Y = 12;
-/** An edge that passes a column takes a lane between its nodes. */
+/** The height of a lane, in which an edge passes a column between its nodes. */
 const LANE_HEIGHT = 8;
 
 /** A node, or the lane of an edge through a column. */
@@ -34,7 +34,7 @@ interface Slot {
   readonly height: number;
 }
 
-/** `columnOf` gives each node its column; the edges between equal or wrong columns are left out. */
+/** Lays out a graph. `columnOf` gives each node its column; edges between equal or reversed columns are omitted. */
 export function layoutGraph(
   ids: readonly string[],
   edges: readonly Edge[],
@@ -76,7 +76,7 @@ export function layoutGraph(
 
 const SWEEPS = 6;
 
-/** Each slot moves towards the middle of its neighbours, column by column, so that fewer edges cross. */
+/** Reduces crossings: moves each slot towards the middle of its neighbours, column by column. */
 function untangle(
   columns: ReadonlyMap<number, readonly Slot[]>,
   routes: readonly (readonly string[])[],
@@ -118,7 +118,7 @@ function heightOf(slots: readonly Slot[]): number {
 
 interface Place {
   readonly x: number;
-  /** The middle. */
+  /** The vertical middle. */
   readonly y: number;
 }
 
@@ -151,7 +151,10 @@ function drawRoute(places: readonly Place[]): string {
   return parts.join('');
 }
 
-/** The column of each node: those that lead to the centre on its left, those that follow from it on its right, as far as the longest way. */
+/**
+ * The column of each node around the centre: dependencies on its left, dependants on its right, at the length of the
+ * longest path.
+ */
 export function columnsAround(
   ids: readonly string[],
   edges: readonly Edge[],
@@ -160,7 +163,7 @@ export function columnsAround(
   const columns = new Map([[centre, 0]]);
   const at = ids.indexOf(centre);
   const [left, right] = [new Set(ids.slice(0, at)), new Set(ids.slice(at + 1))];
-  // As often as there are nodes: after that, only a cycle would change anything.
+  // One pass per node at most: a later pass would only follow a cycle.
   for (let pass = 0; pass < ids.length; pass += 1) {
     for (const [from, to] of edges) {
       const [a, b] = [columns.get(from), columns.get(to)];

@@ -8,16 +8,16 @@ export interface GraphNode {
   readonly status: Status;
 }
 
-/** The tasks around one, up to two steps of `after` in each direction. */
+/** The tasks up to two dependencies away, in both directions. */
 export interface Neighbourhood {
   readonly nodes: readonly GraphNode[];
-  /** From a task to one that waits for it. */
+  /** Edges from a task to one that waits for it. */
   readonly edges: readonly (readonly [from: string, to: string])[];
-  /** How many more there are, on each side and distance: `-2` waits before, `1` comes directly after. */
+  /** The number of omitted tasks, by side and distance: `-2` for indirect dependencies, `1` for direct dependants. */
   readonly more: readonly { readonly hop: number; readonly count: number }[];
 }
 
-/** Twice on each side, and the task itself: no more than 60 fit. */
+/** For two distances on each side, plus the task itself: no more than 60 nodes fit. */
 const MOST_PER_HOP = 14;
 const HOPS = 2;
 

@@ -1,11 +1,11 @@
 import { FILTER_KEYS, FILTER_VALUES, type FilterKey } from './task-filter.ts';
 
-/** The values of keys that take any text, as far as the project has some. */
+/** Known values of keys that accept any text. */
 export type KnownValues = Readonly<Partial<Record<FilterKey, readonly string[]>>>;
 
 const MOST = 12;
 
-/** How the text may go on: whole texts, so that a field can take one as it is. */
+/** Suggests completions, as whole texts that a field can take unchanged. */
 export function suggestFilters(text: string, known: KnownValues): readonly string[] {
   const [, before = '', minus = '', last = ''] = /^(.*?)(-?)([^\s"]*)$/s.exec(text) ?? [];
   if (before.split('"').length % 2 === 0) return [];

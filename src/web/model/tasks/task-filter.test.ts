@@ -88,7 +88,7 @@ describe('the filter of tasks', () => {
     expect(parseTaskFilter('status: "')).toEqual({ conditions: [], words: [], problems: [] });
   });
 
-  it('asks about claims and chains only if the text does', () => {
+  it('reads claims and chains only if the filter names them', () => {
     const refuse = (): never => {
       throw new Error('asked');
     };
@@ -99,7 +99,7 @@ describe('the filter of tasks', () => {
 });
 
 describe('the value of a key in a text', () => {
-  it('is the one value that is asked for', () => {
+  it('is the only value in the text', () => {
     expect(valueIn('ledger status:done', 'status')).toBe('done');
     expect(valueIn('status:do', 'status')).toBe('done');
     expect(valueIn('-status:done', 'status')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('the value of a key in a text', () => {
     expect(valueIn('ledger', 'status')).toBeUndefined();
   });
 
-  it('is set in place of all others', () => {
+  it('replaces all others', () => {
     expect(setValue('-status:done "a b" status:todo x', 'status', 'blocked')).toBe('"a b" x status:blocked');
     expect(setValue('status:done x', 'status', undefined)).toBe('x');
     expect(setValue('', 'critical', 'yes')).toBe('critical:yes');

@@ -1,17 +1,17 @@
 import { ACTIVITIES, PHASES } from '../../../protocol/phase.ts';
 import { SHOWN_STATUSES } from '../../../protocol/shape/shared-fields.ts';
 
-/** What the filter field of the tasks understands: `status:blocked role:reviewer -holder:ann words "and phrases"`. */
+/** A parsed filter of tasks: `status:blocked role:reviewer -holder:ann words "and phrases"`. */
 export interface TaskFilter {
   readonly conditions: readonly Condition[];
   readonly words: readonly Word[];
-  /** What was not understood, in words. A filter with problems matches nothing: a part that is left out would show too much. */
+  /** Parse errors in words. A filter with problems matches nothing: ignoring a part would show too much. */
   readonly problems: readonly string[];
 }
 
 interface Condition {
   readonly key: FilterKey;
-  /** Any of them. */
+  /** The accepted values; one of them must match. */
   readonly values: readonly string[];
   readonly isNot: boolean;
 }
@@ -21,7 +21,7 @@ interface Word {
   readonly isNot: boolean;
 }
 
-/** What a filter can ask about a task. The functions cost more, and are called only if the filter names them. */
+/** The facts about a task that a filter uses. The functions cost more, and are called only if the filter names them. */
 export interface TaskFacts {
   readonly id: string;
   readonly title: string;
@@ -33,13 +33,13 @@ export interface TaskFacts {
   isClaimable(): boolean;
   activity(): string;
   isCritical(): boolean;
-  /** The task with this id, in lower case, waits for it. */
+  /** Reports whether the task with this id, in lower case, waits for it. */
   isBefore(id: string): boolean;
 }
 
 const YES_NO = ['yes', 'no'] as const;
 
-/** The values of each key; null if any text is one. */
+/** The values of each key; null if it accepts any text. */
 export const FILTER_VALUES = {
   status: ['open', ...SHOWN_STATUSES],
   phase: PHASES.map((phase) => phase.toLowerCase()),
@@ -75,13 +75,13 @@ export function parseTaskFilter(text: string): TaskFilter {
     }
     const read = readValues(key, rest);
     problems.push(...read.problems);
-    // A key without a value is about to be typed.
+    // A key without a value is still being typed.
     if (read.values.length > 0) conditions.push({ key, values: read.values, isNot });
   }
   return { conditions, words, problems };
 }
 
-/** Words outside of quotes are separated by spaces. */
+/** Splits the text at spaces outside quotes. */
 function tokensOf(text: string): readonly string[] {
   return text.match(/(?:"[^"]*"?|[^\s"])+/g) ?? [];
 }
@@ -121,7 +121,7 @@ function readValues(
   return { values, problems };
 }
 
-/** The beginning of a value is enough. */
+/** Returns the known values that start with the given text. */
 function findValues(known: readonly string[], given: string): readonly string[] {
   return known.includes(given) ? [given] : known.filter((value) => value.startsWith(given));
 }
@@ -150,19 +150,19 @@ const MEETS: Readonly<Record<FilterKey, (task: TaskFacts, value: string) => bool
   before: (task, value) => task.isBefore(value),
 };
 
-/** The same filter without its conditions on a key. */
+/** The filter without its conditions on a key. */
 export function withoutKey(filter: TaskFilter, key: FilterKey): TaskFilter {
   return { ...filter, conditions: filter.conditions.filter((condition) => condition.key !== key) };
 }
 
-/** The value of a key, if the text asks for exactly one. */
+/** The value of a key, if the text has exactly one. */
 export function valueIn(text: string, key: FilterKey): string | undefined {
   const own = parseTaskFilter(text).conditions.filter((condition) => condition.key === key);
   const [first] = own;
   return own.length === 1 && first?.values.length === 1 && !first.isNot ? first.values[0] : undefined;
 }
 
-/** The text with this value of a key in place of all others; undefined takes the key out. */
+/** The text with this value of a key instead of all others; undefined removes the key. */
 export function setValue(text: string, key: FilterKey, value: string | undefined): string {
   const kept = tokensOf(text).filter((token) => readToken(token).name !== key);
   return [...kept, ...(value === undefined ? [] : [`${key}:${value}`])].join(' ');

@@ -2,7 +2,7 @@ import { dependantsOf, type State } from '../../../state/state.ts';
 import { chainsOf, chainThrough, criticalTasks } from './critical-path.ts';
 import { type GraphNode, type Neighbourhood, neighbourhoodOf, toNode } from './neighbourhood.ts';
 
-/** How a task depends on others, and others on it. */
+/** A task's dependencies and dependants. */
 export interface TaskLinks {
   readonly waitsFor: LinkedTasks;
   readonly waitedFor: LinkedTasks;
@@ -10,7 +10,7 @@ export interface TaskLinks {
   readonly graph: Neighbourhood;
 }
 
-/** Thousands may wait for one: the rest is counted. */
+/** Linked tasks. Thousands may wait for one task, so the rest is only counted. */
 export interface LinkedTasks {
   readonly tasks: readonly GraphNode[];
   readonly more: number;
@@ -18,9 +18,9 @@ export interface LinkedTasks {
 
 /** The longest chain of unfinished tasks through a task, first task first; empty if it is finished. */
 export interface TaskChain {
-  /** Those next to the task. */
+  /** The tasks of the chain near this one. */
   readonly tasks: readonly GraphNode[];
-  /** The place of the first of them in the chain, from 0. */
+  /** The index of the first of them in the chain, from 0. */
   readonly from: number;
   readonly length: number;
   /** Length of the longest chain in the project. */
@@ -30,7 +30,7 @@ export interface TaskChain {
 const MOST_LINKED = 12;
 const CHAIN_AROUND = 6;
 
-/** Null if the state has no such task. */
+/** Returns null if the state has no such task. */
 export function linksOf(state: State, { id }: { readonly id: string }): TaskLinks | null {
   const task = state.tasks.get(id);
   if (task === undefined) return null;

@@ -1,3 +1,3 @@
-/** In this file, so that the page need not load the code of the state for its list of orders. */
+/** In a separate file, so that the page does not load the state's code for its list of orders. */
 export const TASK_ORDERS = ['status', 'urgent', 'oldest', 'newest'] as const;
 export type TaskOrder = (typeof TASK_ORDERS)[number];

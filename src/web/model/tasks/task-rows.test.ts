@@ -47,7 +47,7 @@ describe('the list of tasks', () => {
     expect([total, from, rows.map(({ id }) => id)]).toEqual([6, 2, ['B', 'E']]);
   });
 
-  it('filters, and counts by status what the rest of the filter matches', () => {
+  it("filters, and counts the rest of the filter's matches by status", () => {
     expect(idsOf({ q: 'export' })).toBe('C E');
     expect(idsOf({ q: 'claimable:yes' })).toBe('A');
     expect(idsOf({ q: 'role:implementer' })).toBe('B');
@@ -60,12 +60,12 @@ describe('the list of tasks', () => {
     expect([total, counts]).toEqual([0, { todo: 2, in_progress: 0, blocked: 0, done: 0, cancelled: 0 }]);
   });
 
-  it('says what it does not understand, and shows nothing then', () => {
+  it('reports what it cannot parse, and shows nothing then', () => {
     const { total, problems, counts } = list({ q: 'export color:red' });
     expect([total, problems, counts.todo]).toEqual([0, [expect.stringContaining('There is no filter color.')], 0]);
   });
 
-  it('says where the chosen task is', () => {
+  it('reports the position of the chosen task', () => {
     expect(list({ chosen: 'B' }).chosenAt).toBe(2);
     expect(list({ chosen: 'B', q: 'export' }).chosenAt).toBe(-1);
   });

@@ -9,7 +9,7 @@ import { matchesTask, parseTaskFilter, type TaskFacts, withoutKey } from './task
 /** One row of the list of tasks. */
 export interface TaskRow {
   readonly id: string;
-  /** Cut: a list shows one line of it. */
+  /** The title, cut to one line. */
   readonly title: string;
   readonly status: Status;
   readonly activity: string;
@@ -17,12 +17,12 @@ export interface TaskRow {
   readonly role: string | null;
   readonly isClaimable: boolean;
   readonly holder: string | null;
-  /** How many unfinished tasks it waits for. */
+  /** The number of unfinished tasks that it waits for. */
   readonly waits: number;
-  /** Why it is blocked; null if it is not. */
+  /** Why it is blocked; null if it is not blocked. */
   readonly because: string | null;
   readonly priority: number;
-  /** Since when it does what it does now; null if there is no record. */
+  /** Since when it has its current activity; null if that is not recorded. */
   readonly since: string | null;
   readonly isCritical: boolean;
 }
@@ -30,10 +30,10 @@ export interface TaskRow {
 export interface TasksParams {
   readonly q: string;
   readonly order: TaskOrder;
-  /** The window of rows: from the first, up to but without the second. */
+  /** The window of rows: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
-  /** The task that is open beside the list. */
+  /** The task whose detail is open. */
   readonly chosen?: string;
 }
 
@@ -41,18 +41,18 @@ export interface TasksResult {
   readonly total: number;
   readonly from: number;
   readonly rows: readonly TaskRow[];
-  /** Of what the filter matches apart from the status. */
+  /** The number of matching tasks by status, ignoring the filter's status. */
   readonly counts: Readonly<Record<Status, number>>;
   readonly problems: readonly string[];
-  /** Where the chosen task is in the list; -1 if it is not. */
+  /** The index of the chosen task in the list; -1 if it is not in it. */
   readonly chosenAt: number;
-  /** How long the longest chain of unfinished tasks is. */
+  /** The length of the longest chain of unfinished tasks. */
   readonly criticalLength: number;
   readonly roles: readonly string[];
   readonly holders: readonly string[];
 }
 
-/** The tasks that a filter matches: the window of rows on the screen, and how many there are. */
+/** Lists the tasks that match a filter: the window of rows on the screen, and the counts. */
 export function listTasks(state: State, { q, order, from, to, chosen }: TasksParams): TasksResult {
   const { tasks, counts, problems } = filtered(state, JSON.stringify([order, q]));
   const { roles, holders } = knownNames(state);
@@ -90,7 +90,7 @@ const filtered = rememberForState((state, name): Filtered => {
   return { tasks: found.sort(compare(state, order)), counts, problems: filter.problems };
 });
 
-/** More of a title is not searched: it may have a megabyte. */
+/** Only the start of a title is searched, because a title may have a megabyte. */
 const SEARCHED = 2000;
 
 function factsOf(state: State, task: Task): TaskFacts {
@@ -115,8 +115,8 @@ const byLowerCase = rememberForState(
 );
 
 /**
- * The runbook is not part of the state. A task in CI_PENDING with checks on record has the gate, which runs them; without, a session does. The
- * detail of a task shows what the daemon answers.
+ * Reports whether a task can be claimed. The state does not contain the runbook: a task in CI_PENDING with recorded
+ * checks has the gate, which runs them; without, a session does. The task's detail shows the daemon's answer.
  */
 function isClaimable(state: State, task: Task): boolean {
   return isClaimableUnder(state, task, { ciGate: task.flow.checks !== null || task.flow.pull?.isWanted === true });
@@ -155,7 +155,7 @@ function sinceOf({ timelines }: State, { id }: Task): string | null {
   return timelines.get(id)?.spans.at(-1)?.from ?? null;
 }
 
-/** What is under way comes first, and of what is over, what ended last. */
+/** The order of statuses: tasks in progress first; ended ones by their end, newest first. */
 const PLACES: Readonly<Record<Status, number>> = { in_progress: 0, blocked: 1, todo: 2, done: 3, cancelled: 4 };
 
 function compare(state: State, order: TaskOrder): (a: Task, b: Task) => number {

@@ -5,7 +5,7 @@ type Details = Pick<
   'claimable' | 'claim' | 'status' | 'phase' | 'blocked_because' | 'waits_for' | 'decision_ids'
 >;
 
-/** Why nobody can claim a task now; undefined if it can be claimed. The daemon decides whether; this only names the reason. */
+/** Returns why a task cannot be claimed now; undefined if it can. The daemon decides; this only names the reason. */
 export function whyNotClaimable(task: Details): string | undefined {
   const { claimable, claim, status, phase, blocked_because: because, waits_for: waits } = task;
   if (claimable) return undefined;

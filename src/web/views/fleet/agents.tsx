@@ -12,7 +12,7 @@ import { Words } from '../../kit/words.tsx';
 import type { AgentRow, AgentsResult } from '../../model/fleet/agent-rows.ts';
 import { BudgetMeter } from './budget.tsx';
 
-/** All that the state keeps: it forgets old runs. */
+/** The window for all runs that the state keeps; it drops old ones. */
 const WINDOW = { from: 0, to: 2000 };
 
 export function Agents({ status, isAll }: { readonly status: Loaded<StatusView>; readonly isAll: boolean }) {

@@ -15,7 +15,7 @@ const AMOUNT: Readonly<Record<BudgetUse['measure'], (value: number) => string>> 
   time: renderSpan,
 };
 
-/** How much of a budget is used: `75 % of $4.00`, or the share alone. */
+/** The used part of a budget: `75 % of $4.00`, or only the share. */
 export function BudgetMeter({
   budget,
   isShort = false,
@@ -33,7 +33,7 @@ export function BudgetMeter({
   );
 }
 
-/** `$3.00 of $4.00`. */
+/** Renders `$3.00 of $4.00`. */
 export function describeBudget({ measure, used, limit }: BudgetUse): string {
   return `${AMOUNT[measure](used)} of ${AMOUNT[measure](limit)}${UNIT[measure]}`;
 }

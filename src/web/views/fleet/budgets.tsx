@@ -15,7 +15,7 @@ interface Used {
 
 const MOST = 12;
 
-/** The budgets in use, the fullest first. The daemon computes them. */
+/** The budgets in use, fullest first, as the daemon computes them. */
 export function Budgets({ everyMs }: { readonly everyMs: number }) {
   const lists = [
     useApi('costs_get', { by: 'day' }, { everyMs }),
@@ -59,7 +59,7 @@ export function Budgets({ everyMs }: { readonly everyMs: number }) {
 }
 
 function usesIn({ by, rows }: Costs): readonly Used[] {
-  // Of days, only the present one still has a budget to use.
+  // Of the days, only the current one still has a budget.
   const own = by === 'day' ? rows.slice(-1) : rows;
   return own.flatMap(({ name, budget }) => (budget === null || name === null ? [] : [{ by, name, budget }]));
 }

@@ -10,7 +10,7 @@ import { type Measure, renderPrice, tokensIn } from './measures.ts';
 
 type Row = Costs['rows'][number];
 
-/** More rows than anybody reads would only slow the page: the CLI lists all. */
+/** More rows would only slow the page; the CLI lists all. */
 const MOST = 200;
 
 export function CostTable({ costs, measure }: { readonly costs: Costs; readonly measure: Measure }) {

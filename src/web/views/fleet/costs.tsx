@@ -13,7 +13,7 @@ import { chooseMeasure, MEASURES, type Measure, renderPrice } from './measures.t
 
 type Query = Readonly<Record<string, string>>;
 
-/** Usage grows while agents work, mostly between entries. */
+/** The reload interval: usage grows while agents work, mostly between entries. */
 const EVERY_MS = 3000;
 
 const BY_WORDS: Readonly<Record<CostsView['by'], string>> = {

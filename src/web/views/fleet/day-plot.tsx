@@ -5,12 +5,12 @@ import type { Measure } from './measures.ts';
 
 const HEIGHT = 160;
 const AXIS = 64;
-/** Half of the last name. */
+/** The margin for half of the last label. */
 const RIGHT = 16;
 const BELOW = 24;
 const ABOVE = 8;
 
-/** Bars by day. What it shows is also a table, for those who do not see it. */
+/** A bar chart by day. A table has the same data, for screen readers. */
 export function DayPlot({ rows, measure }: { readonly rows: Costs['rows']; readonly measure: Measure }) {
   const box = useRef<HTMLElement>(null);
   const width = useWidth(box);

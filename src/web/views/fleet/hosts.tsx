@@ -177,7 +177,10 @@ function Draining({ host: { name, state } }: { readonly host: HostView }) {
   );
 }
 
-/** The person types what the host printed: a fingerprint that the page fills in would only agree with itself. */
+/**
+ * The form to admit a host. The operator types the fingerprint that the host printed: one that the page filled in would
+ * always match.
+ */
 function Admission({ request }: { readonly request: FleetView['requests'][number] }) {
   const { host, labels, agents } = request;
   const [fingerprint, setFingerprint] = useState('');

@@ -5,13 +5,13 @@ import { roundSteps, roundTimeSteps } from '../../model/fleet/day-plot.ts';
 
 export type Spent = Costs['total'];
 
-/** What bars and the plot stand for. */
+/** The measure that bars and the plot show. */
 export interface Measure {
   readonly name: 'cost' | 'tokens' | 'time';
   readonly title: string;
   readonly of: (spent: Spent) => number;
   readonly show: (value: number) => string;
-  /** Short, for an axis. */
+  /** A short form for an axis. */
   readonly axis: (value: number) => string;
   readonly steps: (most: number) => readonly number[];
 }
@@ -36,7 +36,10 @@ export const MEASURES: readonly [Measure, ...Measure[]] = [
   },
 ];
 
-/** The one that the address names; else the first of which there is any: clients without prices or token counts still take time. */
+/**
+ * Chooses the measure in the address; else the first with a value: clients without prices or token counts still report
+ * time.
+ */
 export function chooseMeasure(name: string | undefined, total: Spent | undefined): Measure {
   const named = MEASURES.find((measure) => measure.name === name);
   return named ?? MEASURES.find(({ of }) => total !== undefined && of(total) > 0) ?? MEASURES[0];
@@ -46,7 +49,7 @@ export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Spent):
   return input_tokens + output_tokens + cached_tokens;
 }
 
-/** A + marks a lower bound: some tokens have no known price. */
+/** Renders a cost. A + marks a lower bound, because some tokens have no known price. */
 export function renderPrice({ cost_millicents, unpriced_tokens }: Spent): string {
   return `${renderMoney(cost_millicents)}${unpriced_tokens > 0 ? '+' : ''}`;
 }

@@ -11,7 +11,7 @@ interface AnswerAlikeProps extends Ticking {
   readonly open: readonly DecisionView[];
 }
 
-/** The same answer for all decisions that are ticked. The daemon takes all of them or none. */
+/** Gives the same answer to all ticked decisions. The daemon accepts all of them or none. */
 export function AnswerAlike({ open, alike, ticked, setTicked }: AnswerAlikeProps) {
   const first = open.find(({ id }) => id === ticked[0]);
   if (first === undefined) return null;
@@ -20,7 +20,7 @@ export function AnswerAlike({ open, alike, ticked, setTicked }: AnswerAlikeProps
 
 interface BarProps extends Pick<Ticking, 'ticked' | 'setTicked'> {
   readonly first: DecisionView;
-  /** All decisions of its kind. */
+  /** The ids of all decisions of its kind. */
   readonly all: readonly string[];
 }
 

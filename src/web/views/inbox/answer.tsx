@@ -17,15 +17,15 @@ interface AnswerProps {
   readonly agents: readonly string[];
 }
 
-/** The answer to a decision: to be given, given and not in effect yet, or settled. */
+/** The answer to a decision: still to be given, given but not in effect yet, or settled. */
 export function Answer({ decision, settle, agents }: AnswerProps) {
   const { id, answer, result } = decision;
-  // Shown at once; the next status brings the recorded one.
+  // Shown at once; the next status contains the recorded answer.
   const [sent, setSent] = useState<GivenAnswer>();
   useEffect(() => {
     if (answer !== null || result !== null) setSent(undefined);
   }, [answer, result]);
-  // The button that had the focus is gone.
+  // Takes the focus if its button has disappeared.
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (sent !== undefined && document.activeElement === document.body) box.current?.focus();
@@ -110,7 +110,7 @@ function Choice({ decision, settle, agents, sent }: AnswerProps & { readonly sen
   );
 }
 
-/** Comments on lines of the change are added to the note. */
+/** The maximum height of the note, to which comments on lines are added. */
 const MOST_ROWS = 8;
 
 async function send(id: string, { n, action }: Option, message: string, agent: string) {
@@ -127,7 +127,7 @@ async function send(id: string, { n, action }: Option, message: string, agent: s
   );
 }
 
-/** Keys 1 to 9 choose an option, unless the person is typing. */
+/** Keys 1 to 9 choose an option, unless the user is typing. */
 function useDigits(options: readonly Option[], choose: (option: Option) => void): void {
   const newest = useRef(choose);
   newest.current = choose;
@@ -168,7 +168,7 @@ function By({ answer: { by, message, agent } }: { readonly answer: NonNullable<D
   );
 }
 
-/** Who settled it, and how: here, in a terminal, or because the question was no longer asked. */
+/** How a decision was settled, and by whom: here, in a terminal, or because it was withdrawn. */
 function Settled({ decision: { options, result } }: { readonly decision: DecisionView }) {
   if (result === null) return null;
   const { kind, option, by = '', at, message, reason = '' } = result;

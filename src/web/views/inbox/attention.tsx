@@ -12,7 +12,7 @@ import { listNeeds } from '../../model/inbox/inbox-rows.ts';
 import { splitCommand } from '../../model/inbox/split-command.ts';
 import { AttentionMark, Who } from './rows.tsx';
 
-/** Something that needs a person and is no decision: what it is, and the command that helps. */
+/** An item that needs a person but is not a decision: its description, and the command that helps. */
 export function AttentionDetail({ id, status }: { readonly id: string; readonly status: Loaded<StatusView> }) {
   return (
     <Show loaded={status} what="the status">

@@ -11,7 +11,7 @@ const RENDER = {
 
 type BudgetEvidence = NonNullable<DecisionEvidence['budget']>;
 
-/** How much of a budget is used. */
+/** The used part of a budget. */
 export function Budget({ budget: { scope, measure, used, limit } }: { readonly budget: BudgetEvidence }) {
   const share = limit === 0 ? 1 : used / limit;
   const percent = Math.floor(share * 100);

@@ -14,10 +14,12 @@ import { Answer } from './answer.tsx';
 import { Evidence } from './evidence.tsx';
 import { DecisionMark, Who } from './rows.tsx';
 
-/** The diff and the output may change without an entry about the decision. */
+/** The reload interval: the diff and the output may change without an entry about the decision. */
 const EVIDENCE_MS = 15_000;
 
-/** A question and its evidence. The status is newer than the evidence, so the question and the answer are taken from there. */
+/**
+ * A decision and its evidence. The question and the answer are from the status, because it is newer than the evidence.
+ */
 export function DecisionDetail({ id, status }: { readonly id: string; readonly status: Loaded<StatusView> }) {
   const loaded = useApi('decision_show', { id }, { on: `decision:${id}`, everyMs: EVIDENCE_MS });
   const decision = newest(loaded.value, findOpen(status.value, id));
@@ -49,11 +51,14 @@ function findOpen(status: StatusView | undefined, id: string): DecisionView | un
 interface QuestionProps {
   readonly decision: DecisionView;
   readonly wait: Wait | undefined;
-  /** The agents that work can be handed to, as far as they are known. */
+  /** The names of known agents that work can be handed to. */
   readonly agents: readonly string[];
 }
 
-/** The answer stands below the question, so it counts as moved when the question grows, and when another client answers. */
+/**
+ * A question with its answer below it, which therefore counts as moved when the question grows, and when another client
+ * answers.
+ */
 function Question({ decision, wait, agents }: QuestionProps) {
   const { id, title, context, options, opened_at, answer, result, lapsed } = decision;
   const settle = useSettle(JSON.stringify([id, options, answer === null, result === null]));
@@ -124,7 +129,7 @@ function About({ decision, wait }: { readonly decision: DecisionView; readonly w
   );
 }
 
-/** An answer that did not take effect: whoever gave it believes that the question is settled. */
+/** An answer that did not take effect; the person who gave it may believe that the decision is settled. */
 function Lapsed({ lapsed: { option, label, by, reason } }: { readonly lapsed: NonNullable<DecisionView['lapsed']> }) {
   return (
     <p class="lapsed" role="status">

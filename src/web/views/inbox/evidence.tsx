@@ -20,7 +20,7 @@ interface EvidenceProps {
   readonly evidence: DecisionEvidence;
 }
 
-/** What a person needs to judge this very question, the most telling part first. */
+/** The evidence for a decision, the most useful part first. */
 export function Evidence({ decision, evidence: whole }: EvidenceProps) {
   const evidence = leaveOutRepeats(whole);
   const { stage, stages, commands } = evidence;
@@ -95,7 +95,7 @@ const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentCh
         <Changes taskId={task_id} />
       </Part>
     ),
-  // A text that the question quotes is not shown twice.
+  // A text that the question quotes is not shown again.
   output: ({ decision: { context, agent_id }, evidence: { output } }) =>
     output === null || output.trim() === '' || context.includes(output.trim()) ? null : (
       <Part
@@ -175,7 +175,7 @@ function Findings({ findings }: Pick<DecisionEvidence, 'findings'>) {
 
 const PLACES = { agent: 'session', pipeline: 'work', task: 'tasks' } as const;
 
-/** What goes on only when the question is answered. */
+/** The runs that continue only when the decision is answered. */
 function Waiting({ waiting }: Pick<DecisionEvidence, 'waiting'>) {
   return (
     <Part title="Waits for the answer">
@@ -193,7 +193,7 @@ function Waiting({ waiting }: Pick<DecisionEvidence, 'waiting'>) {
   );
 }
 
-/** Failed ones first, with what they printed last. */
+/** The checks, failed ones first, with the end of their output. */
 function Checks({ checks }: { readonly checks: DecisionEvidence['checks'] }) {
   const ordered = checks.toSorted((a, b) => Number(isFailed(b)) - Number(isFailed(a)));
   return (
@@ -218,7 +218,7 @@ function isFailed({ outcome }: DecisionEvidence['checks'][number]): boolean {
   return outcome !== 'passed' && outcome !== 'pending';
 }
 
-/** What was reported about the task, in the words of its authors. */
+/** Reports about the task, in their authors' words. */
 function Items({ items }: { readonly items: DecisionEvidence['items'] }) {
   const groups = [...Map.groupBy(items, ({ heading }) => heading)];
   return (

@@ -6,7 +6,7 @@ import { AttentionDetail } from './attention.tsx';
 import { DecisionDetail } from './decision.tsx';
 import { InboxList } from './list.tsx';
 
-/** What needs a person, with the evidence for each question; below it what runs and what ended last. */
+/** What needs a person, with the evidence for each decision; below it what runs and what ended last. */
 export function Inbox({ route, status }: ViewProps) {
   return <InboxOfProject key={route.project} route={route} status={status} />;
 }
@@ -30,9 +30,9 @@ function InboxOfProject({ route: { id }, status }: ViewProps) {
   );
 }
 
-/** The keys of attention items have a colon; the ids of decisions have none. */
+/** The detail of a decision, or of an attention item, whose key contains a colon. */
 function Detail({ id, status }: { readonly id: string } & Pick<ViewProps, 'status'>) {
-  // It scrolls by itself, and the next one begins at its top.
+  // The detail scrolls separately, so the next one must start at its top.
   useLayoutEffect(() => document.querySelector('.split > .detail')?.scrollTo(0, 0), [id]);
   return id.includes(':') ? <AttentionDetail id={id} status={status} /> : <DecisionDetail id={id} status={status} />;
 }

@@ -16,7 +16,10 @@ import { AttentionRow, DecisionRow, RecentRow, RunningRow, type Ticking } from '
 const FEW = 30;
 const MANY = 300;
 
-/** Needs you, running, recent: one component, so that rows in a lower group notice when a group above them grows. */
+/**
+ * The groups needs you, running and recent. One component, so that rows in a lower group notice when a group above them
+ * grows.
+ */
 export function InboxList({
   status,
   chosen,
@@ -27,7 +30,7 @@ export function InboxList({
   const [most, setMost] = useState(FEW);
   const [ticked, setTicked] = useState<readonly string[]>([]);
   const recent = useStateView('recent', { most });
-  // Rows are higher beside a detail, so the chosen one may have left the screen.
+  // Rows are higher beside a detail, so the chosen row may have left the screen.
   useEffect(() => document.querySelector('.item.chosen')?.scrollIntoView({ block: 'nearest' }), [chosen]);
   const open = [...(status.value?.needs_you ?? []), ...(status.value?.answered ?? [])];
   const alike = groupAlike(open);
@@ -94,7 +97,7 @@ function Groups({ status, chosen, ticking, hasRecent }: GroupsProps) {
   );
 }
 
-/** The query changes with the list: what is known stays on the screen until the next answer. */
+/** The query changes with the list, so the known values stay visible until the next answer. */
 function useWaits(needs: readonly NeedsRow[]): Waits | undefined {
   const about = needs.flatMap((row) => (row.kind === 'attention' ? (row.item.task_id ?? []) : []));
   const { value } = useStateView('waits', { taskIds: [...new Set(about)].toSorted() });
@@ -135,7 +138,7 @@ function Recent({ items, chosen, most, showMore }: RecentProps) {
   );
 }
 
-/** A project in which nothing has happened yet. */
+/** The view of a project without any activity yet. */
 function Unused() {
   return (
     <Empty>

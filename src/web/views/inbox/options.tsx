@@ -4,7 +4,7 @@ import { Words } from '../../kit/words.tsx';
 
 export type Option = DecisionView['options'][number];
 
-/** An answer from the page takes effect after this time, and can be undone until then. */
+/** The delay before an answer from the page takes effect; until then it can be undone. */
 export const ANSWER_DELAY_MS = 5000;
 
 const LABEL_CHARACTERS = 160;
@@ -46,7 +46,7 @@ function toneOf({ action, recommended }: Option): string {
   return action === 'cancel' || action === 'deny' ? 'option danger' : 'option';
 }
 
-/** Tells what an answer lacks. Nothing was sent. */
+/** Shows what an answer lacks. Nothing was sent. */
 export function MissingPart({ part }: { readonly part: 'note' | 'agent' }) {
   return (
     <p class="missing" role="alert">

@@ -9,7 +9,7 @@ import { renderEffect } from '../../model/inbox/answer-rules.ts';
 
 export type GivenAnswer = Pick<NonNullable<DecisionView['answer']>, 'option' | 'label' | 'message' | 'effective_at'>;
 
-/** An answer that is recorded and not in effect yet. The daemon carries it out, whether or not the page is open. */
+/** A recorded answer that is not in effect yet. The daemon applies it even if the page is closed. */
 export function PendingAnswer({
   id,
   answer: { option, label, message, effective_at },
@@ -22,7 +22,7 @@ export function PendingAnswer({
   const undo = async () => {
     const answer = await call('decision_undo', { id, effective_at });
     if (!answer.ok) return answer;
-    // The note can be changed and sent again.
+    // Restores the note, so that it can be changed and sent again.
     if (message !== null && draftOf(id) === '') setDraft(id, message);
     undone?.();
     return answer;
@@ -44,7 +44,7 @@ export function PendingAnswer({
 
 const TICK_MS = 250;
 
-/** Counts down. While the daemon is away, nothing is known but the time at which the answer was to take effect. */
+/** Counts down. While the daemon is away, only the planned time is known. */
 function Effect({ at }: { readonly at: string }) {
   const [nowMs, setNow] = useState(Date.now());
   useEffect(() => {

@@ -13,7 +13,7 @@ import { PendingAnswer } from './pending-answer.tsx';
 
 const TITLE_CHARACTERS = 300;
 
-/** Sources in which something went wrong; the others wait for a word. */
+/** Sources of failures; the other sources ask for a decision. */
 const BAD_SOURCES: ReadonlySet<string> = new Set(['dead', 'error', 'gate', 'integrity']);
 
 export function DecisionMark({ decision: { source, answer, result } }: { readonly decision: DecisionView }) {
@@ -24,7 +24,7 @@ export function DecisionMark({ decision: { source, answer, result } }: { readonl
 
 export interface Ticking {
   readonly alike: AlikeIds;
-  /** All of one kind. */
+  /** The ticked ids, all of one kind. */
   readonly ticked: readonly string[];
   readonly setTicked: (ids: readonly string[]) => void;
 }
@@ -53,7 +53,7 @@ export function DecisionRow({ decision, wait, isChosen, ticking }: DecisionRowPr
   );
 }
 
-/** Only if another decision can get the same answer. */
+/** A tick box, shown only if another decision can get the same answer. */
 function Tick({ decision, ticking }: Pick<DecisionRowProps, 'decision' | 'ticking'>) {
   const { ticked, setTicked } = ticking;
   const { id, title } = decision;
@@ -163,7 +163,7 @@ function Target({
   );
 }
 
-/** The title, and the first line of the context if there is room for it. */
+/** The title, and the context's first line if there is room. */
 function Title({ text, context = '' }: { readonly text: string; readonly context?: string }) {
   const [first = ''] = context.split('\n', 1);
   return (
@@ -180,7 +180,7 @@ function Title({ text, context = '' }: { readonly text: string; readonly context
 
 const NAMES = 3;
 
-/** `coder, reviewer and 2 tasks`. */
+/** Renders `coder, reviewer and 2 tasks`. */
 export function Who({ wait }: { readonly wait: Wait | undefined }) {
   const { who = [], tasks = 0 } = wait ?? {};
   const names = who.slice(0, NAMES).join(', ');

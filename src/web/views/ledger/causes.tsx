@@ -9,12 +9,12 @@ import { describeData, type ShownEntry } from '../../model/ledger/describe-entry
 import { rowTime } from './ledger-head.tsx';
 import { useRetry } from '../../kit/use-retry.ts';
 
-/** How many causes are followed without being asked to go on. */
+/** How many causes are followed before the user has to continue. */
 const MOST_CAUSES = 12;
-/** What an entry causes is recorded soon after it. */
+/** The range that is searched, because an entry's effects are recorded soon after it. */
 const WINDOW = 500;
 
-/** The chain of causes up to the first one, and what this entry caused. */
+/** The chain of causes up to the first one, and the effects of this entry. */
 export function Causes({ seq, cause }: { readonly seq: number; readonly cause: number | null }) {
   return (
     <>

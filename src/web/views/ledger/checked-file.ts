@@ -7,11 +7,11 @@ export interface FileCheckState {
   readonly name: string;
   readonly bytes: number;
   readonly doneBytes: number;
-  /** Undefined while the check runs. */
+  /** Undefined while the check is running. */
   readonly result?: CheckedFile;
 }
 
-/** The file that was chosen last. It stays while the reader looks at entries. */
+/** The file that was chosen last. It stays while the user views entries. */
 export const checkedFile = signal<FileCheckState | undefined>(undefined);
 let stop = (): void => {};
 

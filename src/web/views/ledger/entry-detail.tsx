@@ -15,7 +15,7 @@ import { Causes } from './causes.tsx';
 import { hashOfEntry, hashOfLine } from './entry-hash.ts';
 import { JsonTree } from './json-tree.tsx';
 
-/** One entry: all that was hashed, what led to it, and what followed from it. */
+/** One entry: everything that was hashed, its causes and its effects. */
 export function EntryDetail({ seq, head }: { readonly seq: number; readonly head: number }) {
   const part = useApi('ledger_export', { from: seq, limit: 1 });
   return (
@@ -28,7 +28,7 @@ export function EntryDetail({ seq, head }: { readonly seq: number; readonly head
   );
 }
 
-/** Also over the state at the entry. */
+/** The head of an entry, also shown above the state at the entry. */
 export function EntryHead({
   seq,
   head,
@@ -151,7 +151,7 @@ function Subject({ label, href, id }: { readonly label: string; readonly href: s
   );
 }
 
-/** The hash on record, beside whether the entry as shown has it. */
+/** The recorded hash, and whether the shown entry matches it. */
 function Hash({ line }: { readonly line: string }) {
   const recorded = hashOfLine(line);
   const [computed, setComputed] = useState<string | undefined>(undefined);

@@ -1,12 +1,15 @@
 import { canonicalJson } from '../../../ledger/format/canonical-json.ts';
 import { fieldsInJson, textOf } from '../../../protocol/shape/read-unknown.ts';
 
-/** The hash on record. */
+/** The recorded hash in a line. */
 export function hashOfLine(line: string): string {
   return textOf(fieldsInJson(line)['hash']);
 }
 
-/** The hash of the entry itself: a leaf as in RFC 6962, over its canonical text. Undefined if it has none. */
+/**
+ * Computes the hash of the entry itself: a leaf as in RFC 6962, over its canonical text. Undefined if the line has no
+ * entry.
+ */
 export async function hashOfEntry(line: string): Promise<string | undefined> {
   const text = canonicalJson(fieldsInJson(line)['entry']);
   if (!text.ok) return undefined;

@@ -17,7 +17,7 @@ interface ListProps {
   readonly filter: Filter;
   readonly head: number;
   readonly chosen: number | undefined;
-  /** The entry at which the chain is broken. */
+  /** The number of the entry at which the chain is broken. */
   readonly broken: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export function EntryList(props: ListProps) {
   return isFiltered(props.filter) ? <Found key={JSON.stringify(props.filter)} {...props} /> : <All {...props} />;
 }
 
-/** All entries, newest first: the number of a row is the number of its entry. */
+/** All entries, newest first: the index of a row is the number of its entry. */
 function All({ head, chosen, broken }: ListProps) {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const pages = useMemo(
@@ -40,7 +40,7 @@ function All({ head, chosen, broken }: ListProps) {
   const [top, setTop] = useState(head);
   const range = useRef({ from: 0, to: 0 });
   const want = (): void => pages.want(top - range.current.to + 1, top - range.current.from);
-  // Before the browser paints: between this look at the reader and the change nobody can begin a click.
+  // A layout effect runs before the browser paints, so no click can begin between the check and the change.
   useLayoutEffect(() => {
     if (!reader.isReading() || (chosen ?? 0) > top) setTop(head);
   });
@@ -73,7 +73,7 @@ function All({ head, chosen, broken }: ListProps) {
   );
 }
 
-/** The entries that fit the filter. The last row says how far was searched. */
+/** The entries that match the filter. The last row shows how far was searched. */
 function Found({ filter, head, chosen, broken }: ListProps) {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const found = useMemo(() => {
@@ -144,7 +144,7 @@ interface ListedProps {
   readonly children: preact.ComponentChildren;
 }
 
-/** The list holds still while somebody reads it; a button brings what is new. */
+/** A list that does not move while the user reads it; a button shows new entries. */
 function Listed({ reader, newCount, onShowNew, error, isEmpty, children }: ListedProps) {
   return (
     <div class="entries" ref={reader.box} {...reader.handlers}>
@@ -177,7 +177,7 @@ interface EntryRowProps {
   readonly isBroken: boolean;
 }
 
-/** The element stays the same until something in it changes, so that a list that grows draws only its new rows. */
+/** Memoised, so that a growing list draws only its new rows. */
 function EntryRow({ seq, entry, isChosen, isBroken }: EntryRowProps) {
   const href = hrefTo({ view: 'ledger', id: String(seq), query: route.value.query });
   return useMemo(

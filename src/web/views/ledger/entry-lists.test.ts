@@ -28,7 +28,7 @@ describe('entries by number', () => {
     expect(reads).toEqual(['99901-99990', '99801-99900']);
   });
 
-  it('reads the rest of a part that was cut, and what the ledger has gained', async () => {
+  it('reads the rest of a part that was cut, and new entries of the ledger', async () => {
     const reads: string[] = [];
     const pages = new EntryPages(
       async ({ from, to }) => {
@@ -45,7 +45,7 @@ describe('entries by number', () => {
     expect(reads).toEqual(['1-15', '11-15', '16-17']);
   });
 
-  it('keeps what it has when a read fails, and asks again', async () => {
+  it('keeps its entries when a read fails, and repeats it', async () => {
     let isDown = true;
     const pages = new EntryPages(
       async ({ from, to }) => (isDown ? away : part(from, to)),
@@ -61,7 +61,7 @@ describe('entries by number', () => {
     expect(pages.find(5)).toBeDefined();
   });
 
-  it('forgets what was scrolled away long ago', async () => {
+  it('drops entries that were scrolled away long ago', async () => {
     const pages = new EntryPages(
       async ({ from, to }) => part(from, to),
       () => {},
@@ -76,7 +76,7 @@ describe('entries by number', () => {
 });
 
 describe('entries that fit a filter', () => {
-  it('are found from the newest down, in parts, also through long stretches without any', async () => {
+  it('are found from the newest down, in parts, even through long stretches without any', async () => {
     const found = new FoundEntries(every(1000), 10_000, () => {});
     await found.more();
     expect(found.entries.map(({ seq }) => seq)).toEqual([10_000]);
@@ -85,7 +85,7 @@ describe('entries that fit a filter', () => {
     expect(found.searchedTo).toBe(1);
   });
 
-  it('that are new wait until the reader wants them', async () => {
+  it('wait until the reader requests them if they are new', async () => {
     const found = new FoundEntries(every(10), 100, () => {});
     await found.more();
     await found.look(395);
@@ -135,7 +135,7 @@ function part(from: number, to: number): Answer<EntriesPart> {
   return { ok: true, result: { entries, next: null } };
 }
 
-/** Every nth entry fits; a call searches at most 55 entries, and returns at most two. */
+/** A ledger in which every nth entry matches; a call searches at most 55 entries, and returns at most two. */
 function every(n: number) {
   return async ({ from = 1, to = 0 }): Promise<Answer<EntriesPart>> => {
     const entries: ShownEntry[] = [];

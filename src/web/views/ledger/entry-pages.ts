@@ -8,12 +8,12 @@ export interface EntriesPart {
 
 export type ReadRange = (range: { readonly from: number; readonly to: number }) => Promise<Answer<EntriesPart>>;
 
-/** The most that one call returns without a limit of its own. */
+/** The default maximum of one call. */
 export const PAGE_ENTRIES = 100;
 /** About a hundred screens. */
 const MOST_PAGES = 40;
 
-/** The entries around what is on the screen, by number. Everything else is read when it is scrolled to. */
+/** The entries around those on the screen, by number. Others are read when the user scrolls to them. */
 export class EntryPages {
   readonly #read: ReadRange;
   readonly #onChange: () => void;
@@ -31,13 +31,13 @@ export class EntryPages {
     return this.#pages.get(pageOf(seq))?.get(seq);
   }
 
-  /** These numbers are on the screen. Only the newest wish counts. */
+  /** Requests these numbers, which are on the screen. Only the newest request counts. */
   want(from: number, to: number): void {
     this.#wanted = { from: Math.max(1, from), to };
     if (!this.#isReading) void this.#fill();
   }
 
-  /** Asks again after a failure. */
+  /** Repeats the request after a failure. */
   retry(): void {
     if (this.error !== undefined && !this.#isReading) void this.#fill();
   }
@@ -48,7 +48,7 @@ export class EntryPages {
       const answer = await this.#read(range);
       this.error = answer.ok ? undefined : answer.error;
       if (!answer.ok) break;
-      // Without progress the same range would be read again and again.
+      // Stops without progress, because the same range would be read again and again.
       if (answer.result.entries.length === 0) break;
       for (const entry of answer.result.entries) this.#keep(entry);
       this.#forget();
@@ -58,7 +58,7 @@ export class EntryPages {
     this.#onChange();
   }
 
-  /** The first gap in what is wanted, with the rest of its page. */
+  /** The first gap in the requested range, with the rest of its page. */
   #missing(): { readonly from: number; readonly to: number } | undefined {
     const { from = 1, to = 0 } = this.#wanted ?? {};
     for (let seq = to; seq >= from; seq -= 1) {
@@ -75,7 +75,7 @@ export class EntryPages {
     const page = pageOf(entry.seq);
     const entries = this.#pages.get(page) ?? new Map<number, ShownEntry>();
     entries.set(entry.seq, entry);
-    // The page that was used last is the last one to go.
+    // Moves the page to the end, so that the most recently used page is dropped last.
     this.#pages.delete(page);
     this.#pages.set(page, entries);
   }

@@ -9,7 +9,7 @@ import { StateMark } from '../../kit/state-mark.tsx';
 import { Words } from '../../kit/words.tsx';
 import { checkDropped, checkedFile } from './checked-file.ts';
 
-/** Proofs: save one, or check one in this browser, also while the daemon is away. */
+/** Proofs: saves one, or checks one in this browser, even while the daemon is away. */
 export function FileCheck() {
   const [task, setTask] = useState('');
   const checked = checkedFile.value;
@@ -141,7 +141,7 @@ function Result({ result }: { readonly result: CheckedFile }) {
   );
 }
 
-/** Anybody can sign a file with a key of their own: what counts is whether the reader knows it. */
+/** Shows the key for comparison: anyone can sign a file with their own key, so the reader must know it. */
 function KnownKey({ keyText, project: name }: { readonly keyText: string; readonly project: string }) {
   const keys = standing.value.projects.find(({ id }) => id === name)?.verified.keys;
   if (keys === undefined) return <StateMark state="waiting" word="compare it with the key that you trust" />;

@@ -1,4 +1,4 @@
-/** Which entries are listed. It is part of the address. */
+/** The filter of the list, which is part of the address. */
 export interface Filter {
   readonly type: string;
   readonly task: string;
@@ -17,7 +17,7 @@ export function isFiltered(filter: Filter): boolean {
   return FILTER_FIELDS.some((name) => filter[name] !== '');
 }
 
-/** What `entries_read` is asked for. Several types are separated by commas or spaces. */
+/** The input of `entries_read`. Several types are separated by commas or spaces. */
 export interface FilterInput {
   readonly types?: readonly string[];
   readonly task_id?: string;

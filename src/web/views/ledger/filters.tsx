@@ -10,14 +10,14 @@ const LABELS: Readonly<Record<keyof Filter, string>> = {
   text: 'Text',
 };
 
-/** Typing is not searching: the address, and with it the search, follows after a moment. */
+/** The delay after typing before the address, and so the search, follows. */
 const SETTLE_MS = 350;
 
 export function Filters({ filter }: { readonly filter: Filter }) {
   const [typed, setTyped] = useState(filter);
   const name = JSON.stringify(filter);
   const types = useStateView('entry_types', {});
-  // The address was changed elsewhere: by a link, or by going back.
+  // Follows the address when a link or going back changes it.
   useEffect(() => setTyped(filter), [name]);
   useEffect(() => {
     if (JSON.stringify(typed) === name) return undefined;

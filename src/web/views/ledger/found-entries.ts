@@ -4,20 +4,20 @@ import type { EntriesPart } from './entry-pages.ts';
 
 export type FindEntries = (range: { readonly from?: number; readonly to?: number }) => Promise<Answer<EntriesPart>>;
 
-/** More would not be read by anybody; a narrower filter finds the rest. */
+/** A narrower filter finds the rest. */
 const MOST_FOUND = 5000;
-/** How much is searched without being asked to go on, in calls. */
+/** How many calls search before the user has to continue. */
 const MOST_EMPTY = 10;
 
-/** The entries that fit a filter, newest first, read as far as the reader scrolls. */
+/** The entries that match a filter, newest first, read as the user scrolls. */
 export class FoundEntries {
   readonly #find: FindEntries;
   readonly #onChange: () => void;
   readonly #entries: ShownEntry[] = [];
-  /** Found after the list was shown, newest first. */
+  /** Entries found after the list was shown, newest first. */
   readonly #newer: ShownEntry[] = [];
   #next: number | null | undefined;
-  /** Everything up to here was searched, or will be by `more`. */
+  /** All entries up to this one were searched, or will be by `more`. */
   #head: number;
   readonly #from: number;
   #isReading = false;
@@ -56,7 +56,7 @@ export class FoundEntries {
     return this.#entries.length >= MOST_FOUND;
   }
 
-  /** Searches until at least one more is found, or for a while. */
+  /** Searches until at least one more entry is found, or the limit is reached. */
   async more(): Promise<void> {
     if (this.#isReading || this.isComplete || this.isFull) return;
     this.#isReading = true;
@@ -74,7 +74,7 @@ export class FoundEntries {
     this.#onChange();
   }
 
-  /** The ledger has grown. */
+  /** Searches new entries after the ledger has grown. */
   async look(head: number): Promise<void> {
     if (this.#isLooking || head <= this.#head) return;
     this.#isLooking = true;
@@ -98,7 +98,7 @@ export class FoundEntries {
     return found;
   }
 
-  /** Puts what is new on top of the list. */
+  /** Moves new entries to the top of the list. */
   showNew(): void {
     this.#entries.unshift(...this.#newer.splice(0));
     this.#onChange();

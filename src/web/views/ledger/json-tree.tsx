@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks';
 import { fieldsOf, isObject } from '../../../protocol/shape/read-unknown.ts';
 import { Words } from '../../kit/words.tsx';
 
-/** How many fields or items are listed at first, and with each further click. */
+/** How many fields or items are shown at first, and added by each click. */
 const MOST_ITEMS = 50;
 /** How much of a text is shown at first. */
 const MOST_CHARACTERS = 600;
 const OPEN_DEPTH = 1;
 
-/** Any value as a tree that folds. Everything in it is text of agents and people. */
+/** Any value as a foldable tree. Its content is text of agents and people. */
 export function JsonTree({ value, depth = 0 }: { readonly value: unknown; readonly depth?: number }) {
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, index) => [String(index), item] as const);

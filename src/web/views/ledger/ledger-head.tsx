@@ -74,7 +74,7 @@ function Verification({ own: { id, seq, verified } }: { readonly own: ProjectSta
   );
 }
 
-/** Whose signatures were checked. The name of a key contains the id of the ledger, and is long. */
+/** The keys whose signatures were checked. A key's name contains the ledger's id, so it is long. */
 function Signers({ keys }: { readonly keys: readonly string[] }) {
   const [newest, ...older] = keys.toReversed();
   if (newest === undefined) return null;
@@ -146,7 +146,7 @@ function Broken({
 const FORGET =
   'This browser verified entries that the ledger no longer has. Forget them only if you restored the ledger yourself. Forget them?';
 
-/** `04:51:03`; the day only if it is another one. */
+/** Renders `04:51:03`, with the day only if it is another one. */
 export function rowTime(at: string): string {
   const [day = '', time] = renderTime(at).split(' ');
   return time === undefined ? day : `${day.slice(5)} ${time.slice(0, 5)}`;

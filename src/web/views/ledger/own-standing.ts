@@ -4,10 +4,10 @@ import { standing } from '../../app/hub-client.ts';
 import { project } from '../../app/router.ts';
 import type { ProjectStanding } from '../../hub/messages.ts';
 
-/** Entries may arrive a hundred times a second. */
+/** The update interval: entries may arrive a hundred times a second. */
 const PACE_MS = 250;
 
-/** How far this project is, a few times a second at most. */
+/** The project's progress in the stream, updated at most a few times a second. */
 export function useOwnStanding(): ProjectStanding | undefined {
   const [own, setOwn] = useState(findOwn);
   useEffect(() => {

@@ -9,7 +9,7 @@ import type { PastView, Shown } from '../../model/ledger/past-view.ts';
 
 const STATUSES = ['todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 
-/** Nothing in it is the present, and it says so on top. */
+/** The past state, marked as such at the top. */
 export function PastContent({ view }: { readonly view: PastView }) {
   const { seq, at, tasks, workflows, agents, pipelines, decisions } = view;
   return (
@@ -77,7 +77,7 @@ interface PastRowProps {
   readonly taskId: string | null;
   readonly since: string;
   readonly at: string;
-  /** Its state. */
+  /** The content of the section. */
   readonly children: ComponentChildren;
 }
 
@@ -133,7 +133,7 @@ function TaskOf({ id }: { readonly id: string | null }) {
   );
 }
 
-/** How long it had lasted by then. */
+/** The length of time at that entry. */
 function Since({ since, at }: { readonly since: string; readonly at: string }) {
   return (
     <span class="number dim" title={since}>

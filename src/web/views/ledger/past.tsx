@@ -8,18 +8,18 @@ import type { PastView } from '../../model/ledger/past-view.ts';
 import { EntryHead } from './entry-detail.tsx';
 import { PastContent } from './past-content.tsx';
 
-/** Dragging asks for the state where it pauses, not everywhere on the way. */
+/** The delay before a state is requested, so that dragging requests it only at a pause. */
 const SETTLE_MS = 60;
 const STEPS = [-1000, -100, -1, 1, 100, 1000] as const;
 
 interface Looked {
   readonly view?: PastView;
   readonly error?: ApiError;
-  /** Undefined if nothing is under way. */
+  /** Undefined if no job is running. */
   readonly progress?: { readonly done: number; readonly of: number } | undefined;
 }
 
-/** The project as it was after one entry. */
+/** The project's state after one entry. */
 export function Past({ seq, head }: { readonly seq: number; readonly head: number }) {
   const [wanted, setWanted] = useState(seq);
   const looked = usePast(wanted);
@@ -90,7 +90,7 @@ function toLoaded({ view, error }: Looked) {
   return { ...(view === undefined ? {} : { value: view }), ...(error === undefined ? {} : { error }) };
 }
 
-/** What was shown stays, with its own number, until the next state is there. */
+/** The previous state stays visible, with its own number, until the next one is ready. */
 function usePast(seq: number): Looked {
   const [looked, setLooked] = useState<Looked>({});
   const own = project.value;

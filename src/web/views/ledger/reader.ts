@@ -5,7 +5,8 @@ import { now } from '../../kit/time.tsx';
 const POINTING_MS = 2000;
 
 /**
- * Whether somebody reads the list: it is scrolled down, the pointer moves in it, or one of its rows has the focus. Then nothing in it may move.
+ * Reports whether the user reads the list: it is scrolled down, the pointer moves in it, or one of its rows has the
+ * focus. Nothing in it may move then.
  */
 export function useReader() {
   const box = useRef<HTMLDivElement>(null);
@@ -13,7 +14,7 @@ export function useReader() {
   const [isScrolled, setScrolled] = useState(false);
   const [hasFocus, setFocus] = useState(false);
   const point = (): void => void (pointedAt.current = Date.now());
-  // Drawn again when a pointer has rested long enough.
+  // Subscribes to the clock, to render again when the pointer has rested long enough.
   void now.value;
   return {
     box,

@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<AskedItem['kind'], string>> = {
   message: 'Message',
 };
 
-/** What the agent was asked: its prompt, its mission, and every message since, each with its entry. */
+/** What the agent received: its prompt, its mission, and every later message, each with its entry. */
 export function Asked({ agentId }: { readonly agentId: string }) {
   const asked = useAsked(agentId);
   return (

@@ -3,11 +3,11 @@ import type { AgentDetails } from '../../../api/operations/runs.ts';
 import { call } from '../../app/hub-client.ts';
 import { Action, CopyCommand } from '../../kit/action.tsx';
 
-/** A message to the agent, in its conversation. Control and Enter sends it. */
+/** A message to the agent in its conversation. Control and Enter sends it. */
 export function MessageBox({ agent: { id, name, status } }: { readonly agent: AgentDetails }) {
   const [text, setText] = useState('');
   const box = useRef<HTMLDivElement>(null);
-  // A second try of the same message happens once.
+  // Repeating the same message has no second effect.
   const key = useMemo(() => crypto.randomUUID(), [text]);
   const press = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

@@ -15,7 +15,10 @@ interface SaidProps {
   readonly epoch: number;
 }
 
-/** What a session said, beside what Baton measured; then each report in its own words, the measurement, the checks, and the stops that were blocked. */
+/**
+ * A session's reports beside Baton's measurements; then each report in its own words, the measurement, the checks, and
+ * the blocked stops.
+ */
 export function Said({ taskId, epoch }: SaidProps) {
   const session = useApi('session_view', { task_id: taskId, epoch }, { on: `task:${taskId}` });
   return (

@@ -18,7 +18,7 @@ interface SessionHeadProps {
   readonly epoch: number | undefined;
 }
 
-/** Who works, on what, since when, at what cost. */
+/** The head of a session: who works, on what, since when, at what cost. */
 export function SessionHead({ facts, agent, task, epoch }: SessionHeadProps) {
   return (
     <header class="session-head">
@@ -64,7 +64,7 @@ function TaskLink({ task }: { readonly task: TaskOverview }) {
   );
 }
 
-/** An agent that waits for a person says for which decision. */
+/** The decision for which an agent waits. */
 function Waits({
   agent,
   facts: { reason },
@@ -137,7 +137,7 @@ function Ended({ facts: { endedAt, startedAt, how } }: { readonly facts: Session
   );
 }
 
-/** The supervisor renews the claim: the time left tells that it lives. */
+/** The time left of the claim, which shows that the supervisor is alive, since it renews the claim. */
 function leaseOf(task: TaskOverview | undefined, epoch: number | undefined): ComponentChildren {
   const claim = task?.claim ?? null;
   if (claim === null || claim.epoch !== epoch || claim.expires_at === undefined) return null;

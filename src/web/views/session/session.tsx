@@ -14,7 +14,7 @@ import { MessageBox } from './message-box.tsx';
 import { Said } from './said.tsx';
 import { SessionHead } from './session-head.tsx';
 
-/** One session: what its agent printed, was asked, said and changed. */
+/** One session: its agent's output, the messages to it, its reports and its changes. */
 export function Session({ route: { id, part } }: ViewProps) {
   if (id === undefined)
     return (
@@ -106,7 +106,10 @@ interface ClaimSessionProps {
   readonly part: string;
 }
 
-/** The work of a person, or of a program that Baton did not start: there is no log, and its changes are those of the task. It also shows sessions of agents that the state has forgotten. */
+/**
+ * The session of a person, or of a program that Baton did not start: it has no log, and its changes are the task's.
+ * Also used for sessions of agents that the state has dropped.
+ */
 function ClaimSession({ taskId, epoch, part }: ClaimSessionProps) {
   const task = useApi('task_view', { task_id: taskId }, { on: `task:${taskId}` });
   return (

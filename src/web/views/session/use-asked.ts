@@ -4,8 +4,8 @@ import type { Loaded } from '../../hub/messages.ts';
 import { ASKED_TYPES, type Asked, hasFirst, listAsked, type ReadEntry } from '../../model/asked.ts';
 
 /**
- * What the agent was asked, from the ledger. The newest part is kept up to date. A call reads a bounded part of the ledger, so older parts
- * are read once, down to the first entry of the agent.
+ * Loads what the agent received from the ledger. The newest part is kept up to date. A call reads a bounded part of the
+ * ledger, so older parts are read once, back to the agent's first entry.
  */
 export function useAsked(agentId: string): Loaded<readonly Asked[]> {
   const query = { newest_first: true, types: [...ASKED_TYPES], text: agentId, limit: 500 };

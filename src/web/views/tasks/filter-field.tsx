@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type KnownValues, suggestFilters } from '../../model/tasks/suggest-filters.ts';
 
-/** A filter is applied when the person pauses for this long. */
+/** The pause in typing after which the filter is applied. */
 const PAUSE_MS = 120;
 
 interface FilterFieldProps {
@@ -10,7 +10,7 @@ interface FilterFieldProps {
   readonly known: KnownValues;
 }
 
-/** The text of the field is ahead of the address while a person types, and follows it otherwise. */
+/** The filter field. Its text is ahead of the address while the user types, and follows it otherwise. */
 export function FilterField({ q, onChange, known }: FilterFieldProps) {
   const [text, setText] = useState(q);
   const sent = useRef(q);

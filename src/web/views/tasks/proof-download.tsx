@@ -3,7 +3,7 @@ import { call } from '../../app/hub-client.ts';
 import { Action, CopyCommand } from '../../kit/action.tsx';
 import { saveFile } from '../../kit/save-file.ts';
 
-/** The proof of a task as a file that `baton verify` checks anywhere, offline. */
+/** Saves a task's proof as a file, which `baton verify` checks anywhere, offline. */
 export function ProofDownload({ id }: { readonly id: string }) {
   const name = `${id}.proof.json`;
   const download = async (): Promise<Answer> => {

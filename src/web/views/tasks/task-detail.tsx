@@ -9,7 +9,7 @@ import { Links } from './linked-tasks.tsx';
 import { TaskFacts } from './task-facts.tsx';
 import { TaskHistory } from './task-history.tsx';
 
-/** One task: what the daemon knows about it, and how it depends on others. Each half fails on its own. */
+/** One task: the daemon's data about it, and its dependencies. Each half fails separately. */
 export function TaskDetail({ id }: { readonly id: string }) {
   const task = useApi('task_view', { task_id: id }, { on: `task:${id}` });
   const links = useStateView('task_links', { id });

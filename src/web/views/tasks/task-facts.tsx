@@ -157,7 +157,7 @@ function Work({ view }: ViewOf) {
   );
 }
 
-/** An address on the ledger may be anything: only one that a browser opens safely is a link. */
+/** An address in the ledger may be any text: only one that a browser opens safely becomes a link. */
 function Address({ url }: { readonly url: string }) {
   if (!url.startsWith('https://')) return <Words text={url} most={400} />;
   return (

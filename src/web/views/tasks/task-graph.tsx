@@ -11,7 +11,7 @@ import {
 } from '../../model/tasks/graph-layout.ts';
 import type { GraphNode, Neighbourhood } from '../../model/tasks/neighbourhood.ts';
 
-/** The tasks up to two steps away, left to right: what must be done first, the task, what comes after it. */
+/** The tasks up to two steps away, left to right: dependencies, the task, dependants. */
 export function TaskGraph({ id, graph }: { readonly id: string; readonly graph: Neighbourhood }) {
   const layout = useMemo(() => draw(id, graph), [id, graph]);
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
@@ -51,7 +51,7 @@ function centre(box: HTMLElement | null, { nodes }: GraphLayout, id: string): vo
   box.scrollTop = node.y + NODE_HEIGHT / 2 - box.clientHeight / 2;
 }
 
-/** The tasks that are only counted take a place of their own. */
+/** Draws the graph. The tasks that are only counted have their own node. */
 function draw(id: string, { nodes, edges, more }: Neighbourhood): GraphLayout {
   const ids = nodes.map((node) => node.id);
   const columns = columnsAround(ids, edges, id);
@@ -59,7 +59,7 @@ function draw(id: string, { nodes, edges, more }: Neighbourhood): GraphLayout {
   return layoutGraph([...ids, ...rest.keys()], edges, (each) => columns.get(each) ?? rest.get(each) ?? 0);
 }
 
-/** No task has such an id: ids have no spaces. */
+/** The id of a counting node; it contains a space, which ids of tasks do not. */
 function nameOf(hop: number): string {
   return `more at ${hop}`;
 }

@@ -9,7 +9,7 @@ interface ViewOf {
   readonly view: TaskOverview;
 }
 
-/** What was done for a task: sessions, questions, findings, checks, the record. */
+/** A task's history: sessions, questions, findings, checks, the record. */
 export function TaskHistory({ view }: ViewOf) {
   return (
     <>

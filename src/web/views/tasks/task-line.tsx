@@ -49,7 +49,7 @@ export function TaskLine({ row, query, isChosen }: TaskLineProps) {
   );
 }
 
-/** Who has it, whether anybody can, or what it waits for. */
+/** A task's standing: its holder, whether it can be claimed, or what it waits for. */
 function Standing({ row: { holder, isClaimable, waits, activity, status, because } }: { readonly row: TaskRow }) {
   if (holder !== null)
     return (

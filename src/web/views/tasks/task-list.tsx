@@ -174,7 +174,7 @@ const NO_TASK = (
   </>
 );
 
-/** The list scrolls to a task when it is chosen, and not again when it moves. */
+/** Scrolls to a task when it is chosen, but not when it moves later. */
 function useScrollTo(chosen: string | undefined, at: number): number | undefined {
   const shown = useRef<{ readonly id: string; readonly at: number } | undefined>(undefined);
   if (chosen !== undefined && chosen !== shown.current?.id && at >= 0) shown.current = { id: chosen, at };

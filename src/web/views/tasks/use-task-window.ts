@@ -4,19 +4,19 @@ import type { Loaded } from '../../hub/messages.ts';
 import type { TaskOrder } from '../../model/tasks/task-orders.ts';
 import type { TaskRow, TasksResult } from '../../model/tasks/task-rows.ts';
 
-/** Rows are asked for in parts of this size, so that scrolling by a row asks nothing. */
+/** The number of rows per request, so that scrolling by a row needs none. */
 const PART = 50;
-/** While a person drags the bar, not every part that flies by is asked for. */
+/** The delay before a request, so that dragging the scroll bar does not request every part. */
 const PACE_MS = 50;
 
 export interface TaskWindow {
   readonly loaded: Loaded<TasksResult>;
-  /** Undefined if the row is not loaded yet. */
+  /** Returns undefined if the row is not loaded yet. */
   readonly rowAt: (index: number) => TaskRow | undefined;
   readonly look: (from: number, to: number) => void;
 }
 
-/** The rows of the list that are on the screen. While another part is on its way, the last one stays. */
+/** The rows of the list that are on the screen. While another part is loading, the last one stays. */
 export function useTaskWindow(q: string, order: TaskOrder, chosen: string | undefined): TaskWindow {
   const [range, setRange] = useState({ from: 0, to: 2 * PART });
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

@@ -3,7 +3,7 @@ import { Words } from '../../kit/words.tsx';
 
 const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
-/** Who recorded an entry, with ids cut to the part by which people know them. */
+/** The actor of an entry, with ids cut to the part that people know. */
 export function Actor({ actor }: { readonly actor: string }) {
   return (
     <span title={visible(actor, 200)}>

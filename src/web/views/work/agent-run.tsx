@@ -16,7 +16,7 @@ import { Timeline } from './timeline.tsx';
 
 const PARTS: readonly RunPart[] = ['timeline', 'messages', 'entries'];
 
-/** A lone agent. Its log, its claims and its changes are on the page of the session. */
+/** A lone agent. The page of its session has its log, claims and changes. */
 export function AgentRunPage({ id, route }: { readonly id: string; readonly route: Route }) {
   const view = useApi('agent_show', { id }, { on: `agent:${id}` });
   const part = partOf(route, PARTS);

@@ -7,10 +7,12 @@ import type { ResultOf } from '../../../api/operations/registry.ts';
 
 type LastOutput = Loaded<ResultOf<'agent_log'>>;
 
-/** A row that is on the screen asks this often. */
+/** How often a row on the screen requests the last output. */
 const EVERY_MS = 4000;
 
-/** The last line that an agent printed, and when. Undefined asks nothing: only running rows on the screen do. */
+/**
+ * The last line that an agent printed, and its time. Sends no request if undefined: only running rows on the screen do.
+ */
 export function useLastOutput(agentId: string | undefined): LastOutput {
   return useApi('agent_log', agentId === undefined ? undefined : { id: agentId, to_lines: 1 }, { everyMs: EVERY_MS });
 }
@@ -20,7 +22,7 @@ export function LastLine({ output, fallback }: { readonly output: LastOutput; re
   return <Words text={text} most={300} />;
 }
 
-/** How long ago the agent printed something: its last sign of life. */
+/** The time since the agent last printed output. */
 export function Heard({ output: { value } }: { readonly output: LastOutput }) {
   if (value === undefined || value.printed_at === null) return <span class="dim">–</span>;
   return (

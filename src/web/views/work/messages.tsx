@@ -18,7 +18,7 @@ const SIGN: Readonly<Record<Message['kind'], string>> = {
   intervention: 'by a person',
 };
 
-/** Handoffs, records, messages and decisions of a run, oldest first, as quoted text. */
+/** The handoffs, records, messages and decisions of a run, oldest first, as quoted text. */
 export function Messages({ run }: { readonly run: RunRef }) {
   const read = useRunEntries(run, MESSAGE_TYPES);
   const messages = useMemo(() => listMessages(read.entries), [read.entries]);

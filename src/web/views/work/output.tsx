@@ -10,7 +10,7 @@ import type { TimelineRow } from '../../model/run/timeline-row.ts';
 const LINES = 1000;
 const EVERY_MS = 2000;
 
-/** What a check, a step or a merge printed: its log if this host has it, else the end of it that is on record. */
+/** The output of a check, a step or a merge: its log if this host has it, else the recorded end. */
 export function Output({ row }: { readonly row: TimelineRow }) {
   const { label, outcome, output = '', seq, commandId, to } = row;
   const log = useApi(

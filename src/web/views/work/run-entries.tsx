@@ -8,11 +8,11 @@ import { Words } from '../../kit/words.tsx';
 import { fieldOf } from '../../../protocol/shape/read-unknown.ts';
 import type { RunRef } from '../../model/run/steering.ts';
 
-/** The entry with which a run began: nothing about it is older. */
+/** The type of a run's first entry; no older entry is about the run. */
 const BEGINNING = { task: 'TaskCreated', pipeline: 'PipelineStarted', agent: 'AgentRequested' } as const;
 const ID = { task: 'task_id', pipeline: 'pipeline_id', agent: 'agent_id' } as const;
 
-/** The entries of these types about a run, back to its beginning. */
+/** Reads the entries of these types about a run, back to its first. */
 export function useRunEntries({ kind, id }: RunRef, types: readonly string[]): Entries {
   const about = kind === 'task' ? { task_id: id } : { run_id: id };
   return useEntries(
@@ -24,7 +24,7 @@ export function useRunEntries({ kind, id }: RunRef, types: readonly string[]): E
   );
 }
 
-/** What is missing in a list that was made of entries. */
+/** A note on what is missing in a list made from entries. */
 export function EntriesNote({ read, what }: { readonly read: Entries; readonly what: string }) {
   const { error, isLoaded, hasMore } = read;
   if (error !== undefined)
@@ -38,7 +38,7 @@ export function EntriesNote({ read, what }: { readonly read: Entries; readonly w
   return hasMore ? <p class="dim">Reading older entries…</p> : null;
 }
 
-/** Every entry about a run, newest first. */
+/** All entries about a run, newest first. */
 export function RunEntries({ run: { kind, id } }: { readonly run: RunRef }) {
   const read = useEntries(kind === 'task' ? { task_id: id } : { run_id: id }, { on: `${kind}:${id}` });
   const { entries, isLoaded, hasMore, readOlder } = read;

@@ -69,7 +69,7 @@ export function Reason({ text, state }: { readonly text: string | null; readonly
   );
 }
 
-/** Facts of a run: those without a value are left out. */
+/** The facts of a run, without those that have no value. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren | null])[] }) {
   return (
     <dl class="facts">

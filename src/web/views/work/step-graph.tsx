@@ -9,7 +9,9 @@ import type { GraphEdge, GraphNode, StepGraph as Graph } from '../../model/run/s
 
 const [HEIGHT, GAP, DROP, EDGE] = [40, 24, 56, 24];
 
-/** The stages of a workflow or the steps of a pipeline, from left to right; what only a failure leads to stands below. */
+/**
+ * The stages of a workflow or the steps of a pipeline, from left to right; those that only a failure reaches are below.
+ */
 export function StepGraph({
   kind,
   id,
@@ -47,7 +49,7 @@ function Picture({
   const current = useRef<HTMLDivElement>(null);
   const now = nodes.find(({ stage }) => stage.status === 'now')?.stage.name;
   const nowX = boxes.get(now ?? '')?.x ?? 0;
-  // A wide graph opens at the step that runs now.
+  // A wide graph opens at the current step.
   useLayoutEffect(() => current.current?.scrollTo({ left: nowX - 160 }), [now]);
   return (
     <div class="scroll" role="region" aria-label="Steps" tabIndex={0} ref={current}>
@@ -85,7 +87,7 @@ function Picture({
   );
 }
 
-/** A column is as wide as its longest word; characters are about 7 px wide. */
+/** Lays out nodes. A column is as wide as its longest word; characters are about 7 px wide. */
 function layOut(nodes: readonly GraphNode[]): {
   readonly boxes: ReadonlyMap<string, Box>;
   readonly width: number;
@@ -121,7 +123,10 @@ function Edge({ edge, from, to }: { readonly edge: GraphEdge; readonly from: Box
   );
 }
 
-/** Straight to the next column; a curve to another row; an arc above the row for a way back or over other steps. */
+/**
+ * The path of an edge: straight to the next column; a curve to another row; an arc above the row if it goes back or
+ * skips steps.
+ */
 function pathOf(from: Box, to: Box): string {
   const [a, b] = [from.node, to.node];
   if (a.row === b.row && b.column === a.column + 1) return `M${from.x + from.width} ${from.y + HEIGHT / 2}H${to.x - 1}`;
@@ -130,7 +135,7 @@ function pathOf(from: Box, to: Box): string {
     return `M${x1} ${y}C${x1} ${y - EDGE} ${x2} ${y - EDGE} ${x2} ${y - 1}`;
   }
   const isDown = b.row > a.row;
-  // Ways down leave on the right half, ways up on the left, so that a pair does not cover each other.
+  // Edges down start on the right half, edges up on the left, so that a pair does not overlap.
   const side = isDown ? 0.65 : 0.35;
   const [x1, x2] = [from.x + from.width * side, to.x + to.width * side];
   const [y1, y2] = isDown ? [from.y + HEIGHT, to.y - 1] : [from.y, to.y + HEIGHT + 1];
@@ -173,11 +178,11 @@ function Node({ box: { node, x, y, width }, href }: { readonly box: Box; readonl
 
 function wordOf({ status, activity, outcome }: StripStage): string {
   if (activity !== null) return ACTIVITY_WORDS[activity];
-  // An outcome may be a word of a runbook.
+  // An outcome may be a name of the runbook.
   return (outcome === null ? undefined : visible(outcome, 24)) ?? (status === 'ahead' ? 'ahead' : status);
 }
 
-/** Where each step leads: to the session of its newest agent. */
+/** The link of each step: to the session of its newest agent. */
 export function sessionHrefs(
   steps: readonly { readonly name: string; readonly agentId: string | null }[],
 ): Readonly<Record<string, string>> {

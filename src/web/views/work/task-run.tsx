@@ -89,7 +89,7 @@ function Overview({ task }: { readonly task: TaskOverview }) {
   );
 }
 
-/** The daemon counted up to `at`; the bar goes on from there. */
+/** The daemon's sums reach up to `at`; the bar continues from there. */
 function sinceNow(stage: TaskOverview['stages'][number], { at }: TaskOverview) {
   return { ...stage, since: at };
 }

@@ -16,7 +16,7 @@ interface TimelineProps {
   readonly route: Route;
 }
 
-/** Sessions, checks and waits on one axis of time. It is a table, so that a screen reader reads what the bars show. */
+/** Sessions, checks and waits on one time axis. It is a table, so that a screen reader reads what the bars show. */
 export function Timeline({ rows, route }: TimelineProps) {
   if (rows.length === 0) return <Empty>Nothing has happened yet.</Empty>;
   const chosen = rows.find(({ key }) => key === route.query['check']);
@@ -48,7 +48,7 @@ export function Timeline({ rows, route }: TimelineProps) {
   );
 }
 
-/** The hatching of checks, which the style sheet names. */
+/** The hatching of checks, which the style sheet uses. */
 function Patterns() {
   return (
     <svg class="patterns" width="0" height="0" aria-hidden="true">
@@ -91,10 +91,10 @@ function Axis({ rows }: { readonly rows: readonly TimelineRow[] }) {
   );
 }
 
-/** The part of the axis that the time of its beginning covers. */
+/** The share of the axis that the label of its start covers. */
 const FIRST_LABEL = 0.3;
 
-/** `30 s`, `5 min`, `2 h`, `3 d`: marks are at round times. */
+/** Renders `30 s`, `5 min`, `2 h` or `3 d`: marks are at round times. */
 function renderTick(ms: number): string {
   const units = [
     [86_400_000, 'd'],
@@ -149,7 +149,10 @@ function Line({ row, rows, route, isFirst }: LineProps) {
   );
 }
 
-/** Sessions open their log, waits their question, nested pipelines their run; checks and commands show their output below. */
+/**
+ * The link of a row: sessions open their log, waits their question, nested pipelines their run; checks and commands
+ * show their output below.
+ */
 function hrefOf(row: TimelineRow, route: Route): string | undefined {
   const session = row.agentId ?? row.claim;
   if (session !== undefined) return hrefTo({ view: 'session', id: session });
@@ -159,7 +162,7 @@ function hrefOf(row: TimelineRow, route: Route): string | undefined {
   return hrefTo({ ...route, part: 'timeline', query: { ...route.query, check: row.key } });
 }
 
-/** The table has the text and the link already: for a screen reader the picture is empty. */
+/** The bars, which screen readers skip, because the table has the text and the link. */
 function Bars({
   row,
   rows,
@@ -235,7 +238,7 @@ function Outcome({ row: { outcome, to, segments } }: { readonly row: TimelineRow
   return <span class="dim">–</span>;
 }
 
-/** How claims, checks and answers end well. */
+/** Reports whether the outcome is a success of a claim, check or answer. */
 function isPlainGood(outcome: string): boolean {
   return ['approve', 'exit code 0', 'resume', 'nudge'].includes(outcome);
 }

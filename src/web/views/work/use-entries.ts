@@ -9,10 +9,10 @@ import { useRetry } from '../../kit/use-retry.ts';
 export type EntriesFilter = Pick<InputOf<'entries_read'>, 'types' | 'task_id' | 'run_id' | 'actor' | 'text'>;
 
 export interface Entries {
-  /** Newest first. */
+  /** The entries, newest first. */
   readonly entries: readonly LedgerEntry[];
   readonly isLoaded: boolean;
-  /** Whether older ones may match. */
+  /** Whether older entries may match. */
   readonly hasMore: boolean;
   readonly error?: ApiError;
   readonly readOlder: () => void;
@@ -25,12 +25,12 @@ interface Older {
 
 const PAGE = 200;
 const NEW_MOST = 1000;
-/** A call reads ten thousand entries: this goes back through a large ledger, and not for ever. */
+/** Limits how far this reads back: a call reads ten thousand entries. */
 const MOST_PAGES = 40;
 
 /**
- * Entries that match a filter: the newest first, older ones page by page, and new ones as they are recorded. `until` reads back by itself, up
- * to the entry for which it holds: the beginning of a run.
+ * Loads entries that match a filter: the newest first, older ones page by page, and new ones as they are recorded. With
+ * `until` it reads back by itself, to the entry for which `until` holds, such as the start of a run.
  */
 export function useEntries(
   filter: EntriesFilter,
@@ -50,7 +50,7 @@ export function useEntries(
     own === undefined ? undefined : { ...filter, from: own.head + 1, limit: NEW_MOST },
     { on },
   );
-  // Tried again when the daemon is back.
+  // Repeated when the daemon is back.
   const link = standing.value.link.kind;
   const [wanted, setWanted] = useState(0);
   const [failure, setFailure] = useState<ApiError>();
@@ -67,7 +67,7 @@ export function useEntries(
       if (!answer.ok) return;
       const { entries, next } = answer.result;
       setKnown((before) => before && { ...before, older: { entries: [...before.older.entries, ...entries], next } });
-      // Without `until` each page is asked for; with it, the pages are counted.
+      // Without `until` each page is requested; with it, pages are counted.
       setWanted((count) => (until === undefined ? 0 : count + 1));
     });
     return () => {

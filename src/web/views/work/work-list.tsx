@@ -10,7 +10,7 @@ import { WORK_GROUPS, type WorkGroup } from '../../model/run/kinds.ts';
 import type { WorkRow as Row, WorkView } from '../../model/run/work-rows.ts';
 import { WorkRow } from './work-row.tsx';
 
-/** Up to here all rows are in the document; longer lists have only those on the screen. */
+/** Up to this number all rows are in the document; a longer list has only those on the screen. */
 const ALL_ROWS = 100;
 const PAGE = 50;
 const TITLES: Readonly<Record<WorkGroup, string>> = {
@@ -24,7 +24,7 @@ export function WorkList({ route }: { readonly route: Route }) {
   const [from, setFrom] = useState(0);
   const chosen = route.id === undefined ? {} : { chosen: route.id };
   const loaded = useStateView('work', { show, from, to: from + ALL_ROWS + PAGE, ...chosen });
-  // The rows before stay until the next part of a long list is there.
+  // The previous rows stay until the next part of a long list is loaded.
   const last = useRef<WorkView | undefined>(undefined);
   if (loaded.value !== undefined) last.current = loaded.value;
   useEffect(() => setFrom(0), [show]);
@@ -83,7 +83,7 @@ function List({ view, route, onFrom }: ListProps) {
   );
 }
 
-/** Every cell says what it is, so that the headings are for the eye alone. */
+/** The headings are only visual, because every cell has its own label. */
 function WorkHead() {
   return (
     <div class="work-row work-head" aria-hidden="true">

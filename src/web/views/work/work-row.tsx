@@ -67,7 +67,7 @@ export function WorkRow({ row, route }: { readonly row: Row; readonly route: Rou
 
 const LIVE: ReadonlySet<string> = new Set(['running', 'attached', 'escalated', 'leaving']);
 
-/** A cost that lacks tokens without a price is a lower bound. */
+/** Renders a cost; it is a lower bound if tokens without a price are missing. */
 function renderCost({
   tokens,
   costMillicents,

@@ -3,7 +3,7 @@ import { Split } from '../../kit/split.tsx';
 import { RunPage } from './run-page.tsx';
 import { WorkList } from './work-list.tsx';
 
-/** Workflows, pipelines and lone agents in one table; beside it the run that is chosen. */
+/** Workflows, pipelines and lone agents in one table, with the chosen run beside it. */
 export function Work({ route }: ViewProps) {
   return (
     <Split

@@ -3,9 +3,9 @@ import { joinSockets } from '../../proxy/join-sockets.ts';
 import type { ListenReport } from './report.ts';
 
 /**
- * Runs inside a session's network namespace, outside of its sandbox. `listen PORT…` opens ports and hands them to the
- * supervisor, which serves them without a relay. `relay PORT` connects sockets of the host's side to a port inside. Both
- * end when the supervisor closes the channel or dies.
+ * Runs inside a session's network namespace, but outside its sandbox. `listen PORT…` opens ports and sends them to the
+ * supervisor, which serves them without a relay. `relay PORT` connects the host's sockets to a port inside. Both end
+ * when the supervisor closes the channel or dies.
  */
 const [mode, ...ports] = process.argv.slice(2);
 process.on('disconnect', () => process.exit(0));
