@@ -56,6 +56,7 @@ function runHere() {
       },
     );
   } else {
+    hideSqliteWarning();
     require('node:module').enableCompileCache();
     void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))
       .then(function (cli) {
@@ -65,4 +66,13 @@ function runHere() {
         process.exitCode = code;
       });
   }
+}
+
+/** Node 24 warns that its SQLite is experimental, which is nothing that a user can act on. */
+function hideSqliteWarning() {
+  var emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = function (warning, type) {
+    if (type === 'ExperimentalWarning' && /^SQLite/.test(warning)) return;
+    emitWarning.apply(null, arguments);
+  };
 }
