@@ -72,7 +72,7 @@ function runHere() {
 function hideSqliteWarning() {
   var emitWarning = process.emitWarning.bind(process);
   process.emitWarning = function (warning, type) {
-    if (type === 'ExperimentalWarning' && /^SQLite/.test(warning)) return;
+    if (type === 'ExperimentalWarning' && String(warning).startsWith('SQLite')) return;
     emitWarning.apply(null, arguments);
   };
 }
