@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { problem } from '../../protocol/shape/problem.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
@@ -107,7 +107,8 @@ function readOne(projectDir: string, path: string): RunbookFile | { readonly pro
     const found = problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.');
     return { problems: [{ ...found, file: path }] };
   } catch (error) {
-    return { problems: [unreadable(path, reasonOf(error), `See who owns it: ls -l ${shellWord(full)}`)] };
+    const hint = existsSync(full) ? `See who owns it: ls -l ${shellWord(full)}` : 'Check the path.';
+    return { problems: [unreadable(path, reasonOf(error), hint)] };
   }
 }
 
