@@ -57,7 +57,8 @@ function runHere() {
     );
   } else {
     hideSqliteWarning();
-    require('node:module').enableCompileCache();
+    // The demo leaves nothing behind, and Node keeps this cache in the temporary folder.
+    if (process.argv[2] !== 'demo') require('node:module').enableCompileCache();
     void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))
       .then(function (cli) {
         return cli.main(process.argv.slice(2));
