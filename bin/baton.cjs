@@ -57,7 +57,9 @@ function runHere() {
       },
     );
   } else {
-    require('node:module').enableCompileCache();
+    hideSqliteWarning();
+    // The demo leaves nothing behind, and Node keeps this cache in the temporary folder.
+    if (process.argv[2] !== 'demo') require('node:module').enableCompileCache();
     void (inClone ? import('../src/cli/main.ts') : Promise.resolve(require('../dist/baton.cjs')))
       .then(function (cli) {
         return cli.main(process.argv.slice(2));
@@ -66,4 +68,13 @@ function runHere() {
         process.exitCode = code;
       });
   }
+}
+
+/** Node 24 warns that its SQLite is experimental, which is nothing that a user can act on. */
+function hideSqliteWarning() {
+  var emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = function (warning, type) {
+    if (type === 'ExperimentalWarning' && String(warning).startsWith('SQLite')) return;
+    emitWarning.apply(null, arguments);
+  };
 }

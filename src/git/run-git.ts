@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFaultText, isShortage } from '../protocol/resource-faults.ts';
 import { problem, type Problem } from '../protocol/shape/problem.ts';
@@ -196,6 +196,8 @@ type RunError = Pick<Error, 'message'> & {
   readonly signal?: NodeJS.Signals;
 };
 
+const INSTALL_GIT = 'Install git 2.38 or newer: https://git-scm.com/downloads';
+
 /** Turns a failed run into a problem. */
 export function renderGitFailure(
   args: readonly string[],
@@ -206,8 +208,9 @@ export function renderGitFailure(
   const command = `git ${args.find((word, i) => !word.startsWith('-') && args[i - 1] !== '-c') ?? ''}`;
   const code: unknown = error?.code;
   if (code === 'ENOENT') {
-    const hint = 'Check that the folder exists, and that git is installed and on the PATH.';
-    return gitFailure('git/cannot-run', `cannot run git in '${folderOf(options.cwd)}'`, hint);
+    const folder = folderOf(options.cwd);
+    if (existsSync(folder)) return gitFailure('git/cannot-run', 'git is not on the PATH', INSTALL_GIT);
+    return gitFailure('git/cannot-run', `there is no folder '${folder}'`, 'Name a folder in a git repository.');
   }
   if (isShortage(error)) {
     const message = `${command} could not be started: ${error?.message ?? ''}`;

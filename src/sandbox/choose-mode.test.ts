@@ -50,12 +50,15 @@ describe('explainBubblewrap', () => {
     platform: 'linux',
     sysctl: () => undefined,
     isContainer: false,
+    isRoot: false,
     osRelease: 'NAME="Fedora"\nID=fedora\nID_LIKE="rhel centos"\n',
   };
   const set = (name: string, value: string) => (asked: string) => (asked === name ? value : undefined);
 
   it.each([
-    [{ stderr: undefined }, /not installed/, /dnf install bubblewrap/],
+    [{ stderr: undefined }, /not installed/, /: sudo dnf install bubblewrap/],
+    [{ stderr: undefined, isRoot: true }, /not installed/, /: dnf install bubblewrap/],
+    [{ sysctl: set('user.max_user_namespaces', '0'), isRoot: true }, /no user namespaces/, /: sysctl -w/],
     [{ stderr: undefined, osRelease: 'ID_LIKE=debian\n' }, /not installed/, /apt-get install bubblewrap/],
     [{ stderr: undefined, osRelease: '' }, /not installed/, /apt-get install bubblewrap/],
     [{ platform: 'darwin' }, /needs Linux/, /container/],

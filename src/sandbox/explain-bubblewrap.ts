@@ -1,3 +1,5 @@
+import { asRoot, installCommand } from './install-command.ts';
+
 /** Why a mode does not work here, and how to fix it. */
 export interface NotUsable {
   readonly works: false;
@@ -12,17 +14,20 @@ export interface BubblewrapFailure {
   /** The values of kernel settings; undefined for settings that this kernel lacks. */
   readonly sysctl: (name: string) => string | undefined;
   readonly isContainer: boolean;
+  readonly isRoot: boolean;
   /** The text of `/etc/os-release`. */
   readonly osRelease: string;
 }
 
-export function explainBubblewrap({ stderr, platform, sysctl, isContainer, osRelease }: BubblewrapFailure): NotUsable {
+export function explainBubblewrap(failure: BubblewrapFailure): NotUsable {
+  const { stderr, platform, sysctl, isContainer, isRoot, osRelease } = failure;
   if (platform !== 'linux')
     return notUsable('bubblewrap needs Linux', 'Use a Linux machine, a VM, or sandbox = "container".');
-  if (stderr === undefined) return notUsable('bubblewrap is not installed', `Install it: ${installCommand(osRelease)}`);
+  if (stderr === undefined)
+    return notUsable('bubblewrap is not installed', `Install it: ${installCommand('bubblewrap', osRelease, isRoot)}`);
   const setting = SETTINGS.find(({ name, bad }) => sysctl(name) === bad);
   if (setting !== undefined && !isContainer)
-    return notUsable(`${setting.reason} (${setting.name} = ${setting.bad})`, setting.fix);
+    return notUsable(`${setting.reason} (${setting.name} = ${setting.bad})`, setting.fix(isRoot));
   const printed = stderr.trim().split('\n').at(-1) ?? '';
   if (isContainer)
     return notUsable(
@@ -35,53 +40,36 @@ export function explainBubblewrap({ stderr, platform, sysctl, isContainer, osRel
   );
 }
 
+const PROFILE = String.raw`printf 'abi <abi/4.0>,\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\n'`;
+
 const SETTINGS: readonly {
   readonly name: string;
   readonly bad: string;
   readonly reason: string;
-  readonly fix: string;
+  readonly fix: (isRoot: boolean) => string;
 }[] = [
   {
     name: 'kernel.unprivileged_userns_clone',
     bad: '0',
     reason: 'this machine allows user namespaces only to root',
-    fix: 'Allow them: sudo sysctl -w kernel.unprivileged_userns_clone=1',
+    fix: (isRoot) => `Allow them: ${asRoot('sysctl -w kernel.unprivileged_userns_clone=1', isRoot)}`,
   },
   {
     name: 'user.max_user_namespaces',
     bad: '0',
     reason: 'this machine allows no user namespaces',
-    fix: 'Allow them: sudo sysctl -w user.max_user_namespaces=15000',
+    fix: (isRoot) => `Allow them: ${asRoot('sysctl -w user.max_user_namespaces=15000', isRoot)}`,
   },
   {
     name: 'kernel.apparmor_restrict_unprivileged_userns',
     bad: '1',
     reason: 'AppArmor allows user namespaces only to programs with a profile',
-    fix: "Give bubblewrap one: printf 'abi <abi/4.0>,\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\\n' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap",
+    fix: (isRoot) =>
+      `Give bubblewrap one: ${PROFILE} | ${asRoot('tee /etc/apparmor.d/bwrap', isRoot)} && ${asRoot('apparmor_parser -r /etc/apparmor.d/bwrap', isRoot)}`,
   },
 ];
 
 export const KERNEL_SETTINGS: readonly string[] = SETTINGS.map(({ name }) => name);
-
-function installCommand(osRelease: string): string {
-  const ids = [...osRelease.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].map(([, words = '']) => ` ${words} `).join('');
-  return (
-    INSTALL.find(([id]) => ids.includes(` ${id} `))?.[1] ??
-    'sudo apt-get install bubblewrap, or its like on this system'
-  );
-}
-
-const INSTALL: readonly (readonly [string, string])[] = [
-  ['debian', 'sudo apt-get install bubblewrap'],
-  ['ubuntu', 'sudo apt-get install bubblewrap'],
-  ['fedora', 'sudo dnf install bubblewrap'],
-  ['rhel', 'sudo dnf install bubblewrap'],
-  ['arch', 'sudo pacman -S bubblewrap'],
-  ['suse', 'sudo zypper install bubblewrap'],
-  ['opensuse', 'sudo zypper install bubblewrap'],
-  ['alpine', 'sudo apk add bubblewrap'],
-  ['nixos', 'nix-env -iA nixos.bubblewrap'],
-];
 
 function notUsable(reason: string, fix: string): NotUsable {
   return { works: false, reason, fix };

@@ -7,6 +7,7 @@ import type { Environment } from '../protocol/environment.ts';
 import type { BwrapProgram } from './bubblewrap/argv.ts';
 import { prepareBubblewrap } from './bubblewrap/prepare-bubblewrap.ts';
 import { explainBubblewrap, KERNEL_SETTINGS, type NotUsable } from './explain-bubblewrap.ts';
+import { isRoot } from './user/agent-user.ts';
 
 export type Usable<T = unknown> = ({ readonly works: true } & T) | NotUsable;
 
@@ -53,6 +54,7 @@ async function tryBubblewrap(env: Environment): Promise<Usable<BwrapProgram>> {
     platform: process.platform,
     sysctl: readSysctl,
     isContainer: ['/.dockerenv', '/run/.containerenv'].some((file) => existsSync(file)),
+    isRoot: isRoot(),
     osRelease: readFileIfPresent('/etc/os-release'),
   });
 }

@@ -1,9 +1,11 @@
 import type { Environment } from '../protocol/environment.ts';
 import type { ContainerEngine, UserSpec } from '../protocol/sandbox.ts';
+import { readFileIfPresent } from '../api/files.ts';
 import { probeContainers } from './container/probe-containers.ts';
 import type { NotUsable } from './explain-bubblewrap.ts';
+import { installCommand } from './install-command.ts';
 import { type Probe, probeSandboxes } from './probe.ts';
-import { isUserModeSetUp } from './user/agent-user.ts';
+import { isRoot, isUserModeSetUp } from './user/agent-user.ts';
 
 /** The modes that work on this machine, with what each needs to start a process. */
 export type SandboxSurvey = Probe<
@@ -19,7 +21,8 @@ export async function surveySandboxes(env: Environment, wantsContainer: boolean)
         if (!wantsContainer) return NO_IMAGE;
         const found = await probeContainers();
         if (found.ok) return { works: true, engine: found.engine, notes: found.notes };
-        return { works: false, reason: found.reasons.join('; '), fix: 'Install podman: apt-get install podman' };
+        const install = installCommand('podman', readFileIfPresent('/etc/os-release'), isRoot());
+        return { works: false, reason: found.reasons.join('; '), fix: `Install podman: ${install}` };
       },
       user: async () => {
         const found = await isUserModeSetUp();

@@ -121,7 +121,7 @@ Undo: baton init --undo
     writeFileSync(join(folder, 'state'), 'a file where the state folder would be');
     expect(await baton('init', '--yes', '--no-dry-run')).toMatchObject({
       code: 1,
-      err: `Error: cannot write ${join(repository, 'baton.toml')}: a part of the path is not a folder [init/cannot-write]
+      err: `Error: cannot write ${join(folder, 'state/init')}: a part of the path is not a folder [init/cannot-write]
   hint: Correct that, then run baton init again.\n`,
     });
     expect(readdirSync(repository)).toEqual(['.git']);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -32,6 +32,26 @@ describe('the demo, interrupted', () => {
   });
 });
 
+describe('a demo that does not get to its end', () => {
+  it('leaves nothing if Ctrl-C comes while its repository is made', { timeout: 60_000 }, async () => {
+    const { demo, place, readUntil } = startDemo([BATON, 'demo'], 'kill -INT $PPID; kill -INT $$');
+    expect(await readUntil()).toContain('Interrupted. Nothing runs any more, and nothing is left');
+    expect(await exitOf(demo)).toBe(130);
+    expectNothingLeft(place);
+  });
+
+  it('ends the agent that waits for a person', { timeout: 120_000 }, async () => {
+    const escalate = `baton emit agent:signal --agent "$BATON_AGENT_ID" '{"kind":"escalate","message":"help"}' > /dev/null; sleep 300`;
+    const inWorktree = `case $PWD in */.worktrees/*) ${escalate};; esac`;
+    const { demo, place, readUntil } = startDemo([BATON, 'demo'], inWorktree);
+    expect(await readUntil('waits for a person')).toContain('Agent needs attention: implementer');
+    await readUntil();
+    expect(await exitOf(demo)).toBe(1);
+    const folder = readdirSync(place).find((name) => name.startsWith('baton-demo-')) ?? '';
+    expect(findProcesses(join(place, folder, 'state'))).toEqual([]);
+  });
+});
+
 describe('baton demo --page', () => {
   it('opens the page first, keeps it up until Ctrl-C, and removes the folder then', { timeout: 120_000 }, async () => {
     const { demo, place, readUntil } = startDemo([BATON, 'demo', '--page']);
@@ -46,14 +66,19 @@ describe('baton demo --page', () => {
   });
 });
 
-/**
- * Starts the demo. `readUntil` returns the output so far once it contains these words; without words, once the demo has
- * closed it.
- */
-function startDemo(args: readonly string[]) {
+/** `readUntil` returns the output so far when it has these words; without words, when the demo has closed it. */
+function startDemo(args: readonly string[], beforeCommit = '') {
   const place = mkdtempSync(join(tmpdir(), 'baton-demo-test-'));
   onTestFinished(() => rmSync(place, { recursive: true, force: true }));
-  const env = { PATH: process.env['PATH'], HOME: place, TMPDIR: place };
+  const { PATH = '' } = process.env;
+  const bin = join(place, 'bin');
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'git'),
+    `#!/bin/sh\ncase " $* " in *" commit "*) ${beforeCommit};; esac\nPATH=${PATH} exec git "$@"\n`,
+    { mode: 0o755 },
+  );
+  const env = { PATH: `${bin}:${PATH}`, HOME: place, TMPDIR: place };
   const demo = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void demo.kill('SIGKILL'));
   const output = demo.stdout[Symbol.asyncIterator]();

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Scene, until } from '../../daemon/running.cases.ts';
 import { connect, createClient } from './connect.ts';
@@ -51,6 +51,13 @@ describe('a client', () => {
     // A process id that no process can have.
     writeFileSync(join(scene.stateDir, 'daemon.starting'), '99999999');
     expect(await client.health()).toMatchObject({ ok: true });
+    await client.stop();
+  });
+
+  it('starts a daemon in a state folder that is named relative to its own working folder', async () => {
+    const client = createClient({ env: { ...scene.env, BATON_STATE_DIR: relative(process.cwd(), scene.stateDir) } });
+    expect(await client.health()).toMatchObject({ ok: true });
+    expect(readDaemonRecord(scene.stateDir)).toBeDefined();
     await client.stop();
   });
 

@@ -45,7 +45,8 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): P
   const entry = ENTRY_FILES.find((path) => existsSync(path));
   if (entry === undefined) return { kind: 'failed', error: cannotStart('its program is missing') };
   const log = openSync(stateFiles(stateDir).log, 'a', 0o600);
-  const { shown, piped } = splitEnvironment(daemonEnvironment(env));
+  // The user may have named the folder relative to another working folder.
+  const { shown, piped } = splitEnvironment({ ...daemonEnvironment(env), BATON_STATE_DIR: stateDir });
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
     cwd: stateDir,
     env: {

@@ -17,15 +17,19 @@ export interface DemoPlace {
 const ROOT = join(import.meta.dirname, '../../..');
 export const LAUNCHER: string = join(ROOT, 'bin', 'baton.cjs');
 
-export async function makeDemoPlace(folder: string, userEnv: Io['env'], isSlow: boolean): Promise<DemoPlace> {
+export function demoPlaceIn(folder: string, userEnv: Io['env']): DemoPlace {
   const stateDir = join(folder, 'state');
-  const place = { folder, stateDir, repository: join(folder, 'sample'), env: demoEnvironment(userEnv, stateDir) };
+  return { folder, stateDir, repository: join(folder, 'sample'), env: demoEnvironment(userEnv, stateDir) };
+}
+
+/** Writes the sample repository and commits it. */
+export async function fillDemoPlace(place: DemoPlace, isSlow: boolean): Promise<void> {
+  const { folder, repository, env } = place;
   writeFileSync(join(folder, 'README.txt'), ABOUT);
-  cpSync(join(ROOT, 'examples', 'sample'), place.repository, { recursive: true });
-  if (isSlow) slowAgents(place.repository);
-  if (!(await surveySandboxes(userEnv, false)).bubblewrap.works) leaveSandboxOut(place.repository);
+  cpSync(join(ROOT, 'examples', 'sample'), repository, { recursive: true });
+  if (isSlow) slowAgents(repository);
+  if (!(await surveySandboxes(env, false)).bubblewrap.works) leaveSandboxOut(repository);
   commitAll(place);
-  return place;
 }
 
 const ABOUT =

@@ -31,6 +31,7 @@ export class DemoSession implements AsyncDisposable {
   readonly #onExit = (): void => this.#endAtExit();
   readonly #closed = Promise.withResolvers<void>();
   #phase: 'walking' | 'looking' | 'leaving' = 'walking';
+  #mayHaveAgents = false;
 
   constructor(place: DemoPlace, io: Io, options: DemoOptions, commands: readonly ListedCommand[]) {
     this.place = place;
@@ -66,7 +67,18 @@ export class DemoSession implements AsyncDisposable {
 
   /** Never resolves after an interruption, because any further call would start the daemon again. */
   async unlessLeaving(): Promise<void> {
+    // Ctrl-C also ends git: this process handles its own signal before it takes that for a failure.
+    await sleep(10);
     if (this.#phase === 'leaving') await new Promise(() => {});
+  }
+
+  /** Between these two, agents run, and outlive the daemon. */
+  begin(): void {
+    this.#mayHaveAgents = true;
+  }
+
+  finish(): void {
+    this.#mayHaveAgents = false;
   }
 
   /** Keeps the daemon and its page running until the first Ctrl-C. */
@@ -79,6 +91,12 @@ export class DemoSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.unlessLeaving();
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    if (this.#mayHaveAgents) await this.#endAgents();
     await this.client.stop();
     this.client.close();
     await this.#until(() => this.#nothingRuns());
@@ -108,9 +126,7 @@ export class DemoSession implements AsyncDisposable {
     if (this.#phase === 'looking') return this.#closed.resolve();
     if (this.#phase === 'leaving') process.exit(EXIT.interrupted);
     this.#phase = 'leaving';
-    await this.client.call('task_cancel', { task_id: TASK, reason: 'the demo was interrupted' });
-    await this.#until(async () => this.#agentsEnded());
-    await this[Symbol.asyncDispose]();
+    await this.#end();
     if (!this.options.keep) removeDemoPlace(this.place);
     const rest = this.options.keep ? `; what there was by then is in ${this.place.folder}` : ', and nothing is left';
     this.io.out(`\nInterrupted. Nothing runs any more${rest}\n`);
@@ -118,9 +134,12 @@ export class DemoSession implements AsyncDisposable {
     process.exit(EXIT.interrupted);
   }
 
-  async #agentsEnded(): Promise<boolean> {
-    const status = await this.client.call('status_get', {});
-    return !status.ok || status.result.agents.length === 0;
+  async #endAgents(): Promise<void> {
+    await this.client.call('task_cancel', { task_id: TASK, reason: 'the demo has ended' });
+    await this.#until(async () => {
+      const status = await this.client.call('status_get', {});
+      return !status.ok || status.result.agents.length === 0;
+    });
   }
 
   /**

@@ -4,8 +4,9 @@ import type { Problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ListedCommand } from '../command.ts';
 import { makePassableFolder } from '../passable-folder.ts';
 import { describeFileError, reportProblem } from '../problems.ts';
-import { type DemoPlace, hasGit, LAUNCHER, makeDemoPlace, removeDemoPlace } from './demo-place.ts';
+import { type DemoPlace, demoPlaceIn, fillDemoPlace, hasGit, LAUNCHER, removeDemoPlace } from './demo-place.ts';
 import { type DemoOptions, DemoSession } from './demo-session.ts';
+import { reachesLoopback } from './reaches-loopback.ts';
 import { walk } from './walk.ts';
 
 /**
@@ -24,6 +25,7 @@ export function createDemoCommand(commands: readonly ListedCommand[]): CliComman
     exitCodes: { 0: 'merged and verified', 1: 'failed', 130: 'interrupted; everything it started has ended' },
     run: async ({ options }, io) => {
       if (!hasGit(io.env)) return reportProblem(NO_GIT, io);
+      if (!(await reachesLoopback())) return reportProblem(NO_LOOPBACK, io);
       const chosen = { keep: options.has('keep'), slow: options.has('slow'), page: options.has('page') };
       return runDemo(chosen, commands, io);
     },
@@ -36,11 +38,17 @@ const NO_GIT = {
   hint: 'Install git, then: baton demo',
 } as const;
 
+const NO_LOOPBACK = {
+  code: 'demo/no-loopback',
+  message: 'the demo needs the address 127.0.0.1, and cannot connect to it',
+  hint: 'Start the loopback interface: ip link set lo up',
+} as const;
+
 async function runDemo(options: DemoOptions, commands: readonly ListedCommand[], io: Io): Promise<number> {
-  const folder = demoFolder();
+  const folder = makeDemoFolder();
   if (typeof folder !== 'string') return reportProblem(folder, io);
+  const place = demoPlaceIn(folder, io.env);
   try {
-    const place = await makeDemoPlace(folder, io.env, options.slow);
     await play(place, options, commands, io);
     if (!options.keep) removeDemoPlace(place);
     return EXIT.ok;
@@ -54,9 +62,13 @@ async function runDemo(options: DemoOptions, commands: readonly ListedCommand[],
 async function play(place: DemoPlace, options: DemoOptions, commands: readonly ListedCommand[], io: Io): Promise<void> {
   const began = performance.now();
   await using demo = new DemoSession(place, io, options, commands);
+  await fillDemoPlace(place, options.slow);
+  await demo.unlessLeaving();
   const purpose = options.keep ? 'A sample repository, and everything else that this leaves behind' : TEMPORARY;
   io.out(`${purpose}: ${place.folder}\n`);
+  demo.begin();
   await walk(demo);
+  demo.finish();
   io.out(`\nFrom a request to a merge in ${Math.round((performance.now() - began) / 1000)} s. `);
   if (options.page) {
     io.out('The page stays up until you press Ctrl-C.\n');
@@ -65,7 +77,7 @@ async function play(place: DemoPlace, options: DemoOptions, commands: readonly L
   io.out(options.keep ? describeKept(place) : 'The daemon ends here, and the folder is removed.\n');
 }
 
-function demoFolder(): string | Pick<Problem, 'code' | 'message' | 'hint'> {
+function makeDemoFolder(): string | Pick<Problem, 'code' | 'message' | 'hint'> {
   try {
     return makePassableFolder('baton-demo-');
   } catch (error) {

@@ -350,8 +350,12 @@ describe('the command', () => {
   it('works without git', async () => {
     vi.stubEnv('PATH', join(scene.folder, 'nothing'));
     try {
-      expect((await findings()).map(({ code, detail }) => [code, detail])).toEqual([
-        ['git.missing', expect.stringMatching(/^cannot run git .*; the project is not checked$/)],
+      expect(await findings()).toEqual([
+        expect.objectContaining({
+          code: 'git.missing',
+          detail: 'git is not on the PATH; the project is not checked',
+          fix: 'Install git 2.38 or newer: https://git-scm.com/downloads',
+        }),
       ]);
     } finally {
       vi.unstubAllEnvs();

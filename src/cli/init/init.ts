@@ -111,7 +111,7 @@ async function setUp(repository: Repository, record: InitRecord, given: ParsedAr
     ? undefined
     : await prove(repository, found, settings, text, isJson, io);
   if (isJson) io.out(`${JSON.stringify(resultOf({ found, settings, written, dryRun, unready, next }))}\n`);
-  else io.out(`${dryRun === undefined ? '' : renderDryRun(dryRun)}${renderNext(next)}`);
+  else io.out(`${dryRun === undefined ? '' : renderDryRun(dryRun, chosen.checks.length)}${renderNext(next)}`);
   if (dryRun?.outcome === 'interrupted') return EXIT.interrupted;
   return dryRun === undefined || dryRun.outcome === 'merged' ? EXIT.ok : EXIT.failed;
 }
@@ -123,7 +123,11 @@ function writeRunbook(record: InitRecord, top: string, text: string): WrittenFil
   try {
     return record.write(ROOT_FILE, text);
   } catch (error) {
-    const message = `cannot write ${join(top, ROOT_FILE)}: ${describeFileError(error)}`;
+    const file = join(top, ROOT_FILE);
+    const failed = error instanceof Error && 'path' in error ? String(error.path) : file;
+    // Its draft has a longer name; any other path is in the state folder.
+    const path = failed.startsWith(file) ? file : failed;
+    const message = `cannot write ${path}: ${describeFileError(error)}`;
     return { code: 'init/cannot-write', message, hint: 'Correct that, then run baton init again.' };
   }
 }

@@ -32,12 +32,15 @@ describe('the question about the agent', () => {
   it.each([
     ['', 'claude'],
     ['2', 'codex'],
+    [' codex ', 'codex'],
   ])('takes %j for %s', async (line, run) => {
     expect(await answering([installed('claude'), installed('codex')], line)).toMatchObject({ run });
   });
 
   it('asks again after an answer that it does not offer', async () => {
-    expect(await answering([installed('claude'), installed('codex')], '7', 'x', '2')).toMatchObject({ run: 'codex' });
+    const asked = await answering([installed('claude'), installed('codex')], '7', '2');
+    expect(asked.run).toBe('codex');
+    expect(asked.printed).toContain('Type a number from 1 to 2, or a name from the list.\n');
   });
 
   it('offers scripts if no client is installed', async () => {

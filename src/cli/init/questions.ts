@@ -27,10 +27,11 @@ export async function askAgent(
   );
   print(`${lines.join('\n')}\n`);
   for (;;) {
-    const line = await ask(`1 to ${offered.length} [1]: `);
+    const line = (await ask(`1 to ${offered.length} [1]: `))?.trim();
     if (line === undefined) return undefined;
-    const chosen = offered[line.trim() === '' ? 0 : Number(line) - 1];
+    const chosen = offered.find(({ run }) => run === line) ?? offered[line === '' ? 0 : Number(line) - 1];
     if (chosen !== undefined) return chosen;
+    print(`Type a number from 1 to ${offered.length}, or a name from the list.\n`);
   }
 }
 

@@ -58,11 +58,11 @@ export function describeUnready(agent: AgentChoice, installed: readonly Installe
     : undefined;
 }
 
-export function renderDryRun({ outcome, detail, check, ms }: DryRun): string {
+export function renderDryRun({ outcome, detail, check, ms }: DryRun, checks: number): string {
   const took = `${(ms / 1000).toFixed(0)} s`;
   switch (outcome) {
     case 'merged':
-      return `Dry run: passed in ${took}. A scripted change was checked and merged in a copy that is deleted again.\n`;
+      return `Dry run: passed in ${took}. A scripted change was ${checks === 0 ? '' : 'checked and '}merged in a copy that is deleted again.\n`;
     case 'check-failed':
       return `Dry run: ${printable(detail)} in a clean checkout, after ${took}. Until it passes there, Baton merges nothing.\n${tailOf(check?.output ?? '')}`;
     case 'timeout':

@@ -101,13 +101,15 @@ function cannotOpen(path: string, error: unknown): OpenedSqliteStore {
   const found = writeProblem(path, error);
   if (found.code === 'ledger/disk-full' || found.code === 'ledger/read-only') return { ok: false, problem: found };
   const what = error instanceof Error ? error.message : String(error);
-  const problem = ledgerProblem(
-    'ledger/cannot-open',
-    `${path} cannot be opened: ${what}`,
-    'Check the owner of the file and its folder, and the free space. Then: baton ledger verify',
-  );
-  return { ok: false, problem };
+  const isDamaged = error instanceof Error && 'errcode' in error && DAMAGED.has(Number(error.errcode) & 0xff);
+  const hint = isDamaged
+    ? 'The file is damaged. Restore it from a backup: "Backup" in baton docs, page "Ledger".'
+    : 'Check the owner of the file and its folder, and the free space. Then: baton ledger verify';
+  return { ok: false, problem: ledgerProblem('ledger/cannot-open', `${path} cannot be opened: ${what}`, hint) };
 }
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
 
 /** SQLite never waits for a lock, because it would block the whole process. `LockWait` waits instead. */
 const NO_WAIT = 0;

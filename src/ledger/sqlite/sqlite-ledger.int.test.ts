@@ -104,7 +104,11 @@ describe('the file of a ledger', () => {
     });
     expect(existsSync(folder.ledger)).toBe(false);
     expect(openSqliteStore(folder.path, { mode: 'read' })).toMatchObject({
-      problem: { code: 'ledger/cannot-open' },
+      problem: { code: 'ledger/cannot-open', hint: expect.stringContaining('Check the owner of the file') },
+    });
+    writeFileSync(folder.ledger, 'SQLite format 2\0'.padEnd(8192));
+    expect(openSqliteStore(folder.ledger, { mode: 'read' })).toMatchObject({
+      problem: { code: 'ledger/cannot-open', hint: expect.stringContaining('Restore it from a backup') },
     });
   });
 });

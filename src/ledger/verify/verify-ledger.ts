@@ -114,9 +114,13 @@ async function isSigned(
   return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
 }
 
+const UNKNOWN_KEY_HINT =
+  'If key.pem of the state folder was lost or replaced, restore it from a backup. If not, ask where the ledger comes from.';
+
 function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly LedgerFault[] {
   if (!knownKey || keyring.trusted.length === 0 || keyring.trusts(knownKey)) return [];
-  return [ledgerFault(1, 'ledger/unknown-key', 'the ledger is intact, but it is signed by unknown keys')];
+  const message = 'the ledger is intact, but it is signed by unknown keys';
+  return [ledgerFault(1, 'ledger/unknown-key', message, UNKNOWN_KEY_HINT)];
 }
 
 /** A store that cannot be read (a damaged page) is a fault, located after the last good entry. */

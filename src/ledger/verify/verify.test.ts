@@ -46,7 +46,9 @@ describe('verify with a key from another source', () => {
     const stranger = { ...known, publicKey: testSigner(2).publicKey };
     expect(await verifyLedger(store, { ...common, knownKey: stranger })).toMatchObject({
       ok: false,
-      findings: [{ problem: { code: 'ledger/unknown-key' } }],
+      findings: [
+        { problem: { code: 'ledger/unknown-key', hint: expect.stringContaining('restore it from a backup') } },
+      ],
     });
   });
 });

@@ -29,7 +29,7 @@ export function readKeyFile(path: string): Parsed<Signer> | undefined {
     pem = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    return badKey(`the signing key ${path} cannot be read: ${String(error)}`, 'Check who owns the file.');
+    return badKey(`the signing key ${path} cannot be read: ${reasonOf(error)}`, `See who owns it: ls -l ${path}`);
   }
   try {
     const key = createPrivateKey(pem);
@@ -38,6 +38,11 @@ export function readKeyFile(path: string): Parsed<Signer> | undefined {
     // Continues to the message for a key of another type.
   }
   return badKey(`${path} is not an Ed25519 key`, 'Restore the key from a backup; a new key is not trusted.');
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM') ? 'permission denied' : error.message;
 }
 
 function makeKeyFile(path: string): Parsed<Signer> {

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { problem } from '../../protocol/shape/problem.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import { type ExaminedRunbook, examineRunbook, oversizedFile } from '../check/check-runbook.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
@@ -98,14 +99,16 @@ function readOne(projectDir: string, path: string): RunbookFile | { readonly pro
   const found = statOf(full);
   const oversized = oversizedFile(path, found?.size ?? 0);
   if (oversized.length > 0) return { problems: oversized };
-  if (found !== undefined && !found.isFile()) return { problems: [unreadable(path, 'it is not a file')] };
+  if (found !== undefined && !found.isFile())
+    return { problems: [unreadable(path, 'it is not a file', 'Move it away.')] };
   try {
     const text = decodeUtf8(readFileSync(full));
     if (text !== undefined) return { path, text };
     const found = problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.');
     return { problems: [{ ...found, file: path }] };
   } catch (error) {
-    return { problems: [unreadable(path, reasonOf(error))] };
+    const hint = existsSync(full) ? `See who owns it: ls -l ${shellWord(full)}` : 'Check the path.';
+    return { problems: [unreadable(path, reasonOf(error), hint)] };
   }
 }
 
@@ -115,6 +118,6 @@ function reasonOf(error: unknown): string {
   return code === 'EACCES' ? 'permission denied' : String(code);
 }
 
-function unreadable(path: string, reason: string): RunbookProblem {
-  return { ...problem('unreadable-file', `cannot read ${path}: ${reason}`, 'Check the path.'), file: path };
+function unreadable(path: string, reason: string, hint: string): RunbookProblem {
+  return { ...problem('unreadable-file', `cannot read ${path}: ${reason}`, hint), file: path };
 }

@@ -36,7 +36,7 @@ export async function runEngine(
       resolve({
         code: error === null ? 0 : typeof error.code === 'number' ? error.code : null,
         output,
-        errors: isMissing ? `${program} is not installed` : isLate ? `no answer in ${timeoutMs / 1000} s` : errors,
+        errors: isMissing ? 'not installed' : isLate ? `no answer in ${timeoutMs / 1000} s` : errors,
       });
     }).stdin?.end();
   });

@@ -222,7 +222,7 @@ const CASES: readonly Case[] = [
   [
     'git.missing',
     git({ version: null, trouble: TROUBLE, repository: null }),
-    'it does not work; the project is not checked | Install git 2.38 or newer: https://git-scm.com/downloads',
+    'it does not work; the project is not checked | Make it work.',
   ],
   [
     'git.old',

@@ -40,8 +40,7 @@ export function diagnoseGit(facts: GitFacts): readonly Diagnosis[] {
   const { version, trouble, folder, isNamed, repository } = facts;
   if (version === null) {
     const detail = `${trouble?.message ?? 'git cannot be run'}; the project is not checked`;
-    const fix = 'Install git 2.38 or newer: https://git-scm.com/downloads';
-    return [gitCheck.found('missing', { detail, fix: trouble?.code === 'git/timeout' ? trouble.hint : fix })];
+    return [gitCheck.found('missing', { detail, fix: trouble?.hint ?? 'Install git again.' })];
   }
   const found: Diagnosis[] = [];
   if (!isAtLeast(version, OLDEST_GIT)) {

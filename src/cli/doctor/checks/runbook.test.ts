@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkRunbook } from '../../../runbook/check/check-runbook.ts';
+import { problem } from '../../../protocol/shape/problem.ts';
 import type { Runbook } from '../../../runbook/runbook.ts';
 import { diagnoseRunbook, findFailingSandboxes, findUncounted, type RunbookFacts } from './runbook.ts';
 
@@ -21,6 +22,14 @@ const FACTS: RunbookFacts = {
 it('accepts a valid runbook', () => {
   expect(diagnoseRunbook(FACTS).map(({ code, detail }) => [code, detail])).toEqual([
     ['runbook.valid', 'baton.toml: valid, 1 agent'],
+  ]);
+});
+
+it('passes on what to do about a file that cannot be read', () => {
+  const unread = { ...problem('unreadable-file', 'cannot read baton.toml: permission denied', 'Make it readable.') };
+  const found = diagnoseRunbook({ ...FACTS, runbook: undefined, problems: [{ ...unread, file: 'baton.toml' }] });
+  expect(found.map(({ detail, fix }) => [detail, fix])).toEqual([
+    ['cannot read baton.toml: permission denied', 'Make it readable.'],
   ]);
 });
 

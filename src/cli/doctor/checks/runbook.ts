@@ -38,8 +38,10 @@ export function diagnoseRunbook(facts: RunbookFacts): readonly Diagnosis[] {
   const [first, ...more] = problems;
   if (first !== undefined) {
     const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
-    const detail = `${first.file ?? 'the runbook'}: ${first.message}${others}`;
-    return [...found, runbookCheck.found('invalid', { detail, fix: 'See: baton runbook check' })];
+    const isUnread = first.code === 'unreadable-file';
+    const detail = `${isUnread ? '' : `${first.file ?? 'the runbook'}: `}${first.message}${others}`;
+    const fix = isUnread ? first.hint : 'See: baton runbook check';
+    return [...found, runbookCheck.found('invalid', { detail, fix })];
   }
   if (runbook === undefined) {
     const detail = 'no baton.toml, and no file in .baton/runbooks';

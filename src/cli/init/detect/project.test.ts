@@ -243,6 +243,11 @@ describe('what else is in them', () => {
       'The root has no project, but there is web/package.json. Add its commands to [[ci.required]].',
     ],
     [
+      'many projects below the root',
+      { 'a/go.mod': '', 'b/go.mod': '', 'c/go.mod': '', 'd/go.mod': '', 'e/go.mod': '' },
+      'The root has no project, but there is a/go.mod, b/go.mod, c/go.mod, 2 more. Add their commands to [[ci.required]].',
+    ],
+    [
       'a second project below the root',
       { 'package.json': '{}', 'server/go.mod': '', 'examples/x/go.mod': '' },
       'Only the root was looked at; there is also server/go.mod. Add its commands to [[ci.required]].',

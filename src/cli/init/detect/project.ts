@@ -1,7 +1,7 @@
 import { LANGUAGES } from './languages.ts';
 import { detectNode } from './node.ts';
 import { detectPython } from './python.ts';
-import { findCiSystems, findInstructions, findNestedProject, findWorkspaceFile } from './surroundings.ts';
+import { findCiSystems, findInstructions, findNestedProjects, findWorkspaceFile } from './surroundings.ts';
 import { TASK_RUNNERS } from './task-runners.ts';
 import { COMMAND_NAMES, type CommandName, type Listing, type Toolchain } from './toolchain.ts';
 
@@ -75,12 +75,16 @@ function joined(toolchains: readonly Toolchain[], name: CommandName): string | n
 function describeLayout(files: Listing, languages: readonly Toolchain[]): readonly string[] {
   const workspace = findWorkspaceFile(files);
   if (workspace !== undefined) return [`This is a monorepo (${workspace}): only commands of its root were looked for.`];
-  const nested = findNestedProject(files);
-  if (nested === undefined) return [];
+  const nested = findNestedProjects(files);
+  if (nested.length === 0) return [];
+  const names = [...nested.slice(0, NAMED), ...(nested.length > NAMED ? [`${nested.length - NAMED} more`] : [])];
   const what =
     languages.length === 0 ? 'The root has no project, but there is' : 'Only the root was looked at; there is also';
-  return [`${what} ${nested}. Add its commands to [[ci.required]].`];
+  const whose = nested.length === 1 ? 'its' : 'their';
+  return [`${what} ${names.join(', ')}. Add ${whose} commands to [[ci.required]].`];
 }
+
+const NAMED = 3;
 
 /** Describes missing ignore rules, because an agent would commit what git does not ignore. */
 function describeIgnores(files: Listing, languages: readonly Toolchain[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { fieldsInJson } from '../../../protocol/shape/read-unknown.ts';
-import { findMatch, hasMatch, type Listing } from './toolchain.ts';
+import { hasMatch, type Listing } from './toolchain.ts';
 
 const CI_SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/^\.github\/workflows\/[^/]+\.ya?ml$/, 'GitHub Actions'],
@@ -47,7 +47,7 @@ export function findWorkspaceFile(files: Listing): string | undefined {
 const NESTED =
   /^(?!(?:.*\/)?(?:node_modules|vendor|examples?|fixtures?|testdata)\/)[^/]+\/(?:[^/]+\/)?(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|Gemfile|composer\.json|mix\.exs|build\.gradle(?:\.kts)?|[^/]+\.csproj)$/;
 
-/** A project below the root. Its commands are not detected. */
-export function findNestedProject(files: Listing): string | undefined {
-  return findMatch(files, NESTED);
+/** Projects below the root, whose commands are not looked for. */
+export function findNestedProjects(files: Listing): readonly string[] {
+  return [...files.paths].filter((path) => NESTED.test(path)).toSorted();
 }
