@@ -1,15 +1,23 @@
 import { oneLine, printable } from './text.ts';
 
-/** Each column is as wide as its widest cell; the last one is not padded. */
-export function renderTable(rows: readonly (readonly string[])[]): string {
+/** Each column is as wide as its widest cell. The last one is not padded, and is cut if a line is longer than `columns`. */
+export function renderTable(rows: readonly (readonly string[])[], columns = Infinity): string {
   const safe = rows.map((row) => row.map((cell) => printable(oneLine(cell).replaceAll(/\s+/g, ' '))));
   const widths = safe.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, widthOf(cell))),
     [],
   );
-  const lines = safe.map((row) => row.map((cell, i) => padTo(cell, widths[i] ?? 0)).join('  '));
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const last = Math.max(LEAST_LAST, columns - before);
+  const lines = safe.map((row) =>
+    row.map((cell, i) => (i < widths.length - 1 ? padTo(cell, widths[i] ?? 0) : fitTo(cell, last))).join(GAP),
+  );
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
+
+const GAP = '  ';
+/** A narrower column would say nothing: the terminal wraps the line instead. */
+const LEAST_LAST = 16;
 
 /** A heading and the facts below it; null and empty facts are left out. */
 export function renderFacts(
