@@ -1,6 +1,7 @@
 import { shapeOfDocument } from '../scripts/reference/json-documents.ts';
 import type { ListedCommand } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
+import { findCommand } from '../src/cli/find-command.ts';
 import { errorShape, keptShape } from '../src/cli/json-output.ts';
 import { compileMisfitFinder } from '../src/protocol/shape/find-misfit.ts';
 import { isObject } from '../src/protocol/shape/read-unknown.ts';
@@ -19,9 +20,7 @@ function findJsonCommand(argv: readonly string[]): ListedCommand | undefined {
   const end = argv.indexOf('--');
   const options = new Set(argv.slice(0, end === -1 ? argv.length : end));
   if (!options.has('--json') || options.has('--help') || options.has('-h')) return undefined;
-  return COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
-    .toSorted((a, b) => a.name.length - b.name.length)
-    .at(-1);
+  return findCommand(argv, COMMANDS);
 }
 
 /** Why the output is not one of the documents that the command declares. */

@@ -20,12 +20,23 @@ describe('the words that fit', () => {
     expect(await words('decision', '')).toEqual(['list', 'resolve', 'review', 'show', 'undo']);
     expect(await words('emit', 'agent:')).toEqual(['agent:idle', 'agent:signal', 'agent:stop']);
     expect(await words('nothing', '')).toEqual([]);
+    expect(await words('web', '')).toEqual(['keys']);
+    expect(await words('web', 'keys', '')).toEqual(['revoke']);
+    expect(await words('help', 'p')).toEqual(['people', 'pipeline', 'project']);
+    expect(await words('help', 'thought', '')).toEqual(['list', 'record', 'template']);
   });
 
   it('are the options of a command', async () => {
     expect(await words('run', 'ship', '--p')).toEqual(['--plan', '--project']);
     expect(await words('status', '--w')).toEqual(['--watch']);
     expect(await words('pipeline', 'cancel', '--reason', '')).toEqual([]);
+  });
+
+  it('are the only values that an argument or an option can have', async () => {
+    expect(await words('schema', 'm')).toEqual(['mission']);
+    expect(await words('validate', 'exit', '')).toEqual([]);
+    expect(await words('task', 'list', '--status', 'd')).toEqual(['done']);
+    expect(await words('task', 'list', '--phase', 'REVIEW', '--status', 't')).toEqual(['todo']);
   });
 });
 
