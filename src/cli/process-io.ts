@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Io } from './command.ts';
 
@@ -6,12 +6,21 @@ import type { Io } from './command.ts';
 export function processIo(): Io {
   return {
     env: process.env,
-    cwd: process.cwd(),
+    cwd: findCwd(),
     isTerminal: isatty(1),
     out: (text) => writeAll(1, text),
     err: (text) => writeAll(2, text),
     readInput: readAll,
   };
+}
+
+/** A deleted working folder still has the name that the shell gave it: the error then names it. */
+function findCwd(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return process.env['PWD'] ?? '/';
+  }
 }
 
 /** Twice the size limit of the largest message. */
@@ -35,6 +44,8 @@ function writeAll(fd: number, text: string): void {
 }
 
 async function readAll(): Promise<Uint8Array> {
+  // Node takes a folder for an empty input.
+  if (fstatSync(0).isDirectory()) throw new Error('standard input is a folder');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin) {
