@@ -1,4 +1,4 @@
-import type { FileProblem } from '../api/answer.ts';
+import type { ApiError, FileProblem } from '../api/answer.ts';
 import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
 import { EXIT, type Io } from './command.ts';
 import { colored, wantsColors } from './status/paint.ts';
@@ -54,7 +54,7 @@ export function renderErrorLine({ code, message }: Pick<Problem, 'code' | 'messa
 }
 
 /** What `--json` prints of an error. */
-export function renderErrorJson(error: object & Pick<Problem, 'message'>): string {
+export function renderErrorJson(error: ApiError): string {
   return `${JSON.stringify({ error: { ...error, message: cut(error.message) } })}\n`;
 }
 
