@@ -1,5 +1,5 @@
 import { shapeOfDocument } from '../scripts/reference/json-documents.ts';
-import type { ListedCommand } from '../src/cli/command.ts';
+import { EXIT, type ListedCommand } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { findCommand } from '../src/cli/find-command.ts';
 import { errorShape, keptShape } from '../src/cli/json-output.ts';
@@ -7,12 +7,25 @@ import { compileMisfitFinder } from '../src/protocol/shape/find-misfit.ts';
 import { isObject } from '../src/protocol/shape/read-unknown.ts';
 import type { Shape } from '../src/protocol/shape/shape.ts';
 
-/** Throws if a command printed JSON that its declaration does not allow. Every helper of the tests that runs commands calls it. */
-export async function requireDeclaredJson(argv: readonly string[], out: string): Promise<void> {
+/**
+ * Throws if a command printed JSON that its declaration does not allow, or whose kind does not fit its exit code. Every helper of the
+ * tests that runs commands calls it. `code` is undefined if it is not known, or if the command was still running.
+ */
+export async function requireDeclaredJson(argv: readonly string[], out: string, code?: number): Promise<void> {
   const listed = findJsonCommand(argv);
-  if (listed === undefined || out === '') return;
-  const problem = await findJsonProblem(listed, out);
+  if (listed === undefined) return;
+  const problem = (await findMissingJson(listed, out, code)) ?? (await findJsonProblem(listed, out));
   if (problem !== undefined) throw new Error(`baton ${argv.join(' ')}: ${problem}`);
+}
+
+/** A command that was interrupted prints nothing, and one that prints lines may have none. */
+async function findMissingJson({ load }: ListedCommand, out: string, code?: number): Promise<string | undefined> {
+  if (code === undefined || code === EXIT.interrupted) return undefined;
+  const hasError = /^\{"error":/m.test(out);
+  if (code === EXIT.ok && hasError) return 'it exits with 0 after an error';
+  if (out !== '') return undefined;
+  const mayBeEmpty = (await load()).json?.some(({ lines }) => lines === true) === true;
+  return code === EXIT.ok && mayBeEmpty ? undefined : `it prints no JSON, and exits with ${code}`;
 }
 
 /** The command that these words call with `--json`; undefined for help, and for all others. */
