@@ -1,5 +1,6 @@
 import type { Io } from '../src/cli/command.ts';
 import { main } from '../src/cli/main.ts';
+import { requireDeclaredExit } from './declared-exit.ts';
 import { requireDocumentedCodes } from './documented-codes.ts';
 import { requireDeclaredJson } from './json-outputs.ts';
 
@@ -46,6 +47,7 @@ export function startCli(
   const checked = ending.then(async (code) => {
     await requireDeclaredJson(argv, said.out, code);
     requireDocumentedCodes(argv, said);
+    await requireDeclaredExit(argv, code);
     return code;
   });
   return { said, code: checked };

@@ -58,3 +58,13 @@ it('leaves Ctrl-C to the pager', async () => {
   terminal.type('q');
   expect(await terminal.exit()).toBe(0);
 });
+
+it('takes a relative state folder from the working folder, and the daemon takes the same', () => {
+  const folder = newFolder();
+  const env = { PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: 'state', BATON_RESTART: 'off' };
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [BATON, ...words], { cwd: folder, env, encoding: 'utf8' });
+  const up = run('up');
+  onTestFinished(() => void run('down'));
+  expect(up).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(`in ${join(folder, 'state')}.`) });
+});

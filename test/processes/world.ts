@@ -9,6 +9,7 @@ import type { Client } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { readDaemonRecord, readToken } from '../../src/api/state-folder.ts';
 import { newRepository } from '../package/new-repository.ts';
+import { requireDeclaredExit } from '../declared-exit.ts';
 import { requireDocumentedCodes } from '../documented-codes.ts';
 import { requireDeclaredJson } from '../json-outputs.ts';
 import { BATON, COMPILE_CACHE, DAEMON, testProgram } from '../package/where.ts';
@@ -296,6 +297,7 @@ export class World implements AsyncDisposable {
     for (const { args, typed } of this.#printed) {
       await requireDeclaredJson(args, typed.out, typed.code ?? undefined);
       requireDocumentedCodes(args, typed);
+      if (typed.code !== null) await requireDeclaredExit(args, typed.code);
     }
   }
 }

@@ -32,6 +32,7 @@ export const ledgerLogCommand: CliCommand = {
     PROJECT_OPTION,
   ],
   json: [{ lines: true, shape: entryShape }],
+  exitCodes: { 0: 'shown', 1: 'there is no ledger', 4: 'what is stored is not what was recorded' },
   async run(given, io) {
     const asked = wholeOption(given, 'limit', { from: 0 });
     if ('usage' in asked) return asked;

@@ -74,6 +74,7 @@ export const ledgerRootCommand: CliCommand = {
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
   json: [{ result: 'merkle_root' }],
+  exitCodes: { 0: 'shown', 1: 'the ledger was never sealed', 4: 'what is stored is not what was recorded' },
   run(given, io) {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
@@ -92,6 +93,7 @@ export const ledgerProveCommand: CliCommand = {
     { name: 'output', short: 'o', value: 'FILE', about: 'Write to this file instead of standard output' },
     PROJECT_OPTION,
   ],
+  exitCodes: { 0: 'written', 1: 'there is no proof', 4: 'what is stored is not what was recorded' },
   run(given, io) {
     return withStore(given, io, async (store, { project }) => {
       const [task = ''] = given.args;
