@@ -1,6 +1,6 @@
 import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT } from '../src/cli/command.ts';
-import { findCommand } from '../src/cli/find-command.ts';
+import { findCommand } from '../src/cli/help/find-command.ts';
 
 /** Throws if a command exited with a code that its help does not list. Every helper of the tests that runs commands calls it. */
 export async function requireDeclaredExit(argv: readonly string[], code: number): Promise<void> {

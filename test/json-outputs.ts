@@ -1,7 +1,7 @@
 import { shapeOfDocument } from '../scripts/reference/json-documents.ts';
 import { EXIT, type ListedCommand } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
-import { findCommand } from '../src/cli/find-command.ts';
+import { findCommand } from '../src/cli/help/find-command.ts';
 import { errorShape, keptShape } from '../src/cli/json-output.ts';
 import { compileMisfitFinder } from '../src/protocol/shape/find-misfit.ts';
 import { isObject } from '../src/protocol/shape/read-unknown.ts';

@@ -1,6 +1,6 @@
 import { EXIT, type Io, type ListedCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { findCommand } from './find-command.ts';
+import { findCommand } from './help/find-command.ts';
 import { parseArgs } from './parse-args.ts';
 import { processIo } from './process-io.ts';
 import { showSilence } from './show-elapsed.ts';
@@ -28,10 +28,9 @@ async function run(listed: ListedCommand, argv: readonly string[], io: Io): Prom
     const { reportUsage } = await import('./help/report-usage.ts');
     return reportUsage({ message: done.usage, help: listed.name }, argv, io);
   }
-  const { hangHelp, renderCommandHelp, renderUsage } = await import('./help/render-help.ts');
+  const { renderCommandHelp, renderUsage } = await import('./help/render-help.ts');
   if (parsed.kind === 'help') {
-    const { printLong } = await import('./pager.ts');
-    printLong(hangHelp((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command), io), io);
+    await printHelp((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command), io);
     return EXIT.ok;
   }
   const { findMeantBelow, reportUsage } = await import('./help/report-usage.ts');
@@ -50,12 +49,18 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
   const { findOverview, isHelp } = await import('./help/find-overview.ts');
   const help = findOverview(argv, COMMANDS);
   if (help !== undefined) {
-    const { printLong } = await import('./pager.ts');
-    const { hangHelp } = await import('./help/render-help.ts');
-    printLong(hangHelp(help, io), { ...io, pager: !argv.includes('--no-pager') });
+    await printHelp(help, { ...io, pager: !argv.includes('--no-pager') });
     return EXIT.ok;
   }
   if (isHelp(first) && argv.length > 1) return main([...argv.slice(1), '--help'], io);
   const { describeUnknown, reportUsage } = await import('./help/report-usage.ts');
   return reportUsage(describeUnknown(argv, COMMANDS), argv, io);
+}
+
+/** Only a terminal has a width to fit and a pager. */
+async function printHelp(text: string, io: Io): Promise<void> {
+  if (!io.isTerminal) return io.out(text);
+  const { hangHelp } = await import('./help/hang-help.ts');
+  const { printLong } = await import('./pager.ts');
+  printLong(hangHelp(text, io), io);
 }

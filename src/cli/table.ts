@@ -32,7 +32,7 @@ export function renderFacts(
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text)) width += segmentWidth(segment);
+  for (const { segment } of segmentsOf(text)) width += segmentWidth(segment);
   return width;
 }
 
@@ -43,7 +43,7 @@ export function fitTo(text: string, columns: number): string {
   if (PLAIN.test(text)) return `${text.slice(0, columns - 1)}…`;
   let fitted = '';
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     width += segmentWidth(segment);
     if (width > columns - 1) break;
     fitted += segment;
@@ -80,7 +80,7 @@ function splitWord(word: string, columns: number): string[] {
   if (widthOf(word) <= columns) return [word];
   const parts: string[] = [''];
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(word)) {
+  for (const { segment } of segmentsOf(word)) {
     const wide = segmentWidth(segment);
     if (width > 0 && width + wide > columns) {
       parts.push('');
@@ -98,7 +98,14 @@ export function padTo(text: string, columns: number): string {
 
 /** Most text: one column per character. */
 const PLAIN = /^[ -~]*$/;
-const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Made when it is needed: most texts are plain, and making it takes milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
+
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 function segmentWidth(segment: string): number {
   if (segment.length === 1 && segment < '\u0300') return 1;

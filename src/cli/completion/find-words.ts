@@ -1,6 +1,6 @@
 import { createObserver } from '../ask.ts';
 import type { CliCommand, Io, ListedCommand, Option } from '../command.ts';
-import { findCommand } from '../find-command.ts';
+import { findCommand } from '../help/find-command.ts';
 import { HELP_GROUPS } from '../help/help-groups.ts';
 import { ID_KINDS, readKnownIds, WAITED_KINDS } from './known-ids.ts';
 

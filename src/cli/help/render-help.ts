@@ -1,6 +1,4 @@
-import type { CliCommand, Io, ListedCommand } from '../command.ts';
-import { columnsOf } from '../status/paint.ts';
-import { widthOf, wrapTo } from '../table.ts';
+import type { CliCommand, ListedCommand } from '../command.ts';
 import { commandsOf, HELP_GROUPS, type HelpGroup } from './help-groups.ts';
 
 type Named = Pick<ListedCommand, 'name' | 'summary'>;
@@ -24,22 +22,6 @@ export function renderCommandHelp({ name: commandName, summary }: Named, command
   ];
   return joinSections(sections);
 }
-
-/** Breaks the lines of a help text for a terminal. The rest of a row stands below its second column. */
-export function hangHelp(text: string, io: Pick<Io, 'isTerminal'>): string {
-  const columns = columnsOf(io);
-  const lines = text.split('\n').flatMap((line) => {
-    const [start = ''] = /^(?: *\S(?:.*?\S)? {2,}|Usage: )/.exec(line) ?? [];
-    // An example stays whole, so that it can be copied.
-    const isExample = start === '' && line.startsWith(' ');
-    if (isExample || widthOf(line) <= columns || start.length > columns / 2) return [line];
-    const [first = '', ...rest] = wrapTo(line.slice(start.length), Math.max(LEAST_COLUMNS, columns - start.length));
-    return [`${start}${first}`, ...rest.map((part) => `${' '.repeat(start.length)}${part}`)];
-  });
-  return lines.join('\n');
-}
-
-const LEAST_COLUMNS = 20;
 
 /** The groups, with the commands that share a first word in one row: a list of all commands would be too long to read. */
 export function renderOverviewHelp(commands: readonly Named[]): string {

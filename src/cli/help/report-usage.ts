@@ -1,6 +1,6 @@
 import { findNearest, meantSuffix } from '../../protocol/shape/problem.ts';
 import { EXIT, type Io, type ListedCommand } from '../command.ts';
-import { findCommand } from '../find-command.ts';
+import { findCommand } from './find-command.ts';
 import { describeError, renderErrorJson, renderErrorLine } from '../problems.ts';
 import { HELP_GROUPS } from './help-groups.ts';
 import { printable } from '../text.ts';

@@ -1,4 +1,4 @@
-import type { ListedCommand } from './command.ts';
+import type { ListedCommand } from '../command.ts';
 
 /** The command that the words begin with. `web keys` is not `web` with an argument: the longest name counts. */
 export function findCommand(words: readonly string[], commands: readonly ListedCommand[]): ListedCommand | undefined {
