@@ -1,27 +1,39 @@
 import { shapeOfDocument } from '../scripts/reference/json-documents.ts';
-import type { ListedCommand } from '../src/cli/command.ts';
+import { EXIT, type ListedCommand } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
+import { findCommand } from '../src/cli/help/find-command.ts';
 import { errorShape, keptShape } from '../src/cli/json-output.ts';
 import { compileMisfitFinder } from '../src/protocol/shape/find-misfit.ts';
 import { isObject } from '../src/protocol/shape/read-unknown.ts';
 import type { Shape } from '../src/protocol/shape/shape.ts';
 
-/** Throws if a command's JSON output does not match its declaration. Every test helper that runs commands calls it. */
-export async function requireDeclaredJson(argv: readonly string[], out: string): Promise<void> {
+/**
+ * Throws if a command printed JSON that its declaration does not allow, or whose kind does not fit its exit code. Every helper of the
+ * tests that runs commands calls it. `code` is undefined if it is not known, or if the command was still running.
+ */
+export async function requireDeclaredJson(argv: readonly string[], out: string, code?: number): Promise<void> {
   const listed = findJsonCommand(argv);
-  if (listed === undefined || out === '') return;
-  const problem = await findJsonProblem(listed, out);
+  if (listed === undefined) return;
+  const problem = (await findMissingJson(listed, out, code)) ?? (await findJsonProblem(listed, out));
   if (problem !== undefined) throw new Error(`baton ${argv.join(' ')}: ${problem}`);
 }
 
-/** The command that these words call with `--json`; undefined for help and for other commands. */
+/** A command that was interrupted prints nothing, and one that prints lines may have none. */
+async function findMissingJson({ load }: ListedCommand, out: string, code?: number): Promise<string | undefined> {
+  if (code === undefined || code === EXIT.interrupted) return undefined;
+  const hasError = /^\{"error":/m.test(out);
+  if (code === EXIT.ok && hasError) return 'it exits with 0 after an error';
+  if (out !== '') return undefined;
+  const mayBeEmpty = (await load()).json?.some(({ lines }) => lines === true) === true;
+  return code === EXIT.ok && mayBeEmpty ? undefined : `it prints no JSON, and exits with ${code}`;
+}
+
+/** The command that these words call with `--json`; undefined for help, and for all others. */
 function findJsonCommand(argv: readonly string[]): ListedCommand | undefined {
   const end = argv.indexOf('--');
   const options = new Set(argv.slice(0, end === -1 ? argv.length : end));
   if (!options.has('--json') || options.has('--help') || options.has('-h')) return undefined;
-  return COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
-    .toSorted((a, b) => a.name.length - b.name.length)
-    .at(-1);
+  return findCommand(argv, COMMANDS);
 }
 
 /** Why the output matches none of the command's declared documents; undefined if it does. */

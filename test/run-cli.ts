@@ -1,5 +1,7 @@
 import type { Io } from '../src/cli/command.ts';
 import { main } from '../src/cli/main.ts';
+import { requireDeclaredExit } from './declared-exit.ts';
+import { requireDocumentedCodes } from './documented-codes.ts';
 import { requireDeclaredJson } from './json-outputs.ts';
 
 export interface Ran {
@@ -43,7 +45,9 @@ export function startCli(
     readInput: async () => (typeof input === 'string' ? new TextEncoder().encode(input) : input),
   });
   const checked = ending.then(async (code) => {
-    await requireDeclaredJson(argv, said.out);
+    await requireDeclaredJson(argv, said.out, code);
+    requireDocumentedCodes(argv, said);
+    await requireDeclaredExit(argv, code);
     return code;
   });
   return { said, code: checked };

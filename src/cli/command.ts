@@ -44,6 +44,8 @@ interface Argument {
   readonly name: string;
   readonly about: string;
   readonly optional?: boolean;
+  /** The only words that it can be. Any other is a usage error, and shells complete them. */
+  readonly choices?: readonly string[];
 }
 
 export interface Option {
@@ -56,7 +58,9 @@ export interface Option {
   readonly needed?: boolean;
   /** Takes several values, separated by commas or in repeated options. */
   readonly isList?: boolean;
-  /** Old spellings, with dashes. Accepted for one release, with a note. */
+  /** The only values that it can have. Any other is a usage error, and shells complete them. */
+  readonly choices?: readonly string[];
+  /** Old spellings, with dashes. They are accepted for one release, with a note. */
   readonly formerly?: readonly string[];
   readonly about: string;
 }

@@ -1,8 +1,7 @@
 import { COST_KINDS, type Costs } from '../api/operations/project.ts';
 import { renderDollars } from '../protocol/price.ts';
-import { meantSuffix } from '../protocol/shape/problem.ts';
 import { renderElapsedTime } from '../protocol/text/text-format.ts';
-import { operationCommand } from './operation-command.ts';
+import { operationCommand, pickOptions } from './operation-command.ts';
 import { renderTable } from './table.ts';
 import { printable, renderCount } from './text.ts';
 
@@ -10,7 +9,7 @@ import { printable, renderCount } from './text.ts';
 export function renderCosts({ by, rows, total, list_prices }: Costs): string {
   if (rows.length === 0) return 'No usage yet.\n';
   const lines = [
-    [by, 'in', 'out', 'cached', 'cost', 'worked', 'waited', 'tokens waiting', 'budget'],
+    [by.toUpperCase(), 'IN', 'OUT', 'CACHED', 'COST', 'WORKED', 'WAITED', 'TOKENS WAITING', 'BUDGET'],
     ...rows.map((row) => renderRow(row.name ?? NOBODY, row, row.budget)),
     ...(rows.length > 1 ? [renderRow('total', total, null)] : []),
   ];
@@ -67,13 +66,10 @@ function renderDuration(ms: number): string {
 
 export const costsCommand = operationCommand({
   examples: ['baton costs', 'baton costs --by day', 'baton costs --by task --json'],
-  options: [{ name: 'by', value: 'WHAT', about: `Group by: ${COST_KINDS.join(', ')} (default agent)` }],
+  options: [
+    { name: 'by', value: 'WHAT', choices: COST_KINDS, about: `Group by: ${COST_KINDS.join(', ')} (default agent)` },
+  ],
   operation: 'costs_get',
-  input: ({ options }) => {
-    const by = options.get('by');
-    if (by === undefined) return { value: {} };
-    if (COST_KINDS.some((kind) => kind === by)) return { value: { by } };
-    return { usage: `--by takes one of: ${COST_KINDS.join(', ')}${meantSuffix(by, COST_KINDS)}` };
-  },
+  input: (given) => ({ value: pickOptions(given, { by: 'by' }) }),
   show: renderCosts,
 });

@@ -19,12 +19,12 @@ import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { type FileStatus, readHooksStatus } from '../hooks/status.ts';
 import { choice, flag, list, object, text } from '../protocol/shape/build-shape.ts';
 import { compareVersion, describeVersion, findVersion, type Version, versionShape } from './agents/client-version.ts';
-import { meantSuffix } from '../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { reportProblem } from './problems.ts';
 import { printable } from './text.ts';
 
-const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
+const CLIENT_ARGUMENT = { name: 'CLIENT', choices: CLIENTS, about: `One of: ${CLIENTS.join(', ')}` } as const;
+const STOP_ACTIONS = ['signal', 'allow'] as const;
 const SCOPE_OPTIONS = [
   { name: 'user', about: 'For all of your sessions (default)' },
   { name: 'repository', formerly: ['--project'], about: 'For your sessions in this repository' },
@@ -39,6 +39,7 @@ export const hooksInstallCommand: CliCommand = {
     {
       name: 'on-stop',
       value: 'ACTION',
+      choices: STOP_ACTIONS,
       about: 'signal: a session that holds a task must signal before it stops; allow: it need not',
     },
     { name: 'principal', value: 'NAME', about: 'Who is responsible for its sessions (default CLIENT.USER)' },
@@ -98,7 +99,10 @@ export const hooksUninstallCommand: CliCommand = {
 
 export const hooksRunCommand: CliCommand = {
   examples: ['baton hooks run claude stop'],
-  args: [CLIENT_ARGUMENT, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
+  args: [
+    { name: 'CLIENT', about: CLIENT_ARGUMENT.about },
+    { name: 'MOMENT', about: 'start, prompt, stop or end' },
+  ],
   options: [
     { name: 'claim', about: 'At the start: claim the next task' },
     { name: 'principal', value: 'NAME', about: 'Whose worker token to use' },
@@ -126,10 +130,9 @@ function parseWanted(
   io: Io,
 ): { name: ClientName; wanted: InstallRequest } | UsageError {
   const name = CLIENTS.find((each) => each === args[0]);
-  if (name === undefined) return { usage: unknownClient(args[0] ?? '') };
+  if (name === undefined) return { usage: 'CLIENT is missing' };
   if (options.has('user') && options.has('repository')) return { usage: 'use either --user or --repository' };
-  const onStop = options.get('on-stop') ?? 'signal';
-  if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop must be signal or allow, not ${onStop}` };
+  const onStop = STOP_ACTIONS.find((each) => each === options.get('on-stop')) ?? 'signal';
   const principal = options.get('principal') ?? defaultPrincipal(name);
   if (!isPrincipalName(principal)) return { usage: `--principal: ${PRINCIPAL_EXPECTED}` };
   const root = options.has('repository') ? findRepositoryTop(io.cwd) : undefined;
@@ -138,10 +141,6 @@ function parseWanted(
   const scope: Scope = root === undefined ? { kind: 'user' } : { kind: 'project', root };
   const wanted = { onStop, claim: options.has('claim'), principal } as const;
   return { name, wanted: { scope, options: wanted, machine: findMachine(io.env) } };
-}
-
-function unknownClient(name: string): string {
-  return `unknown client ${name}: use one of ${CLIENTS.join(', ')}${meantSuffix(name, CLIENTS)}`;
 }
 
 /** Includes the client, so that work done with one client may be reviewed with another. */
@@ -189,12 +188,11 @@ const hooksStatus = object({
 
 export const hooksStatusCommand: CliCommand = {
   examples: ['baton hooks status', 'baton hooks status claude --json'],
-  args: [{ name: 'CLIENT', about: CLIENTS.join(', '), optional: true }],
+  args: [{ ...CLIENT_ARGUMENT, optional: true }],
   options: [{ name: 'json', about: 'Print the result as JSON' }],
   json: [{ shape: hooksStatus }],
   async run({ args: [named], options }, io) {
     const names = CLIENTS.filter((each) => named === undefined || each === named);
-    if (names.length === 0) return { usage: unknownClient(named ?? '') };
     const root = findRepositoryTop(io.cwd);
     const scopes: Scope[] = [{ kind: 'user' }, ...(root === undefined ? [] : [{ kind: 'project', root } as const])];
     const machine = findMachine(io.env);

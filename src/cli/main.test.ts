@@ -55,6 +55,7 @@ describe('baton', () => {
     ['web kyes', 'web keys'],
     ['help peple', 'help people'],
     ['help task lst', 'task list'],
+    ['--no-pager task list', 'task list --no-pager'],
   ])('baton %s suggests baton %s', async (typed, meant) => {
     const { code, err } = await runCli(typed.split(' '));
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`Did you mean: baton ${meant}\n`) });
@@ -70,7 +71,7 @@ describe('baton', () => {
     [['task', 'wait', '--json'], 'missing argument: ID', 'Try: baton task wait --help'],
     [
       ['ledger', 'log', '--json', '--limit', 'x'],
-      '--limit must be a whole number from 0',
+      '--limit must be a whole number from 0, not x',
       'Try: baton ledger log --help',
     ],
   ])('%j gives its usage error as JSON', async (argv, message, hint) => {
@@ -78,6 +79,59 @@ describe('baton', () => {
     expect({ code, err }).toEqual({ code: 2, err: '' });
     expect(JSON.parse(out)).toEqual({ error: { code: 'usage', message, hint } });
   });
+});
+
+describe('words around the command', () => {
+  it.each([
+    [
+      ['-h', 'task', 'list'],
+      ['task', 'list', '--help'],
+    ],
+    [
+      ['--help', 'task', 'list'],
+      ['task', 'list', '--help'],
+    ],
+    [['help', '--json'], ['help']],
+    [['--help', '--no-pager'], ['help']],
+    [
+      ['help', 'task', '--json'],
+      ['help', 'task'],
+    ],
+  ])('%j shows the help of %j', async (argv, same) => {
+    expect(await runCli(argv)).toEqual(await runCli(same));
+  });
+
+  it.each([
+    [['--vesion'], 'unknown option: --vesion (did you mean --version?)'],
+    [['-x'], 'unknown option: -x'],
+    [['--no', 'task', 'list'], '--no comes after the command'],
+    [['task', '--frobnicate'], 'task needs a command'],
+    [[''], "unknown command: ''"],
+    [['task', ''], "unknown command: task ''"],
+  ])('%j is refused with the reason', async (argv, message) => {
+    const { code, err } = await runCli(argv);
+    expect({ code, first: err.split('\n')[0] }).toEqual({ code: 2, first: `Error: ${message} [usage]` });
+  });
+});
+
+it('cuts an error that quotes a very long word', async () => {
+  const long = 'x'.repeat(100_000);
+  for (const argv of [
+    [long],
+    ['task', 'list', `--${long}`],
+    ['task', 'list', '--limit', long],
+    ['validate', long, 'x'],
+  ]) {
+    expect((await runCli(argv)).err.length).toBeLessThan(3000);
+    expect((await runCli([...argv, '--json'])).out.length).toBeLessThan(3000);
+  }
+});
+
+it('breaks the lines of a help text at the width of the terminal, below their column', async () => {
+  const { out } = await runCli(['task', 'add', '--help'], '', { isTerminal: true, env: { BATON_PAGER: '' } });
+  expect(out).toMatch(/^ {6}--project DIR {14}Use this repository instead of the one\b.*\n {33}\S.*folder$/m);
+  const tooLong = out.split('\n').filter((line) => line.length > 80);
+  expect(tooLong.filter((line) => !line.startsWith('  baton '))).toEqual([]);
 });
 
 describe('every command', () => {

@@ -1,17 +1,14 @@
 import { EXIT, type Io, type ListedCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { findCommand } from './help/find-command.ts';
 import { parseArgs } from './parse-args.ts';
 import { processIo } from './process-io.ts';
 import { showSilence } from './show-elapsed.ts';
 
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
-  // `web keys` is not `web` with an argument, so the longest name counts.
-  const listed = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
-    .toSorted((a, b) => a.name.length - b.name.length)
-    .at(-1);
-  if (listed === undefined) return answerWithoutCommand(argv, io);
+  const listed = findCommand(argv, COMMANDS);
   try {
-    return await run(listed, argv, io);
+    return listed === undefined ? await answerWithoutCommand(argv, io) : await run(listed, argv, io);
   } catch (error) {
     const { reportUnexpected } = await import('./help/report-usage.ts');
     return reportUnexpected(error, argv, io);
@@ -33,8 +30,7 @@ async function run(listed: ListedCommand, argv: readonly string[], io: Io): Prom
   }
   const { renderCommandHelp, renderUsage } = await import('./help/render-help.ts');
   if (parsed.kind === 'help') {
-    const { printLong } = await import('./pager.ts');
-    printLong((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command), io);
+    await printHelp((await command.helpOn?.(parsed.args, io)) ?? renderCommandHelp(listed, command), io);
     return EXIT.ok;
   }
   const { findMeantBelow, reportUsage } = await import('./help/report-usage.ts');
@@ -50,14 +46,21 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     io.out(`${VERSION}\n`);
     return EXIT.ok;
   }
-  const { findOverview } = await import('./help/find-overview.ts');
+  const { findOverview, isHelp } = await import('./help/find-overview.ts');
   const help = findOverview(argv, COMMANDS);
   if (help !== undefined) {
-    const { printLong } = await import('./pager.ts');
-    printLong(help, io);
+    await printHelp(help, { ...io, pager: !argv.includes('--no-pager') });
     return EXIT.ok;
   }
-  if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
+  if (isHelp(first) && argv.length > 1) return main([...argv.slice(1), '--help'], io);
   const { describeUnknown, reportUsage } = await import('./help/report-usage.ts');
   return reportUsage(describeUnknown(argv, COMMANDS), argv, io);
+}
+
+/** Only a terminal has a width to fit and a pager. */
+async function printHelp(text: string, io: Io): Promise<void> {
+  if (!io.isTerminal) return io.out(text);
+  const { hangHelp } = await import('./help/hang-help.ts');
+  const { printLong } = await import('./pager.ts');
+  printLong(hangHelp(text, io), io);
 }

@@ -1,9 +1,7 @@
 import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
-import { didYouMean, type Parsed } from '../protocol/shape/problem.ts';
+import type { Parsed } from '../protocol/shape/problem.ts';
 import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { RUNBOOK_LIMITS } from '../runbook/shape/fields.ts';
-import { EXIT, type Io } from './command.ts';
-import { reportProblem } from './problems.ts';
 
 interface MessageKind {
   /** The extension of `file` decides how a runbook is parsed. */
@@ -72,11 +70,9 @@ function kind(noun: string, limitBytes: number, load: ListedMessageKind['load'])
 
 export const MESSAGE_KIND_NAMES: readonly string[] = Object.keys(MESSAGE_KINDS);
 
-export function findMessageKind(name: string): ListedMessageKind | undefined {
-  return Object.hasOwn(MESSAGE_KINDS, name) ? MESSAGE_KINDS[name] : undefined;
-}
-
-export function reportUnknownKind(name: string, io: Io): number {
-  const hint = didYouMean(name, MESSAGE_KIND_NAMES) ?? `Kinds: ${MESSAGE_KIND_NAMES.join(', ')}`;
-  return reportProblem({ code: 'usage', message: `unknown kind of message: ${name}`, hint }, io, EXIT.usage);
+/** The caller has checked the name. */
+export function requireMessageKind(name: string): ListedMessageKind {
+  const found = MESSAGE_KINDS[name];
+  if (found === undefined) throw new Error(`there is no kind of message ${name}`);
+  return found;
 }

@@ -3,7 +3,7 @@ import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from './command.ts';
 import type { JsonDocument } from './json-output.ts';
 import { printLong } from './pager.ts';
-import { renderErrorLine, renderProblem, reportProblems } from './problems.ts';
+import { renderErrorJson, renderErrorLine, renderProblem, reportProblems } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
 export interface OperationCommandOptions<N extends OperationName>
@@ -18,6 +18,8 @@ export interface OperationCommandOptions<N extends OperationName>
   readonly also?: (result: ResultOf<N>, given: ParsedArguments) => SecondCall | undefined;
   /** Runs while the command waits for the answer. */
   readonly meanwhile?: (given: ParsedArguments, io: Io) => Disposable | undefined;
+  /** The input is a message that its author wrote, as in `validate`: if it is not valid, the command fails. */
+  readonly sendsMessage?: true;
   /** Renders the result without `--json`. */
   readonly show: (result: ResultOf<N>, given: ParsedArguments, io: Io) => string;
   readonly exitCode?: (result: ResultOf<N>) => number;
@@ -112,9 +114,12 @@ function reportAnswer<N extends OperationName>(
   answer: Answer<ResultOf<N>>,
   given: ParsedArguments,
   io: Io,
-  { show, exitCode }: OperationCommandOptions<N>,
+  { show, exitCode, sendsMessage }: OperationCommandOptions<N>,
 ): number {
-  if (!answer.ok) return reportError(answer.error, given, io);
+  if (!answer.ok) {
+    const code = reportError(answer.error, given, io);
+    return sendsMessage === true ? Math.min(code, EXIT.failed) : code;
+  }
   const { result, store } = answer;
   if (given.options.has('json'))
     io.out(`${JSON.stringify(store === undefined ? result : Object.assign({}, result, { store }))}\n`);
@@ -135,7 +140,7 @@ export function reportError(error: ApiError, given: ParsedArguments, io: Io): nu
   const isOver = CLAIM_OVER_CODES.has(code) && !given.options.has('token') && isClaimToken(io.env['BATON_TOKEN']);
   const over = 'The claim of this BATON_TOKEN has ended; continue in a terminal outside the session';
   const hints = [hint, isOver ? over : ''].filter((text) => text !== '');
-  if (given.options.has('json')) io.out(`${JSON.stringify({ error })}\n`);
+  if (given.options.has('json')) io.out(renderErrorJson(error));
   else if (error.problems !== undefined && error.problems.length > 0) io.err(describeProblems(error.problems, io));
   else {
     const line = renderErrorLine({ code, message: printableLines(message) }, io);
@@ -144,8 +149,8 @@ export function reportError(error: ApiError, given: ParsedArguments, io: Io): nu
   return USAGE_CODES.has(code) ? EXIT.usage : EXIT.failed;
 }
 
-/** Errors that count as usage errors, because the user can correct the command. */
-const USAGE_CODES: ReadonlySet<string> = new Set(['runbook/usage', 'no-checks']);
+/** Usage errors: the user can correct the command. */
+const USAGE_CODES: ReadonlySet<string> = new Set(['bad-request', 'runbook/usage', 'no-checks']);
 
 /** The call is stored on disk and will be delivered. This counts as success, so the caller need not repeat it. */
 function reportKept({ message, hint }: ApiError, given: ParsedArguments, io: Io): number {
@@ -180,6 +185,20 @@ export function numberOption({ options }: ParsedArguments, name: string): { read
   return /^-?\d+(\.\d+)?$/.test(text) && Number.isFinite(value)
     ? { value }
     : { usage: `--${name} must be a number, not ${text}` };
+}
+
+/** A whole number within limits. */
+export function wholeOption(
+  given: ParsedArguments,
+  name: string,
+  { from, to = Infinity }: { readonly from: number; readonly to?: number },
+): { readonly value?: number } | UsageError {
+  const text = given.options.get(name);
+  if (text === undefined) return {};
+  const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(value) && value >= from && value <= to) return { value };
+  const range = to === Infinity ? `from ${from}` : `from ${from} to ${to}`;
+  return { usage: `--${name} must be a whole number ${range}, not ${text}` };
 }
 
 export function pickOptions(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseDuration } from '../runbook/shape/fields.ts';
 import { EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
-import { findMessageKind } from './message-kinds.ts';
+import { requireMessageKind } from './message-kinds.ts';
 import type { InvalidInput } from './operation-command.ts';
 import { describeFileError } from './problems.ts';
 
@@ -28,9 +28,9 @@ export async function readDocumentArgument(
 ): Promise<{ readonly value: object } | UsageError | InvalidInput> {
   const read = await readArgument(file, io);
   if ('usage' in read) return read;
-  const parsed = (await findMessageKind(kind)?.load())?.parse(read.bytes, file);
-  if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
-  const problems = parsed?.ok === false ? parsed.problems : [];
+  const parsed = (await requireMessageKind(kind).load()).parse(read.bytes, file);
+  if (parsed.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
+  const problems = !parsed.ok ? parsed.problems : [];
   const source = new TextDecoder().decode(read.bytes);
   const name = file === '-' ? 'standard input' : file;
   return { invalid: problems.map((each) => ({ ...each, file: name })), source };
@@ -43,12 +43,19 @@ export const WAIT_OPTIONS = [
 /** One day, which is also the daemon's limit. */
 export const MAX_WAIT_MS = 86_400_000;
 
-/** Parses a duration. A plain number is in seconds. */
-export function parseTimeout({ options }: ParsedArguments): number | UsageError {
-  const text = options.get('timeout');
-  if (text === undefined) return Infinity;
+export function parseTimeout(given: ParsedArguments): number | UsageError {
+  const timeout = durationOption(given, 'timeout');
+  return 'usage' in timeout ? timeout : (timeout.ms ?? Infinity);
+}
+
+/** A plain number is seconds. */
+export function durationOption({ options }: ParsedArguments, name: string): { readonly ms?: number } | UsageError {
+  const text = options.get(name);
+  if (text === undefined) return {};
   const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : parseDuration(text);
-  return Number.isNaN(ms) ? { usage: `--timeout must be a time such as 90, 10m or 2h, not ${text}` } : ms;
+  return Number.isNaN(ms)
+    ? { usage: `--${name} must be a time such as 90, 10m or 2h, not ${text}` }
+    : { ms: Math.round(ms) };
 }
 
 export function exitCodeOfOutcome(run: { readonly status: string; readonly outcome?: string | null }): number {

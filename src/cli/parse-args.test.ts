@@ -12,6 +12,7 @@ const command: CliCommand = {
     { name: 'json', about: 'as JSON' },
     { name: 'output', short: 'o', value: 'FILE', about: 'where to' },
     { name: 'label', value: 'A,B', isList: true, about: 'several' },
+    { name: 'by', value: 'WHAT', choices: ['day', 'task'], about: 'one of' },
   ],
   run: () => 0,
 };
@@ -32,6 +33,7 @@ describe('a command line', () => {
     [['T1', '--output=a=b'], given(['T1'], { output: 'a=b' })],
     [['T1', '--label', 'a,b', '--label=c'], given(['T1'], { label: 'a,b,c' })],
     [['T1', '-'], given(['T1', '-'], {})],
+    [['T1', '--by=day'], given(['T1'], { by: 'day' })],
     [['T1', '--no-pager'], { ...given(['T1'], {}), pager: false }],
     [['--', '--json', '-o'], given(['--json', '-o'], {})],
     [['T1', '-h'], { kind: 'help', args: ['T1'] }],
@@ -47,9 +49,18 @@ describe('a command line', () => {
     [['a', '-x'], 'unknown option: -x'],
     [['a', '--output'], '--output needs a value: --output FILE'],
     [['a', '--json=yes'], '--json takes no value'],
+    [['a', '--by', 'tsk'], '--by must be one of day, task, not tsk (did you mean task?)'],
+    [['a', '--by='], '--by must be one of day, task, not '],
   ])('%j is refused with the reason', (argv, problem) => {
     expect(parseArgs(command, argv)).toEqual({ kind: 'usage', problem });
   });
+});
+
+it('refuses an argument that is not one of its choices', () => {
+  const chosen = { ...command, args: [{ name: 'KIND', choices: ['exit', 'result'], about: 'which' }] };
+  expect(parseArgs(chosen, ['exit'])).toEqual(given(['exit'], {}));
+  const problem = 'KIND must be one of exit, result, not resutl (did you mean result?)';
+  expect(parseArgs(chosen, ['resutl'])).toEqual({ kind: 'usage', problem });
 });
 
 describe('an option that was renamed', () => {

@@ -36,7 +36,7 @@ export function parseArgs(command: CliCommand, argv: readonly string[]): ParseRe
       if (problem !== undefined) return { kind: 'usage', problem };
     }
   }
-  const problem = checkCount(command, args);
+  const problem = checkCount(command, args) ?? checkArgumentChoices(command, args);
   return problem === undefined
     ? { kind: 'given', given: { args, options }, notes: [...notes], ...pager }
     : { kind: 'usage', problem };
@@ -60,6 +60,8 @@ function parseOption(
   }
   const value = inline.length > 0 ? inline.join('=') : queue.shift();
   if (value === undefined) return `${typed} needs a value: ${typed} ${option.value}`;
+  const wrong = checkChoice(typed, value, option.choices);
+  if (wrong !== undefined) return wrong;
   const before = option.isList === true ? options.get(option.name) : undefined;
   options.set(option.name, before === undefined ? value : `${before},${value}`);
   return undefined;
@@ -86,4 +88,18 @@ function checkCount(command: CliCommand, args: readonly string[]): string | unde
   if (command.rest !== undefined) return undefined;
   const extra = args[command.args.length];
   return extra === undefined ? undefined : `unexpected argument: ${extra}`;
+}
+
+function checkArgumentChoices(command: CliCommand, args: readonly string[]): string | undefined {
+  for (const [i, { name, choices }] of command.args.entries()) {
+    const value = args[i];
+    const problem = value === undefined ? undefined : checkChoice(name, value, choices);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function checkChoice(what: string, value: string, choices: readonly string[] | undefined): string | undefined {
+  if (choices === undefined || choices.includes(value)) return undefined;
+  return `${what} must be one of ${choices.join(', ')}, not ${value}${meantSuffix(value, choices)}`;
 }

@@ -1,4 +1,4 @@
-import type { FileProblem } from '../api/answer.ts';
+import type { ApiError, FileProblem } from '../api/answer.ts';
 import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
 import { EXIT, type Io } from './command.ts';
 import { colored, wantsColors } from './status/paint.ts';
@@ -28,7 +28,7 @@ export function reportProblem(
   io: Io,
   exitCode: number = EXIT.failed,
 ): number {
-  if (io.json === true) io.out(`${JSON.stringify({ error: { code, message, hint } })}\n`);
+  if (io.json === true) io.out(renderErrorJson({ code, message, hint }));
   else io.err(`${renderErrorLine({ code, message: printableLines(message) }, io)}\n  hint: ${printable(hint)}\n`);
   return exitCode;
 }
@@ -37,7 +37,7 @@ export function reportProblem(
 export function reportProblems(problems: readonly FileProblem[], source: string, io: Io): number {
   const [first = UNKNOWN_PROBLEM] = problems;
   const { code, message, hint } = first;
-  if (io.json === true) io.out(`${JSON.stringify({ error: { code, message, hint, problems } })}\n`);
+  if (io.json === true) io.out(renderErrorJson({ code, message, hint, problems }));
   else for (const each of problems) io.err(renderProblem(each, each.file, source, io));
   return EXIT.failed;
 }
@@ -51,12 +51,25 @@ type Look = Pick<Io, 'env' | 'isTerminal'>;
  * must be printable.
  */
 export function renderErrorLine({ code, message }: Pick<Problem, 'code' | 'message'>, io?: Look): string {
-  const [first = '', ...rest] = message.split('\n');
+  const [first = '', ...rest] = cut(message).split('\n');
   const mark = io !== undefined && wantsColors(io) ? colored(`[${code}]`, 'dim') : `[${code}]`;
   return [`Error: ${first} ${mark}`, ...rest].join('\n');
 }
 
-/** Describes why a file cannot be read or written: the system's message, if there is no plainer one. */
+/** What `--json` prints of an error. */
+export function renderErrorJson(error: ApiError): string {
+  return `${JSON.stringify({ error: { ...error, message: cut(error.message) } })}\n`;
+}
+
+/** A message quotes what was typed, which may be a whole file. */
+function cut(message: string): string {
+  const start = firstCharacters(message, MOST_MESSAGE);
+  return start.length === message.length ? message : `${start}…`;
+}
+
+const MOST_MESSAGE = 2000;
+
+/** Why a file cannot be read or written; the system's message if there is no plainer one. */
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return ('code' in error ? REASONS.get(String(error.code)) : undefined) ?? error.message;

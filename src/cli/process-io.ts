@@ -1,4 +1,5 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Io } from './command.ts';
 
@@ -6,14 +7,30 @@ import type { Io } from './command.ts';
  * Writes directly to the file descriptor: Node's streams cost more than a short command, and may lose output at exit.
  */
 export function processIo(): Io {
+  const cwd = findCwd();
   return {
-    env: process.env,
-    cwd: process.cwd(),
+    env: withAbsoluteStateDir(process.env, cwd),
+    cwd,
     isTerminal: isatty(1),
     out: (text) => writeAll(1, text),
     err: (text) => writeAll(2, text),
     readInput: readAll,
   };
+}
+
+/** The daemon has another working folder, where a relative path would name another state folder. */
+function withAbsoluteStateDir(env: Io['env'], cwd: string): Io['env'] {
+  const stateDir = env['BATON_STATE_DIR'] ?? '';
+  return stateDir === '' || isAbsolute(stateDir) ? env : { ...env, BATON_STATE_DIR: resolve(cwd, stateDir) };
+}
+
+/** A deleted working folder still has the name that the shell gave it: the error then names it. */
+function findCwd(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return process.env['PWD'] ?? '/';
+  }
 }
 
 /** Twice the size limit of the largest message. */
@@ -38,6 +55,8 @@ function writeAll(fd: number, text: string): void {
 }
 
 async function readAll(): Promise<Uint8Array> {
+  // Node takes a folder for an empty input.
+  if (fstatSync(0).isDirectory()) throw new Error('standard input is a folder');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin) {

@@ -17,7 +17,7 @@ describe('the table of costs', () => {
     const other = { name: null, ...nothing, ...times, output_tokens: 7, unpriced_tokens: 7, budget: null };
     const total = { ...nothing, ...times, input_tokens: 12_345, output_tokens: 7, cost_millicents: 125_000 };
     expect(renderCosts({ ...rest, by: 'agent', rows: [coder, other], total }).split('\n')).toEqual([
-      'agent  in      out  cached  cost    worked  waited  tokens waiting  budget',
+      'AGENT  IN      OUT  CACHED  COST    WORKED  WAITED  TOKENS WAITING  BUDGET',
       'coder  12,345  0    0       $1.25   1h 2m   1m      0               50 % ($1.25 of $2.50)',
       '-      0       7    0       $0.00+  1h 2m   1m      0',
       'total  12,345  7    0       $1.25   1h 2m   1m      0',

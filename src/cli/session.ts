@@ -1,7 +1,8 @@
 import type { ResultOf } from '../api/operations/registry.ts';
 import type { Io, ParsedArguments } from './command.ts';
-import { operationCommand, SELF_APPROVE_OPTION, selfApprovalCall } from './operation-command.ts';
+import { numberOption, operationCommand, SELF_APPROVE_OPTION, selfApprovalCall } from './operation-command.ts';
 import { readArgument, readDocumentArgument, readTextArgument } from './operation-input.ts';
+import { columnsOf } from './status/paint.ts';
 import { renderTable } from './table.ts';
 import { printable, printableLines, shortId } from './text.ts';
 
@@ -9,6 +10,7 @@ export const resultSubmitCommand = operationCommand({
   examples: ['baton result submit .baton/session/result.yaml', 'cat result.yaml | baton result submit -'],
   args: [{ name: 'FILE|-', about: 'The result, YAML or JSON' }],
   operation: 'result_submit',
+  sendsMessage: true,
   input: async ({ args: [file = '-'] }, io) => readDocumentArgument(file, 'result', io),
   show: ({ status }) => `Accepted: ${status}.\n`,
 });
@@ -19,6 +21,7 @@ export const handoffSendCommand = operationCommand({
   options: [{ name: 'task', value: 'ID', about: 'Operators only: the task of the handoff' }, SELF_APPROVE_OPTION],
   before: (given) => selfApprovalCall(given.options.get('task'), given),
   operation: 'handoff_send',
+  sendsMessage: true,
   input: async ({ args: [file = '-'], options }, io) => {
     const read = await readArgument(file, io);
     if ('usage' in read) return read;
@@ -73,7 +76,7 @@ export const handoffListCommand = operationCommand({
   args: [{ name: 'TASK', about: 'Only handoffs of this task', optional: true }],
   operation: 'handoff_list',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
-  show: ({ handoffs }) => {
+  show: ({ handoffs }, _given, io) => {
     const rows = handoffs.map(({ handoff_id, task_id, status, from, to, reason }) => [
       shortId(handoff_id),
       task_id,
@@ -82,7 +85,7 @@ export const handoffListCommand = operationCommand({
       reason ?? '',
     ]);
     if (rows.length === 0) return 'No handoffs.\n';
-    return renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
+    return renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows], columnsOf(io));
   },
 });
 
@@ -102,11 +105,13 @@ export const thoughtRecordCommand = operationCommand({
   args: [{ name: 'FILE|-', about: 'The thought record, JSON or YAML' }],
   options: [{ name: 'epoch', value: 'N', about: 'Operators only: record for the holder of this claim' }],
   operation: 'thought_record',
+  sendsMessage: true,
   input: async (given, io) => {
     const record = await readDocumentArgument(given.args[0] ?? '-', 'thought', io);
     if (!('value' in record)) return record;
-    const epoch = given.options.get('epoch');
-    return { value: { ...record.value, ...(epoch === undefined ? {} : { epoch: Number(epoch) }) } };
+    const epoch = numberOption(given, 'epoch');
+    if ('usage' in epoch) return epoch;
+    return { value: { ...record.value, ...(epoch.value === undefined ? {} : { epoch: epoch.value }) } };
   },
   show: ({ record_id, task_id }) => `Recorded ${record_id} for ${printable(task_id)}.\n`,
 });
@@ -143,6 +148,7 @@ export const emitExitCommand = operationCommand({
   ],
   args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
   operation: 'exit_signal',
+  sendsMessage: true,
   input: async ({ args: [json = ''] }, io) => readTextArgument(json, io),
   show: ({ next_phase, exit_reason }) => {
     if (next_phase === null)
@@ -161,6 +167,7 @@ export const emitAgentSignalCommand = operationCommand({
   args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
   options: [agentOption],
   operation: 'agent_signal',
+  sendsMessage: true,
   input: async (given, io) => {
     const { value: json } = await readTextArgument(given.args[0] ?? '', io);
     return { value: addAgentId(json, agentIdOf(given, io)) };

@@ -21,3 +21,15 @@ it('shows the known facts, safe for a terminal', () => {
     ]),
   ).toBe('name\\u001b[2J\n  status  running\n  log     a · b\n');
 });
+
+it('cuts the last column to the width of the terminal, and leaves the others whole', () => {
+  const rows = [
+    ['ID', 'TITLE'],
+    ['W-00001', 'a title that is far too long for it'],
+    ['W-00002', '日本語の題名です。とても長い'],
+  ];
+  expect(renderTable(rows, 30)).toBe(
+    'ID       TITLE\nW-00001  a title that is far …\nW-00002  日本語の題名です。と…\n',
+  );
+  expect(renderTable(rows)).toContain('far too long for it\n');
+});

@@ -1,17 +1,25 @@
 import { oneLine, printable } from './text.ts';
 
-/** Each column is as wide as its widest cell. The last one is not padded. */
-export function renderTable(rows: readonly (readonly string[])[]): string {
+/** Each column is as wide as its widest cell. The last one is not padded, and is cut if a line is longer than `columns`. */
+export function renderTable(rows: readonly (readonly string[])[], columns = Infinity): string {
   const safe = rows.map((row) => row.map((cell) => printable(oneLine(cell).replaceAll(/\s+/g, ' '))));
   const widths = safe.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, widthOf(cell))),
     [],
   );
-  const lines = safe.map((row) => row.map((cell, i) => padTo(cell, widths[i] ?? 0)).join('  '));
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const last = Math.max(LEAST_LAST, columns - before);
+  const lines = safe.map((row) =>
+    row.map((cell, i) => (i < widths.length - 1 ? padTo(cell, widths[i] ?? 0) : fitTo(cell, last))).join(GAP),
+  );
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** Renders a heading and the facts below it, without null and empty ones. */
+const GAP = '  ';
+/** A narrower column would say nothing: the terminal wraps the line instead. */
+const LEAST_LAST = 16;
+
+/** A heading and the facts below it; null and empty facts are left out. */
 export function renderFacts(
   heading: string,
   facts: readonly (readonly [name: string, value: string | null])[],
@@ -24,7 +32,7 @@ export function renderFacts(
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text)) width += segmentWidth(segment);
+  for (const { segment } of segmentsOf(text)) width += segmentWidth(segment);
   return width;
 }
 
@@ -35,7 +43,7 @@ export function fitTo(text: string, columns: number): string {
   if (PLAIN.test(text)) return `${text.slice(0, columns - 1)}…`;
   let fitted = '';
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     width += segmentWidth(segment);
     if (width > columns - 1) break;
     fitted += segment;
@@ -74,7 +82,7 @@ function splitWord(word: string, columns: number): string[] {
   if (widthOf(word) <= columns) return [word];
   const parts: string[] = [''];
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(word)) {
+  for (const { segment } of segmentsOf(word)) {
     const wide = segmentWidth(segment);
     if (width > 0 && width + wide > columns) {
       parts.push('');
@@ -92,7 +100,14 @@ export function padTo(text: string, columns: number): string {
 
 /** Plain ASCII: one column per character. */
 const PLAIN = /^[ -~]*$/;
-const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Made when it is needed: most texts are plain, and making it takes milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
+
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 function segmentWidth(segment: string): number {
   if (segment.length === 1 && segment < '\u0300') return 1;

@@ -90,7 +90,7 @@ describe('baton validate', () => {
   it('refuses an unknown kind, lists the known ones, and exits 2', async () => {
     const { code, err } = await runCli(['validate', 'misson', 'x']);
     expect(code).toBe(2);
-    expect(err).toContain('Did you mean `mission`?');
+    expect(err).toContain('(did you mean mission?) [usage]');
     expect((await runCli(['validate', '__proto__', 'x'])).code).toBe(2);
   });
 

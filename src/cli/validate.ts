@@ -3,21 +3,23 @@ import { type Problem, problem, refused, tooLarge } from '../protocol/shape/prob
 import { type CliCommand, EXIT, type Io } from './command.ts';
 import { flag, list, object } from '../protocol/shape/build-shape.ts';
 import { problemShape } from './json-output.ts';
-import { findMessageKind, type ListedMessageKind, MESSAGE_KIND_NAMES, reportUnknownKind } from './message-kinds.ts';
+import { type ListedMessageKind, MESSAGE_KIND_NAMES, requireMessageKind } from './message-kinds.ts';
 import { describeFileError, renderProblem } from './problems.ts';
+
+const KIND_ARGUMENT = {
+  name: 'KIND',
+  choices: MESSAGE_KIND_NAMES,
+  about: `One of: ${MESSAGE_KIND_NAMES.join(', ')}`,
+} as const;
 
 export const validateCommand: CliCommand = {
   examples: ['baton validate exit signal.json', 'cat mission.yaml | baton validate mission - --json'],
-  args: [
-    { name: 'KIND', about: `One of: ${MESSAGE_KIND_NAMES.join(', ')}` },
-    { name: 'FILE|-', about: 'The message; - is standard input' },
-  ],
+  args: [KIND_ARGUMENT, { name: 'FILE|-', about: 'The message; - is standard input' }],
   options: [{ name: 'json', about: 'Print {valid, problems} as JSON' }],
   json: [{ shape: object({ valid: flag, problems: list(problemShape) }) }],
   exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'usage error' },
   async run({ args: [name = '', file = ''], options }, io) {
-    const kind = findMessageKind(name);
-    if (kind === undefined) return reportUnknownKind(name, io);
+    const kind = requireMessageKind(name);
     const input = await readMessage(file, kind, io);
     const parsed = input instanceof Uint8Array ? (await kind.load()).parse(input, file) : refused(input);
     if (options.has('json'))
@@ -60,11 +62,10 @@ function printProblems(problems: readonly Problem[], file: string, input: Uint8A
 
 export const schemaCommand: CliCommand = {
   examples: ['baton schema mission > mission.schema.json'],
-  args: [{ name: 'KIND', about: `One of: ${MESSAGE_KIND_NAMES.join(', ')}` }],
+  args: [KIND_ARGUMENT],
   options: [],
   async run({ args: [name = ''] }, io) {
-    const kind = findMessageKind(name);
-    if (kind === undefined) return reportUnknownKind(name, io);
+    const kind = requireMessageKind(name);
     io.out(`${JSON.stringify((await kind.load()).schema, null, 2)}\n`);
     return EXIT.ok;
   },

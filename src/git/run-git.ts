@@ -228,7 +228,8 @@ export function renderGitFailure(
   const output = stderr.trim();
   if (/not a git repository/.test(output)) {
     const message = `'${folderOf(options.cwd)}' is not in a git repository`;
-    return gitFailure('git/no-repository', message, 'Create one: git init');
+    const hint = `Change to a repository, or create one: git init ${shellWord(folderOf(options.cwd))}`;
+    return gitFailure('git/no-repository', message, hint);
   }
   if (/dubious ownership/.test(output)) {
     const hint = `If you trust it: git config --global --add safe.directory ${shellWord(folderOf(options.cwd))}`;

@@ -203,7 +203,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     expect(tables[0]?.total).toMatchObject({ waiting_tokens: 0 });
     expect(tables[0]?.rows.find(({ name }) => name === 'mid')).toMatchObject({ input_tokens: 110, output_tokens: 10 });
     const shown = world.world.baton(['costs', '--by', 'model']);
-    expect(shown.out).toMatch(/^model +in +out +cached +cost +worked +waited +tokens waiting +budget\nscripted /);
+    expect(shown.out).toMatch(/^MODEL +IN +OUT +CACHED +COST +WORKED +WAITED +TOKENS WAITING +BUDGET\nscripted /);
   });
 });
 

@@ -155,7 +155,7 @@ describe('baton run', () => {
 
   it('suggests what was probably meant', async () => {
     const { code, err } = await baton('run', 'shipp');
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(err).toContain('Did you mean `ship`?');
   });
 

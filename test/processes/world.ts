@@ -9,6 +9,8 @@ import type { Client } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { readDaemonRecord, readToken } from '../../src/api/state-folder.ts';
 import { newRepository } from '../package/new-repository.ts';
+import { requireDeclaredExit } from '../declared-exit.ts';
+import { requireDocumentedCodes } from '../documented-codes.ts';
 import { requireDeclaredJson } from '../json-outputs.ts';
 import { BATON, COMPILE_CACHE, DAEMON, testProgram } from '../package/where.ts';
 import { STORE } from '../stores/chosen.ts';
@@ -53,10 +55,8 @@ export class World implements AsyncDisposable {
   readonly #children = new Set<ChildProcess>();
   readonly #closing: (() => unknown)[] = [];
   readonly #enter: readonly string[];
-  /**
-   * The commands' outputs; their JSON is compared with the declarations at the end, because that loads the commands.
-   */
-  readonly #printed: { readonly args: readonly string[]; readonly out: string }[] = [];
+  /** What commands printed; their JSON is compared with what they declare at the end, because that loads them. */
+  readonly #printed: { readonly args: readonly string[]; readonly typed: Typed }[] = [];
   #daemon: ChildProcess | undefined;
   #daemonPid = 0;
   #operator: Client | undefined;
@@ -263,8 +263,9 @@ export class World implements AsyncDisposable {
       input,
       encoding: 'utf8',
     });
-    this.#printed.push({ args, out: ran.stdout });
-    return { code: ran.status, out: ran.stdout, err: ran.stderr };
+    const typed = { code: ran.status, out: ran.stdout, err: ran.stderr };
+    this.#printed.push({ args, typed });
+    return typed;
   }
 
   /** Like `baton`, but without blocking this process, in which a proxy may run. */
@@ -274,7 +275,7 @@ export class World implements AsyncDisposable {
     const [out, err] = [child.stdout, child.stderr].map(async (stream) => stream.setEncoding('utf8').toArray());
     const exited = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null);
     const typed = { out: (await out)?.join('') ?? '', err: (await err)?.join('') ?? '', code: await exited };
-    this.#printed.push({ args, out: typed.out });
+    this.#printed.push({ args, typed });
     return typed;
   }
 
@@ -299,7 +300,11 @@ export class World implements AsyncDisposable {
     await Promise.all(exits);
     endAgents(this.stateDir);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
-    for (const { args, out } of this.#printed) await requireDeclaredJson(args, out);
+    for (const { args, typed } of this.#printed) {
+      await requireDeclaredJson(args, typed.out, typed.code ?? undefined);
+      requireDocumentedCodes(args, typed);
+      if (typed.code !== null) await requireDeclaredExit(args, typed.code);
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { AgentDetails } from '../../api/operations/runs.ts';
 import { renderSandbox } from '../../protocol/sandbox.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { readTextArgument } from '../operation-input.ts';
-import { renderAge } from '../status/paint.ts';
+import { columnsOf, renderAge } from '../status/paint.ts';
 import { renderFacts, renderTable } from '../table.ts';
 import { printable, shortId } from '../text.ts';
 
@@ -13,7 +13,7 @@ export const agentListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'agent_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: ({ agents }, { options }) => {
+  show: ({ agents }, { options }, io) => {
     if (agents.length === 0)
       return options.has('all') ? 'No agents.\n' : 'No running agents. Ended ones: baton agent list --all\n';
     const now = Date.now();
@@ -29,7 +29,7 @@ export const agentListCommand = operationCommand({
       agent.reason ?? '',
     ]);
     const headings = ['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'PIPELINE', 'TASK', 'AGE', 'REASON'];
-    return renderTable([headings, ...rows]);
+    return renderTable([headings, ...rows], columnsOf(io));
   },
 });
 

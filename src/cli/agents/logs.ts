@@ -7,7 +7,7 @@ import type { AgentView } from '../../api/run-views.ts';
 import { object, text } from '../../protocol/shape/build-shape.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from '../command.ts';
-import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
+import { COMMON_OPTIONS, reportError, wholeOption } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
 import { wantsColors } from '../status/paint.ts';
@@ -63,10 +63,7 @@ export function findElsewhere({ id, host, process, folder }: AgentView): ApiErro
 }
 
 export function parseLineCount(given: ParsedArguments): { readonly value?: number } | UsageError {
-  const lines = numberOption(given, 'lines');
-  if ('usage' in lines || (lines.value !== undefined && (lines.value < 0 || !Number.isInteger(lines.value))))
-    return { usage: '--lines must be a whole number from 0' };
-  return lines;
+  return wholeOption(given, 'lines', { from: 0 });
 }
 
 /** Reads the named agent. `after` is the newest entry before that, so that no later one is missed. */

@@ -20,8 +20,8 @@ complete -o default -F _baton baton
 `,
   zsh: `_baton() {
   local -a found
-  found=("\${(@f)$(baton completion --words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  compadd -a found
+  found=(\${(f)"$(baton completion --words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( \${#found} )); then compadd -a found; else _files; fi
 }
 compdef _baton baton
 `,
@@ -36,7 +36,15 @@ compdef _baton baton
   }
 }
 `,
-  fish: `complete -c baton -f -a '(baton completion --words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+  fish: `function __baton_words
+  set -l found (baton completion --words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c baton -f -a '(__baton_words)'
 `,
 };
 

@@ -1,6 +1,8 @@
 import { createObserver } from '../ask.ts';
-import type { Io, ListedCommand } from '../command.ts';
-import { ID_KINDS, type IdKind, readKnownIds } from './known-ids.ts';
+import type { CliCommand, Io, ListedCommand, Option } from '../command.ts';
+import { findCommand } from '../help/find-command.ts';
+import { HELP_GROUPS } from '../help/help-groups.ts';
+import { ID_KINDS, readKnownIds, WAITED_KINDS } from './known-ids.ts';
 
 export async function findWords(
   typed: readonly string[],
@@ -9,9 +11,17 @@ export async function findWords(
 ): Promise<string[]> {
   const before = typed.slice(0, -1);
   const word = typed.at(-1) ?? '';
-  const listed = commands.find(({ name }) => name.split(' ').every((part, i) => before[i] === part));
-  const words = listed === undefined ? nextWords(before, commands) : await wordsOf(listed, before, word, io);
+  const [first, ...rest] = before;
+  if (first === 'help') return findHelpWords(rest, commands).filter((each) => each.startsWith(word));
+  const listed = findCommand(before, commands);
+  const own = listed === undefined ? [] : await wordsOf(listed, before, word, io);
+  const words = [...nextWords(before, commands), ...own];
   return [...new Set(words)].filter((each) => each.startsWith(word)).toSorted();
+}
+
+function findHelpWords(before: readonly string[], commands: readonly ListedCommand[]): string[] {
+  const groups = before.length === 0 ? HELP_GROUPS.map(({ name }) => name) : [];
+  return [...new Set([...nextWords(before, commands), ...groups])].toSorted();
 }
 
 function nextWords(before: readonly string[], commands: readonly ListedCommand[]): string[] {
@@ -29,21 +39,43 @@ async function wordsOf(
 ): Promise<string[]> {
   const command = await load();
   const given = before.slice(commandName.split(' ').length);
-  const valued = command.options.find(({ name, short, value }) => {
-    const last = given.at(-1);
-    return value !== undefined && (last === `--${name}` || (short !== undefined && last === `-${short}`));
-  });
-  // An option's value is often a file name, which the shell completes.
-  if (valued !== undefined) return [];
+  const valued = findValued(command, given.at(-1));
+  if (valued !== undefined) return valuesOf(valued, io);
   if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help', '--no-pager'];
-  const isFirst = given.every((each) => each.startsWith('-'));
-  const argument = isFirst ? command.args[0] : command.rest;
+  const argument = command.args[countArguments(command, given)] ?? command.rest;
+  if (argument?.choices !== undefined) return [...argument.choices];
+  if (argument?.name === 'NAME') return namesFor(commandName, io);
+  if (argument?.name === 'TASK') return idsFor('task', io);
   return argument?.name === 'ID' ? idsFor(commandName, io) : [];
 }
 
-/**
- * The ids of current runs. None if the daemon does not answer quickly, because a user who presses Tab does not wait.
- */
+/** Names of the runbook. */
+async function namesFor(command: string, io: Io): Promise<string[]> {
+  if (command !== 'run' && command !== 'agent run') return [];
+  const { listAgents, listRunnables } = await import('../run/run-help.ts');
+  return command === 'run' ? listRunnables(io) : listAgents(io);
+}
+
+/** The arguments among the words, without the options and their values. */
+function countArguments(command: CliCommand, given: readonly string[]): number {
+  const isValue = (i: number): boolean => findValued(command, given[i - 1]) !== undefined;
+  return given.filter((word, i) => !word.startsWith('-') && !isValue(i)).length;
+}
+
+function findValued({ options }: CliCommand, word: string | undefined): Option | undefined {
+  return options.find(
+    ({ name, short, value }) =>
+      value !== undefined && (word === `--${name}` || (short !== undefined && word === `-${short}`)),
+  );
+}
+
+/** None for most options: their value is often a file, which the shell completes. */
+async function valuesOf({ name, choices }: Option, io: Io): Promise<string[]> {
+  if (choices !== undefined) return [...choices];
+  return name === 'task' || name === 'after' ? idsFor('task', io) : [];
+}
+
+/** Ids of what runs; none if the daemon does not answer quickly, since a user who presses Tab does not wait. */
 async function idsFor(command: string, io: Io): Promise<string[]> {
   const kinds = command === 'wait' ? WAITED_KINDS : ID_KINDS.filter((each) => each === command.split(' ', 1)[0]);
   if (kinds.length === 0) return [];
@@ -51,5 +83,3 @@ async function idsFor(command: string, io: Io): Promise<string[]> {
   const ids = await Promise.all(kinds.map(async (kind) => readKnownIds(kind, client.call.bind(client))));
   return ids.flat();
 }
-
-const WAITED_KINDS: readonly IdKind[] = ['task', 'pipeline', 'agent'];

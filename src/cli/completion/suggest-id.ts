@@ -1,7 +1,7 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { findNearest } from '../../protocol/shape/problem.ts';
-import { ID_KINDS, type IdKind, readKnownIds } from './known-ids.ts';
+import { ID_KINDS, type IdKind, readKnownIds, WAITED_KINDS } from './known-ids.ts';
 
 /** Adds to "there is no task T9" the id that was probably meant, or the kind of thing that has this id. */
 export async function suggestId<A extends Answer>(answer: A, call: Client['call']): Promise<A | Refused> {
@@ -39,7 +39,7 @@ export function findSuggestion(
     const article = other.kind === 'agent' ? 'an' : 'a';
     return `It is ${article} ${other.kind}: baton ${other.kind} show ${id}.`;
   }
-  const fitting = known.filter((each) => each.kind === kind || (kind === 'run' && each.kind !== 'decision'));
+  const fitting = known.filter((each) => each.kind === kind || (kind === 'run' && WAITED_KINDS.includes(each.kind)));
   const [nearest] = fitting.flatMap((each) => findNearest(each.kind === 'task' ? id : id.slice(0, 8), each.ids) ?? []);
   return nearest === undefined ? undefined : `Did you mean ${nearest}?`;
 }

@@ -1,7 +1,8 @@
 import type { ResultOf } from '../../api/operations/registry.ts';
 import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { lookOf, renderAge } from '../status/paint.ts';
+import { durationOption } from '../operation-input.ts';
+import { columnsOf, lookOf, renderAge } from '../status/paint.ts';
 import { hangTo, renderTable } from '../table.ts';
 import { oneLine, printable, shortId } from '../text.ts';
 import { renderEvidence } from './evidence.ts';
@@ -14,8 +15,10 @@ export const decisionListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Include closed decisions' }],
   operation: 'decision_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: ({ decisions }, { options }) =>
-    decisions.length === 0 && options.has('all') ? 'No decisions.\n' : renderDecisions(decisions, new Date()),
+  show: ({ decisions }, { options }, io) =>
+    decisions.length === 0 && options.has('all')
+      ? 'No decisions.\n'
+      : renderDecisions(decisions, new Date(), columnsOf(io)),
 });
 
 export const decisionShowCommand = operationCommand({
@@ -32,22 +35,29 @@ export const decisionResolveCommand = operationCommand({
   options: [
     { name: 'message', short: 'm', value: 'TEXT', about: 'A note; the next session on the work reads it' },
     { name: 'agent', value: 'NAME', about: 'The agent that gets the work, if you hand it over' },
-    { name: 'delay', value: 'SECONDS', about: 'Take effect after this time, at most 60; until then it can be undone' },
+    {
+      name: 'delay',
+      value: 'TIME',
+      about: 'Take effect after this time, at most 60 seconds; until then it can be undone',
+    },
   ],
   operation: 'decision_resolve',
   input: (given) => {
     const [id, n = ''] = given.args;
     if (!/^[1-9]\d{0,3}$/.test(n)) return { usage: `N must be the number of an option, not ${n}` };
-    const delay = given.options.get('delay');
-    if (delay !== undefined && !/^([1-5]?\d|60)$/.test(delay))
-      return { usage: `--delay is 0 to 60 seconds, not ${delay}` };
-    const later = delay === undefined ? {} : { delay_ms: Number(delay) * 1000 };
+    const delay = durationOption(given, 'delay');
+    if ('usage' in delay) return delay;
+    if (delay.ms !== undefined && delay.ms > MOST_DELAY_MS)
+      return { usage: `--delay is at most 60 seconds, not ${given.options.get('delay')}` };
+    const later = delay.ms === undefined ? {} : { delay_ms: delay.ms };
     return {
       value: { id, option: Number(n), ...pickOptions(given, { message: 'message', agent: 'agent' }), ...later },
     };
   },
   show: describeResolved,
 });
+
+const MOST_DELAY_MS = 60_000;
 
 export const decisionUndoCommand = operationCommand({
   examples: ['baton decision undo 9b2d4c10'],
@@ -133,7 +143,7 @@ function resultOf({ id, result, answer }: DecisionView, now: Date): string {
   return `Resolved with ${option} (${action}) by ${printable(by)} at ${at}${message ? `: ${printable(message)}` : ''}`;
 }
 
-export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
+export function renderDecisions(decisions: readonly DecisionView[], now: Date, columns = Infinity): string {
   if (decisions.length === 0) return 'No open decisions.\n';
   const rows = decisions.map(({ id, title, context, opened_at, answer, result }) => {
     const [first = ''] = context.split('\n');
@@ -144,5 +154,5 @@ export function renderDecisions(decisions: readonly DecisionView[], now: Date): 
       `${title}${first === '' ? '' : `: ${first}`}${pending}`,
     ];
   });
-  return renderTable([['ID', 'OPEN', 'DECISION'], ...rows]);
+  return renderTable([['ID', 'OPEN', 'DECISION'], ...rows], columns);
 }

@@ -23,7 +23,7 @@ export const decisionReviewCommand: CliCommand = {
       const { decisions: open } = answer.result;
       const answered = open.filter((decision) => decision.answer !== null);
       const decisions = open.filter((decision) => decision.answer === null);
-      if (answered.length > 0) io.out(renderDecisions(answered, new Date()));
+      if (answered.length > 0) io.out(renderDecisions(answered, new Date(), lookOf(io).columns));
       if (open.length === 0) io.out('No open decisions.\n');
       // Without a terminal the decisions are only printed.
       if (!mayAsk(io)) {

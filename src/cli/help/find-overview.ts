@@ -6,9 +6,9 @@ import { renderFamilyHelp, renderGroupHelp, renderOverviewHelp } from './render-
  * Finds help that no single command gives: of all commands, of a group, or of the commands with the same first word.
  */
 export function findOverview(argv: readonly string[], commands: readonly ListedCommand[]): string | undefined {
-  const words = argv.filter((word) => !isHelp(word));
+  const isAsked = argv.some(isHelp);
+  const words = argv.filter((word) => !isHelp(word) && !(isAsked && COMMON.has(word)));
   const [first] = words;
-  const isAsked = words.length < argv.length;
   if (first === undefined) return renderOverviewHelp(commands);
   if (words.length > 1) return undefined;
   const group = findHelpGroup(first);
@@ -18,6 +18,9 @@ export function findOverview(argv: readonly string[], commands: readonly ListedC
   return isFamily && !isCommand ? renderFamilyHelp(first, commands) : undefined;
 }
 
-function isHelp(word: string): boolean {
+/** They change nothing about a help text. */
+const COMMON: ReadonlySet<string> = new Set(['--json', '--no-pager']);
+
+export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h' || word === 'help';
 }

@@ -1,7 +1,8 @@
-import { findNearest } from '../../protocol/shape/problem.ts';
+import { findNearest, meantSuffix } from '../../protocol/shape/problem.ts';
 import { EXIT, type Io, type ListedCommand } from '../command.ts';
+import { findCommand } from './find-command.ts';
+import { describeError, renderErrorJson, renderErrorLine } from '../problems.ts';
 import { HELP_GROUPS } from './help-groups.ts';
-import { describeError, renderErrorLine } from '../problems.ts';
 import { printable } from '../text.ts';
 
 interface UsageProblem {
@@ -18,7 +19,7 @@ export function reportUsage({ message, meant, usage, help }: UsageProblem, argv:
   const [didYouMean, seeHelp] = [`Did you mean: baton ${meant}`, `Try: baton ${help === '' ? '' : `${help} `}--help`];
   if (wantsJson(argv)) {
     const hint = meant === undefined ? seeHelp : didYouMean;
-    io.out(`${JSON.stringify({ error: { code: 'usage', message, hint } })}\n`);
+    io.out(renderErrorJson({ code: 'usage', message, hint }));
     return EXIT.usage;
   }
   const lines = [
@@ -34,7 +35,7 @@ export function reportUsage({ message, meant, usage, help }: UsageProblem, argv:
 /** Reports errors such as a full disk or a folder in place of a file: the reason, without a stack trace. */
 export function reportUnexpected(error: unknown, argv: readonly string[], io: Io): number {
   const message = describeError(error);
-  if (wantsJson(argv)) io.out(`${JSON.stringify({ error: { code: 'unexpected', message, hint: '' } })}\n`);
+  if (wantsJson(argv)) io.out(renderErrorJson({ code: 'unexpected', message, hint: '' }));
   else io.err(`${renderErrorLine({ code: 'unexpected', message: printable(message) }, io)}\n`);
   return EXIT.failed;
 }
@@ -47,13 +48,30 @@ function wantsJson(argv: readonly string[]): boolean {
 /** Describes words that are no command, with the command, first word or help group that was probably meant. */
 export function describeUnknown(argv: readonly string[], commands: readonly ListedCommand[]): UsageProblem {
   const words = argv.filter((word) => !word.startsWith('-') && word !== 'help');
-  const [first = argv[0] ?? '', second] = words;
+  const [first, second] = words;
+  if (first === undefined || argv[0]?.startsWith('-') === true) return describeOption(argv, words, commands);
   const names = commands.map(({ name }) => name);
   const families = new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ', 1)[0] ?? ''));
   const isFamily = families.has(first);
-  const typed = isFamily && second !== undefined ? `${first} ${second}` : first;
+  const typed = (isFamily && second !== undefined ? [first, second] : [first]).map((word) => word || "''").join(' ');
   const meant = findMeant(first, second, { names, families: [...families] });
-  return { message: `unknown command: ${typed}`, ...(meant && { meant }), help: isFamily ? first : '' };
+  const message = isFamily && second === undefined ? `${first} needs a command` : `unknown command: ${typed}`;
+  return { message, ...(meant && { meant }), help: isFamily ? first : '' };
+}
+
+/** The first word is an option, and no command comes before it. */
+function describeOption(
+  argv: readonly string[],
+  words: readonly string[],
+  commands: readonly ListedCommand[],
+): UsageProblem {
+  const [typed = ''] = argv;
+  const command = findCommand(words, commands);
+  if (command === undefined)
+    return { message: `unknown option: ${typed}${meantSuffix(typed, ['--help', '--version'])}`, help: '' };
+  const options = argv.filter((word) => word.startsWith('-'));
+  const message = `${typed} comes after the command`;
+  return { message, meant: [...words, ...options].join(' '), help: command.name };
 }
 
 /** For `baton web kyes`: the first word is a command, and the second probably belongs to a longer one. */

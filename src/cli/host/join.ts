@@ -32,6 +32,11 @@ export const hostJoinCommand: CliCommand = {
     { name: 'wait', about: 'Wait until this host is admitted' },
     PROJECT_OPTION,
   ],
+  exitCodes: {
+    0: 'asked; with --wait, admitted',
+    1: 'the database or the git remote refuses',
+    4: 'what is stored is not what was recorded',
+  },
   async run(given, io) {
     const asked = readAsked(given, io);
     if ('usage' in asked) return asked;

@@ -2,8 +2,9 @@ import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { entryShape } from '../json-output.ts';
-import { PROJECT_OPTION } from '../operation-command.ts';
+import { PROJECT_OPTION, wholeOption } from '../operation-command.ts';
 import { printLong } from '../pager.ts';
+import { columnsOf } from '../status/paint.ts';
 import { printable } from '../text.ts';
 import { LogFilter, parseLogQuery } from './log-query.ts';
 import { LOG_HEADER, renderLogLine } from './render-log.ts';
@@ -31,9 +32,11 @@ export const ledgerLogCommand: CliCommand = {
     PROJECT_OPTION,
   ],
   json: [{ lines: true, shape: entryShape }],
+  exitCodes: { 0: 'shown', 1: 'there is no ledger', 4: 'what is stored is not what was recorded' },
   async run(given, io) {
-    const limit = Number(given.options.get('limit') ?? DEFAULT_COUNT);
-    if (!Number.isSafeInteger(limit) || limit < 0) return { usage: '--limit must be a whole number from 0' };
+    const asked = wholeOption(given, 'limit', { from: 0 });
+    if ('usage' in asked) return asked;
+    const limit = asked.value ?? DEFAULT_COUNT;
     const entryTypes = given.options.has('type') ? await readEntryTypes() : [];
     const query = parseLogQuery(given, { nowMs: Date.now(), entryTypes });
     if ('usage' in query) return query;
@@ -41,16 +44,24 @@ export const ledgerLogCommand: CliCommand = {
       const { size } = await store.head();
       const filter = query.isAll ? undefined : new LogFilter(query);
       const isJson = given.options.has('json');
-      const log = { store, filter, show: isJson ? renderJson : renderLogLine };
-      // A filter must read from the start to learn which agents and decisions belong to a task.
+      const columns = columnsOf(io);
+      const log = {
+        store,
+        filter,
+        show: isJson ? renderJson : (stored: StoredEntry) => renderLogLine(stored, columns),
+      };
+      // A filter learns from the beginning which agents and decisions belong to a task.
       const from = limit === 0 || filter !== undefined ? 1 : Math.max(1, size - limit + 1);
       const header = isJson || size === 0 ? '' : LOG_HEADER;
-      // A pager waits for the end of the text, but a followed log has none.
-      const page = given.options.has('follow') ? { ...io, pager: false } : io;
+      // A pager waits for the end of the text, which a followed log does not have.
+      const isFollowed = given.options.has('follow');
+      const page = isFollowed ? { ...io, pager: false } : io;
       if (limit === 0) io.out(header);
-      const shown = await (limit === 0 ? printFrom(log, from, io) : printLast(log, { from, limit, header }, page));
+      const shown = await (limit === 0
+        ? printFrom(log, from, io)
+        : printLast(log, { from, limit, header, isFollowed }, page));
       let { next } = shown;
-      if (!given.options.has('follow')) {
+      if (!isFollowed) {
         if (filter !== undefined && shown.count === 0) io.err(`${printable(filter.describeNone())}\n`);
         return EXIT.ok;
       }
@@ -90,19 +101,22 @@ async function printFrom(log: Log, from: number, io: Io): Promise<Shown> {
   return { next, count };
 }
 
-/** Prints the newest `limit` entries. */
-async function printLast(
-  log: Log,
-  { from, limit, header }: { readonly from: number; readonly limit: number; readonly header: string },
-  io: Io,
-): Promise<Shown> {
+interface LastOptions {
+  readonly from: number;
+  readonly limit: number;
+  readonly header: string;
+  readonly isFollowed: boolean;
+}
+
+/** Prints the newest `limit` entries; no headings above nothing, unless entries may follow. */
+async function printLast(log: Log, { from, limit, header, isFollowed }: LastOptions, io: Io): Promise<Shown> {
   let next = from;
   let newest: readonly string[] = [];
   for await (const { lines, last } of readLines(log, from)) {
     newest = [...newest, ...lines].slice(-limit);
     next = last + 1;
   }
-  printLong(`${header}${newest.join('')}`, io);
+  if (newest.length > 0 || isFollowed) printLong(`${header}${newest.join('')}`, io);
   return { next, count: newest.length };
 }
 

@@ -3,10 +3,13 @@ import { resolve } from 'node:path';
 import type { ResultOf } from '../../api/operations/registry.ts';
 import { belowSessionError, findSessionAbove } from '../../api/session-above.ts';
 import { findStateDir } from '../../api/state-folder.ts';
-import { makeTaskProof, verifyTaskProof } from '../../ledger/verify/task-proof.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
+import type { Store } from '../../ledger/store.ts';
+import { makeTaskProof, taskIdOf, verifyTaskProof } from '../../ledger/verify/task-proof.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { openLedgerAt, openStoreAt } from '../../ledger/writer/open.ts';
 import { findLastSeal, sealLedger } from '../../ledger/writer/seal.ts';
+import { didYouMean, type Problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
@@ -71,6 +74,7 @@ export const ledgerRootCommand: CliCommand = {
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
   json: [{ result: 'merkle_root' }],
+  exitCodes: { 0: 'shown', 1: 'the ledger was never sealed', 4: 'what is stored is not what was recorded' },
   run(given, io) {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
@@ -89,11 +93,12 @@ export const ledgerProveCommand: CliCommand = {
     { name: 'output', short: 'o', value: 'FILE', about: 'Write to this file instead of standard output' },
     PROJECT_OPTION,
   ],
+  exitCodes: { 0: 'written', 1: 'there is no proof', 4: 'what is stored is not what was recorded' },
   run(given, io) {
     return withStore(given, io, async (store, { project }) => {
       const [task = ''] = given.args;
       const proof = await makeTaskProof(store, nodeVerifier, project, task);
-      if (!proof.ok) return reportProblem(proof.problems[0], io);
+      if (!proof.ok) return reportProblem(await suggestTask(proof.problems[0], task, store), io);
       // A proof that does not verify is not written.
       const holds = await verifyTaskProof(nodeVerifier, proof.value);
       if (!holds.ok) return reportProblem(holds.problems[0], io, EXIT.notVerified);
@@ -109,3 +114,17 @@ export const ledgerProveCommand: CliCommand = {
     });
   },
 };
+
+async function suggestTask(problem: Problem, task: string, store: Store): Promise<Problem> {
+  if (problem.code !== 'ledger/no-proof') return problem;
+  const known = new Set<string>();
+  for await (const batch of store.entries({ from: 1 })) {
+    for (const { bytes } of batch) {
+      const entry = parseEntry(bytes);
+      const id = entry.ok ? taskIdOf(entry.value.data) : undefined;
+      if (id !== undefined) known.add(id);
+    }
+  }
+  const meant = didYouMean(task, [...known]);
+  return meant === undefined ? problem : { ...problem, hint: `${meant} ${problem.hint}` };
+}

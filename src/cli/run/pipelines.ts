@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { PipelineView, StepView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { paint, renderAge } from '../status/paint.ts';
+import { columnsOf, paint, renderAge } from '../status/paint.ts';
 import { stepPieces } from '../status/pipeline-item.ts';
 import { renderFacts, renderTable } from '../table.ts';
 import { printable, shortId } from '../text.ts';
@@ -13,7 +13,7 @@ export const pipelineListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'pipeline_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: ({ pipelines }, { options }) => {
+  show: ({ pipelines }, { options }, io) => {
     if (pipelines.length === 0)
       return options.has('all') ? 'No pipelines.\n' : 'No running pipelines. Ended ones: baton pipeline list --all\n';
     const now = Date.now();
@@ -27,7 +27,8 @@ export const pipelineListCommand = operationCommand({
       renderAge(pipeline.started_at, now),
       pipeline.reason ?? '',
     ]);
-    return renderTable([['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'STEP', 'AGE', 'REASON'], ...rows]);
+    const headings = ['ID', 'NAME', 'STATUS', ...(isFleet ? ['HOST'] : []), 'STEP', 'AGE', 'REASON'];
+    return renderTable([headings, ...rows], columnsOf(io));
   },
 });
 

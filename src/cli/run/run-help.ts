@@ -17,9 +17,8 @@ interface Runnable {
  * if the runbook has no such command.
  */
 export async function renderRunHelp(name: string, command: CliCommand, io: Io): Promise<string | undefined> {
-  const project = await findProjectDir({ args: [], options: new Map() }, io);
-  const { checked } = await readRunbook(project);
-  const found = checked.ok ? findRunnable(checked.value, name) : undefined;
+  const runbook = await readProjectRunbook(io);
+  const found = runbook === undefined ? undefined : findRunnable(runbook, name);
   if (found === undefined) return undefined;
   const { rest: _, ...form } = command;
   const examples = command.examples.filter((each) => each.startsWith(`baton run ${name} `));
@@ -39,6 +38,24 @@ export async function renderRunHelp(name: string, command: CliCommand, io: Io): 
       ],
     },
   );
+}
+
+/** The names that \`baton run\` takes in this project; none if the runbook has errors. */
+export async function listRunnables(io: Io): Promise<string[]> {
+  const runbook = await readProjectRunbook(io);
+  if (runbook === undefined) return [];
+  const workflows = isIssue(runbook, ISSUE_WORKFLOW) ? [ISSUE_WORKFLOW] : [];
+  return [...workflows, ...runbook.commands.keys(), ...runbook.pipelines.keys()];
+}
+
+export async function listAgents(io: Io): Promise<string[]> {
+  return [...((await readProjectRunbook(io))?.agents.keys() ?? [])];
+}
+
+async function readProjectRunbook(io: Io): Promise<Runbook | undefined> {
+  const project = await findProjectDir({ args: [], options: new Map() }, io);
+  const { checked } = await readRunbook(project);
+  return checked.ok ? checked.value : undefined;
 }
 
 function findRunnable(runbook: Runbook, name: string): Runnable | undefined {

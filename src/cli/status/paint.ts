@@ -62,7 +62,12 @@ export interface Look {
 }
 
 export function lookOf(io: Pick<Io, 'env' | 'isTerminal'>): Look {
-  return { columns: io.isTerminal ? process.stdout.columns || 80 : Infinity, colors: wantsColors(io) };
+  return { columns: columnsOf(io), colors: wantsColors(io) };
+}
+
+/** The width of the terminal; Infinity if the output is not a terminal. */
+export function columnsOf({ isTerminal }: Pick<Io, 'isTerminal'>): number {
+  return isTerminal ? process.stdout.columns || 80 : Infinity;
 }
 
 /** An age such as `5s`, `12m`, `3h` or `4d`. */

@@ -3,7 +3,7 @@ import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { object, text } from '../../protocol/shape/build-shape.ts';
 import { allStatuses } from './all-statuses-shape.ts';
-import { wantsColors } from './paint.ts';
+import { lookOf } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
 export const statusCommand: CliCommand = {
@@ -45,8 +45,7 @@ export const statusCommand: CliCommand = {
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {
-      const columns = io.isTerminal ? (process.stdout.columns ?? 80) : Infinity;
-      const lines = renderStatus(answer.result, { columns, now: new Date(answer.result.at), colors: wantsColors(io) });
+      const lines = renderStatus(answer.result, { ...lookOf(io), now: new Date(answer.result.at) });
       io.out(`${lines.join('\n')}\n`);
       if (given.options.has('fleet')) {
         const { renderFleetSection } = await import('../host/render-fleet.ts');

@@ -28,12 +28,13 @@ export const storeMoveCommand: CliCommand = {
     { name: 'to', value: 'URL|sqlite', needed: true, about: 'The URL of a database, or sqlite for the state folder' },
     PROJECT_OPTION,
   ],
+  exitCodes: { 0: 'moved', 1: 'not moved', 4: 'a ledger is not what was recorded' },
   async run(given, io) {
     const to = given.options.get('to');
-    if (to === undefined) return { usage: '--to is needed: the URL of a database, or sqlite' };
+    if (to === undefined) return { usage: '--to URL|sqlite is missing' };
     const target = to === 'sqlite' ? undefined : to;
     const wrong = target === undefined ? undefined : findStoreUrlProblem(target);
-    if (wrong !== undefined) return reportProblem(wrong, io);
+    if (wrong !== undefined) return reportProblem(wrong, io, EXIT.usage);
     const ledger = await findLedger(given, io);
     if (!ledger.ok) return reportProblem(ledger.problem, io);
     const { found, place } = ledger;

@@ -33,6 +33,7 @@ export const storeStatusCommand: CliCommand = {
   examples: ['baton store status'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],
+  exitCodes: { 0: 'shown', 1: 'it cannot be read', 4: 'what is stored is not what was recorded' },
   json: [{ shape: storeStatus }],
   async run(given, io) {
     const ledger = await findLedger(given, io);

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { PHASES } from '../../protocol/phase.ts';
+import { TASK_STATUSES } from '../../protocol/shape/shared-fields.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import type { Io, ParsedArguments, UsageError } from '../command.ts';
 import {
@@ -10,7 +12,7 @@ import {
   SELF_APPROVE_OPTION,
   selfApprovalCall,
 } from '../operation-command.ts';
-import { readArgument, readDocumentArgument } from '../operation-input.ts';
+import { readArgument, readDocumentArgument, readTextArgument } from '../operation-input.ts';
 import { printable, shortId } from '../text.ts';
 import { noteUnknownRole } from './note-role.ts';
 
@@ -21,7 +23,7 @@ export const taskAddCommand = operationCommand({
     { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
     { name: 'after', value: 'A,B', about: 'Tasks that must be done first' },
     { name: 'priority', value: 'N', about: 'Higher comes first (0)' },
-    { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
+    { name: 'phase', value: 'PHASE', choices: PHASES, about: `Where it starts (IMPLEMENTATION): ${PHASES.join(', ')}` },
     { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
     { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
     { name: 'description', value: 'TEXT', about: 'The description, which is recorded with the task' },
@@ -58,6 +60,7 @@ export const taskUpdateCommand = operationCommand({
     {
       name: 'status',
       value: 'STATUS',
+      choices: TASK_STATUSES,
       needed: true,
       about: 'todo, in_progress, blocked (with notes) or done (after a thought record)',
     },
@@ -91,6 +94,7 @@ export const taskCompleteCommand = operationCommand({
     SELF_APPROVE_OPTION,
   ],
   before: (given) => selfApprovalCall(given.args[0], given),
+  sendsMessage: true,
   operation: ({ options }) => (options.has('waive') ? 'task_waive' : 'task_complete'),
   json: [{ result: 'task_complete' }, { when: '--waive', result: 'task_waive' }],
   input: async (given, io) => {
@@ -114,11 +118,14 @@ export const taskNoteCommand = operationCommand({
   ],
   args: [
     { name: 'ID', about: 'The task' },
-    { name: 'TEXT', about: 'The note' },
+    { name: 'TEXT|-', about: 'The note; - is standard input' },
   ],
   options: [{ name: 'at', value: 'PATH[:LINE]', about: 'The file and the line that it is about' }],
   operation: 'task_note',
-  input: ({ args: [task_id, text], options }) => ({ value: { task_id, text, ...parsePlace(options.get('at')) } }),
+  input: async ({ args: [task_id, typed = ''], options }, io) => {
+    const { value: text } = await readTextArgument(typed, io);
+    return { value: { task_id, text, ...parsePlace(options.get('at')) } };
+  },
   show: ({ task_id, agent_id }) =>
     agent_id === null
       ? `Noted: the next session on ${printable(task_id)} reads it.\n`

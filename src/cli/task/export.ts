@@ -10,21 +10,24 @@ import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { renderProblem, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { formatOption, readSource, TAG_OPTION } from './import-source.ts';
+import { findFormatName, readSource, TAG_OPTION } from './import-source.ts';
 import { readDescription, readDescriptions, readKnownTasks } from './known-tasks.ts';
 
 export const taskExportCommand: CliCommand = {
   examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
   args: [],
   options: [
-    { name: 'to', value: 'FORMAT', about: `${FORMAT_NAMES.join(', ')} (default: that of the file, or markdown)` },
+    {
+      name: 'to',
+      value: 'FORMAT',
+      choices: FORMAT_NAMES,
+      about: `${FORMAT_NAMES.join(', ')} (default: that of the file, or markdown)`,
+    },
     { name: 'output', short: 'o', value: 'FILE', about: 'The file to write; content that Baton does not know is kept' },
     TAG_OPTION,
     ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
   async run(given, io) {
-    const to = formatOption('to', given.options.get('to'));
-    if ('usage' in to) return to;
     const output = given.options.get('output');
     const path = output === undefined ? undefined : resolve(io.cwd, output);
     const existing = path === undefined || !existsSync(path) ? { text: '', name: '' } : await readSource(path, io);
@@ -34,7 +37,7 @@ export const taskExportCommand: CliCommand = {
       const hint = 'Nothing was written. Allow it with chmod u+w, or name another file.';
       return reportProblem({ code: 'cannot-write', message: `${output ?? ''}: ${obstacle}`, hint }, io);
     }
-    const format = to.format ?? formatOf(path, existing.text);
+    const format = findFormatName(given.options.get('to')) ?? formatOf(path, existing.text);
     return writeTasks({ format, path, shown: output ?? '', existing: existing.text }, given, io);
   },
 };

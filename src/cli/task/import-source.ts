@@ -3,9 +3,9 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { EXCHANGE_LIMITS, FORMAT_NAMES, type FormatName } from '../../exchange/task.ts';
 import { findProgram } from '../../notify/run-program.ts';
-import { meantSuffix, problem, type Problem, tooLarge } from '../../protocol/shape/problem.ts';
+import { problem, type Problem, tooLarge } from '../../protocol/shape/problem.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
-import type { Io, UsageError } from '../command.ts';
+import type { Io } from '../command.ts';
 import { describeFileError } from '../problems.ts';
 
 export interface ImportSource {
@@ -101,15 +101,8 @@ async function runGh(
   });
 }
 
-export function formatOption(
-  name: string,
-  value: string | undefined,
-): { readonly format: FormatName | undefined } | UsageError {
-  const format = FORMAT_NAMES.find((each) => each === value);
-  if (value === undefined || format !== undefined) return { format };
-  return {
-    usage: `--${name} must be one of ${FORMAT_NAMES.join(', ')}, not ${value}${meantSuffix(value, FORMAT_NAMES)}`,
-  };
+export function findFormatName(value: string | undefined): FormatName | undefined {
+  return FORMAT_NAMES.find((each) => each === value);
 }
 
 export const TAG_OPTION = { name: 'tag', value: 'NAME', about: 'task-master: the list (default master)' } as const;

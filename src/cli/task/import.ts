@@ -3,7 +3,7 @@ import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
 import { findFormat, FORMATS } from '../../exchange/formats.ts';
-import type { ExchangedTask, FormatName, Notice } from '../../exchange/task.ts';
+import { type ExchangedTask, FORMAT_NAMES, type FormatName, type Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { choice, flag, list, nullable, object, text, whole } from '../../protocol/shape/build-shape.ts';
 import { problem } from '../../protocol/shape/problem.ts';
@@ -14,7 +14,7 @@ import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { reportProblems } from '../problems.ts';
 import { printable } from '../text.ts';
-import { formatOption, type ImportSource, readGithubIssues, readSource, TAG_OPTION } from './import-source.ts';
+import { findFormatName, type ImportSource, readGithubIssues, readSource, TAG_OPTION } from './import-source.ts';
 import { descriptionPath, isRecordable, readKnownTasks, writeDescriptions } from './known-tasks.ts';
 
 const imported = { id: text, title: text };
@@ -42,22 +42,25 @@ export const taskImportCommand: CliCommand = {
   ],
   args: [{ name: 'FILE|-', about: 'The list of tasks; if it is left out, --from github calls gh', optional: true }],
   options: [
-    { name: 'from', value: 'FORMAT', about: 'markdown, task-master, beads or github (default: found by the content)' },
+    {
+      name: 'from',
+      value: 'FORMAT',
+      choices: FORMAT_NAMES,
+      about: 'markdown, task-master, beads or github (default: found by the content)',
+    },
     { name: 'dry-run', about: 'Show what would be added without adding it' },
     TAG_OPTION,
     ...COMMON_OPTIONS,
   ],
   json: [{ shape: importReport }],
   async run(given, io) {
-    const from = formatOption('from', given.options.get('from'));
+    const from = findFormatName(given.options.get('from'));
     const [file] = given.args;
-    if ('usage' in from) return from;
-    if (file === undefined && from.format !== 'github')
-      return { usage: 'name the list: FILE, or - for standard input' };
+    if (file === undefined && from !== 'github') return { usage: 'name the list: FILE, or - for standard input' };
     const folder = resolve(io.cwd, given.options.get('project') ?? '.');
     const source = file === undefined ? await readGithubIssues(folder, io) : await readSource(file, io);
     if (!('text' in source)) return reportProblems([{ ...source, file: file ?? 'gh' }], '', io);
-    return importFrom({ source, format: from.format ?? findFormat(source.text), folder }, given, io);
+    return importFrom({ source, format: from ?? findFormat(source.text), folder }, given, io);
   },
 };
 

@@ -1,29 +1,31 @@
 import type { TaskView } from '../../api/operations/tasks.ts';
+import { PHASES } from '../../protocol/phase.ts';
+import { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
 import type { CliCommand } from '../command.ts';
-import { numberOption, operationCommand, pickOptions } from '../operation-command.ts';
+import { operationCommand, pickOptions, wholeOption } from '../operation-command.ts';
 import { MAX_WAIT_MS } from '../operation-input.ts';
-import { lookOf } from '../status/paint.ts';
+import { columnsOf, lookOf } from '../status/paint.ts';
+import { renderTable } from '../table.ts';
 import { printableLines } from '../text.ts';
 import { renderTaskView } from '../view/render-task-view.ts';
-import { toText } from './describe-task.ts';
 import { noteUnknownRole } from './note-role.ts';
 
 /** Escapes all texts, because no text of a task is trusted. */
 export function renderTasks(
   { tasks, total = tasks.length }: { readonly tasks: readonly TaskView[]; readonly total?: number },
   nothing = 'No tasks.',
+  columns = Infinity,
 ): string {
   if (tasks.length === 0) return `${nothing}\n`;
-  const rows = [HEADER, ...tasks.map(rowOf)];
-  const widths = HEADER.slice(0, -1).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
-  return [...lines.map((line) => line.trimEnd()), ...renderRest(tasks, total)].map((line) => `${line}\n`).join('');
+  const rest = renderRest(tasks, total).map((line) => `${line}\n`);
+  return `${renderTable([HEADER, ...tasks.map(rowOf)], columns)}${rest.join('')}`;
 }
 
+const MOST_LISTED = 1000;
 const HEADER = ['ID', 'STATUS', 'PHASE', 'HOLDER', 'TITLE'] as const;
 
 function rowOf({ id, status, phase, claim, title }: TaskView): string[] {
-  return [toText(id), status, phase, claim === null ? '-' : toText(claim.holder), toText(title)];
+  return [id, status, phase, claim?.holder ?? '-', title];
 }
 
 /** Names the option that continues a truncated list, because no column shows the serial numbers. */
@@ -32,7 +34,7 @@ function renderRest(tasks: readonly TaskView[], total: number): string[] {
   const next = `--after-number ${tasks.at(-1)?.n}`;
   return [
     '',
-    `${tasks.length} of ${total} tasks; see the next with ${next}, or more at once with --limit N (at most 1000)`,
+    `${tasks.length} of ${total} tasks; see the next with ${next}, or more at once with --limit N (at most ${MOST_LISTED})`,
   ];
 }
 
@@ -41,21 +43,21 @@ const taskArgument = { name: 'ID', about: 'The task' } as const;
 export const taskListCommand = operationCommand({
   examples: ['baton task list --status in_progress'],
   options: [
-    { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked, done or cancelled' },
-    { name: 'phase', value: 'PHASE', about: 'Only this phase' },
-    { name: 'limit', value: 'N', about: 'At most this many (100)' },
+    { name: 'status', value: 'STATUS', choices: SHOWN_STATUSES, about: `Only ${SHOWN_STATUSES.join(', ')}` },
+    { name: 'phase', value: 'PHASE', choices: PHASES, about: `Only ${PHASES.join(', ')}` },
+    { name: 'limit', value: 'N', about: 'At most this many, up to 1000 (100)' },
     { name: 'after-number', value: 'N', formerly: ['--after'], about: 'Only tasks with a larger number' },
   ],
   operation: 'task_list',
   input: (given) => {
-    const limit = numberOption(given, 'limit');
+    const limit = wholeOption(given, 'limit', { from: 1, to: MOST_LISTED });
     if ('usage' in limit) return limit;
-    const after = numberOption(given, 'after-number');
+    const after = wholeOption(given, 'after-number', { from: 0 });
     if ('usage' in after) return after;
     const chosen = pickOptions(given, { status: 'status', phase: 'phase' });
     return { value: { ...chosen, limit: limit.value, after_n: after.value } };
   },
-  show: (result) => renderTasks(result),
+  show: (result, _given, io) => renderTasks(result, undefined, columnsOf(io)),
 });
 
 export const taskShowCommand: CliCommand = {
@@ -74,18 +76,19 @@ export const taskNextCommand = operationCommand({
   examples: ['baton task next', 'baton task next --wait'],
   options: [
     { name: 'role', value: 'ROLE', about: 'Only tasks for this role' },
-    { name: 'limit', value: 'N', about: 'At most this many (10)' },
+    { name: 'limit', value: 'N', about: 'At most this many, up to 100 (10)' },
     { name: 'wait', about: 'Wait until a task can be claimed' },
   ],
   operation: 'task_next_actions',
   input: async (given, io) => {
-    const limit = numberOption(given, 'limit');
+    const limit = wholeOption(given, 'limit', { from: 1, to: 100 });
     if ('usage' in limit) return limit;
     await noteUnknownRole(given, io);
     const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
     return { value: { ...pickOptions(given, { role: 'role' }), limit: limit.value, ...wait } };
   },
-  show: (result) => renderTasks(result, 'Nothing can be claimed now. See all: baton task list'),
+  show: (result, _given, io) =>
+    renderTasks(result, 'Nothing can be claimed now. See all: baton task list', columnsOf(io)),
 });
 
 export const taskBriefCommand = operationCommand({

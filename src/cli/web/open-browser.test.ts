@@ -14,6 +14,20 @@ describe('the browser', () => {
   });
 
   it.each([
+    [{ BROWSER: 'firefox' }, { program: 'firefox', args: [] }],
+    [
+      { BROWSER: 'w3m -o x=1 %s:lynx', DISPLAY: ':0' },
+      { program: 'w3m', args: ['-o', 'x=1'] },
+    ],
+    [
+      { BROWSER: '/remote/browser.sh', SSH_CONNECTION: 'a 1 b 22' },
+      { program: '/remote/browser.sh', args: [] },
+    ],
+  ])('is the one that %j names', (env, plan) => {
+    expect(planBrowser('linux', { env, isTerminal: true })).toEqual({ ok: true, ...plan });
+  });
+
+  it.each([
     ['without a display', { ...desktop, env: { DISPLAY: '' } }, 'there is no display'],
     ['in CI', { ...desktop, env: { ...desktop.env, CI: 'true' } }, 'CI is set'],
     ['over SSH', { ...desktop, env: { ...desktop.env, SSH_CONNECTION: 'a 1 b 22' } }, 'this is a session over SSH'],

@@ -34,7 +34,10 @@ export function planBrowser(system: string, { env, isTerminal }: Pick<Io, 'env' 
   // A program that reads the address can open it itself.
   if (!isTerminal) return { ok: false, reason: 'the output is not a terminal' };
   if (isSet('CI')) return { ok: false, reason: 'CI is set' };
-  // The browser would open on the remote machine, or in a slow forwarded window.
+  // The user's own choice: an editor on a remote machine sets it to a program that opens the browser at home.
+  const [program, ...args] = (env['BROWSER']?.split(':', 1)[0] ?? '').split(' ').filter((word) => word !== '');
+  if (program !== undefined) return { ok: true, program, args: args.filter((word) => word !== '%s') };
+  // The browser would open on the remote machine, or in a window that is forwarded slowly.
   if (isSet('SSH_CONNECTION') || isSet('SSH_TTY')) return { ok: false, reason: 'this is a session over SSH' };
   if (system === 'darwin') return { ok: true, program: 'open', args: [] };
   // `start` would split the address at each `&`.

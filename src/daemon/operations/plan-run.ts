@@ -4,6 +4,7 @@ import type { IssuePlan } from '../../api/operations/runs.ts';
 import { rehearse } from '../../engine/kernel.ts';
 import { findProgram } from '../../notify/run-program.ts';
 import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
+import { didYouMean } from '../../protocol/shape/problem.ts';
 import { issueArgs, issueRolePlayers, withLibrary } from '../../runbook/library.ts';
 import { parseCommandArgs } from '../../runbook/parse-command-args.ts';
 import { checksAnswerOf, describeSelection, ISSUE_WORKFLOW, type Runbook } from '../../runbook/runbook.ts';
@@ -37,7 +38,8 @@ export function planIssue(
   const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
   if (mode === undefined) {
     const message = `there is no mode '${wanted ?? ''}'`;
-    return { ok: false, error: { code: 'runbook/usage', message, hint: `Modes: ${WORKFLOW_MODES.join(', ')}.` } };
+    const hint = didYouMean(wanted ?? '', WORKFLOW_MODES) ?? `Modes: ${WORKFLOW_MODES.join(', ')}.`;
+    return { ok: false, error: { code: 'runbook/usage', message, hint } };
   }
   if (priority && !/^-?\d{1,6}$/.test(priority)) {
     const message = `--priority must be a whole number, not ${priority}`;

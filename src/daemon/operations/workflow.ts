@@ -49,12 +49,14 @@ export const WORKFLOW_HANDLERS = {
 
   github_issues: githubIssuesHandler,
 
-  handoff_list: handlerFor(operations.handoffList, async ({ project, input }) => {
+  handoff_list: handlerFor(operations.handoffList, async ({ project, input: { task_id: asked } }) => {
     await project.commandLoop.whenIdle();
-    const found = await findHandoffs(
-      project.ledger,
-      ({ task_id }) => input.task_id === undefined || task_id === input.task_id,
-    );
+    const known = await project.commandLoop.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => (asked === undefined || state.tasks.has(asked) ? unchanged({}) : refuseUnknownTask(asked)),
+    });
+    if (!known.ok) return refusalOf(known);
+    const found = await findHandoffs(project.ledger, ({ task_id }) => asked === undefined || task_id === asked);
     return { ok: true, result: { handoffs: found.map(withoutXml) } };
   }),
 

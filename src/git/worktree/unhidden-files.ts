@@ -69,13 +69,15 @@ export async function withUnhiddenFiles<T>(
     await writeFile(hidden, joinIgnoreRules([origin.excludes], rules.value) + joinIgnoreRules([last], []));
     const run: Run = async (args, input = '') =>
       gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES, input });
-    const cleared = await attempt(async () => clearMarks(worktree, origin, run));
+    const listed = await listFiles(hidden, run);
+    if (!listed.ok) return listed;
+    const { tracked, untracked } = listed.value;
+    const cleared = await attempt(async () => clearMarks(worktree, origin, { tracked, run }));
     if (!cleared.ok) return cleared;
-    const others = ['ls-files', '--others', `--exclude-from=${hidden}`, '-z'];
     return use({
       list: async (...args) => run(args),
-      untracked: async () => attempt(async () => expand(worktree, unwrap(await run(others)))),
-      submodules: cleared.value,
+      untracked: async () => attempt(async () => expand(worktree, untracked)),
+      submodules: tracked.filter(({ isSubmodule }) => isSubmodule).map(({ path }) => path),
     });
   });
 }
@@ -100,22 +102,44 @@ const SAFE_SETTINGS = [
   'core.untrackedCache=false',
 ].flatMap((setting) => ['-c', setting]);
 
-/** Clears index flags that hide files, and lists submodules. Only an originally sparse checkout may lack files. */
-async function clearMarks(worktree: string, { isSparse }: WorktreeOrigin, run: Run): Promise<readonly string[]> {
-  const marked = unwrap(await run(['ls-files', '--stage', '-v', '-z'])).map((line) => {
-    const tab = line.indexOf('\t');
-    return { tag: line.charAt(0), isSubmodule: line.startsWith('160000 ', 2), path: line.slice(tab + 1) };
-  });
-  const assumed = marked.filter(({ tag }) => /[a-z]/.test(tag));
-  const skipped: typeof marked = [];
-  for (const each of marked) {
+interface TrackedFile {
+  /** As `git ls-files -v` shows it. */
+  readonly tag: string;
+  readonly isSubmodule: boolean;
+  readonly path: string;
+}
+
+/** Tracked and untracked files in one listing: starting git takes longer than reading the files. */
+async function listFiles(
+  hidden: string,
+  run: Run,
+): Promise<GitResult<{ readonly tracked: readonly TrackedFile[]; readonly untracked: readonly string[] }>> {
+  const lines = await run(['ls-files', '--cached', '--others', `--exclude-from=${hidden}`, '--stage', '-v', '-z']);
+  if (!lines.ok) return lines;
+  const [tracked, untracked]: [TrackedFile[], string[]] = [[], []];
+  for (const line of lines.value) {
+    const tag = line.charAt(0);
+    if (tag === '?') untracked.push(line.slice(2));
+    else tracked.push({ tag, isSubmodule: line.startsWith('160000 ', 2), path: line.slice(line.indexOf('\t') + 1) });
+  }
+  return { ok: true, value: { tracked, untracked } };
+}
+
+/** Clears index flags that hide files. Only an originally sparse checkout may lack files. */
+async function clearMarks(
+  worktree: string,
+  { isSparse }: WorktreeOrigin,
+  { tracked, run }: { readonly tracked: readonly TrackedFile[]; readonly run: Run },
+): Promise<void> {
+  const assumed = tracked.filter(({ tag }) => /[a-z]/.test(tag));
+  const skipped: TrackedFile[] = [];
+  for (const each of tracked) {
     if (/[Ss]/.test(each.tag) && (!isSparse || (await pathExists(join(worktree, each.path))))) skipped.push(each);
   }
   for (const [flag, files] of [['--no-assume-unchanged', assumed] as const, ['--no-skip-worktree', skipped] as const]) {
     if (files.length === 0) continue;
     unwrap(await run(['update-index', flag, '-z', '--stdin'], files.map(({ path }) => `${path}\0`).join('')));
   }
-  return marked.filter(({ isSubmodule }) => isSubmodule).map(({ path }) => path);
 }
 
 /** Git lists a nested repository as one path. This lists its files. */
