@@ -152,7 +152,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a price that is not money',
     'invalid-value',
     'Invalid prices.gpt-5.input: free (expected dollars such as $2.50)',
-    'A million tokens in, as in "$3".',
+    'A million input tokens, as in "$3".',
     { prices: { 'gpt-5': { input: '‸free', output: '$1' } } },
   ],
   [

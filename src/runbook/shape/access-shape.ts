@@ -129,7 +129,7 @@ export const secretsField = {
         expected: 'the name of a variable; names that begin with BATON_ are taken',
         about: 'The variable of the daemon that holds it.',
       },
-      inject: { kind: 'choice', values: ['header'], about: 'How it is added: header.' },
+      inject: { kind: 'choice', values: ['header'], about: 'How Baton adds it: header.' },
     },
   },
 } as const satisfies MapShape;

@@ -40,7 +40,7 @@ export const variablesField = {
   kind: 'either',
   optional: true,
   expected: 'a list of names, or a table of names with their defaults',
-  about: 'Variables: a list of those that must be given, or a table of names with their defaults.',
+  about: 'Variables: a list of required ones, or a table of names with their defaults.',
   options: [
     { kind: 'list', of: { kind: 'text', ...VARIABLE_NAMES } },
     {
