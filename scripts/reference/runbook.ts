@@ -48,12 +48,12 @@ function typeOf(shape: Shape): string {
     case 'flag':
       return 'true or false';
     case 'list':
-      return shape.of.kind === 'object' ? 'list of tables' : `list of ${typeOf(shape.of)}`;
+      return shape.of.kind === 'object' ? 'list of tables' : `list; each item: ${typeOf(shape.of)}`;
     case 'map':
     case 'object':
       return 'table';
     case 'either':
-      return [...new Set(shape.options.map(typeOf))].join(' or ');
+      return [...new Set(shape.options.map(typeOf))].join(', or ');
     case 'any':
       return 'any value';
     default:

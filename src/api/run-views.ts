@@ -168,7 +168,7 @@ export const decisionView = object({
         effective_at: { ...text, about: 'When it takes effect. Until then `decision_undo` withdraws it.' },
       }),
     ),
-    about: 'An answer that is not in effect yet; the decision needs nobody, and its `status` is still open.',
+    about: 'An answer that is not in effect yet; the decision needs no person, and its `status` is still open.',
   },
   lapsed: {
     ...nullable(

@@ -101,7 +101,7 @@ export const hooksRunCommand: CliCommand = {
   args: [CLIENT_ARGUMENT, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
   options: [
     { name: 'claim', about: 'At the start: claim the next task' },
-    { name: 'principal', value: 'NAME', about: 'Whose worker token to use' },
+    { name: 'principal', value: 'NAME', about: 'The principal whose worker token is used' },
   ],
   ownsTerminal: () => true,
   exitCodes: { 0: 'always; an empty answer changes nothing' },

@@ -47,7 +47,7 @@ export const SERVER_LIMITS = {
   logLinesPerSecond: 100,
   /** How long `status_get` may take. */
   statusMs: 3500,
-  /** How long the SDK of the operator may take to send what is left when the daemon stops. */
+  /** How long the operator's SDK may take to send its last data when the daemon stops. */
   telemetryFlushMs: 3000,
   /** How long the repository of a path is cached before git is asked again. */
   repositoryMs: 30_000,

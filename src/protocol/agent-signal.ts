@@ -9,7 +9,7 @@ export const agentSignalShape = {
     kind: {
       kind: 'choice',
       values: ['complete', 'escalate', 'continue'],
-      about: '`complete` advances the step, `escalate` asks a person, `continue` says that work goes on.',
+      about: '`complete` advances the step, `escalate` asks a person, `continue` means that work continues.',
     },
     message: { kind: 'text', optional: true, about: 'One sentence for the reader.' },
   },

@@ -65,7 +65,7 @@ export const entriesRead = operation({
     task_id: optional(taskId, 'Only entries about this task, its agents, pipelines and decisions.'),
     run_id: {
       ...filterText,
-      about: 'Only entries about this agent or pipeline, what runs inside it, and the decisions about them.',
+      about: 'Only entries about this agent or pipeline, the runs inside it, and the decisions about them.',
     },
     actor: { ...filterText, about: 'Only entries of this actor, or of this kind: operator, session or system.' },
     text: { ...filterText, about: 'Only entries that contain this text, in upper or lower case.' },

@@ -36,7 +36,7 @@ const record = {
 export const thoughtRecord = operation({
   name: 'thought_record',
   about:
-    'Record what you did: no task is done without it. Commit and push first; afterwards task_update with done, or exit_signal. With status todo it reinstates a completed task whose commit was reverted or is gone.',
+    'Record what you did: no task is done without it. Commit and push first; afterwards task_update with done, or exit_signal. With the status `todo` the record reinstates a completed task whose commit was reverted or is gone.',
   command: 'record-thought',
   input: record,
   unlistedFields: ['epoch'],

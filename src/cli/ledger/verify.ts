@@ -38,7 +38,7 @@ const notVerifiedShape = object({
   verified: { kind: 'flag', only: false },
   findings: list(
     object({
-      seq: { ...nullable(whole), about: 'The number of the bad entry; null if the fault is elsewhere.' },
+      seq: { ...nullable(whole), about: 'The number of the bad entry; null if the fault is not in an entry.' },
       problem: { ...problemShape, about: 'What is wrong.' },
     }),
   ),

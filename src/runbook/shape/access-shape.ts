@@ -126,7 +126,7 @@ export const secretsField = {
       env: {
         kind: 'text',
         pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,127}$',
-        expected: 'the name of a variable; names that begin with BATON_ are taken',
+        expected: 'the name of a variable, not beginning with BATON_',
         about: 'The variable of the daemon that holds it.',
       },
       inject: { kind: 'choice', values: ['header'], about: 'How Baton adds it: header.' },
