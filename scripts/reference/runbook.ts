@@ -53,7 +53,7 @@ function typeOf(shape: Shape): string {
     case 'object':
       return 'table';
     case 'either':
-      return [...new Set(shape.options.map(typeOf))].join(', or ');
+      return [...new Set(shape.options.map(typeOf))].join('; or ');
     case 'any':
       return 'any value';
     default:

@@ -578,14 +578,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a size without a unit',
     'invalid-value',
     'Invalid agents.a.sandbox.memory: 8G (expected a size such as 512MB, 8GB or 1TB)',
-    'How much memory it may use; default: 8GB.',
+    'How much memory a session may use; default: 8GB.',
     agent({ sandbox: { memory: '‸8G' } }),
   ],
   [
     'a path of another user',
     'invalid-value',
     'Invalid sandbox.read[0]: ~bob/x (expected an absolute path, one that begins with ~/, or one below the project)',
-    'Paths that it may read besides those of the table in docs/security.md.',
+    'Paths that a session may read in addition to the table in docs/security.md.',
     { sandbox: { read: ['‸~bob/x'] } },
   ],
   [
@@ -627,14 +627,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a network policy that there is not',
     'invalid-value',
     'Invalid agents.a.network: open (expected: full, model, none)',
-    'The network of its sessions: full, model, none, a list of hosts, or a table. Default: full.',
+    'The network of sessions: full, model, none, a list of hosts, or a table. Default: full.',
     agent({ network: '‸open' }),
   ],
   [
     'an address where a host must be',
     'invalid-value',
     'Invalid network.policy[1]: https://example.com/x (expected a host such as example.com, *.example.com, example.com:8443 or 192.0.2.7:443, without scheme and path)',
-    'What it can reach: full, model (the API of its client), none, or hosts.',
+    'The hosts that sessions can reach: full, model (the API of the client), none, or a list.',
     { network: { policy: ['example.com', '‸https://example.com/x'] } },
   ],
   [
@@ -662,7 +662,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a check with the network of a model',
     'invalid-value',
     "ci.required[0]: invalid network 'model'",
-    'What it can reach: full, none, or hosts.',
+    'The hosts that the check can reach: full, none, or a list.',
     { ci: { required: [{ name: 'test', network: '‸model' }] } },
   ],
   [

@@ -28,7 +28,7 @@ export type RunWait = ValueOf<typeof runWaitResult>;
 export const runWait = operation({
   name: 'run_wait',
   about:
-    'Whether tasks, pipelines and agents are over or need a person. With wait_ms the answer comes when all of them, or with `any` one of them, are or do. Workers and sessions can name only tasks.',
+    'Whether tasks, pipelines and agents are over or need a person. With wait_ms the answer comes when that is true for all of them, or with `any` for one of them. Workers and sessions can name only tasks.',
   access: ['operator', 'worker', 'session', 'agent'],
   tool: false,
   input: object({

@@ -101,7 +101,7 @@ export type TaskWait = ValueOf<typeof waitResult>;
 
 export const taskWait = operation({
   name: 'task_wait',
-  about: 'Whether a task is over or needs a person. With wait_ms the answer comes when it does.',
+  about: 'Whether a task is over or needs a person. With wait_ms the answer comes when that is true.',
   access: ['operator', 'worker', 'session', 'agent'],
   tool: false,
   input: object({

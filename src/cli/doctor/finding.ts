@@ -6,7 +6,7 @@ const STATUSES = ['ok', 'warning', 'problem'] as const;
 type FindingStatus = (typeof STATUSES)[number];
 
 const finding = object({
-  code: { ...text, about: 'Stable, and listed in docs/doctor.md: the check, a dot, and what it found.' },
+  code: { ...text, about: 'The check, a dot and the kind of finding, as in docs/doctor.md. Codes do not change.' },
   name: { ...text, about: 'The subject: the check, or one client, sandbox or hook.' },
   status: choice(STATUSES),
   detail: { ...text, about: 'What the check found.' },

@@ -28,7 +28,7 @@ const attempts = {
   kind: 'either',
   optional: true,
   expected: 'a whole number from 1 to 1000, or "forever"',
-  about: 'How often it acts before Baton asks a person: a number, or "forever"; default: 1.',
+  about: 'How often the handler acts before Baton asks a person: a number, or "forever"; default: 1.',
   options: [
     { kind: 'number', whole: true, min: 1, max: 1000 },
     { kind: 'choice', values: ['forever'] },
@@ -107,12 +107,12 @@ export const agentShape = {
     ),
     prompt: optional(textField, 'The first message; templates are filled in.'),
     prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),
-    role: optional(referenceField, 'Its role in a workflow, as in `implementer`.'),
+    role: optional(referenceField, 'The role of the agent in a workflow, as in `implementer`.'),
     env: environmentField,
     env_pass: environmentPassField,
     sandbox: sandboxField,
     network: networkField,
-    cwd: optional(textField, 'The folder in which it runs, relative to the project or the workspace.'),
+    cwd: optional(textField, 'The folder in which the agent runs, relative to the project or the workspace.'),
     model: optional(textField, 'The model, by the name the client knows.'),
     ...HANDLER_SHAPES,
     max_concurrency: optional(countField, 'How many of this agent may run at once.'),
@@ -120,7 +120,7 @@ export const agentShape = {
     timeout: optional(durationField, 'How long a run may take, as in "2h".'),
     requires: optional(
       { kind: 'list', of: { kind: 'choice', values: REQUIREMENTS } },
-      `The messages that it must send before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
+      `The messages that the agent must send before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
     ),
     acp: optional(
       {
@@ -128,10 +128,13 @@ export const agentShape = {
         fields: {
           permissions: optional(
             { kind: 'choice', values: ACP_PERMISSIONS },
-            'What follows a request for permission: `ask` runs `on_prompt`, `allow` allows it. Default: `allow` for a preset, `ask` for a command.',
+            'What follows a request for permission: `ask` runs `on_prompt`, `allow` grants it. Default: `allow` for a preset, `ask` for a command.',
           ),
-          files: optional(flagField, 'Whether Baton reads and writes files for it, in its sandbox. Default: true.'),
-          terminals: optional(flagField, 'Whether Baton runs commands for it, in its sandbox. Default: true.'),
+          files: optional(
+            flagField,
+            'Whether Baton reads and writes files for the agent, in its sandbox. Default: true.',
+          ),
+          terminals: optional(flagField, 'Whether Baton runs commands for the agent, in its sandbox. Default: true.'),
           mode: optional(textField, 'The mode of its session, by the name that the agent knows.'),
         },
       },

@@ -28,7 +28,7 @@ const commandShape = {
   fields: {
     args: optional(
       anyText,
-      'Its arguments and options, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
+      'The arguments and options of the command, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
     ),
     run: runnableField,
   },
@@ -58,14 +58,17 @@ const workerShape = {
   kind: 'object',
   about: 'Claims tasks by itself, and runs something on each, or makes workflows of them.',
   fields: {
-    tasks: optional({ kind: 'list', min: 1, of: taskIds }, 'Ids of the tasks it takes; `*` is any part, as in "P0.*".'),
+    tasks: optional(
+      { kind: 'list', min: 1, of: taskIds },
+      'Ids of the tasks that the worker takes; `*` is any part, as in "P0.*".',
+    ),
     phases: optional(
       { kind: 'list', min: 1, of: { kind: 'choice', values: PHASES } },
-      `The phases in which it takes tasks, of: ${PHASES.join(', ')}.`,
+      `The phases in which the worker takes tasks, of: ${PHASES.join(', ')}.`,
     ),
     roles: optional(
       { kind: 'list', min: 1, of: referenceField },
-      'It takes a task only if it is the turn of one of these roles.',
+      'The worker takes a task only if it is the turn of one of these roles.',
     ),
     run: {
       ...runnableField,
@@ -73,12 +76,15 @@ const workerShape = {
       about: `${runnableField.about} Or \`{ workflow = "issue" }\`: the task becomes a workflow.`,
       options: [...runnableField.options, workflowRun],
     },
-    workflow: optional(flagField, 'true: only tasks of a workflow, when it is the turn of one of its roles.'),
+    workflow: optional(
+      flagField,
+      'true: the worker takes only tasks of a workflow, when it is the turn of one of its roles.',
+    ),
     labels: optional(
       { kind: 'list', min: 1, of: labelField },
       'The worker runs only on hosts that have all of these labels; a project on one machine ignores them.',
     ),
-    concurrency: optional(countField, 'How many tasks it works on at once; default: 1.'),
+    concurrency: optional(countField, 'How many tasks the worker works on at once; default: 1.'),
   },
 } as const satisfies ObjectShape;
 
@@ -95,7 +101,7 @@ const ciShape = {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'The name of the check.' },
-          run: optional(commandField, 'Its command; left out: a GitHub workflow of that name reports the result.'),
+          run: optional(commandField, 'The command; left out: a GitHub workflow of that name reports the result.'),
           timeout: optional(durationField, 'How long it may take, as in "10m".'),
           env_pass: environmentPassField,
           network: checkNetworkField,
@@ -151,7 +157,7 @@ const workflowShape = {
     mode: optional({ kind: 'choice', values: WORKFLOW_MODES }, 'How often Baton asks a person; default: autonomous.'),
     install: optional(commandField, 'The command with which `builtin:prep` installs the dependencies.'),
     build: optional(commandField, 'The command that builds the project.'),
-    smoke: optional(commandField, 'The command with which it tests the build.'),
+    smoke: optional(commandField, 'The command that tests the build.'),
     validate: {
       kind: 'list',
       optional: true,
@@ -160,7 +166,7 @@ const workflowShape = {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'As in `test`, `coverage`, `lint`, `type_check`, `security`.' },
-          run: { ...commandField, about: 'Its command.' },
+          run: { ...commandField, about: 'The command.' },
           timeout: optional(durationField, 'How long it may take, as in "10m".'),
         },
       },

@@ -40,13 +40,13 @@ const step = {
       ],
     },
     on_cancel: optional(referenceField, 'The step that follows a cancellation; left out: the pipeline ends.'),
-    timeout: optional(durationField, 'How long it may take before it fails, as in "10m".'),
+    timeout: optional(durationField, 'How long the step may take before it fails, as in "10m".'),
     workspace: {
       kind: 'object',
       optional: true,
       about: 'A git worktree for this step and the following ones.',
       fields: {
-        branch: { kind: 'text', notEmpty: true, about: 'Its branch; templates are filled in.' },
+        branch: { kind: 'text', notEmpty: true, about: 'The branch of the worktree; templates are filled in.' },
         base: optional(textField, 'The commit or branch at which the branch begins; left out: the main branch.'),
       },
     },
@@ -64,7 +64,7 @@ export const pipelineShape = {
       budgetShape,
       'What one run, with all agents and pipelines inside it, may use before Baton asks a person.',
     ),
-    notify: optional(flagField, 'Whether to notify people when it ends.'),
+    notify: optional(flagField, 'Whether to notify people when the pipeline ends.'),
   },
 } as const satisfies ObjectShape;
 
@@ -105,7 +105,7 @@ export const workspaceShape = {
   fields: {
     branch: optional(
       textField,
-      "The name of a task's branch, with `${task.id}` or `${task.n}`; feature/${task.id}-${task.slug}.",
+      "The name of a task's branch, with `${task.id}` or `${task.n}`; default: feature/${task.id}-${task.slug}.",
     ),
     copy: optional(paths, 'Files and folders that git ignores, copied from the repository into each new worktree.'),
     link: optional(
@@ -113,7 +113,7 @@ export const workspaceShape = {
       'Files and folders that git ignores, linked into each new worktree: all worktrees share them.',
     ),
     setup: optional(commandField, 'A command that runs once in each new worktree, before the first session.'),
-    setup_timeout: optional(durationField, 'How long `workspace.setup` may take; 10m.'),
+    setup_timeout: optional(durationField, 'How long `workspace.setup` may take; default: 10m.'),
   },
 } as const satisfies Shape;
 
@@ -141,7 +141,7 @@ export const githubShape = {
       expected: 'the name of a git remote',
       about: 'The git remote to which Baton pushes branches; default: origin, else the first remote at GitHub.',
     },
-    draft: optional(flagField, 'Whether pull requests are drafts until the merge; false.'),
+    draft: optional(flagField, 'Whether pull requests are drafts until the merge; default: false.'),
   },
 } as const satisfies Shape;
 
