@@ -97,14 +97,12 @@ const runPreview = object({
     ),
     about: 'The sandbox and the network that each agent would have on this machine.',
   },
-  entries: { ...typed<readonly PlannedEntry[]>(), about: 'What would be recorded first.' },
+  entries: {
+    ...typed<readonly { readonly type: string; readonly data: object }[]>(),
+    about: 'What would be recorded first.',
+  },
   effects: { ...typed<readonly PlannedEffect[]>(), about: 'The effects that would run first.' },
 });
-
-interface PlannedEntry {
-  readonly type: string;
-  readonly data: object;
-}
 
 export interface PlannedEffect {
   readonly kind: string;
