@@ -1,10 +1,10 @@
 #!/bin/sh
 # Verifies an exported ledger without Baton: with node, sha256sum and git.
 #   sh verify-ledger.sh ledger.ndjson REPOSITORY
-# Every entry has the hash that is written beside it and names the one before it; together they have the root that the checkpoint in the
-# last line states, so none is missing; every mission, result, record, handoff, exit signal, check and merge is tied to a commit, by itself
-# or by the session it came from; and every such commit is in the repository. (The signature of the checkpoint is for `baton verify`, or
-# any other reader of C2SP checkpoints.)
+# It checks three things. Every entry has the hash beside it and names the entry before it, and all entries together have the
+# root of the checkpoint in the last line, so no entry is missing. Every mission, result, record, handoff, exit signal, check
+# and merge belongs to a commit, directly or through its session. Every such commit is in the repository. (It does not check
+# the signature of the checkpoint: `baton verify`, or any other reader of C2SP checkpoints, does.)
 set -eu
 ledger=$1 repository=$2
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ node - "$ledger" "$work" <<'EOF'
 const [ledger, work] = process.argv.slice(2);
 const { createHash } = require('node:crypto');
 const { readFileSync, writeFileSync } = require('node:fs');
-// RFC 8785, for integers: keys in their order, no spaces.
+// RFC 8785, for integers: sorted keys, no spaces.
 const canonical = (value) =>
   value === null || typeof value !== 'object' ? JSON.stringify(value)
   : Array.isArray(value) ? `[${value.map(canonical).join(',')}]`
@@ -26,7 +26,7 @@ const sums = [];
 const commits = new Set();
 const isCommit = (sha) => /^[0-9a-f]{40}$/.test(sha ?? '');
 const MESSAGES = /^(SessionPrepared|SessionMeasured|ResultSubmitted|ThoughtRecorded|HandoffDelivered|AgentSessionCompleted|CheckFinished|MergeFinished)$/;
-// Where each session stood, and what the gates looked at last: an entry without a commit of its own belongs to one of these.
+// The commit of each session, and the last commit of the gates: an entry without its own commit belongs to one of these.
 const places = new Map();
 const messages = [];
 for (const [i, { entry, hash }] of lines.entries()) {
@@ -42,7 +42,7 @@ for (const [i, { entry, hash }] of lines.entries()) {
   if (own.length > 0) places.set(place, own[0]);
   if (MESSAGES.test(entry.type)) messages.push({ entry, own, place });
 }
-// The tree of RFC 6962: a one byte, then what the two halves come to; the first half is the largest power of two.
+// The tree of RFC 6962: a one byte, then the hashes of the two halves; the size of the first half is the largest power of two.
 const rootOf = (hashes) => {
   if (hashes.length === 1) return hashes[0];
   const half = 2 ** Math.floor(Math.log2(hashes.length - 1));

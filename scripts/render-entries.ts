@@ -13,9 +13,10 @@ export function renderEntriesPage(): string {
 
 const HEAD = `# Types of entries
 
-The fields of \`data\` of every type of entry that Baton folds into its state. \`?\` marks a field that may be missing, \`or null\` one whose
-value may be null; a field without a type is a text. A test compares this page with \`EVENTS\` in \`src/state/event.ts\`.
-\`OutsideCheckpointMissing\` belongs to the ledger itself.
+This page lists every type of entry that Baton folds into its state, with the fields of its \`data\`. To see real entries, type
+\`baton ledger log --type TYPE --json\`. A field with \`?\` may be missing, and the value of a field with \`or null\` may be null. A
+field without a type is a text. \`npm run pages\` makes this page from \`EVENTS\` in \`src/state/event.ts\`. The ledger itself has one
+more type, \`OutsideCheckpointMissing\`.
 
 | type | fields |
 |---|---|`;

@@ -14,11 +14,12 @@ export function renderOperations(): string {
 
 const INTRODUCTION = `# Operations
 
-Every operation of the daemon, with its input and its result. Over [HTTP](api.md), call one with \`POST /v1/NAME\`; from a
-program, with \`client.call('NAME', input)\`. Operations marked as tools are also tools of the [MCP server](mcp.md). The
-same as an OpenAPI document: [openapi.json](reference/openapi.json).
+This page lists every operation of the daemon with its input and its result. Over [HTTP](api.md), call one with \`POST /v1/NAME\`; from a
+program, with \`client.call('NAME', input)\`. An operation marked *MCP tool* is also a tool of the [MCP server](mcp.md).
+[openapi.json](reference/openapi.json) has the same as an OpenAPI document.
 
-A field with \`?\` may be left out. \`[]\` is a list of objects. This page is made from the declarations by \`npm run pages\`.
+A field with \`?\` may be left out. \`[]\` is a list of objects. Times (\`at\`, \`…_at\`) are RFC 3339 in UTC. \`npm run pages\`
+makes this page from the declarations.
 `;
 
 function sectionOf({ name, about, access, kind, tool, input, result }: Operation, seen: Map<object, string>): string {
@@ -27,7 +28,7 @@ function sectionOf({ name, about, access, kind, tool, input, result }: Operation
     '',
     about,
     '',
-    `${kind === 'write' ? 'Write' : 'Read'}. Callers: ${access.join(', ')}.${tool ? ' Tool.' : ''}`,
+    `${kind === 'write' ? 'Writes' : 'Reads'}. Callers: ${access.join(', ')}.${tool ? ' MCP tool.' : ''}`,
     '',
     ...tableOf('input', input, name, new Map()),
     ...tableOf('result', result, name, seen),
@@ -37,22 +38,30 @@ function sectionOf({ name, about, access, kind, tool, input, result }: Operation
 
 function tableOf(title: string, shape: ObjectShape, place: string, seen: Map<object, string>): string[] {
   const rows = rowsOf(shape, '', place, seen);
-  return rows.length === 0 ? [] : [`| ${title} | | |`, '|---|---|---|', ...rows, ''];
+  return rows.length === 0 ? [] : [`| ${title} | type | meaning |`, '|---|---|---|', ...rows, ''];
 }
 
 /** Renders one row per field. An object that an earlier operation returned is named, not repeated. */
 function rowsOf(shape: ObjectShape, path: string, place: string, seen: Map<object, string>): string[] {
-  const known = seen.get(shape.fields);
-  if (known !== undefined && known !== place)
-    return [`| \`${path || 'all'}\` | | the same as in [${known}](#${known}) |`];
+  const known = findKnown(shape, place, seen);
+  if (known !== undefined) return [`| all fields | | The same as in [${known}](#${known}). |`];
   if (Object.keys(shape.fields).length > 2) seen.set(shape.fields, place);
   return Object.entries(shape.fields).flatMap(([name, field]) => {
     const at = `${path === '' ? '' : `${path}.`}${name}`;
     const inner = field.kind === 'list' ? field.of : field;
     const label = `${at}${field.kind === 'list' && inner.kind === 'object' ? '[]' : ''}`;
-    const row = `| \`${label}${field.optional ? '?' : ''}\` | ${renderShapeType(field)} |${field.about === undefined ? '' : ` ${field.about}`} |`;
-    return inner.kind === 'object' ? [row, ...rowsOf(inner, label, place, seen)] : [row];
+    const same = inner.kind === 'object' ? findKnown(inner, place, seen) : undefined;
+    const about = [field.about, same === undefined ? undefined : `Its fields are those of [${same}](#${same}).`];
+    const meaning = about.filter((part) => part !== undefined).join(' ');
+    const row = `| \`${label}${field.optional ? '?' : ''}\` | ${renderShapeType(field)} |${meaning === '' ? '' : ` ${meaning}`} |`;
+    return inner.kind === 'object' && same === undefined ? [row, ...rowsOf(inner, label, place, seen)] : [row];
   });
+}
+
+/** The earlier operation that has these fields. */
+function findKnown(shape: ObjectShape, place: string, seen: ReadonlyMap<object, string>): string | undefined {
+  const known = seen.get(shape.fields);
+  return known === place ? undefined : known;
 }
 
 export function renderShapeType(shape: Shape): string {

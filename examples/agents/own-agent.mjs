@@ -10,7 +10,7 @@ const { BATON_URL, BATON_TOKEN, BATON_AGENT_DIR, BATON_PROMPT_FILE } = process.e
 const kept = `${BATON_AGENT_DIR}/conversation.json`;
 const messages = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : [];
 
-// The prompt is in a file, and also the first lines of standard input, where later messages follow.
+// The prompt is in a file, and also in the first lines of standard input. Later messages follow on standard input.
 const prompt = BATON_PROMPT_FILE === undefined ? '' : readFileSync(BATON_PROMPT_FILE, 'utf8');
 let known = BATON_PROMPT_FILE === undefined ? 0 : prompt.split('\n').length;
 const told = [];
@@ -26,7 +26,7 @@ for (let isBlocked = false; ;) {
     say(results);
     continue;
   }
-  // Ask the stop hook before the end of a turn: an empty answer allows the stop, a block has a reason.
+  // Call the stop hook before the end of a turn: an empty answer allows the stop, and a block has a reason.
   const { decision, reason } = await post(`${BATON_URL}/hook/stop`, { stop_hook_active: isBlocked }, BATON_TOKEN);
   if (decision !== 'block') process.exit(0);
   isBlocked = true;

@@ -11,8 +11,9 @@ export async function renderCliPage(): Promise<string> {
 
 const HEAD = `# Commands
 
-Every command with its arguments, options and exit codes. \`baton COMMAND --help\` shows the same in the terminal. This
-page is made from the commands by \`npm run pages\`; [The command line](../cli.md) explains what they have in common.
+This page lists every command with its arguments, options and exit codes. \`baton COMMAND --help\` shows the same in the
+terminal. [The command line](../cli.md) explains what the commands have in common. \`npm run pages\` makes this page from
+the commands.
 
 All commands exit with 0 on success, 1 on failure and 2 on a usage error, unless their section says otherwise. With
 \`--json\` a command prints one JSON document, and errors as JSON too.`;

@@ -28,11 +28,11 @@ export async function renderJsonPage(): Promise<string> {
 
 const HEAD = `# JSON of the commands
 
-What each command prints with \`--json\` on standard output. Tests compare what the commands print with these tables. This
-page is made from the commands by \`npm run pages\`.
+This page lists what each command prints on standard output with \`--json\`. Tests compare the output of the commands with
+these tables. \`npm run pages\` makes this page from the commands.
 
-A document is one line of JSON. A field with \`?\` may be left out. \`[]\` is a list of objects. An operation's result is
-described on [its page](../operations.md).
+A document is one line of JSON. A field with \`?\` may be left out. \`[]\` is a list of objects. [Operations](../operations.md)
+describes the results of operations.
 
 ## Errors
 

@@ -18,21 +18,24 @@ export function renderLimitsPage(): string {
     'In the runbook, for a project:',
     renderTable(['field', 'meaning'], runbook),
     '## Limits of messages',
-    'What agents and people send. Sizes are UTF-8 bytes.',
-    renderTable(['limit', 'value', ''], rowsOf(PROTOCOL_LIMITS, 'src/protocol/limits.ts')),
+    'Limits of what agents and people send. Sizes are UTF-8 bytes.',
+    renderTable(['limit', 'value', 'meaning'], rowsOf(PROTOCOL_LIMITS, 'src/protocol/limits.ts')),
     '## Limits of the daemon',
-    'What its socket and its port accept. A request over a limit gets an error, and nothing is lost.',
-    renderTable(['limit', 'value', ''], rowsOf(SERVER_LIMITS, 'src/daemon/limits.ts')),
+    'Limits of the socket and the port. A request over a limit gets an error, and nothing is lost.',
+    renderTable(
+      ['limit', 'value', 'meaning'],
+      rowsOf(SERVER_LIMITS, 'src/api/http/request.ts', 'src/daemon/limits.ts'),
+    ),
   ]);
 }
 
 const HEAD = `# Limits
 
-Every limit, with its value. [Runbooks](../runbooks.md#limits) has those of a runbook file, and [the
-ledger](../ledger.md#what-is-stored) those of an entry. This page is made from the code by \`npm run pages\`.`;
+This page lists every limit with its value. [Runbooks](../runbooks.md#limits) has the limits of a runbook file, and [the
+ledger](../ledger.md#what-is-stored) the limits of an entry. \`npm run pages\` makes this page from the code.`;
 
-function rowsOf(limits: Readonly<Record<string, number>>, file: string): (readonly string[])[] {
-  const source = readFileSync(join(import.meta.dirname, '../..', file), 'utf8');
+function rowsOf(limits: Readonly<Record<string, number>>, ...files: readonly string[]): (readonly string[])[] {
+  const source = files.map((file) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')).join('\n');
   return Object.entries(limits).map(([name, value]) => {
     const about = new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n\\s*${name}:`).exec(source)?.[1] ?? '';
     return [wordsOf(name), renderValue(name, value), about];

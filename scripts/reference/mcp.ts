@@ -11,8 +11,9 @@ export function renderMcpPage(): string {
 
 const HEAD = `# MCP tools
 
-Every tool of \`baton mcp\`. [Baton for MCP clients](../mcp.md) shows how to connect, and which tools a caller sees. This
-page is made from the operations by \`npm run pages\`; [Operations](../operations.md) has their results.
+This page lists every tool of \`baton mcp\`. [Baton for MCP clients](../mcp.md) shows how to connect, and which tools a
+caller sees. [Operations](../operations.md) has the results of the tools. \`npm run pages\` makes this page from the
+operations.
 
 An argument with \`?\` may be left out.`;
 

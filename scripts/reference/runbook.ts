@@ -9,8 +9,8 @@ export function renderRunbookPage(): string {
 
 const HEAD = `# Fields of a runbook
 
-Every field of \`baton.toml\` and \`.baton/runbooks\`, in one list. [Runbooks](../runbooks.md) explains them with examples,
-and \`baton schema runbook\` prints the same as JSON Schema. This page is made from the shape by \`npm run pages\`.
+This page lists every field of \`baton.toml\` and \`.baton/runbooks\`. [Runbooks](../runbooks.md) explains them with examples,
+and \`baton schema runbook\` prints the same as JSON Schema. \`npm run pages\` makes this page from the shape.
 
 \`NAME\` stands for a name of your choice, and \`[]\` for each item of a list. A field with \`*\` is required.`;
 
@@ -48,12 +48,12 @@ function typeOf(shape: Shape): string {
     case 'flag':
       return 'true or false';
     case 'list':
-      return shape.of.kind === 'object' ? 'list of tables' : `list of ${typeOf(shape.of)}`;
+      return shape.of.kind === 'object' ? 'list of tables' : `list; each item: ${typeOf(shape.of)}`;
     case 'map':
     case 'object':
       return 'table';
     case 'either':
-      return [...new Set(shape.options.map(typeOf))].join(' or ');
+      return [...new Set(shape.options.map(typeOf))].join('; or ');
     case 'any':
       return 'any value';
     default:

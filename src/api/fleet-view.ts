@@ -7,18 +7,21 @@ const hostView = object({
     ...choice(['live', 'silent', 'draining', 'removed']),
     about: '`silent`: no report for more than 5 s; `draining`: it takes no new work.',
   },
-  here: { ...flag, about: 'It is the host that answers.' },
-  caretaker: { ...flag, about: 'It runs what no host owns: timers, checks, merges, pull requests, notifications.' },
+  here: { ...flag, about: 'This host answers the call.' },
+  caretaker: {
+    ...flag,
+    about: 'It is the caretaker, which runs timers, checks, merges, pull requests and notifications.',
+  },
   key: { ...text, about: 'The fingerprint of its key.' },
   labels: list(text),
-  agents: object({ running: count, allowed: count }),
+  agents: { ...object({ running: count, allowed: count }), about: 'How many agents run on it, and how many may.' },
   claims: { ...count, about: 'How many claims its sessions hold.' },
-  version: { ...nullable(text), about: 'Null if it has not reported to this database.' },
+  version: { ...nullable(text), about: 'The version of its daemon; null if it has not reported to this database.' },
   level: { ...nullable(whole), about: 'The level of entries that it can read and write.' },
   lag: { ...nullable(count), about: 'How many entries its replica is behind.' },
   offset_ms: { ...nullable(whole), about: "Its clock minus the database's." },
-  silent_ms: { ...nullable(count), about: "Since its last report, by the database's clock." },
-  summary: { ...text, about: 'In words, as every surface shows it.' },
+  silent_ms: { ...nullable(count), about: "The time since its last report, by the database's clock." },
+  summary: { ...text, about: 'The same as a text, which every surface shows.' },
 });
 export type HostView = ValueOf<typeof hostView>;
 
@@ -64,26 +67,36 @@ const SHOWN_OFFSET_MS = 1000;
 
 /** The same answer for `status --fleet`, `host list`, the page and MCP. */
 export const fleetView = object({
-  here: { ...text, about: 'The host that answers.' },
+  here: { ...text, about: 'The host that answers the call.' },
   hosts: list(hostView),
-  caretaker: nullable(object({ host: text, term: whole })),
+  caretaker: {
+    ...nullable(object({ host: text, term: { ...whole, about: 'The number of its time as caretaker.' } })),
+    about: 'Null if no host holds its lease.',
+  },
   joining: { ...count, about: 'How many hosts ask to join.' },
   requests: {
-    ...list(object({ host: text, fingerprint: text, labels: list(text), agents: count })),
+    ...list(
+      object({
+        host: text,
+        fingerprint: text,
+        labels: list(text),
+        agents: { ...count, about: 'How many agents may run on it.' },
+      }),
+    ),
     about: 'The hosts that ask to join. Empty for callers other than operators, and while the database is away.',
   },
-  level: { ...whole, about: 'The level of entries in force.' },
+  level: { ...whole, about: 'The newest kind of entries that every live host can read.' },
   size: { ...whole, about: 'How many entries the ledger has, as far as this host knows.' },
-  remote: { ...nullable(text), about: 'The git remote on record, by which work travels.' },
+  remote: { ...nullable(text), about: 'The git remote by which work travels.' },
   store: object({
-    url: { ...text, about: 'Without user and password.' },
+    url: { ...text, about: 'The address of the database, without user and password.' },
     generation: { ...nullable(text), about: 'The server, its timeline and its start; null before the first answer.' },
-    away_since: { ...nullable(text), about: 'Since when the database has not answered; null while it answers.' },
-    latency_ms: { ...nullable(whole), about: 'The duration of the last report of this host.' },
+    away_since: { ...nullable(text), about: 'When the database stopped answering; null while it answers.' },
+    latency_ms: { ...nullable(whole), about: 'How long the last report of this host took.' },
   }),
   problems: {
     ...list(object({ message: text, hint: text })),
-    about: 'Why this host does not take part, or why its replica is not written.',
+    about: 'Why this host does not take part, or does not write its replica.',
   },
 });
 export type FleetView = ValueOf<typeof fleetView>;

@@ -3,7 +3,7 @@ import { HANDLERS } from '../protocol/run-plan.ts';
 import type { ValueOf } from '../protocol/shape/shape.ts';
 import { fleetView } from './fleet-view.ts';
 import { REASON_KINDS } from './all-clear.ts';
-import { stageView, workflowBrief } from './stage-views.ts';
+import { workflowBrief } from './stage-views.ts';
 import {
   choice,
   count,
@@ -23,63 +23,78 @@ const outcome = choice(['done', 'failed', 'cancelled']);
 const sandboxView = object({
   kind: { ...text, about: '`bubblewrap`, `container`, `user`, `sandbox-exec` or `none`.' },
   network: { ...nullable(text), about: '`full`, `host`, `model`, `none`, or the hosts.' },
-  limits: { ...nullable(text), about: 'What enforces its limits.' },
-  notes: { ...list(text), about: 'What it lacks or has on top.' },
-  summary: { ...text, about: 'In words: `bubblewrap, network full`, or `no sandbox`.' },
+  limits: { ...nullable(text), about: 'What enforces its limits of memory and processes.' },
+  notes: { ...list(text), about: 'Protections that it lacks, or access that it has in addition.' },
+  summary: { ...text, about: 'The same as a text: `bubblewrap, network full`, or `no sandbox`.' },
 });
 
 const host = { ...optional(text), about: 'The host that runs it; left out if the project has only one.' } as const;
 
 export const agentView = object({
   id: text,
-  name: text,
+  name: { ...text, about: 'Its name in the runbook.' },
   host,
-  status: choice(['starting', 'running', 'attached', 'escalated', 'leaving', 'done', 'failed', 'cancelled']),
-  run: { ...text, about: 'What was started: `scripted`, `claude`, a command.' },
+  status: {
+    ...choice(['starting', 'running', 'attached', 'escalated', 'leaving', 'done', 'failed', 'cancelled']),
+    about: '`escalated`: it waits for a person. `leaving`: its run is over, and its process still has to end.',
+  },
+  run: { ...text, about: 'The program: `scripted`, `claude`, a command.' },
   role: nullable(text),
   pipeline_id: nullable(text),
-  step: nullable(text),
+  step: { ...nullable(text), about: 'The step of the pipeline that it works for.' },
   task_id: nullable(text),
-  worker: nullable(text),
-  on_stop: choice(HANDLERS.on_stop.actions),
-  process: choice(['wanted', 'running', 'gone']),
-  start: { ...whole, about: 'Process number, starting at 1.' },
+  worker: { ...nullable(text), about: 'The worker that started it.' },
+  on_stop: { ...choice(HANDLERS.on_stop.actions), about: 'The handler for its stops.' },
+  process: {
+    ...choice(['wanted', 'running', 'gone']),
+    about: '`wanted`: its process has not started yet; `gone`: it has ended.',
+  },
+  start: { ...whole, about: 'The number of its process, from 1.' },
   pid: nullable(whole),
-  sandbox: { ...nullable(sandboxView), about: 'That of its newest process; null if there is no record.' },
-  attached: { ...nullable(text), about: 'Who has it in their terminal now, or is about to.' },
-  interactive: { ...flag, about: 'Its client has an interactive mode that a person can take it into.' },
-  signal: nullable(object({ kind: choice(['complete', 'escalate']), message: nullable(text) })),
+  sandbox: { ...nullable(sandboxView), about: 'The sandbox of its newest process; null if there is no record.' },
+  attached: { ...nullable(text), about: 'The person who has it in a terminal, or is about to; null if there is none.' },
+  interactive: { ...flag, about: 'A person can attach: its client has an interactive mode.' },
+  signal: {
+    ...nullable(object({ kind: choice(['complete', 'escalate']), message: nullable(text) })),
+    about: 'Its last signal.',
+  },
   decision_id: { ...nullable(text), about: 'The decision that it waits for.' },
-  outcome: nullable(outcome),
-  reason: nullable(text),
-  exit: nullable(
-    object({
-      code: nullable(whole),
-      signal: nullable(text),
-      timed_out: flag,
-      blocks_used: flag,
-      output: { ...nullable(text), about: 'The end of what it printed.' },
-      at: text,
-    }),
-  ),
-  usage: nullable(
-    object({
-      conversation_id: nullable(text),
-      model: nullable(text),
-      input_tokens: count,
-      output_tokens: count,
-      cached_tokens: count,
-      cost_millicents: nullable(count),
-      turns: count,
-      waiting_tokens: count,
-      unpriced_tokens: optional(count),
-      reserved_tokens: optional(count),
-      reserved_millicents: optional(count),
-    }),
-  ),
+  outcome: { ...nullable(outcome), about: 'How the run ended; null while it runs.' },
+  reason: { ...nullable(text), about: 'Why the run ended, or why it waits.' },
+  exit: {
+    ...nullable(
+      object({
+        code: nullable(whole),
+        signal: { ...nullable(text), about: 'The signal of the operating system that ended it.' },
+        timed_out: { ...flag, about: 'Baton ended it, because the run took longer than its `timeout`.' },
+        blocks_used: { ...flag, about: 'It was allowed to stop after `limits.blocks` blocked stops.' },
+        output: { ...nullable(text), about: 'The end of its output.' },
+        at: text,
+      }),
+    ),
+    about: 'The end of its newest process; null while it runs.',
+  },
+  usage: {
+    ...nullable(
+      object({
+        conversation_id: { ...nullable(text), about: 'The conversation of the client.' },
+        model: nullable(text),
+        input_tokens: count,
+        output_tokens: count,
+        cached_tokens: { ...count, about: 'Input tokens that the client read from its cache.' },
+        cost_millicents: { ...nullable(count), about: 'In thousandths of a cent.' },
+        turns: { ...count, about: 'How many turns have ended.' },
+        waiting_tokens: { ...count, about: 'Tokens that were used without a prompt or message.' },
+        unpriced_tokens: optional(count, 'Tokens without a known price: the cost does not include them.'),
+        reserved_tokens: optional(count, 'The most tokens that requests in progress may use.'),
+        reserved_millicents: optional(count, 'The most that requests in progress may cost.'),
+      }),
+    ),
+    about: 'What the run has used, over all its processes; null if the client reports no usage.',
+  },
   requested_at: text,
-  folder: text,
-  log: { ...text, about: 'The file with everything that it printed.' },
+  folder: { ...text, about: 'The folder with the files of the run.' },
+  log: { ...text, about: 'The file with its output.' },
 });
 export type AgentView = ValueOf<typeof agentView>;
 
@@ -87,15 +102,15 @@ const stepView = object({
   name: text,
   kind: choice(['shell', 'agent', 'pipeline']),
   status: choice(['pending', 'running', 'waiting', 'done', 'failed', 'cancelled']),
-  visits: { ...count, about: 'How often it was entered.' },
-  reason: nullable(text),
-  output: { ...nullable(text), about: 'The end of what it printed.' },
+  visits: { ...count, about: 'How often the pipeline has entered the step.' },
+  reason: { ...nullable(text), about: 'Why it waits, failed or was cancelled.' },
+  output: { ...nullable(text), about: 'The end of its output.' },
   exit_code: nullable(whole),
-  since: nullable(text),
+  since: { ...nullable(text), about: 'When it got this status.' },
   agent_id: nullable(text),
   agent_status: nullable(agentView.fields.status),
-  command_id: nullable(text),
-  log: { ...nullable(text), about: 'The file with everything that its command printed.' },
+  command_id: { ...nullable(text), about: 'The command of a shell step, for `agent_log`.' },
+  log: { ...nullable(text), about: 'The file with the output of its command.' },
   pipeline_id: { ...nullable(text), about: 'The nested pipeline that runs it.' },
 });
 export type StepView = ValueOf<typeof stepView>;
@@ -105,14 +120,17 @@ export const pipelineView = object({
   name: text,
   host,
   status: choice(['running', 'waiting', 'done', 'failed', 'cancelled']),
-  step: nullable(text),
-  reason: nullable(text),
+  step: { ...nullable(text), about: 'The current step; null if the pipeline is over.' },
+  reason: { ...nullable(text), about: 'Why it waits, failed or was cancelled.' },
   decision_id: { ...nullable(text), about: 'The decision that it, or a pipeline inside it, waits for.' },
-  vars: { kind: 'map', of: text, names: {} },
-  parent: nullable(object({ pipeline_id: text, step: text })),
+  vars: { kind: 'map', of: text, names: {}, about: 'The values of its variables.' },
+  parent: {
+    ...nullable(object({ pipeline_id: text, step: text })),
+    about: 'The step of another pipeline that runs it.',
+  },
   task_id: nullable(text),
-  worker: nullable(text),
-  workspace: nullable(object({ path: text, branch: text })),
+  worker: { ...nullable(text), about: 'The worker that started it.' },
+  workspace: { ...nullable(object({ path: text, branch: text })), about: 'The worktree of its steps.' },
   started_at: text,
   ended_at: nullable(text),
   steps: list(stepView),
@@ -122,31 +140,46 @@ export type PipelineView = ValueOf<typeof pipelineView>;
 export const decisionView = object({
   id: text,
   status: choice(['open', 'resolved', 'withdrawn']),
-  source: text,
+  source: { ...text, about: 'Why it was opened: `dead`, `budget`, `gate` and so on.' },
   title: text,
-  context: text,
-  options: list(object({ n: { ...whole, about: 'From 1.' }, label: text, action: text, recommended: flag })),
-  agent_id: nullable(text),
-  pipeline_id: nullable(text),
-  task_id: nullable(text),
+  context: { ...text, about: 'The facts that the person needs.' },
+  options: list(
+    object({
+      n: { ...whole, about: 'The number of the option, from 1.' },
+      label: text,
+      action: { ...text, about: 'What the option does, as a fixed word such as `resume`.' },
+      recommended: flag,
+    }),
+  ),
+  agent_id: { ...nullable(text), about: 'The agent that it is about.' },
+  pipeline_id: { ...nullable(text), about: 'The pipeline that it is about.' },
+  task_id: { ...nullable(text), about: 'The task that it is about.' },
   opened_at: text,
   answer: {
     ...nullable(
       object({
         option: whole,
         action: text,
-        label: text,
-        by: text,
+        label: { ...text, about: 'The label of the chosen option.' },
+        by: { ...text, about: 'Who answered.' },
         at: text,
-        message: nullable(text),
-        agent: { ...nullable(text), about: 'For hand_over: the agent that gets the work.' },
-        effective_at: { ...text, about: '`decision_undo` withdraws the answer until then.' },
+        message: { ...nullable(text), about: 'The note of the answer.' },
+        agent: { ...nullable(text), about: 'With `hand_over`: the agent that gets the work.' },
+        effective_at: { ...text, about: 'When it takes effect. Until then `decision_undo` withdraws it.' },
       }),
     ),
-    about: 'An answer that is not in effect yet; the decision needs nobody, and its `status` is still open.',
+    about: 'An answer that is not in effect yet; the decision needs no person, and its `status` is still open.',
   },
   lapsed: {
-    ...nullable(object({ option: whole, label: text, by: text, at: text, reason: text })),
+    ...nullable(
+      object({
+        option: whole,
+        label: text,
+        by: { ...text, about: 'Who gave the answer.' },
+        at: text,
+        reason: { ...text, about: 'Why it did not take effect.' },
+      }),
+    ),
     about: 'The last answer that did not take effect because something changed; null if there is none.',
   },
   result: {
@@ -154,11 +187,11 @@ export const decisionView = object({
       object({
         kind: choice(['resolved', 'withdrawn']),
         at: text,
-        option: optional(whole),
+        option: optional(whole, 'The chosen option.'),
         action: optional(text),
-        by: optional(text),
-        message: optional(nullable(text)),
-        reason: optional(text),
+        by: optional(text, 'Who answered.'),
+        message: optional(nullable(text), 'The note of the answer.'),
+        reason: optional(text, 'Why Baton withdrew the decision.'),
       }),
     ),
     about: 'Null while it is open. `resolved` has `option`, `action`, `by` and `message`; `withdrawn` has `reason`.',
@@ -166,109 +199,43 @@ export const decisionView = object({
 });
 export type DecisionView = ValueOf<typeof decisionView>;
 
-const changedFile = object({ path: text, action: text, additions: count, deletions: count });
-const change = object({
-  base: text,
-  head: text,
-  files: list(changedFile),
-  total: object({ files: count, additions: count, deletions: count }),
-});
-
-/** A statement of a session, compared with what Baton measured. */
-export const claimedFact = object({
-  about: { ...text, about: 'As in `files`, `commits`, `tests`; each at most once.' },
-  said: { ...nullable(text), about: 'Null: nothing.' },
-  measured: { ...nullable(text), about: 'Null: Baton does not measure it, or has not yet.' },
-  differs: flag,
-});
-
-export const decisionEvidence = object({
-  goal: { ...nullable(text), about: 'The title of the task and its requirements.' },
-  stage: { ...nullable(text), about: 'The phase of the task, the next role, and the rounds.' },
-  stages: { ...list(stageView), about: 'Those of its workflow, with their times; empty if it is none.' },
-  items: {
-    ...list(object({ section: text, heading: text, title: text, author: text, entry: whole, at: text, text })),
-    about: 'What was reported about the task that matters here, in the words of its authors.',
-  },
-  output: { ...nullable(text), about: 'The end of what the agent printed.' },
-  diff: { ...nullable(change), about: 'The change so far; null if there is none.' },
-  since_passed: {
-    ...nullable(change),
-    about: 'If a check has failed: what changed since all checks last passed. Null if they never did.',
-  },
-  mission: { ...nullable(text), about: 'What the agent was asked: its mission, or its prompt.' },
-  budget: {
-    ...nullable(object({ scope: text, measure: choice(['tokens', 'cost', 'time']), used: count, limit: count })),
-    about: 'The budget that the question is about; cost in thousandths of a cent, time in milliseconds.',
-  },
-  checks: {
-    ...list(
-      object({
-        name: text,
-        outcome: choice(['passed', 'failed', 'cancelled', 'pending']),
-        exit_code: nullable(whole),
-        output: nullable(text),
-      }),
-    ),
-    about: 'The newest required checks of the task, with the end of what each printed if it did not pass.',
-  },
-  findings: {
-    ...list(object({ text, rounds: { ...count, about: 'In how many rounds in a row it was found.' } })),
-    about: 'The last findings about the task.',
-  },
-  claims: {
-    ...list(claimedFact),
-    about: 'What the session that did the work said, beside what Baton measured.',
-  },
-  claims_by: { ...nullable(text), about: 'Whose session that was.' },
-  waiting: {
-    ...list(object({ kind: choice(['agent', 'pipeline', 'task']), id: text, name: text })),
-    about: 'What goes on only when the question is answered.',
-  },
-  cost: {
-    ...nullable(object({ tokens: count, cost_millicents: count, unpriced_tokens: count, work_ms: count })),
-    about: 'Of the task so far.',
-  },
-  commands: { ...list(text), about: 'Commands that show more.' },
-});
-export type DecisionEvidence = ValueOf<typeof decisionEvidence>;
-
-export const decisionDetails = object({
-  ...decisionView.fields,
-  evidence: { ...decisionEvidence, about: 'What a person needs to judge the question.' },
-});
-export type DecisionDetails = ValueOf<typeof decisionDetails>;
-
 const attentionView = object({
-  kind: choice(REASON_KINDS),
-  count: { ...count, about: 'How many things it stands for.' },
+  kind: { ...choice(REASON_KINDS), about: 'The kind of reason, as in docs/pipelines.md.' },
+  count: { ...count, about: 'How many things the item stands for.' },
   task_id: nullable(text),
   title: text,
-  context: text,
+  context: { ...text, about: 'More about it.' },
   next: { ...text, about: 'The command to type.' },
 });
 export type AttentionView = ValueOf<typeof attentionView>;
 
 export const statusView = object({
-  seq: { ...whole, about: 'The newest entry that it takes into account.' },
-  importing: { ...nullable(text), about: 'How far the first copy of the repository is, while it is made.' },
-  all_clear: flag,
-  summary: { ...text, about: 'The line that every surface shows.' },
+  seq: { ...whole, about: 'The newest entry that the answer includes.' },
+  importing: { ...nullable(text), about: 'The progress of the first copy of the repository; null if it is complete.' },
+  all_clear: { ...flag, about: 'Nothing needs a person, and the daemon has proof of it.' },
+  summary: { ...text, about: 'The verdict as a text, which every surface shows.' },
   needs: { ...count, about: 'How many things need a person.' },
-  running: count,
+  running: { ...count, about: 'How many agents and pipelines run.' },
   needs_you: { ...list(decisionView), about: 'The open decisions that nobody has answered.' },
   answered: { ...list(decisionView), about: 'The decisions whose answer is not in effect yet.' },
-  attention: { ...list(attentionView), about: 'What else needs a person.' },
+  attention: { ...list(attentionView), about: 'Everything else that needs a person.' },
   pipelines: list(pipelineView),
   agents: list(agentView),
   workflows: {
     ...list(workflowBrief),
-    about: 'Those that are not over: those that wait for a person first, then those that changed last. At most 50.',
+    about:
+      'The workflows that are not over: first those that wait for a person, then those that changed last. At most 50.',
   },
-  workers: list(object({ name: text, concurrency: whole, busy: count })),
-  tasks: object({ todo: count, in_progress: count, blocked: count, done: count, cancelled: count }),
-  store: typed<StoreHealth>(),
-  fleet: { ...optional(fleetView), about: 'Its hosts; left out if the project is on one machine.' },
+  workers: list(object({ name: text, concurrency: whole, busy: { ...count, about: 'How many tasks it works on.' } })),
+  tasks: {
+    ...object({ todo: count, in_progress: count, blocked: count, done: count, cancelled: count }),
+    about: 'How many tasks have each status.',
+  },
+  store: {
+    ...typed<StoreHealth>(),
+    about: 'Whether the ledger and the state folder can be written; if not, since when, why, and what to do.',
+  },
+  fleet: { ...optional(fleetView), about: 'The hosts; left out if the project is on one machine.' },
   at: text,
 });
 export type StatusView = ValueOf<typeof statusView>;

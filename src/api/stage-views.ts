@@ -3,20 +3,26 @@ import { choice, count, list, nullable, object, text } from '../protocol/shape/b
 import type { ValueOf } from '../protocol/shape/shape.ts';
 
 export const times = {
-  pending_ms: { ...count, about: 'Until the tasks before it were done.' },
-  queued_ms: { ...count, about: 'Until it was claimed.' },
-  running_ms: { ...count, about: 'Under a claim.' },
-  checks_ms: count,
-  merging_ms: count,
-  waiting_ms: { ...count, about: 'Until a person answered.' },
-  blocked_ms: count,
+  pending_ms: { ...count, about: 'Time until the tasks that it waits for were done.' },
+  queued_ms: { ...count, about: 'Time until a session claimed it.' },
+  running_ms: { ...count, about: 'Time under a claim.' },
+  checks_ms: { ...count, about: 'Time in checks.' },
+  merging_ms: { ...count, about: 'Time in the merge.' },
+  waiting_ms: { ...count, about: 'Time until a person answered.' },
+  blocked_ms: { ...count, about: 'Time in the phase BLOCKED.' },
 };
 
 export const stageView = object({
   name: { ...text, about: 'A role, `ci`, `merge`, or the phase of a task without roles.' },
-  status: choice(['done', 'failed', 'now', 'ahead']),
-  visits: { ...count, about: 'How often the task came to it; 0 if it lies ahead.' },
-  activity: { ...nullable(choice(ACTIVITIES)), about: 'What happens there now; null if the task is elsewhere.' },
+  status: {
+    ...choice(['done', 'failed', 'now', 'ahead']),
+    about: '`now`: the task is in this stage; `ahead`: it has not reached it.',
+  },
+  visits: { ...count, about: 'How often the task reached it.' },
+  activity: {
+    ...nullable(choice(ACTIVITIES)),
+    about: 'What the task does in this stage now; null if it is in another stage.',
+  },
   outcome: { ...nullable(text), about: 'How its newest claim, checks or merge ended.' },
   ...times,
 });
@@ -26,9 +32,9 @@ export type StageView = ValueOf<typeof stageView>;
 export const workflowBrief = object({
   task_id: text,
   title: text,
-  activity: choice(ACTIVITIES),
-  since: { ...text, about: 'When that began.' },
-  rounds: { ...count, about: 'How often it went back to the fixer.' },
+  activity: { ...choice(ACTIVITIES), about: 'What the task does now.' },
+  since: { ...text, about: 'When this activity began.' },
+  rounds: { ...count, about: 'How often the work went back to the fixer.' },
   stages: list(stageView),
 });
 export type WorkflowBrief = ValueOf<typeof workflowBrief>;

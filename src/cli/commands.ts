@@ -71,7 +71,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     runStartCommand: ['run', 'Run a command or a pipeline of the runbook'],
   }),
   ...listCommands(async () => import('./status/status.ts'), {
-    statusCommand: ['status', 'Show what runs and what needs you'],
+    statusCommand: ['status', 'Show running work and what needs you'],
   }),
   ...listCommands(async () => import('./projects.ts'), {
     projectListCommand: ['project list', 'List the projects of the state folder, and what needs you in each'],
@@ -149,7 +149,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     reconcileCommand: ['reconcile', 'Compare the tasks with git and with running processes'],
   }),
   ...listCommands(async () => import('./web/web.ts'), {
-    webCommand: ['web', 'Open the page that shows what runs and what needs you'],
+    webCommand: ['web', 'Open the page, which shows running work and what needs you'],
   }),
   ...listCommands(async () => import('./web/web-keys.ts'), {
     webKeysCommand: ['web keys', 'List the keys of pages and editors that act for you'],
@@ -181,7 +181,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     storeInitCommand: ['store init', 'Prepare a PostgreSQL database: its schema, and the role of the daemons'],
   }),
   ...listCommands(async () => import('./store/status.ts'), {
-    storeStatusCommand: ['store status', 'Show where the ledger of the project is, and how large'],
+    storeStatusCommand: ['store status', "Show the place and the size of the project's ledger"],
   }),
   ...listCommands(async () => import('./store/move.ts'), {
     storeMoveCommand: ['store move', 'Move the ledger into a database, or back; no hash changes'],

@@ -105,7 +105,7 @@ export const hooksRunCommand: CliCommand = {
   ],
   options: [
     { name: 'claim', about: 'At the start: claim the next task' },
-    { name: 'principal', value: 'NAME', about: 'Whose worker token to use' },
+    { name: 'principal', value: 'NAME', about: 'The principal whose worker token is used' },
   ],
   ownsTerminal: () => true,
   exitCodes: { 0: 'always; an empty answer changes nothing' },
@@ -168,16 +168,19 @@ const hooksStatus = object({
   clients: list(
     object({
       client: choice(CLIENTS),
-      tested: list(text),
-      version: versionShape,
+      tested: { ...list(text), about: 'The versions with which Baton is tested.' },
+      version: { ...versionShape, about: 'The installed version.' },
       files: list(
         object({
-          scope: choice(['user', 'project']),
+          scope: {
+            ...choice(['user', 'project']),
+            about: '`user`: for all sessions; `project`: for sessions in this repository.',
+          },
           path: text,
-          parts: { ...list(text), about: 'What is installed in it.' },
-          problems: list(text),
-          programs: { ...list(text), about: 'Baton, as the hooks start it.' },
-          missing: { ...list(text), about: 'What they start and does not exist.' },
+          parts: { ...list(text), about: 'What Baton has installed in it.' },
+          problems: { ...list(text), about: 'What is wrong with it.' },
+          programs: { ...list(text), about: 'The program that its hooks start.' },
+          missing: { ...list(text), about: 'Programs that its hooks start and that do not exist.' },
         }),
       ),
     }),

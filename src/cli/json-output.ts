@@ -20,20 +20,20 @@ export type JsonDocument = {
 );
 
 export const problemShape = object({
-  code: text,
-  message: text,
+  code: { ...text, about: 'As in docs/errors.md.' },
+  message: { ...text, about: 'What is wrong.' },
   path: { ...text, about: 'The place in the message, as in `files[0].path`; empty for the whole message.' },
   line: { ...nullable(whole), about: 'Counted from 1; null if the input was not a text.' },
-  column: nullable(whole),
-  hint: text,
-  file: optional(text),
+  column: { ...nullable(whole), about: 'Counted from 1; null if the input was not a text.' },
+  hint: { ...text, about: 'What to do next; may be empty.' },
+  file: optional(text, 'The file, if there are several.'),
 });
 
 /** The output of any failed command with `--json`, including usage errors. */
 export const errorShape = object({
   error: object({
     code: { ...text, about: 'As in docs/errors.md.' },
-    message: text,
+    message: { ...text, about: 'What went wrong.' },
     hint: { ...text, about: 'What to do next; may be empty.' },
     problems: optional(list(problemShape), 'All problems of a file or message, if it has several.'),
     rules: {
@@ -46,15 +46,15 @@ export const errorShape = object({
 /** The output of a command with `--json` if no daemon can be reached. The call is stored and delivered later. */
 export const keptShape = object({
   kept: { kind: 'flag', only: true },
-  message: text,
-  hint: text,
+  message: { ...text, about: 'Which call was stored.' },
+  hint: { ...text, about: 'When it is delivered.' },
 });
 
 /** Added to the result of a read while the project's database is unavailable. */
 export const storeAwayField = {
   store: {
-    ...optional(object({ away_since: text })),
-    about: 'The database cannot be reached since this time; the result was read before.',
+    ...optional(object({ away_since: { ...text, about: 'When the database stopped answering.' } })),
+    about: 'Only while the database cannot be reached: the result was read before.',
   },
 } as const;
 
@@ -62,11 +62,14 @@ export const storeAwayField = {
 export const entryShape = object({
   v: { ...whole, about: 'The version of the format of entries.' },
   project: text,
-  seq: whole,
+  seq: { ...whole, about: 'Its number.' },
   prev: { ...text, about: 'The hash of the entry before it.' },
   at: text,
-  actor: text,
+  actor: { ...text, about: 'Who caused it, as in `operator:ann` or `system`.' },
   type: { ...text, about: 'As in docs/entries.md.' },
-  cause: nullable(whole),
-  data: typed<object>(),
+  cause: {
+    ...nullable(whole),
+    about: 'The number of the entry that it follows from; null for the first of a command.',
+  },
+  data: { ...typed<object>(), about: 'The fields of its type.' },
 });

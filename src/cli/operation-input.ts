@@ -37,7 +37,7 @@ export async function readDocumentArgument(
 }
 
 export const WAIT_OPTIONS = [
-  { name: 'timeout', value: 'TIME', about: 'Wait no longer: 90 (seconds), 10m, 2h; the exit code is then 1' },
+  { name: 'timeout', value: 'TIME', about: 'Wait at most this long: 90 (seconds), 10m, 2h; then the exit code is 1' },
 ] as const;
 
 /** One day, which is also the daemon's limit. */

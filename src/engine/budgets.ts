@@ -150,7 +150,7 @@ export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use
   const title = `Budget is used up: ${renderScope(world.state, scope)}`;
   const { measure, used, limit } = use;
   const frees = scope.kind === 'day' ? '\nIt starts again at 00:00 UTC.' : '';
-  const context = `${renderUse(use)}${frees}\nWhat runs may end; nothing new starts until this is decided.`;
+  const context = `${renderUse(use)}${frees}\nRunning work may end; nothing new starts until this is decided.`;
   const asked = [
     event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
     ...askPeople(

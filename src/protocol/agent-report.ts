@@ -6,24 +6,35 @@ import type { Parsed } from './shape/problem.ts';
 import type { FieldsOf, ObjectShape } from './shape/shape.ts';
 import { parseJsonDocument } from './text/json.ts';
 
-const start = { kind: 'number', min: 1, whole: true, about: 'Process number, starting at 1.' } as const;
+const start = { kind: 'number', min: 1, whole: true, about: 'The number of the process, from 1.' } as const;
 const maybeText = nullable(text);
 
 const sandbox = optional(
-  object({ kind: choice(SANDBOX_KINDS), network: text, limits: choice(LIMIT_KINDS), notes: list(text) }),
-  'The sandbox that the process had; left out by supervisors that know none.',
+  object({
+    kind: choice(SANDBOX_KINDS),
+    network: { ...text, about: '`full`, `host`, `model`, `none`, or the hosts.' },
+    limits: { ...choice(LIMIT_KINDS), about: 'What enforces its limits of memory and processes.' },
+    notes: { ...list(text), about: 'Protections that it lacks, or access that it has in addition.' },
+  }),
+  'The sandbox of the process.',
 );
 const hosts = optional(
-  list(object({ host: text, allowed: count, refused: count })),
+  list(
+    object({
+      host: text,
+      allowed: { ...count, about: 'How many requests were allowed.' },
+      refused: { ...count, about: 'How many requests were refused.' },
+    }),
+  ),
   "How often the process asked Baton's proxy for each host.",
 );
 
 export const EXIT_FIELDS = {
   start,
-  code: { kind: 'number', whole: true, nullable: true },
-  signal: maybeText,
-  timed_out: flag,
-  blocks_used: { ...flag, about: 'The agent left after it was blocked as often as it may be.' },
+  code: { kind: 'number', whole: true, nullable: true, about: 'The exit code; null if a signal ended it.' },
+  signal: { ...maybeText, about: 'The signal of the operating system that ended it.' },
+  timed_out: { ...flag, about: 'Baton ended it, because it took longer than its `timeout`.' },
+  blocks_used: { ...flag, about: 'The agent was allowed to stop after `limits.blocks` blocked stops.' },
   output: { ...maybeText, about: 'The last few kilobytes of output, without control sequences.' },
   sandbox,
   hosts,

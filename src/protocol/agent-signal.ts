@@ -4,14 +4,14 @@ import { parseJsonDocument, renderJson } from './text/json.ts';
 
 export const agentSignalShape = {
   kind: 'object',
-  about: 'What an agent says about its own run.',
+  about: 'A report of an agent on its own run.',
   fields: {
     kind: {
       kind: 'choice',
       values: ['complete', 'escalate', 'continue'],
-      about: '`complete` advances the step, `escalate` asks a person, `continue` says that work goes on.',
+      about: '`complete` advances the step, `escalate` asks a person, `continue` means that work continues.',
     },
-    message: { kind: 'text', optional: true, about: 'One sentence for whoever reads it.' },
+    message: { kind: 'text', optional: true, about: 'One sentence for the reader.' },
   },
 } as const satisfies ObjectShape;
 

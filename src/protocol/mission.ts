@@ -21,11 +21,11 @@ export const missionShape = {
       kind: 'object',
       about: 'Paths of the files the agent should read.',
       fields: {
-        dev_md: optionalPath('DEV.md, where the project has one.'),
+        dev_md: optionalPath('DEV.md, if the project has one.'),
         epic_file: path('The epic this task belongs to.'),
         task_file: path('The task itself.'),
-        memory: optionalPath('What earlier sessions of this epic left behind.'),
-        toolset: optionalPath('TOOLSET.md, where the project has one.'),
+        memory: optionalPath('Lessons that earlier sessions reported.'),
+        toolset: optionalPath('TOOLSET.md, if the project has one.'),
       },
     },
     constraints: optional(

@@ -19,14 +19,14 @@ export const resultShape = {
       kind: 'list',
       min: 2,
       says: 'Log must contain at least 2 entries',
-      about: 'What happened, for whoever takes the work up next.',
+      about: 'What happened, for the next session on the task.',
       of: {
         kind: 'object',
         fields: {
           level: {
             kind: 'choice',
             values: ['info', 'tip', 'warn', 'error', 'critical'],
-            about: 'How much it matters.',
+            about: 'The importance.',
           },
           message: { kind: 'text', notEmpty: true, about: 'One sentence.' },
           timestamp,
@@ -36,11 +36,11 @@ export const resultShape = {
     issues: optional(
       list(
         object({
-          type: { kind: 'choice', values: ['blocker', 'question', 'concern'], about: 'What it is.' },
-          description: { kind: 'text', notEmpty: true, about: 'What, and what would solve it.' },
+          type: { kind: 'choice', values: ['blocker', 'question', 'concern'], about: 'The kind of issue.' },
+          description: { kind: 'text', notEmpty: true, about: 'The issue, and what would solve it.' },
         }),
       ),
-      'What needs somebody else.',
+      'Open points that you cannot solve.',
     ),
     completed_at: timestamp,
   },

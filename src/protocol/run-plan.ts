@@ -123,13 +123,13 @@ export const HANDLERS = {
   },
   on_idle: {
     actions: ['nudge', 'done', 'fail', 'escalate', 'gate'],
-    about: 'When it waits for input, or `on_stop` is `idle`',
+    about: 'When the agent waits for input, or tries to stop and `on_stop` is `idle`',
     source: 'idle',
     applies: 'running',
   },
   on_dead: {
     actions: ['done', 'resume', 'fail', 'escalate', 'gate'],
-    about: 'When its process ended without a signal',
+    about: "When the agent's process ended without a signal",
     source: 'dead',
     applies: 'exited',
   },
@@ -141,7 +141,7 @@ export const HANDLERS = {
   },
   on_prompt: {
     actions: ['done', 'fail', 'escalate', 'gate'],
-    about: 'When it shows a permission or question prompt',
+    about: 'When the client shows a permission or question prompt',
     source: 'prompt',
     applies: 'running',
   },

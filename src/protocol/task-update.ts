@@ -6,7 +6,7 @@ import { parseJsonDocument, renderJson } from './text/json.ts';
 
 export const taskUpdateShape = {
   kind: 'object',
-  about: 'What a worker says about the task it holds.',
+  about: 'A report of a session on its task.',
   fields: {
     task_id: taskId,
     status: {

@@ -8,7 +8,7 @@ const texts = (about: string) => ({ kind: 'list', about, of: { kind: 'text', not
 
 export const thoughtRecordShape = {
   kind: 'object',
-  about: 'The durable account of what was done; no task is done without one.',
+  about: 'The account of finished work. A task is not done without one.',
   fields: {
     task_id: taskId,
     branch: {
@@ -32,7 +32,7 @@ export const thoughtRecordShape = {
     },
     blockers: {
       kind: 'list',
-      about: 'What stands in the way; empty where nothing does.',
+      about: 'What prevents further work; empty if nothing does.',
       of: { kind: 'object', open: true, fields: {} },
     },
     files_changed: texts('Paths created or modified.'),

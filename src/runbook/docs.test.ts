@@ -77,8 +77,8 @@ describe('docs/runbooks.md', () => {
       log_bytes: String(logBytes),
     };
     for (const [name, value] of Object.entries(all)) {
-      expect(page).toMatch(new RegExp(`^\\| \`limits\\.${name}\` \\|.*; ${value} \\|$`, 'm'));
-      expect(JSON.stringify(limitsShape.fields)).toContain(`; ${value}.`);
+      expect(page).toMatch(new RegExp(`^\\| \`limits\\.${name}\` \\|.*; default: ${value} \\|$`, 'm'));
+      expect(JSON.stringify(limitsShape.fields)).toContain(`; default: ${value}.`);
     }
   });
 });

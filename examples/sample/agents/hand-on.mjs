@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 /** How a played agent ends its session: with the forms that Baton has put into `.baton/session`, through the `baton` command. */
 const SESSION = '.baton/session';
 
-/** Result, record, handoff, exit: in this order, as far as they are owed. */
+/** Sends result, record, handoff and exit signal in this order, if the session owes them. */
 export function handOn(to, summary, values) {
   const base = /You began at: ([0-9a-f]{40})/.exec(readTask())[1];
   const head = git('rev-parse', 'HEAD');
@@ -33,7 +33,7 @@ export function handOn(to, summary, values) {
   baton('emit', 'exit', JSON.stringify(exit));
 }
 
-/** The values of elements and attributes by their names; whatever is still open says what it is about. */
+/** The values of elements and attributes by their names. A value that is still missing gets a description. */
 function fill(form, values, summary, head) {
   let text = form.replaceAll(/sha="[^"]*"/g, `sha="${head}"`);
   for (const [name, value] of Object.entries(values)) {
@@ -55,7 +55,7 @@ function changed(line) {
   return { path: line.slice(2), action };
 }
 
-/** What Baton tells the session about its task. */
+/** Reads the task file of the session. */
 export function readTask() {
   return existsSync(`${SESSION}/task.md`) ? readFileSync(`${SESSION}/task.md`, 'utf8') : '';
 }
@@ -73,7 +73,7 @@ export function git(...args) {
   return execFileSync('git', args, { encoding: 'utf8' }).trim();
 }
 
-/** What Baton keeps while its daemon is away is as good as said; anything else that is refused is a reason to stop. */
+/** A call that Baton keeps while its daemon is away counts as sent. Any other refusal ends the agent. */
 export function baton(...args) {
   const { status, stdout, stderr } = spawnSync('baton', args, { encoding: 'utf8' });
   process.stdout.write(`${stdout}${stderr}`);

@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { commit, handOn, readTask } from './hand-on.mjs';
 
 /**
- * What a model would do, played: `node agents/play.mjs ROLE` does the work of a role in the worktree it is started in, and hands it on
- * with the forms that Baton has put into `.baton/session`. Everything it says goes through the `baton` command.
+ * Plays a role without a model: `node agents/play.mjs ROLE` does the work of the role in the current worktree, and sends
+ * the forms in `.baton/session` with the `baton` command.
  */
 const CODE = 'src/parse-duration.js';
 const TEST = 'test/parse-duration.test.js';
@@ -57,7 +57,7 @@ function code({ hour, isStrict }) {
   s: 1000,
 };
 
-/** What formatDuration writes, back to milliseconds. */
+/** Converts the output of formatDuration back to milliseconds. */
 export function parseDuration(text) {
 ${guard}  return text
     .split(' ')

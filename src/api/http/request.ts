@@ -2,9 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiError, OrError } from '../answer.ts';
 
 export const BODY_LIMITS = {
+  /** The body of a request; of `task_import`, the limit of an import. */
   bodyBytes: 1024 * 1024,
   /** A refused body up to this size is read, so that the sender gets the response instead of a broken pipe. */
   drainedBytes: 16 * 1024 * 1024,
+  /** The bodies that are being received at once. */
   bodyBytesTogether: 128 * 1024 * 1024,
 } as const;
 

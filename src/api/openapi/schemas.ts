@@ -3,7 +3,8 @@ import { type JsonSchema, jsonSchemaOf, type ObjectShape } from '../../protocol/
 import { fleetView } from '../fleet-view.ts';
 import type { Operation } from '../operations/operation.ts';
 import { taskDetails } from '../operations/tasks.ts';
-import { agentView, decisionDetails, decisionEvidence, decisionView, pipelineView, statusView } from '../run-views.ts';
+import { decisionDetails, decisionEvidence } from '../decision-evidence.ts';
+import { agentView, decisionView, pipelineView, statusView } from '../run-views.ts';
 import { stageView, workflowBrief } from '../stage-views.ts';
 
 /** Shapes that several operations return. Each has a name, so that generated clients get one type for it. */

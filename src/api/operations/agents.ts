@@ -15,28 +15,31 @@ const agentId = {
 
 export const callerGet = operation({
   name: 'caller_get',
-  about: 'Who the caller is, and how its session stands. The MCP server lists tools by it.',
+  about: 'Show the kind of the caller, and the state of its session. The MCP server lists tools by it.',
   access: ['worker', 'session', 'agent'],
   tool: false,
   input: nothing,
   result: object({
     kind: choice(['operator', 'worker', 'session', 'agent', 'supervisor', 'system']),
-    session: nullable(
-      object({
-        task_id: text,
-        phase: choice(PHASES),
-        holds_claim: flag,
-        started: { ...flag, about: 'Baton started it, with a mission and a workspace.' },
-        exit_protocol: { ...flag, about: 'It ends with an exit signal.' },
-        hands_off: { ...flag, about: 'Its role can send handoffs.' },
-      }),
-    ),
+    session: {
+      ...nullable(
+        object({
+          task_id: text,
+          phase: choice(PHASES),
+          holds_claim: flag,
+          started: { ...flag, about: 'Baton started the session, with a mission and a workspace.' },
+          exit_protocol: { ...flag, about: 'The session ends with an exit signal.' },
+          hands_off: { ...flag, about: 'The role of the session can send handoffs.' },
+        }),
+      ),
+      about: 'The session of the caller; null without one.',
+    },
   }),
 });
 
 export const missionGet = operation({
   name: 'mission_get',
-  about: 'Your mission: what you are asked to do, which files to read, and what you must not do.',
+  about: 'Get your mission: your task, the files to read, and your constraints.',
   access: ['session'],
   input: nothing,
   result: missionShape,
@@ -51,9 +54,9 @@ export const agentSignal = operation({
   unlistedFields: ['agent_id'],
   result: object({
     kind: agentSignalShape.fields.kind,
-    task_id: optional(text, 'With a session: its task, and how it stands now.'),
-    phase: optional(choice(PHASES)),
-    holds_claim: optional(flag),
+    task_id: optional(text, 'For a caller with a session: its task.'),
+    phase: optional(choice(PHASES), 'The phase of the task after the signal.'),
+    holds_claim: optional(flag, 'The session still holds its claim.'),
   }),
 });
 
@@ -63,19 +66,24 @@ const stopEvent = {
   command: 'report-agent',
   tool: false,
   input: object({ agent_id: agentId }),
-  result: object({ standing: nullable(standingShape) }),
+  result: object({
+    standing: {
+      ...nullable(standingShape),
+      about: 'What the agent still owes, and whether it may stop.',
+    },
+  }),
 } as const;
 
 export const agentIdle = operation({
   ...stopEvent,
   name: 'agent_idle',
-  about: 'The agent waits for input, or its stop hook is configured to count a stop as that.',
+  about: 'Report that the agent waits for input, or that it stopped and `on_stop` is `idle`.',
 });
 
 export const agentStop = operation({
   ...stopEvent,
   name: 'agent_stop',
-  about: 'The agent tried to stop without a signal, and a person is to be asked.',
+  about: 'Report that the agent tried to stop without a signal, so that Baton asks a person.',
 });
 
 export const taskWorktree = operation({
@@ -89,8 +97,8 @@ export const taskWorktree = operation({
     task_id: text,
     path: text,
     branch: text,
-    is_new: flag,
-    earlier_path: optional(text, 'The worktree of the claim before: what was not committed is there.'),
+    is_new: { ...flag, about: 'False if the claim had this worktree already.' },
+    earlier_path: optional(text, 'The worktree of the previous claim, with its uncommitted files.'),
   }),
 });
 
@@ -100,9 +108,15 @@ const declared = operation({
   ...SUPERVISORS,
   command: 'report-agent',
   name: 'agent_report',
-  about: 'What a supervisor reports about its agent: see `protocol/agent-report.ts`. A repeat counts once.',
+  about:
+    'Report an event of an agent, from its supervisor. `src/protocol/agent-report.ts` has the fields of each kind. A repeat counts once.',
   input: agentReportShape,
-  result: object({ standing: nullable(standingShape) }),
+  result: object({
+    standing: {
+      ...nullable(standingShape),
+      about: 'What the agent still owes, and whether it may stop.',
+    },
+  }),
 });
 
 type ReportResult = typeof declared extends Operation<string, unknown, infer R> ? R : never;
@@ -116,18 +130,18 @@ export const commandReport = operation({
   ...SUPERVISORS,
   command: 'finish-command',
   name: 'command_report',
-  about: 'How a shell step or a gate ended. A repeat counts once.',
+  about: 'Report the end of a shell step or a gate. A repeat counts once.',
   input: object({ ...EXIT_FIELDS, start: { ...EXIT_FIELDS.start, optional: true } }),
   result: nullable(nothing),
 });
 
 export const agentStanding = operation({
   name: 'agent_standing',
-  about: 'Whether the agent has signalled, whether anybody waits for it, and what it still owes.',
+  about: 'Show whether the agent has signalled, whether a step or run waits for it, and what it still owes.',
   access: ['supervisor', 'session', 'worker'],
   tool: false,
   input: object({
-    agent_id: optional(text, "Only with a worker's token: which agent. Other callers ask about themselves."),
+    agent_id: optional(text, "Only with a worker's token: the agent. Other callers ask about themselves."),
   }),
   result: nullable(standingShape),
 });

@@ -5,7 +5,7 @@ import { operation } from './operation.ts';
 
 export const description = optional(
   text,
-  'What is to be done, with everything that the agent must know; at most 16 KiB.',
+  'The task in full, with everything that the agent must know; at most 16 KiB.',
 );
 
 const githubIssue = object({
@@ -15,26 +15,29 @@ const githubIssue = object({
     expected: 'owner/name, or host/owner/name',
     about: 'owner/name, or host/owner/name.',
   },
-  number: { kind: 'number', whole: true, min: 1 },
+  number: { kind: 'number', whole: true, min: 1, about: 'The number of the issue.' },
 });
 
 export const importedTasks = object({
-  source: { kind: 'text', notEmpty: true, about: 'The tool or file that they come from. Waivers name it.' },
+  source: { kind: 'text', notEmpty: true, about: 'The tool or file that the tasks come from. Waivers name it.' },
   tasks: {
     kind: 'list',
     min: 1,
     max: 10_000,
-    about: 'Each after those that it waits for.',
+    about: 'Each task after the tasks that it waits for.',
     of: object({
       task_id: taskId,
-      title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
+      title: { kind: 'text', notEmpty: true, about: 'The goal, in a few words.' },
       after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
-      priority: optional(whole, 'The larger, the sooner.'),
-      status: optional(choice(SHOWN_STATUSES), 'todo if left out.'),
+      priority: optional(whole, 'Tasks with a larger number come first; 0 if left out.'),
+      status: optional(choice(SHOWN_STATUSES), '`todo` if left out.'),
       reason: optional(text, 'Why it is blocked or cancelled.'),
-      prompt_file: optional(text, 'Path of a file that says more about it.'),
+      prompt_file: optional(text, 'Path of a file that explains the task.'),
       description: description,
-      github_issue: optional(githubIssue, 'The issue that it comes from: it is closed when its workflow is.'),
+      github_issue: optional(
+        githubIssue,
+        'The issue that the task comes from. Baton closes the issue when the workflow of the task is closed.',
+      ),
     }),
   },
 });
@@ -43,7 +46,7 @@ const limit = { kind: 'number', whole: true, min: 1, max: 500 } as const;
 
 export const taskDescriptions = operation({
   name: 'task_descriptions',
-  about: 'The descriptions of tasks, oldest first; tasks without one are left out.',
+  about: 'List the descriptions of tasks, oldest first. Tasks without a description are left out.',
   access: ['operator'],
   tool: false,
   input: object({
@@ -56,10 +59,13 @@ export const taskDescriptions = operation({
 export const taskImport = operation({
   name: 'task_import',
   about:
-    'Create many tasks at once, all of them or none. List each task after those that it waits for. A task whose id exists already is left as it is, and counted. Tasks that are done elsewhere are completed with a waiver; those that are blocked or cancelled become so.',
+    'Create many tasks at once, all of them or none. List each task after the tasks that it waits for. A task whose id exists already is counted and not changed. A task with the status `done` is completed with a waiver; a `blocked` or `cancelled` task gets that status.',
   command: 'import-tasks',
   tool: false,
   maxBytes: PROTOCOL_LIMITS.importBytes,
   input: importedTasks,
-  result: object({ added: count, existing: count }),
+  result: object({
+    added: { ...count, about: 'How many tasks were created.' },
+    existing: { ...count, about: 'How many tasks existed already.' },
+  }),
 });

@@ -20,12 +20,12 @@ export const stateSnapshot = operation({
   ...PEOPLE,
   name: 'state_snapshot',
   about:
-    'The folded state of the project at one entry, for a reader that folds the later entries itself. Without prompts, missions, messages and long texts.',
+    'Get the folded state of the project at one entry, to fold the later entries into it. It leaves out prompts, missions, messages and long texts.',
   input: nothing,
   result: object({
-    seq: { ...whole, about: 'The newest entry that it takes into account.' },
+    seq: { ...whole, about: 'The newest entry that the state includes.' },
     at: text,
-    hash: { ...text, about: 'Of that entry; zeros if the ledger is empty.' },
+    hash: { ...text, about: 'The hash of this entry; zeros if the ledger is empty.' },
     state: {
       ...typed<Readonly<Record<string, unknown>>>(),
       about: 'Each map as a list of pairs: `restoreState` in `src/state/json-form.ts` reads it.',
@@ -41,8 +41,11 @@ const ledgerEntry = object({
   at: text,
   actor: text,
   type: text,
-  cause: nullable(whole),
-  data: typed<Readonly<Record<string, unknown>>>(),
+  cause: { ...nullable(whole), about: 'The number of the entry that it follows from.' },
+  data: {
+    ...typed<Readonly<Record<string, unknown>>>(),
+    about: 'The fields of its type, as in docs/entries.md.',
+  },
   hash: text,
 });
 export type LedgerEntry = ValueOf<typeof ledgerEntry>;
@@ -50,7 +53,7 @@ export type LedgerEntry = ValueOf<typeof ledgerEntry>;
 export const entriesRead = operation({
   name: 'entries_read',
   about:
-    'Read entries of the ledger, all or those that match. A call reads a bounded part of the ledger: repeat it from `next` until that is null.',
+    'Read entries of the ledger, all or those that match. One call reads a limited part of the ledger: repeat it from `next` until `next` is null.',
   access: ['operator', 'worker'],
   tool: false,
   input: object({
@@ -62,7 +65,7 @@ export const entriesRead = operation({
     task_id: optional(taskId, 'Only entries about this task, its agents, pipelines and decisions.'),
     run_id: {
       ...filterText,
-      about: 'Only entries about this agent or pipeline, what runs inside it, and the decisions about them.',
+      about: 'Only entries about this agent or pipeline, the runs inside it, and the decisions about them.',
     },
     actor: { ...filterText, about: 'Only entries of this actor, or of this kind: operator, session or system.' },
     text: { ...filterText, about: 'Only entries that contain this text, in upper or lower case.' },
@@ -81,7 +84,7 @@ export const ledgerExport = operation({
   ...PEOPLE,
   name: 'ledger_export',
   about:
-    'A part of the ledger as `baton ledger export` prints it, for a reader that verifies it: repeat the call from `next` until that is null.',
+    'Read a part of the ledger as `baton ledger export` prints it, to verify it: repeat the call from `next` until `next` is null.',
   input: object({
     from: { ...seq, about: 'The first entry; 1 if left out.' },
     limit: { ...seq, max: 5000, about: 'About this many entries; 1,000 if left out. A part ends with a whole commit.' },
@@ -104,15 +107,17 @@ export const ledgerExport = operation({
 export const taskProof = operation({
   ...PEOPLE,
   name: 'task_proof',
-  about: 'A proof of everything that is recorded about a task, which `baton verify` checks without this machine.',
+  about: 'Get a proof of all entries about a task, which `baton verify` checks without this machine.',
   input: object({ task_id: taskId }),
   result: object({
     kind: choice(['baton-task-proof']),
-    v: typed<1>(),
+    v: { ...typed<1>(), about: 'The version of the format.' },
     project: text,
     task_id: text,
-    key: text,
-    checkpoint: text,
-    entries: list(object({ entry: typed<object>(), proof: list(text) })),
+    key: { ...text, about: 'The key that signed the checkpoint.' },
+    checkpoint: { ...text, about: 'The signed checkpoint: the size and root of the ledger.' },
+    entries: list(
+      object({ entry: typed<object>(), proof: { ...list(text), about: 'The inclusion proof: hashes in hex.' } }),
+    ),
   }),
 });

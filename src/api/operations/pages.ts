@@ -5,8 +5,8 @@ import { operation } from './operation.ts';
 const OF_FOLDER = { scope: 'state-folder' } as const;
 
 const portMove = object({
-  from: whole,
-  to: whole,
+  from: { ...whole, about: 'The old port.' },
+  to: { ...whole, about: 'The new port.' },
   taken_by: { ...nullable(text), about: 'The process that has the old port; null if the system cannot tell.' },
   at: text,
 });
@@ -15,8 +15,8 @@ const opened = object({
   url: { ...text, about: 'The address of the page, with a code that is valid for 60 seconds, once.' },
   code_expires_at: text,
   port: whole,
-  daemon_key: { ...text, about: 'The Ed25519 key of the daemon, in base64url: the page trusts no other.' },
-  port_moved: { ...nullable(portMove), about: 'Set after another program took the port, until a page was opened.' },
+  daemon_key: { ...text, about: 'The Ed25519 key of the daemon, in base64url. The page trusts no other key.' },
+  port_moved: { ...nullable(portMove), about: 'Set if another program took the port, until a page is opened.' },
 });
 export type OpenedPage = ValueOf<typeof opened>;
 
@@ -31,12 +31,16 @@ export const pageOpen = {
   ...operation({
     name: 'page_open',
     about:
-      'Make the address at which the page opens, with a one-time code. A browser that opens it gets a key of its own; with `editor`, `baton acp` does.',
+      'Make an address of the page with a one-time code. The browser that opens it gets a key; with `editor`, `baton acp` gets one.',
     access: ['operator'],
     kind: 'write',
     tool: false,
     input: object({
-      editor: { ...editorName, optional: true, about: 'The editor that gets the key, which is named after it.' },
+      editor: {
+        ...editorName,
+        optional: true,
+        about: 'The name of the editor that gets the key; it becomes a part of the name of the key.',
+      },
     }),
     result: opened,
   }),
@@ -45,8 +49,8 @@ export const pageOpen = {
 
 const pageKey = object({
   key_id: text,
-  name: text,
-  origin: text,
+  name: { ...text, about: 'As in `page-3`.' },
+  origin: { ...text, about: 'The address of the page to which the key belongs.' },
   created_at: text,
   last_used_at: nullable(text),
 });
@@ -68,7 +72,7 @@ export const pageKeyRevoke = {
   ...operation({
     name: 'page_key_revoke',
     about:
-      'Revoke the key of a page or editor, or all of them. Its requests are refused from now on, and its event streams end.',
+      'Revoke the key of a page or editor, or all keys. Requests with a revoked key are refused, and its event streams end.',
     access: ['operator'],
     kind: 'write',
     tool: false,

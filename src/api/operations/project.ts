@@ -17,9 +17,12 @@ import {
 import { operation } from './operation.ts';
 
 const brief = object({
-  claimable: list(object({ id: text, title: text, phase: choice(PHASES) })),
-  claimed: list(object({ id: text, title: text, holder: text })),
-  claimed_total: count,
+  claimable: {
+    ...list(object({ id: text, title: text, phase: choice(PHASES) })),
+    about: 'Ready tasks, the most urgent first.',
+  },
+  claimed: { ...list(object({ id: text, title: text, holder: text })), about: 'Tasks that a session has claimed.' },
+  claimed_total: { ...count, about: 'How many tasks are claimed.' },
   decisions: { ...count, about: 'How many decisions wait for a person.' },
   last_session: {
     ...nullable(
@@ -27,16 +30,16 @@ const brief = object({
         task_id: text,
         title: text,
         phase: choice(PHASES),
-        how: text,
+        how: { ...text, about: 'How the claim ended.' },
         holder: text,
-        reason: nullable(text),
+        reason: { ...nullable(text), about: 'Why it ended.' },
         at: text,
         record: nullable(
           object({ summary: text, branch: text, commit_sha: text, blockers: typed<readonly object[]>() }),
         ),
       }),
     ),
-    about: 'The claim that ended last, and what was recorded under it.',
+    about: 'The claim that ended last, and the thought record of its session.',
   },
 });
 export type ProjectBrief = ValueOf<typeof brief>;
@@ -44,7 +47,7 @@ export type ProjectBrief = ValueOf<typeof brief>;
 export const projectBrief = operation({
   name: 'project_brief',
   about:
-    'Where the work in this repository stands, for a session that begins: what can be claimed, who works on what, and what the last session left.',
+    'Show the state of the work in this repository, for a new session: ready tasks, claimed tasks and their holders, and the record of the last session.',
   access: ['operator', 'worker', 'session', 'agent'],
   tool: false,
   input: nothing,
@@ -58,28 +61,32 @@ const spent = {
   output_tokens: count,
   cached_tokens: count,
   cost_millicents: { ...count, about: 'Thousandths of a cent.' },
-  unpriced_tokens: { ...count, about: 'Tokens without a known price: they are missing from the cost.' },
-  turns: count,
-  waiting_tokens: { ...count, about: 'Tokens that were used while there was nothing to do but wait.' },
-  work_ms: count,
-  wait_ms: { ...count, about: 'Time spent waiting for a person or a limit.' },
+  unpriced_tokens: { ...count, about: 'Tokens without a known price: the cost does not include them.' },
+  turns: { ...count, about: 'How many turns have ended.' },
+  waiting_tokens: { ...count, about: 'Tokens that were used without a prompt or message.' },
+  work_ms: { ...count, about: 'The working time of processes.' },
+  wait_ms: { ...count, about: 'The time that processes waited for a person or a limit.' },
 } as const;
 
 const costs = object({
-  by: choice(COST_KINDS),
+  by: { ...choice(COST_KINDS), about: 'What a row stands for.' },
   at: text,
   rows: list(
     object({
-      name: nullable(text),
+      name: {
+        ...nullable(text),
+        about: 'The agent, pipeline, task, day or model; null for use that belongs to none.',
+      },
       ...spent,
-      budget: nullable(
-        object({ measure: choice(['tokens', 'cost', 'time']), used: count, limit: count, percent: whole }),
-      ),
+      budget: {
+        ...nullable(object({ measure: choice(['tokens', 'cost', 'time']), used: count, limit: count, percent: whole })),
+        about: 'The budget with the highest use; null without a budget.',
+      },
     }),
   ),
   list_prices: {
-    ...object({ as_of: text, models: list(text) }),
-    about: "The models that Baton's own list prices, if the client names no price.",
+    ...object({ as_of: { ...text, about: 'The date of the list.' }, models: list(text) }),
+    about: "The models that were priced by Baton's own list, because the client reports no price.",
   },
   total: object(spent),
 });
@@ -88,27 +95,27 @@ export type Costs = ValueOf<typeof costs>;
 export const costsGet = operation({
   name: 'costs_get',
   about:
-    'What was used: tokens, money, time at work and time waiting, by agent, pipeline, task, day or model, with the budget of each and how much of it is used.',
+    'Show what was used by agent, pipeline, task, day or model: tokens, cost, working and waiting time, and the use of budgets.',
   access: ['operator'],
   tool: false,
-  input: object({ by: optional(choice(COST_KINDS), 'What the rows stand for; agent if left out.') }),
+  input: object({ by: optional(choice(COST_KINDS), 'What a row stands for; agent if left out.') }),
   result: costs,
 });
 
 const worktreeView = object({
   path: text,
   branch: nullable(text),
-  task_id: nullable(text),
-  port: nullable(whole),
-  needed: { ...nullable(text), about: 'Why it stays, whatever it holds: a session works there, or will.' },
-  holds: { ...list(text), about: 'What would be lost with it.' },
+  task_id: { ...nullable(text), about: 'Null if it belongs to no task.' },
+  port: { ...nullable(whole), about: 'The port of its sessions (`BATON_PORT`).' },
+  needed: { ...nullable(text), about: 'Why Baton keeps it in any case: a session works in it, or will.' },
+  holds: { ...list(text), about: 'What would be lost with it, such as uncommitted files.' },
 });
 export type WorktreeView = ValueOf<typeof worktreeView>;
 
 export const worktreeList = operation({
   name: 'worktree_list',
   about:
-    'List the worktrees of the project: the task and the branch of each, who works there, and what would be lost with it.',
+    'List the worktrees of the project, each with its task, its branch, why it is needed, and what would be lost with it.',
   access: ['operator', 'worker'],
   tool: false,
   input: nothing,
@@ -118,7 +125,7 @@ export const worktreeList = operation({
 export const worktreePrune = operation({
   name: 'worktree_prune',
   about:
-    'Remove the worktrees of tasks that are done. One that holds anything uncommitted, stashed, unpushed or unmerged, or configured files of its own, is kept, and listed.',
+    'Remove the worktrees of tasks that are done. A worktree with uncommitted, stashed, unpushed or unmerged work, or with its own configured files, is kept and listed.',
   access: ['operator'],
   kind: 'write',
   tool: false,
@@ -133,17 +140,20 @@ const listedProject = object({
   is_open: { ...flag, about: 'False: the daemon could not open it, or has not opened it yet; `summary` says why.' },
   seq: { ...nullable(whole), about: 'Its newest entry; null if it is not open.' },
   needs: { ...count, about: 'How many things need a person.' },
-  running: count,
-  all_clear: flag,
-  summary: text,
-  store: typed<StoreHealth>(),
+  running: { ...count, about: 'How many agents and pipelines run.' },
+  all_clear: { ...flag, about: 'Nothing needs a person, and the daemon has proof of it.' },
+  summary: { ...text, about: 'The verdict as a text.' },
+  store: {
+    ...typed<StoreHealth>(),
+    about: 'Whether the ledger can be written; if not, since when, why, and what to do.',
+  },
 });
 export type ListedProjectView = ValueOf<typeof listedProject>;
 
 export const projectsList = {
   ...operation({
     name: 'projects_list',
-    about: 'Every project of the state folder, with what needs a person in it. Needs no project in the request.',
+    about: 'List every project of the state folder, each with its verdict. The request needs no project.',
     access: ['operator'],
     tool: false,
     input: nothing,

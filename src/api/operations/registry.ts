@@ -6,6 +6,7 @@ import * as ledger from './ledger.ts';
 import type { Operation } from './operation.ts';
 import * as pages from './pages.ts';
 import * as project from './project.ts';
+import * as rules from './rules.ts';
 import * as runWaits from './run-wait.ts';
 import * as runs from './runs.ts';
 import * as taskView from './task-view.ts';
@@ -19,7 +20,7 @@ const GROUPS = {
   tasks: { ...tasks, ...taskView, ...taskWork, ...imports },
   records: writeback,
   agents: { ...agents, ...agentLogs },
-  runs,
+  runs: { ...rules, ...runs },
   waits: runWaits,
   project,
   pages,

@@ -8,10 +8,10 @@ const waited = object({
   name: { ...text, about: 'The title of a task; the name of a pipeline or agent.' },
   state: {
     ...choice(['going', 'waiting', 'done', 'failed', 'cancelled']),
-    about: '`waiting`: a person is needed; `going`: it is neither over nor waits for a person.',
+    about: '`waiting`: it needs a person; `going`: it is neither over nor needs a person.',
   },
   at: { ...nullable(text), about: 'The phase of a task, or the step of a pipeline.' },
-  reason: { ...nullable(text), about: 'What the person is asked, or why it failed, is blocked or was cancelled.' },
+  reason: { ...nullable(text), about: 'The question to the person, or why it failed, is blocked or was cancelled.' },
   decision_ids: { ...list(text), about: 'The open decisions that it waits for.' },
 });
 export type WaitedRun = ValueOf<typeof waited>;
@@ -19,7 +19,7 @@ export type WaitedRun = ValueOf<typeof waited>;
 const runWaitResult = object({
   settled: {
     ...flag,
-    about: 'Whether all of them, or one with `any`, are over or need a person. False: the time is up.',
+    about: 'True if all of them, or with `any` one of them, are over or need a person. False if the time ran out.',
   },
   waits: { ...list(waited), about: 'Each of `ids`, in that order.' },
 });
@@ -28,7 +28,7 @@ export type RunWait = ValueOf<typeof runWaitResult>;
 export const runWait = operation({
   name: 'run_wait',
   about:
-    'Whether tasks, pipelines and agents are over or need a person. With wait_ms it answers when that is so for all of them, or for one of them. Workers and sessions can name tasks only.',
+    'Whether tasks, pipelines and agents are over or need a person. With wait_ms the answer comes when that is true for all of them, or with `any` for one of them. Workers and sessions can name only tasks.',
   access: ['operator', 'worker', 'session', 'agent'],
   tool: false,
   input: object({
@@ -46,7 +46,7 @@ export const runWait = operation({
       max: 86_400_000,
       whole: true,
       optional: true,
-      about: 'Wait at most this long, in milliseconds; you are woken, never poll.',
+      about: 'Wait at most this long, in milliseconds. Do not poll.',
     },
   }),
   result: runWaitResult,

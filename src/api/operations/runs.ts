@@ -16,74 +16,30 @@ import {
 } from '../../protocol/shape/build-shape.ts';
 import { description, importedTasks } from './import.ts';
 import { operation } from './operation.ts';
+import { acceptRules, adoptedRules } from './rules.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
 
-/** An operator's consent to a runbook that loosens the rules in force. */
-export const acceptRules = {
-  kind: 'text',
-  optional: true,
-  pattern: '^[0-9a-f]{64}$',
-  expected: 'the hash of a runbook',
-  about: 'The hash of the working runbook, if it loosens the rules in force: you have seen how it differs.',
-} as const;
-
-const anything = { kind: 'any', nullable: true } as const;
-
-export const adoptedRules = object({
-  sha256: text,
-  differences: list(
-    object({ field: text, before: anything, after: anything, effect: choice(['tightens', 'loosens']) }),
-  ),
-  text: { ...text, about: 'The differences in words, one a line.' },
-});
-
-const rules = object({
-  in_force: {
-    ...nullable(object({ sha256: text, commit: nullable(text), committed: nullable(text), by: text, at: text })),
-    about: 'Null before the first runbook is adopted.',
-  },
-  working: nullable(object({ ...adoptedRules.fields, loosens: flag })),
-});
-export type RunbookRules = ValueOf<typeof rules>;
-
-export const runbookRules = operation({
-  ...PEOPLE,
-  name: 'runbook_rules',
-  about: 'The runbook in force, and how the working file differs from it in the fields that decide about gates.',
-  input: nothing,
-  result: rules,
-});
-
-export const runbookAdopt = operation({
-  ...PEOPLE,
-  name: 'runbook_adopt',
-  about: 'Put the working runbook in force. If it loosens the rules, its hash has to be named.',
-  kind: 'write',
-  input: object({ accept_rules: acceptRules }),
-  result: adoptedRules,
-});
-
-const all = optional(flag, 'Also those that are over.');
+const all = optional(flag, 'Also the ones that are over.');
 const pipelineId = { kind: 'text', notEmpty: true, about: 'The id of the pipeline, or the beginning of it.' } as const;
 const agentId = { kind: 'text', notEmpty: true, about: 'The id of the agent, or the beginning of it.' } as const;
-const reason = optional(text, 'Why: it is recorded.');
+const reason = optional(text, 'Why; it is recorded.');
 const waitMs = {
   kind: 'number',
   min: 0,
   max: 86_400_000,
   whole: true,
   optional: true,
-  about: 'Wait at most this long, in milliseconds, until it is over or needs a person; you are woken, never poll.',
+  about: 'Wait at most this long, in milliseconds, until it is over or needs a person. Do not poll.',
 } as const;
 
 const named = object({
   name: { kind: 'text', notEmpty: true, about: 'A command, pipeline or agent of the runbook.' },
   args: optional(list(text), 'Its arguments, as they are typed.'),
-  kind: optional(choice(['agent']), 'agent: only an agent, even if a command or a pipeline has the same name.'),
+  kind: optional(choice(['agent']), '`agent`: start the agent, even if a command or a pipeline has the same name.'),
   import: optional(
     importedTasks,
-    'For the workflow `issue`: tasks that are created first, as by task_import, in the same commit. Name them with --task.',
+    'For the workflow `issue`: tasks to create first, as task_import does, in the same commit. Name them with --task.',
   ),
   description: {
     ...description,
@@ -102,14 +58,14 @@ export const runStart = operation({
     accept_rules: acceptRules,
     accept_no_checks: optional(
       flag,
-      'Your answer that nothing is checked before a merge, if the runbook does not set ci.required. It is recorded, once.',
+      'Confirms that nothing is checked before a merge, if the runbook does not set ci.required. It is recorded, once.',
     ),
   }),
   result: object({
     kind: choice(['agent', 'pipeline', 'workflow']),
     id: text,
-    ids: optional(list(text), 'Of a workflow: the tasks of all that were started; `id` is the first.'),
-    rules: optional(adoptedRules, 'The rules that were put in force for it, if they differ from those before.'),
+    ids: optional(list(text), 'Of a workflow: the ids of all started tasks; `id` is the first.'),
+    rules: optional(adoptedRules, 'The rules that this call put in force, if they differ from the rules before.'),
   }),
 });
 
@@ -129,20 +85,24 @@ export interface IssuePlan {
 
 const runPreview = object({
   name: text,
-  vars: { kind: 'map', of: text, names: {} },
-  plan: typed<Plan | IssuePlan>(),
+  vars: { kind: 'map', of: text, names: {}, about: 'The values of the variables.' },
+  plan: { ...typed<Plan | IssuePlan>(), about: 'What would run, with all defaults.' },
   sandboxes: {
-    ...list(object({ agent: text, summary: text, notes: list(text) })),
+    ...list(
+      object({
+        agent: text,
+        summary: { ...text, about: 'As in `bubblewrap, network full`.' },
+        notes: { ...list(text), about: 'Protections that it would lack.' },
+      }),
+    ),
     about: 'The sandbox and the network that each agent would have on this machine.',
   },
-  entries: { ...typed<readonly PlannedEntry[]>(), about: 'What would be recorded first.' },
-  effects: { ...typed<readonly PlannedEffect[]>(), about: 'What would then be done outside.' },
+  entries: {
+    ...typed<readonly { readonly type: string; readonly data: object }[]>(),
+    about: 'What would be recorded first.',
+  },
+  effects: { ...typed<readonly PlannedEffect[]>(), about: 'The effects that would run first.' },
 });
-
-export interface PlannedEntry {
-  readonly type: string;
-  readonly data: object;
-}
 
 export interface PlannedEffect {
   readonly kind: string;
@@ -159,7 +119,7 @@ export const runPlan = operation({
   ...PEOPLE,
   name: 'run_plan',
   about:
-    'What run_start with the same input would do: the plan, and the first things that would happen. Nothing is done.',
+    'Show what run_start would do with the same input: the plan, and its first entries and effects. Nothing is started.',
   maxBytes: PROTOCOL_LIMITS.importBytes,
   input: named,
   result: runPreview,
@@ -168,7 +128,7 @@ export const runPlan = operation({
 export const pipelineList = operation({
   ...PEOPLE,
   name: 'pipeline_list',
-  about: 'The running pipelines, oldest first, each with its step.',
+  about: 'List the running pipelines, oldest first, each with its step.',
   input: object({ all }),
   result: object({ pipelines: list(pipelineView) }),
 });
@@ -176,14 +136,15 @@ export const pipelineList = operation({
 export const pipelineShow = operation({
   ...PEOPLE,
   name: 'pipeline_show',
-  about: 'One pipeline with its steps. With wait_ms it answers when the pipeline is over or waits for a person.',
+  about:
+    'Show one pipeline with its steps. With wait_ms the answer comes when the pipeline is over or waits for a person.',
   input: object({ id: pipelineId, wait_ms: waitMs }),
   result: pipelineView,
 });
 
 export const pipelineCancel = operation({
   name: 'pipeline_cancel',
-  about: 'Cancel a pipeline. What runs in it is stopped.',
+  about: 'Cancel a pipeline, and everything that runs in it.',
   command: 'cancel-pipeline',
   tool: false,
   input: object({ id: pipelineId, reason }),
@@ -193,7 +154,7 @@ export const pipelineCancel = operation({
 export const pipelineRetry = operation({
   name: 'pipeline_retry',
   about:
-    'Retry the step at which a pipeline waits. A pipeline that failed or was cancelled is run again, under the id that is returned.',
+    'Retry the step at which a pipeline waits. A pipeline that failed or was cancelled is run again, under a new id.',
   command: 'retry-pipeline',
   tool: false,
   input: object({ id: pipelineId }),
@@ -202,7 +163,8 @@ export const pipelineRetry = operation({
 
 export const pipelineResume = operation({
   name: 'pipeline_resume',
-  about: 'Resume a pipeline that waits: its agent is woken in the same conversation, with the message if there is one.',
+  about:
+    'Resume a pipeline that waits: its agent continues in the same conversation, with the message if there is one.',
   command: 'resume-pipeline',
   tool: false,
   input: object({ id: pipelineId, message: optional(text, 'The message to the agent.') }),
@@ -212,7 +174,7 @@ export const pipelineResume = operation({
 export const agentList = operation({
   ...PEOPLE,
   name: 'agent_list',
-  about: 'The running agents, oldest first.',
+  about: 'List the running agents, oldest first.',
   input: object({ all }),
   result: object({ agents: list(agentView) }),
 });
@@ -221,11 +183,17 @@ const agentDetails = object({
   ...agentView.fields,
   env_dropped: {
     ...nullable(list(text)),
-    about: "Names of the daemon's environment variables that its newest process did not get.",
+    about: "The names of the daemon's environment variables that its newest process did not get.",
   },
   hosts: {
-    ...list(object({ host: text, allowed: whole, refused: whole })),
-    about: "The hosts that its last process asked Baton's proxy for, with the number of requests.",
+    ...list(
+      object({
+        host: text,
+        allowed: { ...whole, about: 'How many requests were allowed.' },
+        refused: { ...whole, about: 'How many requests were refused.' },
+      }),
+    ),
+    about: "The hosts that its last process asked Baton's proxy for.",
   },
 });
 export type AgentDetails = ValueOf<typeof agentDetails>;
@@ -233,14 +201,15 @@ export type AgentDetails = ValueOf<typeof agentDetails>;
 export const agentShow = operation({
   ...PEOPLE,
   name: 'agent_show',
-  about: 'One agent: its status, its process, its output. With wait_ms it answers when it is over or needs a person.',
+  about:
+    'Show one agent: its status, its process, its output. With wait_ms the answer comes when the agent is over or needs a person.',
   input: object({ id: agentId, wait_ms: waitMs }),
   result: agentDetails,
 });
 
 const steered = object({
   id: text,
-  outcome: optional(choice(['done', 'failed', 'cancelled']), 'How it had ended, if it was over already.'),
+  outcome: optional(choice(['done', 'failed', 'cancelled']), 'How the run ended, if it was already over.'),
 });
 
 export const agentSend = operation({
@@ -255,14 +224,18 @@ export const agentSend = operation({
 export const agentAttach = operation({
   name: 'agent_attach',
   about:
-    'A person takes the conversation of an agent over, in the interactive mode of its client: its process is stopped, and the one with the number `start` waits for their terminal.',
+    'Open the conversation of an agent in a terminal, in the interactive mode of its client. Baton stops its process; the next one waits for the terminal.',
   command: 'attach-agent',
   tool: false,
   input: object({
     id: agentId,
-    by: { kind: 'text', notEmpty: true, about: 'Who, and in front of which terminal: it is recorded.' },
+    by: { kind: 'text', notEmpty: true, about: 'The person and the terminal; it is recorded.' },
   }),
-  result: object({ id: text, start: whole, folder: text }),
+  result: object({
+    id: text,
+    start: { ...whole, about: 'The number of the process that waits for the terminal.' },
+    folder: { ...text, about: 'The folder with the files of the run.' },
+  }),
 });
 
 export const agentKill = operation({
@@ -277,7 +250,7 @@ export const agentKill = operation({
 export const statusGet = operation({
   ...PEOPLE,
   name: 'status_get',
-  about: 'Everything that is happening: what needs a person, pipelines with their steps, agents, tasks by status.',
+  about: 'Show what needs a person, the pipelines with their steps, the agents, and the number of tasks by status.',
   input: nothing,
   result: statusView,
 });

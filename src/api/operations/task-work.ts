@@ -16,41 +16,46 @@ import { operation } from './operation.ts';
 
 const changedFile = object({
   path: text,
-  action: { ...choice(['created', 'modified', 'deleted']), about: 'A rename is a deleted and a created file.' },
-  additions: { ...count, about: 'Lines; 0 in a binary file.' },
-  deletions: count,
-  binary: flag,
-  patch: { ...nullable(text), about: 'Null for a binary file, with `stat`, and beyond the limit of all patches.' },
-  cut: { ...flag, about: 'The limits cut the patch off or left it out.' },
+  action: { ...choice(['created', 'modified', 'deleted']), about: 'A rename counts as a deleted and a created file.' },
+  additions: { ...count, about: 'Added lines; 0 for a binary file.' },
+  deletions: { ...count, about: 'Deleted lines.' },
+  binary: { ...flag, about: 'It has no text.' },
+  patch: { ...nullable(text), about: 'Null for a binary file, with `stat`, and after the limit of all patches.' },
+  cut: { ...flag, about: 'A limit shortened the patch or left it out.' },
 });
 
 const taskDiffResult = object({
   task_id: text,
   of: {
     ...choice(['branch', 'merge', 'session']),
-    about: 'What is shown: the commits of the branch since the main branch, what the merge brought, or one session.',
+    about:
+      'The commits that are shown: those of the branch since the main branch, those of the merge, or those of one session.',
   },
   branch: nullable(text),
   base: { ...text, about: 'The commit before the change.' },
-  head: text,
+  head: { ...text, about: 'The last commit of the change.' },
   commits: count,
-  total: { ...object({ files: count, additions: count, deletions: count }), about: 'Of all files, listed or not.' },
-  files: { ...list(changedFile), about: 'By path; at most 1,000.' },
+  total: {
+    ...object({ files: count, additions: count, deletions: count }),
+    about: 'The sums over all files, listed or not.',
+  },
+  files: { ...list(changedFile), about: 'Sorted by path; at most 1,000.' },
   sessions: {
     ...list(
       object({
         agent_id: text,
-        epoch: whole,
+        epoch: { ...whole, about: 'The number of its claim.' },
         role: nullable(text),
-        base: text,
-        head: { ...nullable(text), about: 'Null if it was not measured, or still works.' },
+        base: { ...text, about: 'The commit at which it began.' },
+        head: { ...nullable(text), about: 'Its last commit; null if it was not measured, or still works.' },
       }),
     ),
-    about: 'The sessions that were started on the task, oldest first: name one as `agent_id` to see what it changed.',
+    about: 'The sessions of agents on the task, oldest first. Send `agent_id` of one to see what it changed.',
   },
   worktree: {
     ...nullable(text),
-    about: 'The worktree of a session that works on it now. Only commits are shown: it may hold more.',
+    about:
+      'The worktree of a session that works on the task now. It may have uncommitted changes, which are not shown.',
   },
 });
 export type TaskDiff = ValueOf<typeof taskDiffResult>;
@@ -58,7 +63,7 @@ export type TaskDiff = ValueOf<typeof taskDiffResult>;
 export const taskDiff = operation({
   name: 'task_diff',
   about:
-    "What the commits of a task change, per file with its patch, read in Baton's own repository. Large patches are cut; name the file to get more of it. A session can look at its own task.",
+    "Show what the commits of a task change, per file with its patch, read in Baton's own repository. Large patches are shortened; send `path` to get more of a file. A session can see its own task.",
   access: ['operator', 'worker', 'session'],
   tool: false,
   input: object({
@@ -67,7 +72,7 @@ export const taskDiff = operation({
       kind: 'text',
       notEmpty: true,
       optional: true,
-      about: 'Only what the session of this agent changed; the beginning of its id is enough.',
+      about: 'Only the changes of the session of this agent: its id, or the beginning of it.',
     },
     path: {
       kind: 'text',
@@ -75,7 +80,7 @@ export const taskDiff = operation({
       optional: true,
       about: 'Only this file, or the files of this folder, from the top of the repository.',
     },
-    stat: optional(flag, 'No patches.'),
+    stat: optional(flag, 'Leave out the patches.'),
   }),
   result: taskDiffResult,
 });
@@ -85,18 +90,18 @@ const waitResult = object({
   title: text,
   state: {
     ...choice(['going', 'waiting', 'done', 'cancelled']),
-    about: '`waiting`: a person is needed; `going`: it is neither over nor waits for a person.',
+    about: '`waiting`: it needs a person; `going`: it is neither over nor needs a person.',
   },
   status: choice(SHOWN_STATUSES),
   phase: choice(PHASES),
-  reason: { ...nullable(text), about: 'What the person is asked, or why it is blocked or cancelled.' },
+  reason: { ...nullable(text), about: 'The question to the person, or why the task is blocked or cancelled.' },
   decision_ids: { ...list(text), about: 'The open decisions about it.' },
 });
 export type TaskWait = ValueOf<typeof waitResult>;
 
 export const taskWait = operation({
   name: 'task_wait',
-  about: 'Whether a task is over or needs a person. With wait_ms it answers when that is so.',
+  about: 'Whether a task is over or needs a person. With wait_ms the answer comes when that is true.',
   access: ['operator', 'worker', 'session', 'agent'],
   tool: false,
   input: object({
@@ -107,7 +112,7 @@ export const taskWait = operation({
       max: 86_400_000,
       whole: true,
       optional: true,
-      about: 'Wait at most this long, in milliseconds; you are woken, never poll.',
+      about: 'Wait at most this long, in milliseconds. Do not poll.',
     },
   }),
   result: waitResult,

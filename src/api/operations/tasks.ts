@@ -24,18 +24,18 @@ const waitMs = {
   max: 86_400_000,
   whole: true,
   optional: true,
-  about: 'Wait at most this long, in milliseconds, until there is something; you are woken, never poll.',
+  about: 'Wait at most this long, in milliseconds, until there is a task. Do not poll.',
 } as const;
 
 const claimView = object({
-  epoch: whole,
-  holder: text,
-  principal: text,
+  epoch: { ...whole, about: 'The number of the claim.' },
+  holder: { ...text, about: 'The name under which the session claimed it.' },
+  principal: { ...text, about: 'The name that is responsible for the claim, from its token.' },
   role: nullable(text),
   session_id: text,
   since: text,
-  expires_at: { ...optional(text), about: 'Left out for a session on another host, which alone renews it.' },
-  host: { ...optional(text), about: 'The host of the session; left out if the project has only one.' },
+  expires_at: optional(text, 'When the claim expires without renewal; left out for a session on another host.'),
+  host: optional(text, 'The host of the session; left out if the project has only one.'),
 });
 export type ClaimView = ValueOf<typeof claimView>;
 
@@ -45,15 +45,15 @@ const taskView = object({
   title: text,
   status: choice(SHOWN_STATUSES),
   phase: choice(PHASES),
-  claimable: flag,
-  next_role: nullable(text),
+  claimable: { ...flag, about: 'It is a ready task.' },
+  next_role: { ...nullable(text), about: 'The role whose turn it is; null if any role may claim it.' },
   after: { ...list(text), about: 'Ids of tasks that must be done before it.' },
-  priority: whole,
-  progress: nullable(count),
-  notes: nullable(text),
-  blocked_because: nullable(text),
+  priority: { ...whole, about: 'Tasks with a larger number come first.' },
+  progress: { ...nullable(count), about: 'Per cent, as last reported.' },
+  notes: { ...nullable(text), about: 'The notes that were last reported.' },
+  blocked_because: { ...nullable(text), about: 'Why it is blocked; null if it is not.' },
   github_issue: { ...nullable(text), about: 'The address of the issue that it was imported from.' },
-  claim: nullable(claimView),
+  claim: { ...nullable(claimView), about: 'Its live claim; null if there is none.' },
   protected_paths: { ...list(text), about: 'The protected paths that its branch changes, as last measured.' },
 });
 export type TaskView = ValueOf<typeof taskView>;
@@ -61,18 +61,18 @@ const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked
 
 export const taskDetails = object({
   ...taskView.fields,
-  description: { ...nullable(text), about: 'What is to be done, in the words of its author.' },
-  waits_for: { ...list(waitView), about: 'Those of `after` that are not done.' },
+  description: { ...nullable(text), about: 'The full description, in the words of its author.' },
+  waits_for: { ...list(waitView), about: 'The tasks of `after` that are not done.' },
   decision_ids: { ...list(text), about: 'The open decisions about it.' },
   endings: {
     ...list(
       object({
-        epoch: whole,
+        epoch: { ...whole, about: 'The number of the claim.' },
         sessionId: text,
         holder: text,
         principal: text,
         how: choice(['completed', 'blocked', 'failed', 'released', 'expired', 'revoked']),
-        reason: nullable(text),
+        reason: { ...nullable(text), about: 'Why it ended.' },
         at: text,
       }),
     ),
@@ -80,7 +80,10 @@ export const taskDetails = object({
   },
   latest_record: nullable(thoughtRecordShape),
   authors: { ...list(text), about: 'The principals that worked on it.' },
-  self_approval: nullable(object({ head: text, by: text, reason: text })),
+  self_approval: {
+    ...nullable(object({ head: text, by: text, reason: text })),
+    about: 'The approval of a commit by an operator who worked on it; null if there is none.',
+  },
 });
 export type TaskDetails = ValueOf<typeof taskDetails>;
 
@@ -101,25 +104,25 @@ export const taskCreate = operation({
   command: 'create-task',
   input: object({
     task_id: taskId,
-    title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
+    title: { kind: 'text', notEmpty: true, about: 'The goal, in a few words.' },
     after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
-    priority: optional(whole, 'The larger, the sooner; 0 if left out.'),
-    phase: optional(choice(PHASES), 'Where it starts; IMPLEMENTATION if left out.'),
+    priority: optional(whole, 'Tasks with a larger number come first; 0 if left out.'),
+    phase: optional(choice(PHASES), 'Its first phase; IMPLEMENTATION if left out.'),
     role: optional(text, 'The role whose turn it is, if the project has roles.'),
-    prompt_file: optional(text, 'Path of a file that says more.'),
+    prompt_file: optional(text, 'Path of a file that explains the task.'),
     description,
     epic_id: optional(text, 'Its epic, as in E005.'),
     prd_id: optional(text, 'Its PRD, as in PRD-001.'),
   }),
   unlistedFields: ['phase'],
-  result: object({ task_id: text, n: whole }),
+  result: object({ task_id: text, n: { ...whole, about: 'Its serial number.' } }),
 });
 
 const ofTask = object({ task_id: taskId });
 
 export const taskGet = operation({
   name: 'task_get',
-  about: 'Look at one task: title, status, phase, claim, progress, how earlier claims ended, the latest record.',
+  about: 'Show one task: title, status, phase, claim, progress, how earlier claims ended, the latest record.',
   access: ALL,
   input: ofTask,
   result: taskDetails,
@@ -127,22 +130,22 @@ export const taskGet = operation({
 
 export const taskList = operation({
   name: 'task_list',
-  about: 'List tasks, oldest first; `total` is how many there are.',
+  about: 'List tasks, oldest first. `total` is the number of all matching tasks.',
   access: ALL,
   input: object({
     status: optional(choice(SHOWN_STATUSES), 'Only tasks with this status.'),
     phase: optional(choice(PHASES), 'Only tasks in this phase.'),
-    after_n: optional(count, 'Only tasks with a larger `n`: continues a list.'),
+    after_n: optional(count, 'Only tasks with a larger `n`, to continue a list.'),
     limit: limit(1000, 100),
   }),
   unlistedFields: ['phase'],
-  result: object({ tasks: list(taskView), total: count }),
+  result: object({ tasks: list(taskView), total: { ...count, about: 'How many tasks match.' } }),
 });
 
 export const taskNextActions = operation({
   name: 'task_next_actions',
   about:
-    'What can be worked on now: unblocked, unclaimed tasks, those on the critical path first. Call it when you look for work, then claim one with task_claim. It can wait until there is something.',
+    'List the ready tasks: not blocked, not claimed, dependencies done; tasks on the critical path first. Call it when you look for work, then claim one with task_claim. It can wait until there is a task.',
   access: ALL,
   input: object({
     limit: limit(100, 10),
@@ -154,32 +157,32 @@ export const taskNextActions = operation({
 
 const claim = object({
   task_id: text,
-  epoch: whole,
+  epoch: { ...whole, about: 'The number of the claim.' },
   session_id: text,
   next_role: optional(text, 'The role that the task waits for, if it was claimed without one.'),
-  token: text,
-  expires_at: text,
+  token: { ...text, about: 'The token of the session: send it with every call for this task.' },
+  expires_at: { ...text, about: 'When the claim expires without renewal.' },
 });
 export type Claim = ValueOf<typeof claim>;
 
 export const taskClaim = operation({
   name: 'task_claim',
   about:
-    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait for one. From then on you act for this task: an MCP connection remembers that, elsewhere pass the token that is returned. Then call task_brief, and task_heartbeat every few minutes.',
+    'Claim a task before you work on it: only one session can have it at a time. Without task_id you get the most urgent one; with wait_ms you wait for one. From then on you act for this task: an MCP connection remembers that, elsewhere pass the returned token. Then call task_brief, and task_heartbeat every few minutes.',
   command: 'claim-task',
   input: object({
     task_id: { ...taskId, optional: true },
-    as: { kind: 'text', notEmpty: true, about: 'Who you are: a name that people recognise.' },
+    as: { kind: 'text', notEmpty: true, about: 'Your name, which people recognise.' },
     role: optional(
       text,
-      'The role you play, as next_role of the task names it: implementer, reviewer, fixer, … Without it you cannot send handoffs.',
+      'Your role, which is next_role of the task: implementer, reviewer, fixer, … Without a role you cannot send handoffs.',
     ),
     pid: {
       kind: 'number',
       min: 1,
       whole: true,
       optional: true,
-      about: 'Your process on this machine, if its end is the end of your work: the claim ends with it.',
+      about: 'The id of your process on this machine: the claim ends when this process ends.',
     },
     wait_ms: waitMs,
   }),
@@ -194,17 +197,16 @@ export const taskHeartbeat = operation({
   unlistedFields: ['frozen'],
   input: object({
     task_id: { ...taskId, optional: true },
-    frozen: optional(flag, 'From a supervisor: its agent stands still until the claim is renewed.'),
+    frozen: optional(flag, 'From a supervisor: its agent is suspended until the claim is renewed.'),
   }),
   result: object({
     task_id: text,
     epoch: whole,
-    expires_at: text,
-    lease_ms: {
-      ...whole,
-      optional: true,
-      about: 'In a fleet: how long the database has acknowledged this claim. Without a longer answer, stop by then.',
-    },
+    expires_at: { ...text, about: 'When the claim expires without renewal.' },
+    lease_ms: optional(
+      whole,
+      'In a fleet: for how long the database has acknowledged this claim. Stop after this time, unless a later answer extends it.',
+    ),
   }),
 });
 
@@ -212,9 +214,9 @@ const changed = object({ task_id: text });
 
 export const taskRelease = operation({
   name: 'task_release',
-  about: 'Give the task back undone, so that another worker can claim it.',
+  about: 'Release the claim without completing the task, so that another session can claim it.',
   command: 'release-claim',
-  input: object({ task_id: taskId, reason: optional(text, 'Why, for whoever comes next.') }),
+  input: object({ task_id: taskId, reason: optional(text, 'Why, for the next session.') }),
   result: changed,
 });
 
@@ -230,7 +232,7 @@ export const taskUpdate = operation({
 export const taskBrief = operation({
   name: 'task_brief',
   about:
-    'What you need to start on a task, in reading order: what was done last, what blocks, how earlier sessions ended, what comes next, which files to read.',
+    'Get what you need to start on a task, in reading order: what was done last, what blocks it, how earlier sessions ended, what comes next, which files to read.',
   access: ALL,
   input: ofTask,
   result: object({
@@ -242,15 +244,16 @@ export const taskBrief = operation({
 
 export const taskNote = operation({
   name: 'task_note',
-  about: 'Leave a note on a task: the agent that works on it gets it as a message, else the next session reads it.',
+  about:
+    'Leave a note on a task. The agent that works on the task gets it as a message; if there is none, the next session reads it.',
   command: 'note-task',
   tool: false,
   input: object({
     task_id: taskId,
     text: { kind: 'text', notEmpty: true, about: 'The note.' },
-    path: optional(text, 'The file that it is about.'),
+    path: optional(text, 'The file that the note is about.'),
     line: { kind: 'number', min: 1, whole: true, optional: true, about: 'The line of `path`.' },
-    head: optional(text, 'The commit that `path` and `line` are of.'),
+    head: optional(text, 'The commit in which `path` and `line` are.'),
   }),
   result: object({
     task_id: text,
@@ -261,7 +264,7 @@ export const taskNote = operation({
 const byOperator = {
   command: 'operate-task',
   tool: false,
-  input: object({ task_id: taskId, reason: { kind: 'text', notEmpty: true, about: 'Why: it is recorded.' } }),
+  input: object({ task_id: taskId, reason: { kind: 'text', notEmpty: true, about: 'Why; it is recorded.' } }),
   result: changed,
 } as const;
 
@@ -273,20 +276,20 @@ export const taskUnblock = operation({
 export const taskReinstate = operation({
   ...byOperator,
   name: 'task_reinstate',
-  about: 'Do the task again: it goes back to IMPLEMENTATION, and any claim on it ends.',
+  about: 'Reinstate a task: it goes back to IMPLEMENTATION, and its claim ends.',
 });
 export const taskSelfApprove = operation({
   ...byOperator,
   command: 'self-approve',
   name: 'task_self_approve',
   about:
-    'A person approves a change of their own, at the commit that it has now. The reason is recorded, and shown with the task and in its proof.',
+    'Approve your own change, at its current commit. The reason is recorded, and shown with the task and in its proof.',
 });
 export const taskCancel = operation({
   ...byOperator,
   name: 'task_cancel',
   about:
-    'Cancel a task: its sessions end, its open decisions are withdrawn, its worktree and branch are removed if they hold nothing. Only reinstating undoes it.',
+    'Cancel a task: its sessions end, its open decisions are withdrawn, its worktree and branch are removed if they hold no work. Only task_reinstate undoes it.',
 });
 export const taskWaive = operation({
   ...byOperator,

@@ -28,7 +28,7 @@ const record = {
       min: 1,
       whole: true,
       optional: true,
-      about: 'Only for an operator who records for the holder of a claim: its epoch.',
+      about: 'Only for an operator who records for the holder of a claim: the number of the claim.',
     },
   },
 } as const;
@@ -36,7 +36,7 @@ const record = {
 export const thoughtRecord = operation({
   name: 'thought_record',
   about:
-    'Record what you did: no task is done without it. Commit and push first; afterwards task_update with done, or exit_signal. With status todo it reinstates a completed task whose commit was reverted or is gone.',
+    'Record what you did: no task is done without it. Commit and push first; afterwards task_update with done, or exit_signal. With the status `todo` the record reinstates a completed task whose commit was reverted or is gone.',
   command: 'record-thought',
   input: record,
   unlistedFields: ['epoch'],
@@ -60,8 +60,16 @@ export const thoughtList = operation({
   tool: false,
   input: object({ task_id: taskId }),
   result: object({
-    records: list(object({ id: text, seq: whole, epoch: nullable(whole), commitSha: text, reinstates: flag })),
-    latest: nullable(thoughtRecordShape),
+    records: list(
+      object({
+        id: text,
+        seq: { ...whole, about: 'The number of its entry.' },
+        epoch: { ...nullable(whole), about: 'The number of the claim.' },
+        commitSha: text,
+        reinstates: { ...flag, about: 'It reinstated the task.' },
+      }),
+    ),
+    latest: { ...nullable(thoughtRecordShape), about: 'The newest record in full.' },
   }),
 });
 
@@ -71,13 +79,19 @@ export const exitSignal = operation({
     'End your session: the phase you completed (see task_get), or that you are blocked or failed. Your claim ends, and the task moves on. Send it after result, thought record and handoff; do not wait for CI.',
   command: 'exit-session',
   input: exitSignalShape,
-  result: object({ next_phase: nullable(choice(PHASES)), exit_reason: exitSignalShape.fields.exit_reason }),
+  result: object({
+    next_phase: {
+      ...nullable(choice(PHASES)),
+      about: 'The phase of the task after the signal; null if it does not move.',
+    },
+    exit_reason: exitSignalShape.fields.exit_reason,
+  }),
 });
 
 export const resultSubmit = operation({
   name: 'result_submit',
   about:
-    'Hand in the result of your mission: how it ended, every file you changed, a log of at least two lines. Send it before the exit signal.',
+    'Submit the result of your mission: how it ended, every file you changed, a log of at least two lines. Send it before the exit signal.',
   command: 'submit-result',
   input: resultShape,
   result: object({ status: resultShape.fields.status }),
@@ -87,8 +101,7 @@ const receiver = optional(text, 'Only the form for this receiver, such as review
 
 export const formGet = operation({
   name: 'form_get',
-  about:
-    'A blank thought record, result or handoff, with what Baton knows filled in. Replace every FILL IN, then send it.',
+  about: 'Get a form for a thought record, result or handoff, partly filled in. Replace every FILL IN, then send it.',
   access: ['operator', 'worker', 'session', 'agent'],
   input: object({
     kind: { ...choice(FORM_KINDS), about: 'Which form.' },
@@ -102,7 +115,7 @@ export const formGet = operation({
 export const handoffSend = operation({
   name: 'handoff_send',
   about:
-    'Pass your work on to the next role, as XML. Without `handoff` nothing is sent: you get the forms to fill in. It is delivered if your exit signal says completed; an error handoff always is. Otherwise it is dropped.',
+    'Pass your work on to the next role, as XML. Without `handoff` you get the forms to fill in. The handoff is delivered if your exit signal says completed; otherwise it is dropped. An error handoff is always delivered.',
   command: 'send-handoff',
   input: object({
     handoff: { kind: 'text', notEmpty: true, optional: true, about: 'The <handoff> element.' },
@@ -112,7 +125,7 @@ export const handoffSend = operation({
   unlistedFields: ['task_id'],
   result: object({
     handoff_id: optional(text, 'Missing if nothing was sent.'),
-    held: optional(flag, 'It is delivered when the session of its sender ends.'),
+    held: optional(flag, 'It is delivered when your session ends.'),
     task_id: text,
     text: optional(text, 'The forms to fill in, if no handoff was given.'),
   }),
@@ -121,7 +134,7 @@ export const handoffSend = operation({
 export const auditSessionStart = operation({
   name: 'audit_session_start',
   about:
-    'Begin proof-grade work, if you are asked for it. Then: work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Returns the audit id.',
+    'Begin an audit session, if your mission asks for one. Then: work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Returns the audit id.',
   command: 'start-audit',
   input: object({ task_id: { ...taskId, optional: true } }),
   result: object({ audit_id: text }),
@@ -129,32 +142,35 @@ export const auditSessionStart = operation({
 
 export const auditVerifyChain = operation({
   name: 'audit_verify_chain',
-  about: 'Check the whole ledger. Returns its size and root, or the first bad entry.',
+  about: 'Verify the whole ledger. Returns its size and root, or the first bad entry.',
   access: ['operator', 'worker', 'session'],
   kind: 'write',
-  input: object({ audit_id: optional(text, 'The audit session it is part of.') }),
-  result: object({ size: whole, root: text }),
+  input: object({ audit_id: optional(text, 'The audit session that it belongs to.') }),
+  result: object({
+    size: { ...whole, about: 'How many entries the ledger has.' },
+    root: { ...text, about: 'The root of its tree.' },
+  }),
 });
 
 const seal = {
-  seq: { ...whole, about: 'The entry that seals.' },
+  seq: { ...whole, about: 'The number of the entry with the seal.' },
   at: text,
   size: { ...whole, about: 'How many entries are sealed.' },
-  root: text,
-  checkpoint: { ...text, about: 'The signed note.' },
+  root: { ...text, about: 'The root of the tree over them.' },
+  checkpoint: { ...text, about: 'The signed checkpoint.' },
 } as const;
 
 export const merkleFinalize = operation({
   name: 'merkle_finalize',
-  about: 'Seal the ledger: sign its Merkle root. Does nothing if nothing is new. Call thought_record first.',
+  about: 'Seal the ledger: sign its Merkle root. Does nothing if there are no new entries. Call thought_record first.',
   command: 'seal',
   input: nothing,
-  result: object({ ...seal, is_new: flag }),
+  result: object({ ...seal, is_new: { ...flag, about: 'False if there were no new entries.' } }),
 });
 
 export const merkleRoot = operation({
   name: 'merkle_root',
-  about: 'The root, size and checkpoint of the last seal.',
+  about: 'Get the root, size and checkpoint of the last seal.',
   access: ['operator', 'worker', 'session'],
   input: nothing,
   result: object(seal),
@@ -170,38 +186,41 @@ export const entryGet = operation({
     at: text,
     actor: text,
     type: text,
-    cause: nullable(whole),
-    data: typed<object>(),
+    cause: { ...nullable(whole), about: 'The number of the entry that it follows from.' },
+    data: { ...typed<object>(), about: 'The fields of its type, as in docs/entries.md.' },
   }),
 });
 
 export const ledgerHead = operation({
   name: 'ledger_head',
-  about: 'The size of the ledger and the hash of its last entry.',
+  about: 'Get the size of the ledger and the hash of its last entry.',
   access: ['operator', 'worker', 'session'],
   tool: false,
   input: nothing,
-  result: object({ size: whole, hash: text }),
+  result: object({
+    size: { ...whole, about: 'How many entries the ledger has.' },
+    hash: { ...text, about: 'The hash of the last entry.' },
+  }),
 });
 
 export const reconcile = operation({
   name: 'reconcile',
-  about: 'Compare the tasks with git and with running processes, and list what does not fit.',
+  about: 'Compare the tasks with git and with running processes, and list the differences.',
   access: ['operator'],
   kind: 'write',
   tool: false,
-  input: object({ apply: optional(flag, 'Do what is safe to do, and ask people about the rest.') }),
+  input: object({ apply: optional(flag, 'Apply the safe corrections, and open decisions for the other findings.') }),
   result: object({
     findings: list(
       object({
-        kind: text,
+        kind: { ...text, about: 'One of the findings in docs/git.md.' },
         task_id: text,
         message: text,
-        hint: text,
-        safe: { ...flag, about: 'It may be acted on without asking; every other finding becomes a decision.' },
-        action: optional({ kind: 'any' }),
+        hint: { ...text, about: 'What to do about it.' },
+        safe: { ...flag, about: 'The correction is safe. Every other finding becomes a decision.' },
+        action: optional({ kind: 'any' }, 'The safe correction.'),
       }),
     ),
-    applied: { ...list(text), about: 'What was done, in words.' },
+    applied: { ...list(text), about: 'The applied corrections, in sentences.' },
   }),
 });

@@ -34,7 +34,7 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
     input: { hint: 'the title; further lines are the description' },
   },
   { name: 'run', description: 'Run a command or pipeline of the runbook', input: { hint: 'NAME [arguments]' } },
-  { name: 'status', description: 'Show what runs and what needs you' },
+  { name: 'status', description: 'Show running work and what needs you' },
   { name: 'follow', description: 'Show a task that runs already', input: { hint: 'the id of the task' } },
 ];
 

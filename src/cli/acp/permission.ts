@@ -1,5 +1,6 @@
 import type { PermissionOption, ToolCallParts, ToolContent } from '../../acp/messages.ts';
-import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
+import type { DecisionDetails } from '../../api/decision-evidence.ts';
+import type { DecisionView } from '../../api/run-views.ts';
 import { needsNote } from '../decisions/decisions.ts';
 import { renderEvidence } from '../decisions/evidence.ts';
 import { fencedText, messageLine } from './plain-text.ts';

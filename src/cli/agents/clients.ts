@@ -35,17 +35,20 @@ const answers = Object.entries(QUESTIONS).map(([question, { title, answers: word
   { ...choice(Object.keys(words)), about: withoutMarks(title) },
 ]);
 const foundClient = object({
-  run: { ...text, about: 'As a runbook names it.' },
+  run: { ...text, about: 'As a runbook names the client.' },
   title: text,
   program: { ...nullable(text), about: 'Null if the client is part of Baton, or the runbook names the program.' },
-  package: { ...nullable(text), about: 'On npm.' },
-  tested: list(text),
-  version: nullable(versionShape),
-  capabilities: object({
-    ...(Object.fromEntries(answers) as Readonly<Record<Question, Shape>>), // oxlint-disable-line typescript/no-unsafe-type-assertion
-    hooks: list(text),
-    login: text,
-  }),
+  package: { ...nullable(text), about: 'Its package on npm; null if it has none.' },
+  tested: { ...list(text), about: 'The versions with which Baton is tested.' },
+  version: { ...nullable(versionShape), about: 'The installed version; null if Baton did not look for one.' },
+  capabilities: {
+    ...object({
+      ...(Object.fromEntries(answers) as Readonly<Record<Question, Shape>>), // oxlint-disable-line typescript/no-unsafe-type-assertion
+      hooks: { ...list(text), about: 'The hooks that Baton uses.' },
+      login: { ...text, about: 'How to log in.' },
+    }),
+    about: 'As in the tables of docs/agents.md.',
+  },
 });
 
 export const agentClientsCommand: CliCommand = {

@@ -1,5 +1,6 @@
 import type { ResultOf } from '../../api/operations/registry.ts';
-import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
+import type { DecisionDetails } from '../../api/decision-evidence.ts';
+import type { DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { durationOption } from '../operation-input.ts';
 import { columnsOf, lookOf, renderAge } from '../status/paint.ts';

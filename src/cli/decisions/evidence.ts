@@ -1,4 +1,4 @@
-import type { DecisionEvidence } from '../../api/run-views.ts';
+import type { DecisionEvidence } from '../../api/decision-evidence.ts';
 import { renderCountOf } from '../../protocol/text/text-format.ts';
 import { renderBudget, renderCost } from '../costs.ts';
 import { paint } from '../status/paint.ts';

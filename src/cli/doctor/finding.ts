@@ -6,16 +6,20 @@ const STATUSES = ['ok', 'warning', 'problem'] as const;
 type FindingStatus = (typeof STATUSES)[number];
 
 const finding = object({
-  code: { ...text, about: 'Stable, and listed in docs/doctor.md: the check, a dot, and what it found.' },
-  name: { ...text, about: 'What it is about: the check, or one client, sandbox or hook of it.' },
+  code: { ...text, about: 'The check, a dot and the kind of finding, as in docs/doctor.md. Codes do not change.' },
+  name: { ...text, about: 'The subject: the check, or one client, sandbox or hook.' },
   status: choice(STATUSES),
-  detail: text,
+  detail: { ...text, about: 'What the check found.' },
   fix: { ...nullable(text), about: 'A command or a sentence. Null only if the status is `ok`.' },
 });
 /** One finding of `baton doctor`. */
 export type Finding = ValueOf<typeof finding>;
 
-const fixedFinding = object({ code: text, ok: flag, detail: text });
+const fixedFinding = object({
+  code: { ...text, about: 'The code of the corrected finding.' },
+  ok: { ...flag, about: 'The correction worked.' },
+  detail: { ...text, about: 'What was done, or why it failed.' },
+});
 export type FixedFinding = ValueOf<typeof fixedFinding>;
 
 /** The output of `baton doctor --json`. */

@@ -39,8 +39,16 @@ export const initCommand: CliCommand = {
   options: [
     { name: 'yes', short: 'y', about: 'Ask nothing: take the recommended answers' },
     { name: 'undo', about: 'Remove what init wrote, unless it was edited since' },
-    { name: 'agent', value: 'CLIENT', about: 'Who plays the roles: a client of `baton agent clients`, or `scripted`' },
-    { name: 'check', value: 'COMMAND', about: 'What must pass before a merge, instead of the commands that are found' },
+    {
+      name: 'agent',
+      value: 'CLIENT',
+      about: 'The client that plays the roles, as in `baton agent clients`, or `scripted`',
+    },
+    {
+      name: 'check',
+      value: 'COMMAND',
+      about: 'A command that must pass before a merge, instead of the commands that are found',
+    },
     { name: 'no-dry-run', about: 'Only check the file; run no workflow in a copy of the repository' },
     PROJECT_OPTION,
     JSON_OPTION,

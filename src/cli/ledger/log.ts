@@ -27,7 +27,7 @@ export const ledgerLogCommand: CliCommand = {
     { name: 'task', value: 'ID', about: 'Only entries about this task, its agents, pipelines and decisions' },
     { name: 'type', value: 'TYPES', about: 'Only entries of these types, separated by commas' },
     { name: 'actor', value: 'ACTOR', about: 'Only entries of this actor, or of this kind: operator, session, system' },
-    { name: 'since', value: 'TIME', about: 'Only entries since then: 90m, 2h, 3d ago, or 2026-11-18T09:30Z' },
+    { name: 'since', value: 'TIME', about: 'Only entries since this time: 90m, 2h, 3d ago, or 2026-11-18T09:30Z' },
     { name: 'json', about: 'Print one JSON entry per line' },
     PROJECT_OPTION,
   ],

@@ -18,11 +18,11 @@ import { printable } from '../text.ts';
 const verdictFields = {
   kind: choice(['task proof', 'export']),
   project: text,
-  task_id: optional(text),
-  entries: { ...whole, about: 'How many the file has.' },
+  task_id: optional(text, 'Only of a proof: the task.'),
+  entries: { ...whole, about: 'How many entries the file has.' },
   size: { ...whole, about: 'How many entries the ledger had.' },
-  root: optional(text),
-  keys: { ...list(text), about: 'The keys that signed.' },
+  root: optional(text, 'Only of an export: the root of the tree.'),
+  keys: { ...list(text), about: 'The keys that signed the checkpoints.' },
 } as const;
 type Verdict = FieldsOf<typeof verdictFields>;
 const verdictShape = object({ verified: { kind: 'flag', only: true }, ...verdictFields });

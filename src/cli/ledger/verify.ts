@@ -20,19 +20,28 @@ import { withStore } from './with-store.ts';
 
 const verifiedShape = object({
   verified: { kind: 'flag', only: true },
-  size: { ...whole, about: 'How many entries it has.' },
-  root: text,
-  keys: { ...list(text), about: 'The keys that signed.' },
+  size: { ...whole, about: 'How many entries the ledger has.' },
+  root: { ...text, about: 'The root of its tree.' },
+  keys: { ...list(text), about: 'The keys that signed the checkpoints.' },
   checkpoint: { ...optional(text), about: 'The signed note of the newest checkpoint.' },
-  warnings: list(text),
+  warnings: { ...list(text), about: 'What could not be verified, in sentences.' },
   fold: {
-    ...object({ entries: whole, ms: whole, snapshot: choice(['matches', 'none']) }),
-    about: 'The entries folded again, and compared with the snapshot.',
+    ...object({
+      entries: { ...whole, about: 'How many entries were folded.' },
+      ms: whole,
+      snapshot: { ...choice(['matches', 'none']), about: '`none`: there is no snapshot.' },
+    }),
+    about: 'The comparison of the snapshot with a new fold of all entries.',
   },
 });
 const notVerifiedShape = object({
   verified: { kind: 'flag', only: false },
-  findings: list(object({ seq: { ...nullable(whole), about: 'The bad entry.' }, problem: problemShape })),
+  findings: list(
+    object({
+      seq: { ...nullable(whole), about: 'The number of the bad entry; null if the fault is not in an entry.' },
+      problem: { ...problemShape, about: 'What is wrong.' },
+    }),
+  ),
 });
 
 export const ledgerVerifyCommand: CliCommand = {

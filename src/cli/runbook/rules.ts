@@ -1,4 +1,4 @@
-import type { RunbookRules } from '../../api/operations/runs.ts';
+import type { RunbookRules } from '../../api/operations/rules.ts';
 import { ACCEPT_RULES, callAcceptingRules } from '../approvals.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';

@@ -27,7 +27,15 @@ export const runbookCheckCommand: CliCommand = {
   args: [],
   rest: { name: 'FILE', about: 'Files to check as one runbook (default: those of the project)' },
   options: [PROJECT_OPTION, JSON_OPTION],
-  json: [{ shape: object({ valid: flag, problems: list(problemShape), notes: list(text) }) }],
+  json: [
+    {
+      shape: object({
+        valid: flag,
+        problems: list(problemShape),
+        notes: { ...list(text), about: 'What you should know although it is no error.' },
+      }),
+    },
+  ],
   exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'usage error' },
   async run(given, io) {
     const project = await findProjectDir(given, io);
@@ -50,16 +58,31 @@ export const runbookCheckCommand: CliCommand = {
   },
 };
 
-const named = { name: text, usage: { ...text, about: 'How it is started.' } };
+const named = { name: text, usage: { ...text, about: 'The command that starts it.' } };
 const listed = object({
   workflows: {
-    ...list(object({ ...named, shipped: flag, roles: list(object({ role: text, runs: text })) })),
-    about: 'Shipped with Baton; the runbook need not define them.',
+    ...list(
+      object({
+        ...named,
+        shipped: { ...flag, about: 'It is a part of Baton.' },
+        roles: list(object({ role: text, runs: { ...text, about: 'The agent or pipeline of the role.' } })),
+      }),
+    ),
+    about: 'The built-in workflows; the runbook need not define them.',
   },
-  commands: list(object({ ...named, runs: text })),
-  pipelines: list(object({ ...named, steps: list(text) })),
-  agents: list(object({ ...named, runs: text })),
-  workers: list(object({ name: text, takes: text, runs: text })),
+  commands: {
+    ...list(object({ ...named, runs: { ...text, about: 'What it starts.' } })),
+    about: 'The commands of the runbook.',
+  },
+  pipelines: list(object({ ...named, steps: { ...list(text), about: 'The names of its steps.' } })),
+  agents: list(object({ ...named, runs: { ...text, about: 'Its program.' } })),
+  workers: list(
+    object({
+      name: text,
+      takes: { ...text, about: 'Which tasks it takes.' },
+      runs: { ...text, about: 'What it starts for a task.' },
+    }),
+  ),
 });
 type Listed = ValueOf<typeof listed>;
 

@@ -18,8 +18,14 @@ import { type BothLedgers, type Compared, comparedShape, describeBoth, renderCom
 const explainedShape = object({
   ...comparedShape.fields,
   forked: {
-    ...list(object({ host: text, size: whole, silent_ms: whole })),
-    about: 'The hosts that report a replica that differs.',
+    ...list(
+      object({
+        host: text,
+        size: { ...whole, about: 'How many entries its replica has.' },
+        silent_ms: { ...whole, about: 'The time since its last report.' },
+      }),
+    ),
+    about: 'The hosts whose replica differs.',
   },
   next: { ...nullable(text), about: 'The command that accepts; null if there is nothing to accept here.' },
 });

@@ -14,22 +14,27 @@ import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { type OpenedDatabase, withDatabase } from './open-database.ts';
 
-const ledgerEnd = object({ size: whole, hash: text });
+const ledgerEnd = object({
+  size: { ...whole, about: 'How many entries it has.' },
+  hash: { ...text, about: 'The hash of the last entry.' },
+});
 const entryOrNull = {
   ...nullable(typed<Readonly<Record<string, unknown>>>()),
-  about: 'The entry there with its hash; null if there is none.',
+  about: 'The entry with its hash; null if this side does not have it.',
 };
 export const comparedShape = object({
   verdict: {
     ...choice(['same', 'ahead', 'behind', 'forked']),
     about: '`ahead`: the database has more entries; `behind`: it has lost some; `forked`: they differ.',
   },
-  store: text,
+  store: { ...text, about: 'The address of the database.' },
   database: ledgerEnd,
   replica: ledgerEnd,
   difference: {
-    ...nullable(object({ at: whole, database: entryOrNull, replica: entryOrNull })),
-    about: 'The first one.',
+    ...nullable(
+      object({ at: { ...whole, about: 'The number of the entry.' }, database: entryOrNull, replica: entryOrNull }),
+    ),
+    about: 'The first difference; null if one contains the other.',
   },
 });
 export type Compared = ValueOf<typeof comparedShape>;

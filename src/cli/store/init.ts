@@ -23,9 +23,9 @@ export const storeInitCommand: CliCommand = {
   json: [
     {
       shape: object({
-        url: { ...text, about: 'The address for the daemons.' },
-        role_is_new: flag,
-        next_steps: list(text),
+        url: { ...text, about: 'The address for `store` of the runbook.' },
+        role_is_new: { ...flag, about: 'The role of the daemons did not exist before.' },
+        next_steps: { ...list(text), about: 'What to do next, in sentences.' },
       }),
     },
   ],

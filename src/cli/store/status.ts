@@ -15,17 +15,17 @@ import { renderFacts } from '../table.ts';
 import { withDatabase } from './open-database.ts';
 
 const storeStatus = object({
-  project: text,
+  project: { ...text, about: 'The id of the project.' },
   store: { ...text, about: '`sqlite`, or the address of the database without its user.' },
-  role: optional(text),
+  role: optional(text, 'The database role of the daemon.'),
   generation: optional(text, 'The generation of the server; it changes when the server is restored.'),
-  latency_ms: optional({ kind: 'number' } as const),
-  entries: optional(whole),
+  latency_ms: optional({ kind: 'number' } as const, 'The time of one query.'),
+  entries: optional(whole, 'How many entries the database has.'),
   head: optional(nullable(text), 'The hash of the last entry in the database; null if it is empty.'),
-  database_bytes: optional(whole),
-  file: { ...text, about: 'The ledger, or its replica on this machine.' },
-  file_entries: { ...nullable(whole), about: 'Null if the file is not there yet.' },
-  file_bytes: nullable(whole),
+  database_bytes: optional(whole, 'The size of the tables of the project.'),
+  file: { ...text, about: 'The file of the ledger, or of its replica on this machine.' },
+  file_entries: { ...nullable(whole), about: 'How many entries the file has; null if it does not exist yet.' },
+  file_bytes: { ...nullable(whole), about: 'The size of the file.' },
 });
 export type StoreStatus = ValueOf<typeof storeStatus>;
 

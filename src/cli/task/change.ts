@@ -23,7 +23,12 @@ export const taskAddCommand = operationCommand({
     { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
     { name: 'after', value: 'A,B', about: 'Tasks that must be done first' },
     { name: 'priority', value: 'N', about: 'Higher comes first (0)' },
-    { name: 'phase', value: 'PHASE', choices: PHASES, about: `Where it starts (IMPLEMENTATION): ${PHASES.join(', ')}` },
+    {
+      name: 'phase',
+      value: 'PHASE',
+      choices: PHASES,
+      about: `The first phase (default: IMPLEMENTATION): ${PHASES.join(', ')}`,
+    },
     { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
     { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
     { name: 'description', value: 'TEXT', about: 'The description, which is recorded with the task' },
@@ -158,7 +163,7 @@ export const taskUnblockCommand = operationCommand({
 
 export const taskCancelCommand = operationCommand({
   ...withReason,
-  examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
+  examples: ['baton task cancel P0.1.1 --reason "no longer wanted"'],
   operation: 'task_cancel',
   show: ({ task_id }) => `Cancelled ${printable(task_id)}.\n`,
 });

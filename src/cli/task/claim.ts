@@ -75,7 +75,7 @@ export const taskHeartbeatCommand = operationCommand({
 });
 
 export const taskReleaseCommand = operationCommand({
-  examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
+  examples: ['baton task release P0.1.1 --reason "needs a person who knows the parser"'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [{ name: 'reason', value: 'TEXT', about: 'The reason, for the next holder' }],
   operation: 'task_release',

@@ -19,18 +19,21 @@ import { descriptionPath, isRecordable, readKnownTasks, writeDescriptions } from
 
 const imported = { id: text, title: text };
 const importReport = object({
-  format: text,
-  source: text,
+  format: { ...text, about: 'As in `--from`.' },
+  source: { ...text, about: 'The file or tool.' },
   dry_run: flag,
   added: {
     ...list(object({ ...imported, status: choice(SHOWN_STATUSES), after: list(text) })),
-    about: 'With `--dry-run`: what would be added.',
+    about: 'The new tasks; with `--dry-run`, the tasks that would be added.',
   },
   existing: {
-    ...list(object({ ...imported, is_different: { ...flag, about: 'Its title differs from the one in the list.' } })),
-    about: 'Tasks that exist already and are not changed.',
+    ...list(object({ ...imported, is_different: { ...flag, about: 'Its title differs from the title in the list.' } })),
+    about: 'Tasks that exist already, which are not changed.',
   },
-  notices: list(object({ message: text, line: nullable(whole) })),
+  notices: {
+    ...list(object({ message: text, line: nullable(whole) })),
+    about: 'Notes about interpretations, such as a changed id.',
+  },
 });
 
 export const taskImportCommand: CliCommand = {

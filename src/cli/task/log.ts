@@ -21,21 +21,25 @@ const agent = { agent_id: text, name: text };
 const logLine = variants({
   session: {
     ...agent,
-    role: nullable(text),
-    holder: nullable(text),
+    role: { ...nullable(text), about: 'The role of the session.' },
+    holder: { ...nullable(text), about: 'The name under which it claimed the task.' },
     at: text,
-    run: text,
+    run: { ...text, about: 'The program: `scripted`, `claude`, a command.' },
     ended: { ...nullable(text), about: 'How it ended; null while it works.' },
   },
-  'session-end': { ...agent, ended: text },
+  'session-end': { ...agent, ended: { ...text, about: 'How it ended.' } },
   line: { agent_id: text, line: { ...text, about: 'A line as the client printed it.' } },
   check: {
     name: text,
     at: text,
-    outcome: text,
-    output: { ...text, about: 'The end of what it printed; empty if it passed.' },
+    outcome: { ...text, about: '`passed`, `failed` or `cancelled`.' },
+    output: { ...text, about: 'The end of its output; empty if it passed.' },
   },
-  note: { at: text, text, needs_person: optional(flag) },
+  note: {
+    at: text,
+    text: { ...text, about: 'Another event of the task, in words.' },
+    needs_person: optional(flag, 'The task waits for a person.'),
+  },
 });
 
 export const taskLogCommand: CliCommand = {

@@ -34,8 +34,8 @@ export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand
     args: [{ name: 'ID', about }],
     rest: { name: 'ID', about: more },
     options: [
-      { name: 'any', about: 'Until one of them is over or needs a person' },
-      { name: 'all', about: 'Until all of them are; this is the default' },
+      { name: 'any', about: 'Wait until one of them is over or needs a person' },
+      { name: 'all', about: 'Wait until all of them are over or need a person (default)' },
       ...WAIT_OPTIONS,
       ...COMMON_OPTIONS,
     ],
@@ -44,7 +44,7 @@ export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand
       0: 'all are done; with --any, the first one is',
       1: 'one failed or was cancelled, or the time is up',
       3: 'one waits for a person',
-      130: 'interrupted with Ctrl-C; what runs continues',
+      130: 'interrupted with Ctrl-C; running work continues',
     },
     async run(given, io) {
       const timeoutMs = parseTimeout(given);

@@ -1,4 +1,4 @@
-import * as operations from '../../api/operations/runs.ts';
+import * as operations from '../../api/operations/rules.ts';
 import { hasLoosening } from '../../runbook/gates/compare-rules.ts';
 import { actorOf } from '../../state/caller.ts';
 import { findAdoption } from '../../state/rules.ts';

@@ -1,6 +1,6 @@
 import type { InputOf } from '../../api/operations/registry.ts';
 import { taskDiff, type TaskDiff } from '../../api/operations/task-work.ts';
-import type { DecisionEvidence } from '../../api/run-views.ts';
+import type { DecisionEvidence } from '../../api/decision-evidence.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { findMergeBase } from '../../git/commits.ts';
 import { readChange } from '../../git/measures/read-change.ts';

@@ -8,7 +8,7 @@ export const EXIT_PROTOCOL = 'apm2_agent_exit';
 /** An agent's report that it has completed a phase, or cannot (source document 000). */
 export const exitSignalShape = {
   kind: 'object',
-  about: 'How an agent says that it has completed a phase, or cannot.',
+  about: 'The message with which an agent ends a phase, or reports that it cannot.',
   fields: {
     protocol: { kind: 'text', pattern: `^${EXIT_PROTOCOL}$`, about: `Always \`${EXIT_PROTOCOL}\`.` },
     version: { kind: 'text', pattern: '^1\\.[0-9]+\\.[0-9]+$', about: 'A version 1, as in `1.0.0`.' },

@@ -18,7 +18,7 @@ export const declarationShape = {
       list(
         object({
           name: { ...agent, about: 'The name of the role, as in `security`.' },
-          agent: { ...agent, about: 'What it is called in handoffs, as in `security-agent`.' },
+          agent: { ...agent, about: 'The name of the role in handoffs, as in `security-agent`.' },
         }),
       ),
       'New roles.',
@@ -26,19 +26,19 @@ export const declarationShape = {
     edges: optional(
       list(
         object({
-          from: { ...agent, about: 'Who sends the handoff.' },
-          to: { ...agent, about: 'Who receives it.' },
-          when: { kind: 'text', optional: true, about: 'When this way is taken, in a few words.' },
-          phase: { kind: 'choice', values: PHASES, about: "The task's phase afterwards." },
+          from: { ...agent, about: 'The sender of the handoff, by its name in handoffs.' },
+          to: { ...agent, about: 'The receiver of the handoff.' },
+          when: { kind: 'text', optional: true, about: 'When work takes this path, in a few words.' },
+          phase: { kind: 'choice', values: PHASES, about: 'The phase of the task after the handoff.' },
           next: { ...agent, optional: true, about: "The role whose turn it is; left out: the receiver's." },
-          elements: { kind: 'object', fields: {}, open: true, optional: true, about: 'What the handoff contains.' },
+          elements: { kind: 'object', fields: {}, open: true, optional: true, about: 'The elements of the handoff.' },
         }),
       ),
-      'New ways that work can take.',
+      'New paths of work from role to role.',
     ),
     without: optional(
       list(object({ from: agent, to: agent })),
-      'Built-in ways that are closed, so that nobody can walk around a new role.',
+      'Built-in paths (sender and receiver of a handoff) that are not allowed, so that no work can skip a new role.',
     ),
   },
 } as const satisfies ObjectShape;

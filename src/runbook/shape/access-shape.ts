@@ -27,9 +27,9 @@ const sandboxTable = {
   kind: 'object',
   fields: {
     mode: optional(modes, modes.about),
-    read: optional(paths, 'Paths that it may read besides those of the table in docs/security.md.'),
-    write: optional(paths, 'Paths that it may write besides its worktree.'),
-    hide: optional(paths, 'Paths that it does not see.'),
+    read: optional(paths, 'Paths that a session may read in addition to the table in docs/security.md.'),
+    write: optional(paths, 'Paths that a session may write in addition to its worktree.'),
+    hide: optional(paths, 'Paths that a session cannot see.'),
     nested: optional(flagField, "Allows user namespaces inside, which clients' own sandboxes need; default: false."),
     image: {
       kind: 'text',
@@ -40,10 +40,10 @@ const sandboxTable = {
     },
     processes: optional(
       { kind: 'number', whole: true, min: 32, max: 1_000_000 },
-      'How many processes and threads it may have; default: 1024.',
+      'How many processes and threads a session may have; default: 1024.',
     ),
-    memory: optional(size, 'How much memory it may use; default: 8GB.'),
-    disk: optional(size, 'How much it may write to the disk; default: 20GB.'),
+    memory: optional(size, 'How much memory a session may use; default: 8GB.'),
+    disk: optional(size, 'How much a session may write to the disk; default: 20GB.'),
   },
 } as const satisfies ObjectShape;
 
@@ -79,10 +79,16 @@ function policyOf<const V extends readonly string[]>(values: V, about: string) {
 }
 
 const POLICIES = ['full', 'model', 'none'] as const;
-const AGENT_POLICY = policyOf(POLICIES, 'What it can reach: full, model (the API of its client), none, or hosts.');
+const AGENT_POLICY = policyOf(
+  POLICIES,
+  'The hosts that sessions can reach: full, model (the API of the client), none, or a list.',
+);
 
 /** The network of a check, without the policy `model`, because a check runs no model. */
-export const checkNetworkField = policyOf(['full', 'none'], 'What it can reach: full, none, or hosts.');
+export const checkNetworkField = policyOf(
+  ['full', 'none'],
+  'The hosts that the check can reach: full, none, or a list.',
+);
 
 const networkTable = {
   policy: AGENT_POLICY,
@@ -91,7 +97,7 @@ const networkTable = {
     optional: true,
     max: 50,
     of: { kind: 'number', whole: true, min: 1, max: 65_535 },
-    about: 'Ports of this machine that it can reach at 127.0.0.1, as in [5432].',
+    about: 'Ports of this machine that sessions can reach at 127.0.0.1, as in [5432].',
   },
 } as const;
 
@@ -100,7 +106,7 @@ function networkOption<const F extends ObjectShape['fields']>(fields: F) {
     kind: 'either',
     optional: true,
     expected: `${POLICIES.map((value) => `"${value}"`).join(', ')}, a list of hosts, or a table with such a policy`,
-    about: 'The network of its sessions: full, model, none, a list of hosts, or a table. Default: full.',
+    about: 'The network of sessions: full, model, none, a list of hosts, or a table. Default: full.',
     options: [...AGENT_POLICY.options, { kind: 'object', fields }],
   } as const satisfies EitherShape;
 }
@@ -126,10 +132,10 @@ export const secretsField = {
       env: {
         kind: 'text',
         pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,127}$',
-        expected: 'the name of a variable; names that begin with BATON_ are taken',
-        about: 'The variable of the daemon that holds it.',
+        expected: 'the name of a variable, not beginning with BATON_',
+        about: 'The variable of the daemon that has the key.',
       },
-      inject: { kind: 'choice', values: ['header'], about: 'How it is added: header.' },
+      inject: { kind: 'choice', values: ['header'], about: 'How Baton adds the key: header.' },
     },
   },
 } as const satisfies MapShape;

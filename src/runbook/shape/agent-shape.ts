@@ -28,7 +28,7 @@ const attempts = {
   kind: 'either',
   optional: true,
   expected: 'a whole number from 1 to 1000, or "forever"',
-  about: 'How often it acts before a person is asked: a number, or "forever"; default: 1.',
+  about: 'How often the handler acts before Baton asks a person: a number, or "forever"; default: 1.',
   options: [
     { kind: 'number', whole: true, min: 1, max: 1000 },
     { kind: 'choice', values: ['forever'] },
@@ -39,7 +39,7 @@ const OPTIONS = {
   message: optional(textField, 'The message to the agent or the person.'),
   attempts,
   cooldown: optional(pauseField, 'The time between two tries.'),
-  run: optional(commandField, 'The command of a gate: exit 0 is done.'),
+  run: optional(commandField, 'The command of a gate; exit code 0 means done.'),
   timeout: optional(durationField, 'How long the command of a gate may take.'),
   append: optional(flagField, 'Adds the message to the prompt instead of replacing it.'),
 } as const satisfies Readonly<Record<string, Shape>>;
@@ -107,20 +107,20 @@ export const agentShape = {
     ),
     prompt: optional(textField, 'The first message; templates are filled in.'),
     prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),
-    role: optional(referenceField, 'The role it works in, as in `implementer`.'),
+    role: optional(referenceField, 'The role of the agent in a workflow, as in `implementer`.'),
     env: environmentField,
     env_pass: environmentPassField,
     sandbox: sandboxField,
     network: networkField,
-    cwd: optional(textField, 'Where it runs, relative to the project or the workspace.'),
+    cwd: optional(textField, 'The folder in which the agent runs, relative to the project or the workspace.'),
     model: optional(textField, 'The model, by the name the client knows.'),
     ...HANDLER_SHAPES,
     max_concurrency: optional(countField, 'How many of this agent may run at once.'),
-    budget: optional(budgetShape, 'What a run of it may use before a person is asked.'),
+    budget: optional(budgetShape, 'What one run may use before Baton asks a person.'),
     timeout: optional(durationField, 'How long a run may take, as in "2h".'),
     requires: optional(
       { kind: 'list', of: { kind: 'choice', values: REQUIREMENTS } },
-      `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
+      `The messages that the agent must send before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
     ),
     acp: optional(
       {
@@ -128,10 +128,13 @@ export const agentShape = {
         fields: {
           permissions: optional(
             { kind: 'choice', values: ACP_PERMISSIONS },
-            'Where its requests for permission go: `ask`, to `on_prompt`; `allow`, nowhere. Default: `allow` for a preset, `ask` for a command.',
+            'What follows a request for permission: `ask` runs `on_prompt`, `allow` grants it. Default: `allow` for a preset, `ask` for a command.',
           ),
-          files: optional(flagField, 'Whether Baton reads and writes files for it, in its sandbox. Default: true.'),
-          terminals: optional(flagField, 'Whether Baton runs commands for it, in its sandbox. Default: true.'),
+          files: optional(
+            flagField,
+            'Whether Baton reads and writes files for the agent, in its sandbox. Default: true.',
+          ),
+          terminals: optional(flagField, 'Whether Baton runs commands for the agent, in its sandbox. Default: true.'),
           mode: optional(textField, 'The mode of its session, by the name that the agent knows.'),
         },
       },

@@ -40,7 +40,7 @@ export const variablesField = {
   kind: 'either',
   optional: true,
   expected: 'a list of names, or a table of names with their defaults',
-  about: 'Variables: a list of those that must be given, or a table of names with their defaults.',
+  about: 'Variables: a list of required ones, or a table of names with their defaults.',
   options: [
     { kind: 'list', of: { kind: 'text', ...VARIABLE_NAMES } },
     {
@@ -69,7 +69,7 @@ export const environmentField = {
   optional: true,
   names: {
     pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,127}$',
-    expected: 'letters, digits and _; names that begin with BATON_ are taken',
+    expected: 'letters, digits and _, not beginning with BATON_',
   },
   of: { kind: 'text' },
   about: 'Environment variables for the agent; templates are filled in.',
@@ -85,7 +85,7 @@ export const environmentPassField = {
   of: {
     kind: 'text',
     pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,126}\\*?$',
-    expected: 'the name of a variable, or a prefix with * behind it; names that begin with BATON_ never pass',
+    expected: 'a variable or a prefix such as PREFIX_*, not beginning with BATON_',
   },
   about: 'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".',
 } as const satisfies ListShape;

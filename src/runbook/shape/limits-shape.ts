@@ -43,7 +43,7 @@ export const pricesShape = {
   kind: 'map',
   optional: true,
   about:
-    'What a million tokens of a model costs, for clients that name no price; `*` at the end of a name is any rest.',
+    'What a million tokens of a model cost, for clients that report no price; `*` at the end of a name matches any rest.',
   names: {
     pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}\\*?$',
     expected: 'the name of a model, or its beginning and *',
@@ -52,9 +52,9 @@ export const pricesShape = {
   of: {
     kind: 'object',
     fields: {
-      input: { ...dollars, about: 'A million tokens in, as in "$3".' },
-      output: { ...dollars, about: 'A million tokens out.' },
-      cached: optional(dollars, 'A million tokens from or into a cache; left out: as those in.'),
+      input: { ...dollars, about: 'A million input tokens, as in "$3".' },
+      output: { ...dollars, about: 'A million output tokens.' },
+      cached: optional(dollars, 'A million cached tokens; left out: the price of input.'),
     },
   },
 } as const satisfies MapShape;
@@ -94,34 +94,40 @@ const stall = {
 export const limitsShape = {
   kind: 'object',
   optional: true,
-  about: 'Times and sizes of this project.',
+  about: 'Limits of this project.',
   fields: {
-    claim_expiry: optional(durationField, 'A claim without renewal ends after this; 15m.'),
-    renewal: optional(durationField, 'How often a session renews its claim; 30s.'),
-    idle: optional(durationField, 'An agent that prints nothing for so long is idle; never.'),
+    claim_expiry: optional(durationField, 'A claim without renewal ends after this; default: 15m.'),
+    renewal: optional(durationField, 'How often a session renews its claim; default: 30s.'),
+    idle: optional(durationField, 'An agent that prints nothing for this time is idle; default: never.'),
     silence: optional(
       durationField,
-      'No output, hook, usage or tool event in a turn for so long opens a decision; 10m.',
+      'After this time in a turn without output, hook, usage or tool event, Baton asks a person; default: 10m.',
     ),
-    tool: optional(durationField, 'A tool call that is open for so long opens a decision; 60m.'),
-    leave: optional(durationField, 'How long a finished agent may take to exit; 60s.'),
-    agents: optional(countField, 'Running agents in total; 50.'),
-    blocks: optional(countField, 'Blocked stops of one run, over all its processes, before the agent may stop; 25.'),
-    resumes: optional(countField, 'Resumes of one run by its handlers before a person is asked; 5.'),
-    review_rounds: optional(countField, 'Rounds of review before a person decides; 3.'),
-    kill_after: optional(durationField, 'Between SIGTERM and SIGKILL; 10s.'),
+    tool: optional(durationField, 'If a tool call takes longer than this, Baton asks a person; default: 60m.'),
+    leave: optional(durationField, 'How long a finished agent may take to exit; default: 60s.'),
+    agents: optional(countField, 'How many agents may run at once; default: 50.'),
+    blocks: optional(
+      countField,
+      'How many stops of one run Baton blocks, over all its processes, before the agent may stop; default: 25.',
+    ),
+    resumes: optional(countField, 'How often handlers resume one run before Baton asks a person; default: 5.'),
+    review_rounds: optional(countField, 'How many rounds of review a task has before a person decides; default: 3.'),
+    kill_after: optional(durationField, 'The time from SIGTERM to SIGKILL; default: 10s.'),
     log_bytes: optional(
       { kind: 'number', whole: true, min: 1024, max: 1_073_741_824 },
-      "What is kept of an agent's output; 10485760.",
+      "How many bytes of an agent's output Baton keeps; default: 10485760.",
     ),
-    max_files: optional({ kind: 'number', whole: true, min: 0 }, 'How many files a session may change; any number.'),
-    no_git_commit: optional(flagField, 'Sessions must not commit; false.'),
-    no_new_deps: optional(flagField, 'Sessions must not add dependencies; false.'),
+    max_files: optional(
+      { kind: 'number', whole: true, min: 0 },
+      'How many files a session may change; default: any number.',
+    ),
+    no_git_commit: optional(flagField, 'Whether sessions are forbidden to commit; default: false.'),
+    no_new_deps: optional(flagField, 'Whether sessions are forbidden to add dependencies; default: false.'),
     stall,
-    task_budget: optional(budgetShape, 'What all sessions of one task may use before a person is asked.'),
+    task_budget: optional(budgetShape, 'What all sessions of one task may use before Baton asks a person.'),
     day_budget: optional(
       budgetShape,
-      'What all agents of the project may use in a day (UTC) before a person is asked.',
+      'What all agents of the project may use in a day (UTC) before Baton asks a person.',
     ),
   },
 } as const satisfies Shape;

@@ -26,7 +26,10 @@ const commandShape = {
   kind: 'object',
   about: 'Something to start by name: `baton run NAME`.',
   fields: {
-    args: optional(anyText, 'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.'),
+    args: optional(
+      anyText,
+      'The arguments and options of the command, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
+    ),
     run: runnableField,
   },
 } as const satisfies ObjectShape;
@@ -46,7 +49,7 @@ const workflowRun = {
     workflow: { kind: 'choice', values: ['issue'], about: 'The built-in workflow, as of `baton run issue`.' },
     mode: optional(
       { kind: 'choice', values: WORKFLOW_MODES },
-      'How often a person is asked; default: `workflow.mode`.',
+      'How often Baton asks a person; default: `workflow.mode`.',
     ),
   },
 } as const satisfies ObjectShape;
@@ -55,24 +58,33 @@ const workerShape = {
   kind: 'object',
   about: 'Claims tasks by itself, and runs something on each, or makes workflows of them.',
   fields: {
-    tasks: optional({ kind: 'list', min: 1, of: taskIds }, 'Ids of the tasks it takes; `*` is any part, as in "P0.*".'),
+    tasks: optional(
+      { kind: 'list', min: 1, of: taskIds },
+      'Ids of the tasks that the worker takes; `*` is any part, as in "P0.*".',
+    ),
     phases: optional(
       { kind: 'list', min: 1, of: { kind: 'choice', values: PHASES } },
-      `The phases it takes tasks in, of: ${PHASES.join(', ')}.`,
+      `The phases in which the worker takes tasks, of: ${PHASES.join(', ')}.`,
     ),
-    roles: optional({ kind: 'list', min: 1, of: referenceField }, 'The roles whose turn it must be.'),
+    roles: optional(
+      { kind: 'list', min: 1, of: referenceField },
+      'The worker takes a task only if it is the turn of one of these roles.',
+    ),
     run: {
       ...runnableField,
       expected: `${runnableField.expected}, or { workflow = "issue" }`,
       about: `${runnableField.about} Or \`{ workflow = "issue" }\`: the task becomes a workflow.`,
       options: [...runnableField.options, workflowRun],
     },
-    workflow: optional(flagField, 'true: only tasks of a workflow, when it is the turn of one of its roles.'),
+    workflow: optional(
+      flagField,
+      'true: the worker takes only tasks of a workflow, when it is the turn of one of its roles.',
+    ),
     labels: optional(
       { kind: 'list', min: 1, of: labelField },
-      'It runs only on hosts that have all of these labels; a project on one machine ignores them.',
+      'The worker runs only on hosts that have all of these labels; a project on one machine ignores them.',
     ),
-    concurrency: optional(countField, 'How many tasks at once; default: 1.'),
+    concurrency: optional(countField, 'How many tasks the worker works on at once; default: 1.'),
   },
 } as const satisfies ObjectShape;
 
@@ -84,12 +96,12 @@ const ciShape = {
     required: {
       kind: 'list',
       optional: true,
-      about: 'The checks that must pass. An empty list says that nothing is checked.',
+      about: 'The checks that must pass. An empty list means no checks.',
       of: {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'The name of the check.' },
-          run: optional(commandField, 'Its command; left out: a workflow of that name reports it.'),
+          run: optional(commandField, 'The command; left out: a GitHub workflow of that name reports the result.'),
           timeout: optional(durationField, 'How long it may take, as in "10m".'),
           env_pass: environmentPassField,
           network: checkNetworkField,
@@ -101,7 +113,7 @@ const ciShape = {
       optional: true,
       max: 200,
       about:
-        'Paths that decide how work is checked: a branch that changes one is merged after a person agreed. They add to the built-in list; `!` before a pattern takes one out, `#key` after it means only that part of a JSON or TOML file.',
+        'Paths that decide how work is checked: a branch that changes one is merged only after a person has agreed. They add to the built-in list. `!` before a pattern removes a built-in one; `#key` after it limits it to that part of a JSON or TOML file.',
       of: { kind: 'text', notEmpty: true, pattern: '^!?/?[^\\s/!].*$', expected: 'a path or pattern such as "ci/**"' },
     },
   },
@@ -110,7 +122,7 @@ const ciShape = {
 const mergeShape = {
   kind: 'object',
   optional: true,
-  about: 'Merging through Baton.',
+  about: 'How Baton merges.',
   fields: {
     method: optional({ kind: 'choice', values: MERGE_METHODS }, 'Default: squash.'),
     into: optional({ kind: 'text', format: 'git-ref', notEmpty: true, expected: 'a branch' }, 'The branch.'),
@@ -142,10 +154,10 @@ const workflowShape = {
   optional: true,
   about: 'The built-in workflow: `baton run issue`.',
   fields: {
-    mode: optional({ kind: 'choice', values: WORKFLOW_MODES }, 'How often a person is asked; default: autonomous.'),
-    install: optional(commandField, 'How `builtin:prep` installs what the project needs.'),
-    build: optional(commandField, 'How it builds.'),
-    smoke: optional(commandField, 'How it sees that what was built works.'),
+    mode: optional({ kind: 'choice', values: WORKFLOW_MODES }, 'How often Baton asks a person; default: autonomous.'),
+    install: optional(commandField, 'The command with which `builtin:prep` installs the dependencies.'),
+    build: optional(commandField, 'The command that builds the project.'),
+    smoke: optional(commandField, 'The command that tests the build.'),
     validate: {
       kind: 'list',
       optional: true,
@@ -154,7 +166,7 @@ const workflowShape = {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'As in `test`, `coverage`, `lint`, `type_check`, `security`.' },
-          run: { ...commandField, about: 'Its command.' },
+          run: { ...commandField, about: 'The command.' },
           timeout: optional(durationField, 'How long it may take, as in "10m".'),
         },
       },
@@ -174,7 +186,7 @@ const notifyShape = {
       optional: true,
       pattern: '^(?:https?://[^\\s/]+|\\$\\{env\\.)\\S*$',
       expected: 'a URL, or a template such as ${env.SLACK_WEBHOOK}',
-      about: 'A URL that is sent each notification, as Slack takes them; `${env.X}` keeps it out of the repository.',
+      about: "A URL that receives each notification in Slack's format; `${env.X}` keeps it out of the repository.",
     },
     on: optional(
       { kind: 'list', of: { kind: 'choice', values: NOTIFICATION_KINDS } },
@@ -187,7 +199,7 @@ const notifyShape = {
 export const runbookShape = {
   kind: 'object',
   fields: {
-    $schema: optional(anyText, 'Where editors find the JSON Schema; Baton does not look at it.'),
+    $schema: optional(anyText, 'The place of the JSON Schema, for editors; Baton ignores it.'),
     exit_protocol: optional(flagField, 'Whether sessions end with an exit signal.'),
     project: optional(
       { kind: 'text', ...PROJECT_NAME },
@@ -195,7 +207,7 @@ export const runbookShape = {
     ),
     store: optional(
       { kind: 'text', pattern: '^postgres(ql)?://\\S+$', expected: 'postgres://…' },
-      'Where the ledger is kept if not in the state folder: postgres://user@host/database, without a password.',
+      'The database of the ledger, if it is not in the state folder: postgres://user@host/database, without a password.',
     ),
     env_pass: environmentPassField,
     sandbox: sandboxField,
@@ -204,7 +216,7 @@ export const runbookShape = {
     agents: definitionsField(agentShape, 'The agents, by name.'),
     pipelines: definitionsField(pipelineShape, 'The pipelines, by name.'),
     commands: definitionsField(commandShape, 'What `baton run NAME` starts, by name.'),
-    workers: definitionsField(workerShape, 'What claims tasks by itself, by name.'),
+    workers: definitionsField(workerShape, 'The workers, which claim tasks automatically, by name.'),
     ci: ciShape,
     merge: mergeShape,
     git: gitShape,

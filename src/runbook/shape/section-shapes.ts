@@ -19,35 +19,35 @@ import { budgetShape } from './limits-shape.ts';
 const step = {
   kind: 'object',
   fields: {
-    name: { kind: 'text', ...NAME_RULE, about: 'The name of the step, once in its pipeline.' },
+    name: { kind: 'text', ...NAME_RULE, about: 'The name of the step, unique in its pipeline.' },
     run: runnableField,
-    on_done: optional(referenceField, 'The next step; left out: the one below, or the end.'),
+    on_done: optional(referenceField, 'The next step; left out: the step below, or the end.'),
     on_fail: {
       kind: 'either',
       optional: true,
       expected: 'the name of a step, or { step = "NAME", retries = 2, cooldown = "5s" }',
-      about: 'The step that follows a failure, or tries before it; left out: the pipeline fails.',
+      about: 'The step that follows a failure, or retries before it; left out: the pipeline fails.',
       options: [
         referenceField,
         {
           kind: 'object',
           fields: {
             step: optional(referenceField, 'The step that follows; left out: the pipeline fails.'),
-            retries: optional({ kind: 'number', whole: true, min: 1, max: 100 }, 'More tries of this step.'),
+            retries: optional({ kind: 'number', whole: true, min: 1, max: 100 }, 'How often Baton retries this step.'),
             cooldown: optional(pauseField, 'The time between two tries.'),
           },
         },
       ],
     },
     on_cancel: optional(referenceField, 'The step that follows a cancellation; left out: the pipeline ends.'),
-    timeout: optional(durationField, 'How long it may take, as in "10m"; then it has failed.'),
+    timeout: optional(durationField, 'How long the step may take before it fails, as in "10m".'),
     workspace: {
       kind: 'object',
       optional: true,
-      about: 'A git worktree of its own, for this step and those that follow.',
+      about: 'A git worktree for this step and the following ones.',
       fields: {
-        branch: { kind: 'text', notEmpty: true, about: 'Its branch; templates are filled in.' },
-        base: optional(textField, 'Where the branch begins; left out: the main branch.'),
+        branch: { kind: 'text', notEmpty: true, about: 'The branch of the worktree; templates are filled in.' },
+        base: optional(textField, 'The commit or branch at which the branch begins; left out: the main branch.'),
       },
     },
     notify: optional(flagField, 'Whether to notify people when this step ends.'),
@@ -62,9 +62,9 @@ export const pipelineShape = {
     steps: { kind: 'list', of: step, min: 1, max: RUNBOOK_LIMITS.steps, about: 'The steps, in order; at least one.' },
     budget: optional(
       budgetShape,
-      'What a run of it, with all agents and pipelines inside it, may use before a person is asked.',
+      'What one run, with all agents and pipelines inside it, may use before Baton asks a person.',
     ),
-    notify: optional(flagField, 'Whether to notify people when it ends.'),
+    notify: optional(flagField, 'Whether to notify people when the pipeline ends.'),
   },
 } as const satisfies ObjectShape;
 
@@ -74,7 +74,7 @@ const { roles: add, edges, without } = declarationShape.fields;
 export const rolesShape = {
   kind: 'object',
   optional: true,
-  about: 'Roles beside the built-in ones, and the edges to and from them.',
+  about: 'Additional roles, and the paths of work to and from them.',
   fields: {
     add,
     edges,
@@ -85,7 +85,7 @@ export const rolesShape = {
       fields: {
         same_agent: optional(
           flagField,
-          'Whether an agent may approve what it worked on, in another session; default: false.',
+          'Whether an agent may approve its own work in another session; default: false.',
         ),
       },
     },
@@ -105,12 +105,15 @@ export const workspaceShape = {
   fields: {
     branch: optional(
       textField,
-      'What the branch of a task is called, with `${task.id}` or `${task.n}` in it; feature/${task.id}-${task.slug}.',
+      "The name of a task's branch, with `${task.id}` or `${task.n}`; default: feature/${task.id}-${task.slug}.",
     ),
     copy: optional(paths, 'Files and folders that git ignores, copied from the repository into each new worktree.'),
-    link: optional(paths, 'The same as links: all worktrees share what the repository has.'),
-    setup: optional(commandField, 'Run once in each new worktree, before the first session.'),
-    setup_timeout: optional(durationField, 'How long that may take; 10m.'),
+    link: optional(
+      paths,
+      'Files and folders that git ignores, linked into each new worktree: all worktrees share them.',
+    ),
+    setup: optional(commandField, 'A command that runs once in each new worktree, before the first session.'),
+    setup_timeout: optional(durationField, 'How long `workspace.setup` may take; default: 10m.'),
   },
 } as const satisfies Shape;
 
@@ -121,14 +124,14 @@ export const githubShape = {
   fields: {
     pull_requests: optional(
       flagField,
-      'Whether tasks have pull requests; default: if there is a GitHub remote and `gh`.',
+      'Whether tasks have pull requests; default: true if there is a GitHub remote and `gh`.',
     ),
     repository: {
       kind: 'text',
       optional: true,
       pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$',
       expected: 'owner/name, or host/owner/name',
-      about: 'Where they are opened; default: the repository of the remote.',
+      about: 'The repository of the pull requests: owner/name, or host/owner/name; default: that of the remote.',
     },
     remote: {
       kind: 'text',
@@ -136,9 +139,9 @@ export const githubShape = {
       optional: true,
       pattern: '^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$',
       expected: 'the name of a git remote',
-      about: 'The git remote that branches are pushed to; default: origin, else the first one at GitHub.',
+      about: 'The git remote to which Baton pushes branches; default: origin, else the first remote at GitHub.',
     },
-    draft: optional(flagField, 'Whether they are drafts until they are merged; false.'),
+    draft: optional(flagField, 'Whether pull requests are drafts until the merge; default: false.'),
   },
 } as const satisfies Shape;
 

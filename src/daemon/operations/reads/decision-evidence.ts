@@ -1,5 +1,5 @@
 import type { Answer } from '../../../api/answer.ts';
-import type { DecisionDetails, DecisionEvidence } from '../../../api/run-views.ts';
+import type { DecisionDetails, DecisionEvidence } from '../../../api/decision-evidence.ts';
 import { shellWord } from '../../../protocol/text/quote-for-shell.ts';
 import { renderCountOf } from '../../../protocol/text/text-format.ts';
 import type { RecordedEvent } from '../../../state/event.ts';

@@ -1,4 +1,4 @@
-import type { DecisionEvidence } from '../../../api/run-views.ts';
+import type { DecisionEvidence } from '../../../api/decision-evidence.ts';
 
 type Repeating = Pick<DecisionEvidence, 'items' | 'checks' | 'findings' | 'claims'>;
 

@@ -1,4 +1,4 @@
-import type { DecisionEvidence } from '../../../api/run-views.ts';
+import type { DecisionEvidence } from '../../../api/decision-evidence.ts';
 import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { renderSpan } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { DecisionEvidence, DecisionView } from '../../../api/run-views.ts';
+import type { DecisionEvidence } from '../../../api/decision-evidence.ts';
+import type { DecisionView } from '../../../api/run-views.ts';
 import { hrefTo } from '../../app/router.ts';
 import { CopyCommand } from '../../kit/action.tsx';
 import { Changes } from '../../kit/changes.tsx';
