@@ -22,7 +22,7 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
   },
   note: {
     label: 'Leave a note',
-    about: 'Nobody works on the task now: the next session reads the note.',
+    about: 'No agent works on the task now: the next session reads the note.',
     field: 'Note',
     isNeeded: true,
     confirm: 'Leave the note',
@@ -64,7 +64,7 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
   },
   reinstate: {
     label: 'Do it again',
-    about: 'The task goes back to IMPLEMENTATION, and is done again.',
+    about: 'The task goes back to IMPLEMENTATION, and the work is done again.',
     field: 'Reason',
     isNeeded: true,
     confirm: 'Reinstate the task',

@@ -57,7 +57,7 @@ function Comparison({ view: { claims, measured, ended_at: endedAt } }: PartProps
       </Empty>
     );
   return (
-    <Part title="Said and measured">
+    <Part title="Reported and measured">
       <p>
         {different > 0 ? (
           <StateMark state="failed" word={`${renderCount(different)} of ${renderCount(claims.length)} differ`} />
@@ -86,7 +86,7 @@ const WHAT: Readonly<Record<SessionAccountView['said'][number]['what'], string>>
 function Reports({ view: { said } }: PartProps) {
   if (said.length === 0) return null;
   return (
-    <Part title="In its own words">
+    <Part title="Reports in full">
       <ol class="asked">
         {said.map(({ what, entry, at, text }) => (
           <li key={`${entry} ${what}`} class="card" data-seq={entry}>
@@ -177,7 +177,7 @@ function Blocks({ view: { blocks } }: PartProps) {
       <ol>
         {blocks.map(({ entry, at, owed }) => (
           <li key={entry} data-seq={entry}>
-            {owed.length === 0 ? 'blocked' : `It owed: ${owed.join(', ').replaceAll('_', ' ')}`}{' '}
+            {owed.length === 0 ? 'blocked' : `Still missing: ${owed.join(', ').replaceAll('_', ' ')}`}{' '}
             <EntryLink entry={entry} at={at} />
           </li>
         ))}
