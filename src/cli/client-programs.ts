@@ -11,7 +11,11 @@ export const mcpCommand: CliCommand = {
   args: [],
   options: [
     PROJECT_OPTION,
-    { name: 'principal', value: 'NAME', about: 'Who is responsible for the work; without it, one shared principal' },
+    {
+      name: 'principal',
+      value: 'NAME',
+      about: 'The principal that is responsible for the work (default: one shared principal)',
+    },
   ],
   ownsTerminal: () => true,
   async run({ options }, io) {

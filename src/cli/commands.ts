@@ -15,7 +15,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./task/read.ts'), {
     taskListCommand: ['task list', 'List tasks, oldest first'],
     taskShowCommand: ['task show', 'Show one task'],
-    taskNextCommand: ['task next', 'Show what can be claimed now, the critical path first'],
+    taskNextCommand: ['task next', 'List the tasks that can be claimed now, the critical path first'],
     taskBriefCommand: ['task brief', 'Print everything that the next agent needs to start on a task'],
   }),
   ...listCommands(async () => import('./task/diff.ts'), {
@@ -221,10 +221,10 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./ledger/seals.ts'), {
     ledgerSealCommand: ['ledger seal', 'Seal the ledger: record a signed root over all entries'],
     ledgerRootCommand: ['ledger root', 'Show the last seal: its root, and how many entries it covers'],
-    ledgerProveCommand: ['ledger prove', 'Write a proof about one task, which others can check'],
+    ledgerProveCommand: ['ledger prove', 'Write a proof about one task that can be checked offline'],
   }),
   ...listCommands(async () => import('./ledger/entries.ts'), {
-    ledgerExportCommand: ['ledger export', 'Print the ledger as NDJSON that others can check'],
+    ledgerExportCommand: ['ledger export', 'Print the ledger as NDJSON that can be checked offline'],
   }),
   ...listCommands(async () => import('./ledger/verify-file.ts'), {
     verifyFileCommand: ['verify', 'Check a task proof or an export, offline'],

@@ -37,7 +37,7 @@ export async function readDocumentArgument(
 }
 
 export const WAIT_OPTIONS = [
-  { name: 'timeout', value: 'TIME', about: 'Wait no longer: 90 (seconds), 10m, 2h; the exit code is then 1' },
+  { name: 'timeout', value: 'TIME', about: 'Stop waiting after this time, with exit code 1: 90 (seconds), 10m, 2h' },
 ] as const;
 
 /** A day: the daemon waits no longer. */

@@ -149,7 +149,7 @@ describe('a new user', () => {
     const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
-    expect(err).toContain('\n  hint: Name a folder of your own with BATON_STATE_DIR.\n');
+    expect(err).toContain('\n  hint: Set BATON_STATE_DIR to a folder of your own.\n');
     baton('up');
     const second = baton('up', '--foreground');
     expect(second).toMatchObject({

@@ -82,11 +82,11 @@ function renderChecks({ checks, items }: DecisionEvidence): string[] {
 function renderClaims({ claims, claims_by }: DecisionEvidence): string[] {
   if (claims.length === 0) return [];
   return [
-    heading('Said and measured'),
+    heading('Reported and measured'),
     ...(claims_by === null ? [] : [`    by ${printable(claims_by)}`]),
     ...claims.map(({ about, said, measured, differs }) => {
       const [one, other] = [said ?? 'nothing', measured ?? 'not measured'].map((text) => linesOf(text).join(' '));
-      const both = said === measured ? `${one}, as measured` : `said ${one}; measured: ${other}`;
+      const both = said === measured ? `${one}, as measured` : `reported ${one}; measured: ${other}`;
       return `    ${differs ? '✗' : ' '} ${printable(about)}: ${both}`;
     }),
   ];

@@ -112,7 +112,7 @@ export class DemoSession implements AsyncDisposable {
     await this.#until(async () => this.#agentsEnded());
     await this[Symbol.asyncDispose]();
     if (!this.options.keep) removeDemoPlace(this.place);
-    const rest = this.options.keep ? `; what there was by then is in ${this.place.folder}` : ', and nothing is left';
+    const rest = this.options.keep ? `; the files so far are in ${this.place.folder}` : ', and all files are removed';
     this.io.out(`\nInterrupted. Nothing runs any more${rest}\n`);
     // The walk waits for an answer that never comes.
     process.exit(EXIT.interrupted);

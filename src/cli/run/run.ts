@@ -22,7 +22,7 @@ const JSON_DOCUMENTS = [
   { when: '--detach', result: 'run_start' },
   { when: '--plan', result: 'run_plan' },
 ] as const satisfies readonly JsonDocument[];
-const DETACH = { name: 'detach', short: 'd', about: 'Start it and return at once' } as const;
+const DETACH = { name: 'detach', short: 'd', about: 'Start the run and return at once' } as const;
 const FOLLOW = { name: 'follow', value: 'ID', about: 'Show a workflow, pipeline or agent that runs already' } as const;
 const NO_NAME = 'missing argument: NAME';
 const FROM_GITHUB = {

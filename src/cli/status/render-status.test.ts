@@ -207,8 +207,8 @@ describe('renderTree', () => {
     ['daemon-away', 'nobody answers', 'Start it with: baton up', 'The daemon cannot be reached'],
     [
       'no-answer',
-      'the daemon went away before it answered',
-      'See whether it runs: baton up',
+      'the daemon closed the connection before it answered',
+      'Start the daemon, or see that it runs: baton up',
       'The daemon cannot be reached',
     ],
     ['no-answer', 'the daemon does not answer (pid 7)', 'kill -CONT 7', 'The daemon does not answer'],

@@ -124,10 +124,10 @@ export function renderComparison({ verdict, store, database, replica, difference
 }
 
 const VERDICTS: Readonly<Record<Compared['verdict'], (ahead: number) => string>> = {
-  same: () => 'Both are the same.',
-  ahead: (count) => `The database has ${count} more; the replica is a part of it.`,
+  same: () => 'The database and the replica are the same.',
+  ahead: (count) => `The database has ${count} more; it contains all entries of the replica.`,
   behind: (count) =>
-    `The database has lost ${-count} entries that the replica has. The daemons put them back: baton up, then baton status --fleet`,
+    `The database has lost ${-count} entries that the replica has. The daemons restore them: baton up, then baton status --fleet`,
   forked: () =>
     'They differ, so no host writes. Restore the right database, or continue with this one: baton store accept',
 };

@@ -21,7 +21,7 @@ export const taskAddCommand = operationCommand({
     { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
     { name: 'after', value: 'A,B', about: 'Tasks that must be done first' },
     { name: 'priority', value: 'N', about: 'Higher comes first (0)' },
-    { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
+    { name: 'phase', value: 'PHASE', about: 'The first phase (IMPLEMENTATION)' },
     { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
     { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
     { name: 'description', value: 'TEXT', about: 'The description, which is recorded with the task' },
@@ -116,7 +116,7 @@ export const taskNoteCommand = operationCommand({
     { name: 'ID', about: 'The task' },
     { name: 'TEXT', about: 'The note' },
   ],
-  options: [{ name: 'at', value: 'PATH[:LINE]', about: 'The file and the line that it is about' }],
+  options: [{ name: 'at', value: 'PATH[:LINE]', about: 'The file and line that the note is about' }],
   operation: 'task_note',
   input: ({ args: [task_id, text], options }) => ({ value: { task_id, text, ...parsePlace(options.get('at')) } }),
   show: ({ task_id, agent_id }) =>
@@ -151,7 +151,7 @@ export const taskUnblockCommand = operationCommand({
 
 export const taskCancelCommand = operationCommand({
   ...withReason,
-  examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
+  examples: ['baton task cancel P0.1.1 --reason "no longer wanted"'],
   operation: 'task_cancel',
   show: ({ task_id }) => `Cancelled ${printable(task_id)}.\n`,
 });

@@ -23,7 +23,10 @@ export const taskClaimCommand = operationCommand({
     },
     { name: 'role', value: 'ROLE', about: 'Your role; without it you cannot send handoffs' },
     { name: 'wait', about: 'Wait until the task, or any task, can be claimed' },
-    { name: 'worktree', about: 'Create a git worktree for it; git refuses commits there after the claim is lost' },
+    {
+      name: 'worktree',
+      about: 'Create a git worktree for the task; git refuses commits there after the claim is lost',
+    },
     SELF_APPROVE_OPTION,
   ],
   before: (given) => selfApprovalCall(given.args[0], given),
@@ -75,7 +78,7 @@ export const taskHeartbeatCommand = operationCommand({
 });
 
 export const taskReleaseCommand = operationCommand({
-  examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
+  examples: ['baton task release P0.1.1 --reason "needs an expert for the parser"'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [{ name: 'reason', value: 'TEXT', about: 'The reason, for the next holder' }],
   operation: 'task_release',

@@ -41,7 +41,11 @@ function readAtMost(path: string): Uint8Array | Problem {
     }
   } catch (error) {
     const why = describeFileError(error);
-    return problem('unreadable-file', `cannot read ${path}: ${why}`, 'Check the path, or pipe it in and name `-`.');
+    return problem(
+      'unreadable-file',
+      `cannot read ${path}: ${why}`,
+      'Check the path, or pipe the list in and name `-`.',
+    );
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

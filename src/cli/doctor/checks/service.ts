@@ -31,7 +31,7 @@ export function diagnoseService({ file }: ServiceFacts): readonly Diagnosis[] {
   if (file === null || file.content === null) return [serviceCheck.found('none', { detail: 'not installed' })];
   const { path, content, programs, missing, isThisBaton, isEnabled, enable } = file;
   if (content === 'foreign') {
-    const fix = 'Let it run: baton up --foreground';
+    const fix = 'Make that service run: baton up --foreground';
     return [serviceCheck.found('foreign', { detail: `${path} was not written by Baton`, fix })];
   }
   const again = `baton up --install-service, then: ${enable}`;
@@ -45,6 +45,6 @@ export function diagnoseService({ file }: ServiceFacts): readonly Diagnosis[] {
   }
   if (isEnabled === false)
     return [serviceCheck.found('not-enabled', { detail: `${path} is not enabled`, fix: enable })];
-  const unknown = isEnabled === null ? '; the service manager does not say whether it is enabled' : '';
+  const unknown = isEnabled === null ? '; the service manager does not report whether the service is enabled' : '';
   return [serviceCheck.found('installed', { detail: `${path}${unknown}` })];
 }
