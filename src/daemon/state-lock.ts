@@ -33,7 +33,7 @@ function folderLockedError(stateDir: string): ApiError {
 }
 
 function folderUnusable(message: string): FolderLock {
-  const hint = 'Name a folder of your own with BATON_STATE_DIR.';
+  const hint = 'Set BATON_STATE_DIR to a folder of your own.';
   return { ok: false, isTaken: false, error: { code: 'bad-state-folder', message, hint } };
 }
 

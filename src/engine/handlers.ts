@@ -125,7 +125,8 @@ function actionEvents(
   }
 }
 
-export const NUDGE_MESSAGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
+export const NUDGE_MESSAGE =
+  'Continue your work. When it is done, signal completion; if you cannot continue, escalate.';
 
 /** If the API does not say when a limit is lifted: the first wait and the longest. Each wait is twice as long as the one before. */
 const FIRST_WAIT_MS = 60_000;

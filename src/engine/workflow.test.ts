@@ -197,7 +197,7 @@ describe('the CI gate', () => {
       .order(say.create('A', { phase: 'CI_PENDING' }))
       .order(say.update('blocked', { notes: 'wait' }))
       .order(say.operate('unblock'));
-    expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
+    expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: no thought record names one');
   });
 
   it('refuses a claim by hand that leads there without a record, before anything is moved', () => {

@@ -23,7 +23,10 @@ export async function pushBranch(own: OwnRepository, push: Push): Promise<GitRes
   if (current.value === head) return { ok: true, value: 'there' };
   if (current.value !== null && current.value !== last && !(await isBefore(own, current.value, head))) {
     const [theirs, ours] = [current.value.slice(0, 12), head.slice(0, 12)];
-    return rejected(push, `the remote has ${theirs}, which Baton did not push and ${ours} does not descend from`);
+    return rejected(
+      push,
+      `the remote has ${theirs}, which Baton did not push, and which is not an ancestor of ${ours}`,
+    );
   }
   const lease = `--force-with-lease=${ref}:${current.value ?? ''}`;
   // 1: the remote answered with a refusal.

@@ -44,7 +44,7 @@ describe('handoff_send without a handoff', () => {
 
   it('offers a form that is refused until it is filled in', async () => {
     const { text } = await say(client, 'handoff_send', { to: 'orchestrator' });
-    expect((await say(client, 'handoff_send', { handoff: text })).text).toMatch(/still holds the placeholder/);
+    expect((await say(client, 'handoff_send', { handoff: text })).text).toMatch(/still has the placeholder/);
     const filled = text.replaceAll('FILL IN', 'It does not build.').replaceAll(/>0{10}</g, '>1<');
     const sent = await say(client, 'handoff_send', { handoff: filled });
     expect(sent.result).toMatchObject({ held: true, task_id: 'T1' });

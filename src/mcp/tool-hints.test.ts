@@ -38,7 +38,7 @@ describe('a hint for an MCP client', () => {
 
   it.each([
     'Only a person can reinstate it: baton task reinstate A --reason "…"',
-    'An operator can answer for it: baton merge A --self-approve REASON',
+    'An operator can approve the commit: baton merge A --self-approve REASON',
     'Take the task again: baton task claim A --worktree',
     'Answer it: baton decision show 5d0e7b41',
     'Nothing is lost. Start the daemon with: baton up',

@@ -75,7 +75,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a worker that makes workflows of tasks that are workflows',
     'runbook/meaningless-option',
     'worker w makes workflows, but takes only tasks of workflows',
-    'Leave `workflow` out: it takes tasks that are in no workflow.',
+    'Remove `workflow`: this worker takes tasks that are in no workflow.',
     { workers: { w: { '‸workflow': true, run: { workflow: 'issue' } } } },
   ],
   [
@@ -529,7 +529,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a branch template that git would not take for some titles',
     'invalid-value',
     'branch template gives an invalid branch name: not a branch name: work//t001',
-    'Not every title leaves something in `${task.slug}`: give it a default, `${task.slug:-task}`.',
+    '`${task.slug}` is empty for some titles: give it a default, `${task.slug:-task}`.',
     { workspace: { branch: '‸work/${task.slug}/${task.id}' } },
   ],
   [
@@ -542,8 +542,8 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'a branch named after what changes',
     'runbook/unknown-name-in-template',
-    'no branch is named after this: ${task.phase}',
-    'A branch keeps its name: it can be named after id, n, slug, epic_id, prd_id.',
+    'a branch name cannot contain ${task.phase}',
+    'The name of a branch never changes, so it can contain only id, n, slug, epic_id, prd_id.',
     { workspace: { branch: 'work/${task.id}-‸${task.phase}' } },
   ],
   [
@@ -598,8 +598,8 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'the whole disk',
     'invalid-value',
-    'too much for one path: /',
-    'Name the folders that are meant.',
+    'the path covers too much: /',
+    'Name the folders in it that are needed.',
     { sandbox: { write: ['‸/'] } },
   ],
   [
@@ -613,14 +613,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'an option of no sandbox',
     'runbook/meaningless-option',
     'nested has no effect for the sandbox none',
-    'none has no options.',
+    'The mode none has no options.',
     agent({ sandbox: { mode: 'none', '‸nested': true } }),
   ],
   [
     'an image for another sandbox than a container',
     'runbook/meaningless-option',
     'image has no effect for the sandbox bubblewrap',
-    'An image is used by: container.',
+    'Only the mode container uses an image.',
     { sandbox: { mode: 'bubblewrap', '‸image': 'debian' } },
   ],
   [
@@ -640,7 +640,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'a host with a port that there is not',
     'invalid-value',
-    'no port is 70000: example.com:70000',
+    '70000 is not a port: example.com:70000',
     'A port is at most 65535.',
     agent({ network: ['‸example.com:70000'] }),
   ],

@@ -59,7 +59,7 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
       await scene.ask('decision_resolve', { id: shown.decision_id, option: 1 });
     expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 1 });
     expect([made('second'), made('third')]).toEqual([true, true]);
-    expect(user.model.asked.some((each) => textIn(each).includes('Go on where you were.'))).toBe(false);
+    expect(user.model.asked.some((each) => textIn(each).includes('Continue where you stopped.'))).toBe(false);
   });
 
   it('leaves by itself, and asks the model nothing more, when people take what there is as done', async () => {

@@ -168,5 +168,5 @@ const DAEMON_AWAY: ApiError = {
 const NOT_PROVED: ApiError = {
   code: 'no-answer',
   message: 'the server on the port of the daemon has not proved that it is the daemon',
-  hint: 'See whether the daemon runs: baton up',
+  hint: 'Start the daemon, or see that it runs: baton up',
 };

@@ -143,7 +143,7 @@ export function findRunByPrefix<T>(
   return refusal(
     'ambiguous',
     `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
-    'Give more of it.',
+    'Type more characters of the id.',
   );
 }
 

@@ -107,7 +107,7 @@ function addImport(call: Call<RunInput>, command: StartWorkflow): Answer<StartWo
 const IMPORT_WITHOUT_TASKS: ApiError = {
   code: 'runbook/usage',
   message: 'only the built-in workflow imports tasks; it takes them by their ids',
-  hint: 'Name those that become workflows: baton run issue --task ID',
+  hint: 'Name the tasks that become workflows: baton run issue --task ID',
 };
 
 const DESCRIPTION_WITHOUT_TASK: ApiError = {

@@ -148,7 +148,13 @@ async function findSession(
   }
   if (other !== undefined) {
     const names = sessions.map((each) => each.agent_id).join(', ');
-    return unwrap(gitFailure('ambiguous', `${agentId} is the beginning of several ids: ${names}`, 'Give more of it.'));
+    return unwrap(
+      gitFailure(
+        'ambiguous',
+        `${agentId} is the beginning of several ids: ${names}`,
+        'Type more characters of the id.',
+      ),
+    );
   }
   const head = session.head ?? (await findTip(task, session.branch, project));
   return head === null ? noCommit(task) : { of: 'session', base: session.base, head };

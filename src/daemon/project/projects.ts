@@ -145,7 +145,7 @@ export class Projects {
     if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
     const identified = this.#identifyRepository(repository.value);
     if (identified === undefined)
-      return noSuchProject(`the repository of '${path}' has gone`, 'Check that it is still there.');
+      return noSuchProject(`the repository of '${path}' no longer exists`, 'Check the path.');
     if (!identified.ok) return identified.error;
     const { id, store } = identified.identity;
     this.#stores.set(id, store);

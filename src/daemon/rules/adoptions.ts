@@ -258,7 +258,7 @@ const INVALID_RUNBOOK: ApiError = {
 const ADOPTION_NOT_RECORDED: ApiError = {
   code: 'store-unavailable',
   message: 'the store cannot keep the runbook',
-  hint: 'Look at the log of the daemon, make room, and try again.',
+  hint: 'Read daemon.log in the state folder, make room on the disk, and try again.',
 };
 
 const HOLDS_CREDENTIAL: ApiError = {

@@ -187,7 +187,7 @@ export async function killUnwantedCommands(
   context: EffectContext,
 ): Promise<void> {
   const left = listCommands(context).filter((id) => !isWanted(id));
-  await Promise.all(left.map((id) => killCommand(id, 'nothing waits for it any more', context)));
+  await Promise.all(left.map((id) => killCommand(id, 'its result is no longer needed', context)));
 }
 
 function listCommands({ stateDir, projectId }: EffectContext): string[] {

@@ -177,7 +177,8 @@ async function confineCommands(
   };
 }
 
-const BUILT_IN = "The role is Baton's own program and runs outside; the project's commands run in the sandbox.";
+const BUILT_IN =
+  "This role is a program of Baton and runs outside the sandbox; the project's commands run in the sandbox.";
 
 /** A command of the project: no client, and nothing to read but its folder. */
 export const PLAIN = {

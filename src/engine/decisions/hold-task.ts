@@ -54,7 +54,7 @@ export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
     { label: 'Block the task', action: 'deny' },
     ...steeringOptions(task),
   ] as const;
-  const context = `${task.title}\n${task.id} is ${task.phase}; next is ${task.nextRole ?? 'nobody in particular'}.`;
+  const context = `${task.title}\n${task.id} is ${task.phase}; the next role is ${task.nextRole ?? 'not set'}.`;
   return holdTask(world, task, { source: 'review', stage: stage.name, context, options });
 }
 
@@ -70,7 +70,7 @@ function stageOf({ phase, nextRole }: Task): Stage | null {
     case 'DRAFT':
       return nextRole === 'prep'
         ? { name: 'issue written', isForSemi: false, approve: 'Accept the issue' }
-        : { name: 'requested', isForSemi: false, approve: 'Have the issue written' };
+        : { name: 'requested', isForSemi: false, approve: 'Start writing the issue' };
     case 'IMPLEMENTATION':
       return nextRole === 'fixer'
         ? { name: 'fix decision', isForSemi: true, approve: 'Start the fixer' }

@@ -141,7 +141,7 @@ function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | nul
     return gitFailure('git/worktree-missing', message, 'Remove the entry: git worktree prune');
   }
   const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
-  return gitFailure('git/worktree-exists', message, nextThing(owner, `go on there: cd ${shellWord(worktree.path)}`));
+  return gitFailure('git/worktree-exists', message, nextThing(owner, `continue there: cd ${shellWord(worktree.path)}`));
 }
 
 /** A worktree's fence names its task, and the task's fence file names the holder. */
@@ -158,7 +158,7 @@ function ownedBy(owner: BranchOwner | null): string {
 
 /** Failure mode 2 of the handoff document: the second session takes another task. */
 function nextThing(owner: BranchOwner | null, byHand: string): string {
-  if (owner === null) return `It has no known holder. Use another name, or ${byHand}`;
+  if (owner === null) return `The branch has no known holder. Use another name, or ${byHand}`;
   if (owner.holder === null) return `Claim it first: baton task claim ${owner.taskId}`;
   return 'Take another task: baton task next';
 }

@@ -22,7 +22,7 @@ export function settleMounts(system: readonly Mount[], mounts: readonly Mount[])
       ok: false,
       problem: problem(
         'sandbox/planted-link',
-        `${planted} is a link in a folder that a session can write, and a mount must be there`,
+        `${planted} is a link in a folder that a session can write, where the sandbox needs a mount`,
         `Look at it, and remove it: rm ${planted}`,
       ),
     };

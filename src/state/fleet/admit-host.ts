@@ -62,7 +62,7 @@ export function decideAdmitHost(state: FleetState, command: AdmitHost): Outcome<
   }
   if (fleet.remote === null) {
     const hint = 'Hosts exchange work by git. Name a remote that all hosts reach: baton host remote URL';
-    return refusal('no-remote', 'this project has no remote on record: no second host', hint);
+    return refusal('no-remote', 'this project has no git remote on record, so no second host can join', hint);
   }
   const isNew = known === undefined;
   const keys = isNew ? [event('KeyAdded', { key: publicKey })] : [];
@@ -110,7 +110,7 @@ function findUnfit({ host, labels, agents }: HostTerms): ReturnType<typeof refus
     return refusal('bad-host-name', `'${host}' is not a valid name of a host`, hint);
   }
   if (agents < 0 || !Number.isSafeInteger(agents))
-    return refusal('bad-request', `${agents} is not a number of agents`, 'A whole number: --agents N');
+    return refusal('bad-request', `${agents} is not a number of agents`, 'Use a whole number: --agents N');
   const wrong = labels.find((label) => !LABEL.test(label));
   if (wrong !== undefined || labels.length > MOST_LABELS)
     return refusal(

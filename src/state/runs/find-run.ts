@@ -36,7 +36,7 @@ export function findReportedAgent(
   if (!agent.ok) return caller.kind === 'session' && id === caller.sessionId ? decided([], undefined) : agent;
   return isOwn(agent.answer, caller)
     ? agent
-    : refusal('not-your-agent', `agent ${id} is not yours`, 'Name the agent that BATON_AGENT_ID names.');
+    : refusal('not-your-agent', `agent ${id} belongs to another session`, 'Use the id in BATON_AGENT_ID.');
 }
 
 function ownAgent(state: State, caller: Caller): string | undefined {

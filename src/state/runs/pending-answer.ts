@@ -32,7 +32,7 @@ export function decideUndoAnswer(state: State, { id, effectiveAt }: UndoAnswer):
     return refusal('already-effective', message, hint);
   }
   if (result?.kind === 'withdrawn')
-    return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result.reason}`, hint);
+    return refusal('decision-withdrawn', `decision ${id} was withdrawn: ${result.reason}`, hint);
   return refusal('no-pending-answer', `decision ${id} has no answer that could be withdrawn`, hint);
 }
 

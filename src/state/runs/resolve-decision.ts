@@ -138,7 +138,7 @@ function checkAnswer(
   // A merge that is held back has a finding of Baton's own.
   if (action === 'send_back' && source !== 'merge' && (message ?? '').trim() === '') {
     const hint = `Say what must change: baton decision resolve ${id} ${option} -m "…"`;
-    return refusal('no-note', 'work is sent back with a note', hint);
+    return refusal('no-note', 'work cannot be sent back without a note', hint);
   }
   if (action !== 'hand_over') return handTo === undefined ? decided([], null) : refuseAgent(options, option);
   if (handTo === undefined) {
@@ -148,7 +148,7 @@ function checkAnswer(
   const task = state.tasks.get(taskId ?? state.agents.get(agentId ?? '')?.task?.task_id ?? '');
   const role = task?.claim?.role ?? task?.nextRole ?? null;
   if (role !== null && handTo.role !== undefined && handTo.role !== role) {
-    const message = `agent ${handTo.name} plays ${handTo.role}, and ${role} is next`;
+    const message = `agent ${handTo.name} plays ${handTo.role}, but the next role is ${role}`;
     return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
   }
   // A role that judges must not be played by an author. The open decision itself is no obstacle.
@@ -177,7 +177,7 @@ export function findOption({ options }: Decision, ...actions: readonly DecisionA
 function refuseSettled({ id, options, result }: Decision): ReturnType<typeof refusal> {
   const hint = `See it: baton decision show ${id}`;
   if (result?.kind !== 'resolved')
-    return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result?.reason ?? ''}`, hint);
+    return refusal('decision-withdrawn', `decision ${id} was withdrawn: ${result?.reason ?? ''}`, hint);
   const { option, by, at } = result;
   const chosen = nameOption({ options }, option);
   return refusal('decision-resolved', `decision ${id} was resolved by ${by} at ${at}: ${chosen}`, hint);
@@ -223,7 +223,7 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
     ...fresh.map(({ finding: { decisionId, taskId, kind, context, remedy }, task }) =>
       decisionOpenedEvent(decisionId, {
         source: 'reconcile',
-        title: `Task needs attention: ${taskId} does not fit what is in git`,
+        title: `Task needs attention: ${taskId} does not match git`,
         context,
         options: optionsFor(task, remedy, rules),
         task_id: taskId,

@@ -163,7 +163,7 @@ function endNewestClaim(task: Task, epoch: number, how: HowClaimEnded, reason: s
   const { claim } = task;
   if (claim?.epoch === epoch) return decided(abandonClaim(task, claim, how, reason), null);
   const message =
-    epoch === 0 ? `nobody has claimed task ${task.id}` : `task ${task.id} has no live claim of epoch ${epoch}`;
+    epoch === 0 ? `task ${task.id} is not claimed` : `task ${task.id} has no live claim of epoch ${epoch}`;
   return refusal('claim-ended', message, `See it: baton task show ${task.id}`);
 }
 

@@ -30,7 +30,7 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   if (!TASK_ID.test(id))
     return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
   if (title.trim() === '')
-    return refusal('empty-title', 'a task needs a title', 'Say in a few words what is to be done.');
+    return refusal('empty-title', 'a task needs a title', 'Write in a few words what should be done: --title TEXT');
   const names = { role: command.nextRole, epic_id: command.epicId, prd_id: command.prdId };
   const long = findTooLong({ title, prompt_file: command.promptFile }, TITLE_CHARACTERS) ?? findTooLong(names);
   if (long !== undefined) return long;

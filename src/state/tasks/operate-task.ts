@@ -20,7 +20,7 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   if (reason.trim() === '')
-    return refusal('no-reason', `to ${action} a task needs a reason`, 'Say why: it is recorded.');
+    return refusal('no-reason', `a reason is needed to ${action} a task`, 'Add --reason TEXT; it is recorded.');
   switch (action) {
     case 'unblock':
       return decideUnblock(task, reason, rules);

@@ -51,7 +51,7 @@ const ONLY_BY_EXIT = refusal(
 function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   if (caller.kind === 'operator') return decided([], null);
   if (caller.kind !== 'session')
-    return refusal('no-claim', `task ${task.id} is not yours`, `Claim it: baton task claim ${task.id}`);
+    return refusal('no-claim', `task ${task.id} is not claimed by you`, `Claim it: baton task claim ${task.id}`);
   const held = checkClaim(task, caller);
   return held.ok ? decided([], held.claim) : held;
 }

@@ -70,8 +70,8 @@ function refuseTasks(refused: readonly { readonly id: string; readonly refusal: 
   const [only] = refused;
   if (only !== undefined && count === 1) return { ok: false, refusal: only.refusal };
   const lines = refused.map(({ refusal: { message, hint } }) => `  ${message}. ${hint}`);
-  const message = `no workflow was started: ${refused.length} of ${count} tasks cannot be taken\n${lines.join('\n')}`;
-  return refusal('tasks-not-started', message, 'Follow the hint of each, or leave it out.');
+  const message = `no workflow was started: ${refused.length} of ${count} tasks cannot become workflows\n${lines.join('\n')}`;
+  return refusal('tasks-not-started', message, 'Follow the hint of each task, or leave the task out.');
 }
 
 /** All roles, whatever was done before: the issue builds on what earlier sessions left, and their commits stay on the branch. */
@@ -139,7 +139,7 @@ export function findWorkflowObstacle(state: State, { unchecked, unreviewable }: 
 const NO_MAIN: Refusal = {
   code: 'git/no-main-branch',
   message: 'there is no main branch to merge into',
-  hint: 'Commit something, or name the branch in baton.toml: merge.into',
+  hint: 'Make a first commit, or name the branch in baton.toml: merge.into',
 };
 
 export const WORKFLOW_START_PHASES: ReadonlySet<Phase> = new Set(['DRAFT', 'IMPLEMENTATION']);

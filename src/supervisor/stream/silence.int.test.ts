@@ -15,7 +15,7 @@ const ECHO = { argv: ['/bin/sh', '-c', 'while read -r line; do printf "%s\\n" "$
 const STREAM = { ...ECHO, output: 'stream-json', input: 'text', prompt: MESSAGE } as const;
 
 describe('silence', () => {
-  it('in a turn is reported, and that the agent was heard again', async () => {
+  it('in a turn is reported, and that the agent became active again', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const run = await scene.start({ ...STREAM, silence_ms: 200, tool_ms: 60_000 });

@@ -122,7 +122,7 @@ function fingerprintOf({ publicKey }: Pick<JoinRequest, 'publicKey'>, project: s
 /** Its own next entry would already be refused. */
 function refuseOwnHost(host: string): ReturnType<typeof refusal> {
   const hint = `Let it finish (baton host drain ${host}), then remove it from another host.`;
-  return refusal('own-host', `a host does not remove itself: this is ${host}`, hint);
+  return refusal('own-host', `a host cannot remove itself: this is ${host}`, hint);
 }
 
 function refuseNoRequest(host: string, requests: readonly JoinRequest[]): ReturnType<typeof refusal> {
