@@ -11,7 +11,7 @@ const steps = (...list: readonly object[]): object => ({ pipelines: { p: { steps
 const agent = (fields: object): object => ({ agents: { a: { run: './agent', ...fields } } });
 const long = 'x'.repeat(61_000);
 const ENV_PASS_HINT =
-  'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".';
+  'Correct the value. Meaning of the field: Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".';
 
 const CASES: readonly (readonly [what: string, code: string, message: string, hint: string, tree: object])[] = [
   ['an unknown section', 'unknown-field', 'Unknown field: agent', 'Did you mean `agents`?', { '‸agent': {} }],
@@ -33,7 +33,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a name of a project that cannot be one',
     'invalid-value',
     'Invalid project: My Shop (expected lower-case letters, digits and -, at most 63, the first a letter or a digit)',
-    'The name of the project, the same on every host; left out: made from the path of the repository.',
+    'Correct the value. Meaning of the field: The name of the project, the same on every host; left out: made from the path of the repository.',
     { project: '‸My Shop', store: 'postgres://localhost/baton' },
   ],
   [
@@ -61,14 +61,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'an action that the handler does not allow',
     'invalid-value',
     'Invalid agents.a.on_stop: nudge (expected: signal, idle, escalate)',
-    'When the agent tries to end its turn: signal, idle, escalate.',
+    'Correct the value. Meaning of the field: When the agent tries to end its turn: signal, idle, escalate.',
     agent({ on_stop: '‸nudge' }),
   ],
   [
     'a workflow that a worker cannot make of a task',
     'invalid-value',
     'Invalid workers.w.run.workflow: release (expected: issue)',
-    'The built-in workflow, as of `baton run issue`.',
+    'Correct the value. Meaning of the field: The built-in workflow, as of `baton run issue`.',
     { workers: { w: { run: { workflow: '‸release' } } } },
   ],
   [
@@ -89,21 +89,21 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a duration without a unit',
     'invalid-value',
     'Invalid agents.a.timeout: 10 (expected a duration such as 500ms, 10s, 5m, 2h or 1d)',
-    'How long a run may take, as in "2h".',
+    'Correct the value. Meaning of the field: How long a run may take, as in "2h".',
     agent({ timeout: '‸10' }),
   ],
   [
     'a cost that is not money',
     'invalid-value',
     'Invalid agents.a.budget.cost: 2.50 EUR (expected dollars such as $2.50, and more than nothing)',
-    'Money, as in "$2.50".',
+    'Correct the value. Meaning of the field: Money, as in "$2.50".',
     agent({ budget: { cost: '‸2.50 EUR' } }),
   ],
   [
     'a cost of nothing, which nobody could raise',
     'invalid-value',
     'Invalid limits.day_budget.cost: $0.00 (expected dollars such as $2.50, and more than nothing)',
-    'Money, as in "$2.50".',
+    'Correct the value. Meaning of the field: Money, as in "$2.50".',
     { limits: { day_budget: { cost: '‸$0.00' } } },
   ],
   [
@@ -152,7 +152,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a price that is not money',
     'invalid-value',
     'Invalid prices.gpt-5.input: free (expected dollars such as $2.50)',
-    'A million tokens in, as in "$3".',
+    'Correct the value. Meaning of the field: A million tokens in, as in "$3".',
     { prices: { 'gpt-5': { input: '‸free', output: '$1' } } },
   ],
   [
@@ -578,14 +578,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a size without a unit',
     'invalid-value',
     'Invalid agents.a.sandbox.memory: 8G (expected a size such as 512MB, 8GB or 1TB)',
-    'How much memory it may use; default: 8GB.',
+    'Correct the value. Meaning of the field: How much memory it may use; default: 8GB.',
     agent({ sandbox: { memory: '‸8G' } }),
   ],
   [
     'a path of another user',
     'invalid-value',
     'Invalid sandbox.read[0]: ~bob/x (expected an absolute path, one that begins with ~/, or one below the project)',
-    'Paths that it may read besides those of the table in docs/security.md.',
+    'Correct the value. Meaning of the field: Paths that it may read besides those of the table in docs/security.md.',
     { sandbox: { read: ['‸~bob/x'] } },
   ],
   [
@@ -627,14 +627,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a network policy that there is not',
     'invalid-value',
     'Invalid agents.a.network: open (expected: full, model, none)',
-    'The network of its sessions: full, model, none, a list of hosts, or a table. Default: full.',
+    'Correct the value. Meaning of the field: The network of its sessions: full, model, none, a list of hosts, or a table. Default: full.',
     agent({ network: '‸open' }),
   ],
   [
     'an address where a host must be',
     'invalid-value',
     'Invalid network.policy[1]: https://example.com/x (expected a host such as example.com, *.example.com, example.com:8443 or 192.0.2.7:443, without scheme and path)',
-    'What it can reach: full, model (the API of its client), none, or hosts.',
+    'Correct the value. Meaning of the field: What it can reach: full, model (the API of its client), none, or hosts.',
     { network: { policy: ['example.com', '‸https://example.com/x'] } },
   ],
   [
@@ -662,7 +662,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a check with the network of a model',
     'invalid-value',
     "ci.required[0]: invalid network 'model'",
-    'What it can reach: full, none, or hosts.',
+    'Correct the value. Meaning of the field: What it can reach: full, none, or hosts.',
     { ci: { required: [{ name: 'test', network: '‸model' }] } },
   ],
   [
