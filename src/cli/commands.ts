@@ -107,7 +107,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./agents/attach.ts'), {
     agentAttachCommand: [
       'agent attach',
-      'Take the conversation of an agent into your terminal; Baton continues it when you leave',
+      'Move the conversation of an agent into your terminal; Baton continues it when you leave',
     ],
   }),
   ...listCommands(async () => import('./wait/wait.ts'), {
@@ -138,7 +138,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     agentPlayCommand: ['agent play', 'Run the script of a scripted agent'],
   }),
   ...listCommands(async () => import('./costs.ts'), {
-    costsCommand: ['costs', 'Show the tokens, money and time used, and how much of each budget'],
+    costsCommand: ['costs', 'Show the tokens, money and time used, and the share of each budget'],
   }),
   ...listCommands(async () => import('./worktrees.ts'), {
     worktreeListCommand: ['worktree list', 'List the worktrees, their agents and their uncommitted or unmerged work'],
@@ -181,7 +181,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     storeInitCommand: ['store init', 'Prepare a PostgreSQL database: its schema, and the role of the daemons'],
   }),
   ...listCommands(async () => import('./store/status.ts'), {
-    storeStatusCommand: ['store status', 'Show where the ledger of the project is, and how large'],
+    storeStatusCommand: ['store status', 'Show where the ledger of the project is, and its size'],
   }),
   ...listCommands(async () => import('./store/move.ts'), {
     storeMoveCommand: ['store move', 'Move the ledger into a database, or back; no hash changes'],
@@ -193,7 +193,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     storeAcceptCommand: ['store accept', 'Accept the ledger in the database although the replica differs'],
   }),
   ...listCommands(async () => import('./host/join.ts'), {
-    hostJoinCommand: ['host join', 'Ask to join a project on PostgreSQL with this machine'],
+    hostJoinCommand: ['host join', 'Request that this machine joins a project on PostgreSQL'],
   }),
   ...listCommands(async () => import('./host/hosts.ts'), {
     hostListCommand: ['host list', 'List the hosts of a project on PostgreSQL, and those that ask to join'],
@@ -203,7 +203,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     hostRemoteCommand: ['host remote', 'Set the git remote through which hosts exchange work'],
   }),
   ...listCommands(async () => import('./doctor/doctor.ts'), {
-    doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
+    doctorCommand: ['doctor', 'Check this machine and this repository, with a fix for each problem'],
   }),
   ...listCommands(async () => import('./ledger/log.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
@@ -230,7 +230,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     verifyFileCommand: ['verify', 'Check a task proof or an export, offline'],
   }),
   ...listCommands(async () => import('./docs/docs.ts'), {
-    docsCommand: ['docs', 'Open this documentation in your browser'],
+    docsCommand: ['docs', 'Open the documentation in your browser'],
   }),
   {
     name: 'demo',

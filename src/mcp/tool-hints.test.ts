@@ -7,9 +7,9 @@ import { nameTools } from './tool-hints.ts';
 
 describe('a hint for an MCP client', () => {
   it.each([
-    ['See it: baton task show P0.1.1', 'See it: task_get {task_id: P0.1.1}'],
-    ['See them all: baton task list', 'See them all: task_list'],
-    ['Find another: baton task next', 'Find another: task_next_actions'],
+    ['See the task: baton task show P0.1.1', 'See the task: task_get {task_id: P0.1.1}'],
+    ['See all tasks: baton task list', 'See all tasks: task_list'],
+    ['Find another task: baton task next', 'Find another task: task_next_actions'],
     ['Claim it again: baton task claim A --as NAME', 'Claim it again: task_claim {task_id: A, as: NAME}'],
     ['Name it, or claim it: baton task claim ID', 'Name it, or claim it: task_claim {task_id: ID}'],
     [

@@ -73,7 +73,7 @@ export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): Cl
   const how = task.endings.at(-1)?.how ?? 'released';
   const hint =
     task.phase === 'COMPLETED' || task.phase === 'BLOCKED'
-      ? `See it: baton task show ${task.id}`
+      ? `See the task: baton task show ${task.id}`
       : `Claim it again: baton task claim ${task.id} --as NAME`;
   return refusal('claim-ended', `the claim on ${task.id} has ended: ${how}`, hint);
 }

@@ -16,7 +16,7 @@ it('shows no text of an agent where headings and options stand, at any width', (
         'agent a1',
         'Goal',
         'Questions',
-        'Reported and measured',
+        'Reports compared with measurements',
         'Options',
         '1. Resume (recommended)',
         '2. Cancel',

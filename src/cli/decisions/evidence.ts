@@ -82,7 +82,7 @@ function renderChecks({ checks, items }: DecisionEvidence): string[] {
 function renderClaims({ claims, claims_by }: DecisionEvidence): string[] {
   if (claims.length === 0) return [];
   return [
-    heading('Reported and measured'),
+    heading('Reports compared with measurements'),
     ...(claims_by === null ? [] : [`    by ${printable(claims_by)}`]),
     ...claims.map(({ about, said, measured, differs }) => {
       const [one, other] = [said ?? 'nothing', measured ?? 'not measured'].map((text) => linesOf(text).join(' '));

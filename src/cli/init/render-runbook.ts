@@ -93,7 +93,7 @@ function renderLimits({ title, budget }: AgentChoice): string {
     tokens: `\n# ${title} reports tokens without prices; with [prices] you can set dollars instead.`,
     time: `\n# ${title} reports no usage, so only time can be limited.`,
   }[budget];
-  return `# Limits. When a budget is used up, Baton asks you before agents go on.${unit}
+  return `# Limits. When a budget is used up, Baton asks you before agents continue.${unit}
 [limits]
 task_budget = { ${task} }  # all sessions of one task
 day_budget = { ${day} }  # all agents of the project in a day (UTC)
@@ -106,7 +106,7 @@ const ROLES: readonly (readonly [name: string, about: string, timeout: string])[
   ['implementer', 'Does the work on a branch of its own, in a worktree of its own.', '2h'],
   [
     'reviewer',
-    'Approves, or lists what must change. A client other than that of the implementer sees other mistakes.',
+    'Approves the work, or lists what must change. A different client than the implementer’s finds other mistakes.',
     '1h',
   ],
   ['fixer', 'Fixes what the checks or the reviewer found.', '2h'],
@@ -131,7 +131,7 @@ const AGENTS_INTRO = `# Who plays the roles. \`run\` names the client: baton age
 # for your own, name a file of this repository. A session that takes longer than \`timeout\` fails.`;
 
 const SCRIPTED_INTRO = `# Who plays the roles. These are scripts: they add a line to baton-scripted.txt and merge it, without a model.
-# For real work install a client, such as Claude Code, and set in each role, with its name for ROLE:
+# For real work install a client, such as Claude Code, and set in each role (ROLE is its name):
 #   run = "claude"
 #   prompt_file = "baton:prompts/ROLE.md"
 # A session that takes longer than \`timeout\` fails.`;

@@ -43,7 +43,7 @@ export const taskListCommand = operationCommand({
   options: [
     { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked, done or cancelled' },
     { name: 'phase', value: 'PHASE', about: 'Only this phase' },
-    { name: 'limit', value: 'N', about: 'At most this many (100)' },
+    { name: 'limit', value: 'N', about: 'At most this many (default: 100)' },
     { name: 'after-number', value: 'N', formerly: ['--after'], about: 'Only tasks with a larger number' },
   ],
   operation: 'task_list',
@@ -74,7 +74,7 @@ export const taskNextCommand = operationCommand({
   examples: ['baton task next', 'baton task next --wait'],
   options: [
     { name: 'role', value: 'ROLE', about: 'Only tasks for this role' },
-    { name: 'limit', value: 'N', about: 'At most this many (10)' },
+    { name: 'limit', value: 'N', about: 'At most this many (default: 10)' },
     { name: 'wait', about: 'Wait until a task can be claimed' },
   ],
   operation: 'task_next_actions',

@@ -64,7 +64,7 @@ describe('the live tree', () => {
     const waiting = { ...running, claim: null, activity: 'waiting', stages, decisions: [openDecision()] } as const;
     expect(draw(waiting, { story: [] }).slice(1)).toEqual([
       '  ! reviewer  waiting for a person 1m 1s',
-      '  ! Task needs attention: W-00001 ready for review',
+      '  ! Task needs attention: W-00001 (ready for review)',
       '    Read durations back',
       '    baton decision show 9b2d4c10',
     ]);

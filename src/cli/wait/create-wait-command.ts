@@ -34,8 +34,8 @@ export function createWaitCommand<T>(options: WaitCommandOptions<T>): CliCommand
     args: [{ name: 'ID', about }],
     rest: { name: 'ID', about: more },
     options: [
-      { name: 'any', about: 'Until one of them is over or needs a person' },
-      { name: 'all', about: 'Until all of them are; this is the default' },
+      { name: 'any', about: 'Wait until one of them is over or needs a person' },
+      { name: 'all', about: 'Wait until all of them are (default)' },
       ...WAIT_OPTIONS,
       ...COMMON_OPTIONS,
     ],

@@ -144,7 +144,7 @@ async function findSession(
   const [session, other] = sessions;
   if (session === undefined) {
     const message = `no session of ${task.id} has the agent ${agentId}`;
-    return unwrap(gitFailure('no-such-agent', message, `See them: baton task log ${task.id}`));
+    return unwrap(gitFailure('no-such-agent', message, `See the sessions: baton task log ${task.id}`));
   }
   if (other !== undefined) {
     const names = sessions.map((each) => each.agent_id).join(', ');
@@ -181,7 +181,7 @@ async function readSessions(ledger: Ledger, taskId: string): Promise<readonly Fo
 }
 
 function noCommit({ id }: Task): never {
-  return unwrap(gitFailure('no-commit-yet', `task ${id} has no commit yet`, `See it: baton task show ${id}`));
+  return unwrap(gitFailure('no-commit-yet', `task ${id} has no commit yet`, `See the task: baton task show ${id}`));
 }
 
 function noBase({ id }: Task, main: string): never {

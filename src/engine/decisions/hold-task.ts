@@ -16,7 +16,7 @@ interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {
 export function holdTask(world: EngineContext, task: Task, { stage, ...question }: Hold): Event[] {
   if (task.flow.held !== null) return [];
   const decision_id = world.newId();
-  const title = `Task needs attention: ${task.id} ${stage}`;
+  const title = `Task needs attention: ${task.id} (${stage})`;
   return [
     ...askPeople(world, { ...question, title, task_id: task.id }, decision_id),
     event('TaskHeld', { task_id: task.id, decision_id, stage }),

@@ -50,7 +50,7 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
   const real = await realpath(path).catch(() => path);
   const worktree = all.value.find((one) => one.path === real);
   if (worktree === undefined)
-    return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See them all: git worktree list');
+    return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See all worktrees: git worktree list');
   if (worktree.isMain)
     return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
   if (!worktree.isLocked) return { ok: true, value: real };

@@ -97,7 +97,7 @@ export function refuseUnknownHost(state: FleetState, host: string): ReturnType<t
     host,
     listHosts(state).map(({ name }) => name),
   );
-  return refusal('no-such-host', message, `${meant === undefined ? '' : `${meant} `}See them all: baton host list`);
+  return refusal('no-such-host', message, `${meant === undefined ? '' : `${meant} `}See all hosts: baton host list`);
 }
 
 export function refuseNoFleet(): ReturnType<typeof refusal> {

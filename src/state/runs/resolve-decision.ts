@@ -142,7 +142,7 @@ function checkAnswer(
   }
   if (action !== 'hand_over') return handTo === undefined ? decided([], null) : refuseAgent(options, option);
   if (handTo === undefined) {
-    const hint = `Name it: baton decision resolve ${id} ${option} --agent NAME (see: baton runbook list)`;
+    const hint = `Name the agent: baton decision resolve ${id} ${option} --agent NAME (see: baton runbook list)`;
     return refusal('no-agent-named', 'the decision does not name the agent that gets the work', hint);
   }
   const task = state.tasks.get(taskId ?? state.agents.get(agentId ?? '')?.task?.task_id ?? '');
@@ -175,7 +175,7 @@ export function findOption({ options }: Decision, ...actions: readonly DecisionA
 }
 
 function refuseSettled({ id, options, result }: Decision): ReturnType<typeof refusal> {
-  const hint = `See it: baton decision show ${id}`;
+  const hint = `See the decision: baton decision show ${id}`;
   if (result?.kind !== 'resolved')
     return refusal('decision-withdrawn', `decision ${id} was withdrawn: ${result?.reason ?? ''}`, hint);
   const { option, by, at } = result;

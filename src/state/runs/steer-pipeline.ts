@@ -185,7 +185,7 @@ function answerFor(
     return refusal(
       'not-waiting',
       `pipeline ${run.id} does not wait for a person`,
-      `See it: baton pipeline show ${run.id}`,
+      `See the pipeline: baton pipeline show ${run.id}`,
     );
   if (decision.answer !== undefined) return refuseAnswered(decision, decision.answer);
   const option = findOption(decision, ...actions);
@@ -194,7 +194,7 @@ function answerFor(
     return refusal(
       'no-such-option',
       `decision ${decision.id} offers no ${actions[0]}`,
-      `See it: baton decision show ${decision.id}`,
+      `See the decision: baton decision show ${decision.id}`,
     );
   return decided([event('DecisionResolved', { decision_id: decision.id, option, action, message })], { id: run.id });
 }

@@ -40,7 +40,8 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   }
   if (!Number.isSafeInteger(priority))
     return refusal('invalid-priority', `priority is not a whole number: ${priority}`, 'Use a whole number.');
-  if (state.tasks.has(id)) return refusal('task-exists', `task ${id} exists already`, `See it: baton task show ${id}`);
+  if (state.tasks.has(id))
+    return refusal('task-exists', `task ${id} exists already`, `See the task: baton task show ${id}`);
   if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
   const unknown = after.find((before) => !state.tasks.has(before));
   if (unknown !== undefined) return refuseUnknownTask(unknown);
@@ -132,5 +133,5 @@ function pathFrom(cameFrom: ReadonlyMap<string, string | undefined>, end: string
 }
 
 export function refuseUnknownTask(id: string): ReturnType<typeof refusal> {
-  return refusal('no-such-task', `there is no task ${id}`, 'See them all: baton task list');
+  return refusal('no-such-task', `there is no task ${id}`, 'See all tasks: baton task list');
 }

@@ -36,7 +36,7 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
 function decideUnblock(task: Task, reason: string, rules: Rules): Outcome<null> {
   if (isCancelled(task)) return refuseCancelled(task);
   if (task.blocked === null)
-    return refusal('not-blocked', `task ${task.id} is not blocked`, `See it: baton task show ${task.id}`);
+    return refusal('not-blocked', `task ${task.id} is not blocked`, `See the task: baton task show ${task.id}`);
   return decided(returnFromBlocked(task, { cause: 'unblocked', reason }, rules), null);
 }
 

@@ -95,7 +95,7 @@ function deliverByOperator(
   const turn = task.claim?.role ?? task.nextRole;
   if (turn !== null && turn !== senderRole) {
     const message = `the next role is ${turn}, which ${handoff.from} does not play`;
-    return refusal('out-of-turn', message, `See it: baton task show ${task.id}`);
+    return refusal('out-of-turn', message, `See the task: baton task show ${task.id}`);
   }
   const to = handoffPhase(task, handoff);
   const delivered = event('HandoffDelivered', handoff);

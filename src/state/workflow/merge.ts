@@ -38,7 +38,7 @@ export function decideRequestMerge(
     return refusal(
       'not-mergeable',
       `task ${id} is ${task.phase}, not READY_FOR_MERGE`,
-      `See it: baton task show ${id}`,
+      `See the task: baton task show ${id}`,
     );
   const judge = checkMergePrincipal(state, task, caller, rules);
   if (!judge.ok) return judge;
@@ -69,7 +69,7 @@ function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Ru
     return refusal(
       'held',
       `task ${task.id} waits for a person: ${task.flow.held.stage}`,
-      'See it: baton decision list',
+      'See the decision: baton decision list',
     );
   if (caller.kind === 'system') return checkNoOpenDecision(state, task);
   const principal = principalOf(state, caller);

@@ -111,7 +111,7 @@ describe('workflows of several tasks', () => {
         'no workflow was started: 3 of 4 tasks cannot become workflows',
         '  task B is completed. To do it again: baton task reinstate B --reason "…"',
         '  task C is cancelled: no. To work on it again: baton task reinstate C --reason "…"',
-        '  there is no task D. See them all: baton task list',
+        '  there is no task D. See all tasks: baton task list',
       ].join('\n'),
       hint: 'Follow the hint of each task, or leave the task out.',
     });

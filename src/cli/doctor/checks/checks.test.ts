@@ -283,7 +283,7 @@ const CASES: readonly Case[] = [
   [
     'agents.none',
     diagnoseAgents({ clients: [], hasRunbook: false, dropped: [] }),
-    'no client of an agent is on the PATH | Install one, such as: npm install -g @anthropic-ai/claude-code. See them all: baton agent clients',
+    'no client of an agent is on the PATH | Install one, such as: npm install -g @anthropic-ai/claude-code. See all clients: baton agent clients',
   ],
   [
     'agents.variables',

@@ -85,7 +85,7 @@ const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentCh
   items: ({ evidence: { items } }) => <Items items={items} />,
   claims: ({ evidence: { claims, claims_by: by } }) =>
     claims.length === 0 ? null : (
-      <Part title="Reported and measured" note={by === null ? null : <Words text={by} most={80} />}>
+      <Part title="Reports compared with measurements" note={by === null ? null : <Words text={by} most={80} />}>
         <Claims claims={claims} />
       </Part>
     ),

@@ -57,7 +57,7 @@ function Comparison({ view: { claims, measured, ended_at: endedAt } }: PartProps
       </Empty>
     );
   return (
-    <Part title="Reported and measured">
+    <Part title="Reports compared with measurements">
       <p>
         {different > 0 ? (
           <StateMark state="failed" word={`${renderCount(different)} of ${renderCount(claims.length)} differ`} />
