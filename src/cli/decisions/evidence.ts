@@ -17,7 +17,7 @@ export function renderEvidence(evidence: DecisionEvidence, question: string): st
   const rest = (diff?.total.files ?? 0) - files.length;
   return [
     ...(goal === null ? [] : [heading('Goal'), ...cutLines(goal, commands[0]).map((line) => `    ${line}`)]),
-    ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
+    ...(stage === null ? [] : [heading('Current state'), `    ${printable(stage)}`]),
     ...(stages.length === 0 ? [] : [paint([['    '], ...stageStrip(stages)], { columns: Infinity, colors: false })]),
     ...renderBudgetOf(evidence),
     ...said,

@@ -40,8 +40,8 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
   const title = record.gave_up
-    ? 'the daemon crashed repeatedly, and its watchdog stopped restarting it'
-    : `the daemon crashed ${record.in_row} times in a row`;
+    ? 'The daemon crashed repeatedly, and its watchdog stopped restarting it'
+    : `The daemon crashed ${record.in_row} times in a row`;
   const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
   return [{ ...ONE, kind: 'daemon', title, context, next: 'baton down && baton up --foreground' }];
 }

@@ -198,7 +198,7 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
 function bad(what: string): Parsed<never> {
   return refuse(
     'ledger/bad-proof',
-    `this proof does not hold: ${what}`,
+    `this proof is not valid: ${what}`,
     'Create it again on the machine that has the ledger.',
   );
 }

@@ -109,7 +109,7 @@ export class ChainCheck {
     } catch (error) {
       // A fault of the page, for example a full disk: what it says about the chain must not stay at "verifying".
       const message = error instanceof Error ? error.message : String(error);
-      this.#paused = { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload it.' };
+      this.#paused = { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload the page.' };
     }
     this.#isRunning = false;
     this.#source.onChange();

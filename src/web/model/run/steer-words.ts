@@ -56,14 +56,14 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
     confirm: 'Run the pipeline again',
   },
   unblock: {
-    label: 'Retry',
+    label: 'Unblock',
     about: 'The task returns to the phase that was blocked.',
     field: 'Reason',
     isNeeded: true,
-    confirm: 'Retry the task',
+    confirm: 'Unblock the task',
   },
   reinstate: {
-    label: 'Do it again',
+    label: 'Reinstate',
     about: 'The task goes back to IMPLEMENTATION, and the work is done again.',
     field: 'Reason',
     isNeeded: true,
@@ -82,7 +82,7 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
     about: 'Its sessions end, and its open decisions are withdrawn.',
     field: 'Reason',
     isNeeded: true,
-    confirm: 'Cancel it now',
+    confirm: 'Cancel now',
     tone: 'danger',
   },
 };

@@ -27,7 +27,7 @@ export function Evidence({ decision, evidence: whole }: EvidenceProps) {
   return (
     <div class="evidence">
       {stage === null && stages.length === 0 ? null : (
-        <Part title="Where it stands">
+        <Part title="Current state">
           {stage === null ? null : (
             <p>
               <Words text={stage} most={600} />

@@ -19,7 +19,7 @@ interface SaidProps {
 export function Said({ taskId, epoch }: SaidProps) {
   const session = useApi('session_view', { task_id: taskId, epoch }, { on: `task:${taskId}` });
   return (
-    <Show loaded={session} what="what was said">
+    <Show loaded={session} what="the reports">
       {(view) => (
         <div class="said">
           <Comparison view={view} />

@@ -80,7 +80,7 @@ function AgentSaid({ agent: { task_id: taskId, signal }, epoch }: AgentSaidProps
       <Empty>This agent works on no task, so Baton does not measure what it reports.</Empty>
       {signal === null ? null : (
         <p>
-          Its signal: {signal.kind}
+          Signal of the agent: {signal.kind}
           {signal.message === null ? '' : ': '}
           <Words text={signal.message} />
         </p>

@@ -15,7 +15,7 @@ export function Links({ id, links }: { readonly id: string; readonly links: Task
       <div class="columns-2">
         <Linked title="Waits for" linked={waitsFor} none="This task waits for no other task." filter={`before:${id}`} />
         <Linked
-          title="Waited for by"
+          title="Tasks that wait for this one"
           linked={waitedFor}
           none="No other task waits for this one."
           filter={`after:${id}`}
