@@ -219,7 +219,7 @@ it('names the cause and the next command', () => {
   expect(provePhases([UNSERVED]).reasons).toMatchObject([
     {
       title: 'No worker takes task K1 do it',
-      context: 'Phase READY_FOR_MERGE, next role validator.',
+      context: 'It is READY_FOR_MERGE, next role validator.',
       next: 'baton merge K1',
     },
   ]);

@@ -190,7 +190,7 @@ export function provePhases(unserved: readonly UnservedTask[]): Proof<'phases'> 
         ? `No worker takes task ${id} ${name}`
         : `No host has the labels (${missingLabels.join(', ')}) for task ${id} ${name}`;
     const title = takenBy === null ? nobody : `${takenBy} took over task ${id} ${name}`;
-    const context = `Phase ${phase}${role === null ? '' : `, next role ${role}`}.`;
+    const context = `It is ${phase}${role === null ? '' : `, next role ${role}`}.`;
     return { kind: 'unserved', count: 1, task_id: id, title, context, next };
   });
   const more = (count: number) => ({ title: `No worker takes ${count} more tasks`, next: 'baton task list' });

@@ -28,7 +28,7 @@ function folderLockedError(stateDir: string): ApiError {
   return {
     code: 'daemon-runs',
     message: `a daemon already runs for ${stateDir}: ${who}`,
-    hint: 'Stop it with `baton down`, or use another state folder (BATON_STATE_DIR).',
+    hint: 'Stop that daemon with `baton down`, or use another state folder (BATON_STATE_DIR).',
   };
 }
 

@@ -146,7 +146,8 @@ function readOrCreateSecret(path: string, prefix: string): string {
   }
   if ((found.mode & 0o077) !== 0) throw new Error(`${path} can be read by other users. Run: chmod 600 ${path}`);
   const secret = readFileSync(path, 'utf8').trim();
-  if (secret.length !== prefix.length + 43) throw new Error(`${path} is damaged. Remove it: a new one is made.`);
+  if (secret.length !== prefix.length + 43)
+    throw new Error(`${path} is damaged. Remove the file: Baton makes a new one.`);
   return secret;
 }
 

@@ -87,7 +87,7 @@ export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf
   const context = `${task.title}\n${task.id} is merged, but could not be closed: ${why}`;
   const options = [
     { label: 'Retry', action: 'retry' },
-    { label: 'Leave the task unclosed', action: 'cancel' },
+    { label: 'Do not close the task', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'error', stage: 'closing failed', context, options });
 }

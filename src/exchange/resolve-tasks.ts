@@ -36,7 +36,8 @@ function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   const taken = new Map<string, number>();
   for (const { id, taskId = toTaskId(id), at } of found) {
     if (taskId === undefined || !isTaskId(taskId)) {
-      const hint = 'Baton holds 64 characters; every one but letters, digits, `.` and `-` takes several. Shorten it.';
+      const hint =
+        'Baton holds 64 characters; every one but letters, digits, `.` and `-` takes several. Shorten the id.';
       findings.problem('import/long-id', `the id is too long: ${quote(id)}`, at, hint);
       continue;
     }

@@ -117,12 +117,12 @@ async function reachAt(
 }
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {
-  const hint = `Inspect it: git fetch ${remote} ${branch}. Merge it into the task's branch, or delete it on the remote, then try again.`;
+  const hint = `Inspect the branch: git fetch ${remote} ${branch}. Merge it into the task's branch, or delete it on the remote, then try again.`;
   return gitFailure('git/push-rejected', `'${branch}' cannot be pushed to '${remote}': ${why}`, hint);
 }
 
 function unreachable({ remote }: Pick<Push, 'remote'>, { problem }: GitFailure): GitFailure {
-  const hint = `Check it by hand: git ls-remote ${remote}`;
+  const hint = `Check the remote by hand: git ls-remote ${remote}`;
   return gitFailure('git/remote-unreachable', `'${remote}' does not answer: ${problem.message}`, hint);
 }
 

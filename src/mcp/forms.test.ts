@@ -71,8 +71,8 @@ describe('form_get', () => {
     expect((await say(client, 'form_get', { kind: 'record', task_id: 'T9' })).text).toBe('there is no task T9');
     const other = await connect(backend);
     expect(await say(other, 'form_get', { kind: 'record' })).toMatchObject({
-      text: 'a form is about a task',
-      hint: 'Name it, or claim it: task_claim {task_id: ID}',
+      text: 'a form needs a task',
+      hint: 'Name the task, or claim one: task_claim {task_id: ID}',
     });
     await other.close();
   });

@@ -10,7 +10,7 @@ describe('a hint for an MCP client', () => {
     ['See the task: baton task show P0.1.1', 'See the task: task_get {task_id: P0.1.1}'],
     ['See all tasks: baton task list', 'See all tasks: task_list'],
     ['Find another task: baton task next', 'Find another task: task_next_actions'],
-    ['Claim it again: baton task claim A --as NAME', 'Claim it again: task_claim {task_id: A, as: NAME}'],
+    ['Claim the task again: baton task claim A --as NAME', 'Claim the task again: task_claim {task_id: A, as: NAME}'],
     ['Name it, or claim it: baton task claim ID', 'Name it, or claim it: task_claim {task_id: ID}'],
     [
       'Fill in the form (baton thought template A-1), then record it: baton thought record FILE',
@@ -44,7 +44,7 @@ describe('a hint for an MCP client', () => {
     'Nothing is lost. Start the daemon with: baton up',
     'Add it; `baton schema` lists every field.',
     'Use the baton command or batonctl/client.',
-    'Check it with: baton runbook check',
+    'Check the runbook: baton runbook check',
     'baton tasks',
     '',
   ])('keeps a command that has no tool: %s', (hint) => {

@@ -131,14 +131,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a token budget of a client that reports no tokens',
     'runbook/unmetered-budget',
     'agent a runs cline, which reports no usage: a budget of tokens limits nothing',
-    'Remove it, and set `timeout` or `budget.time`.',
+    'Remove this budget, and set `timeout` or `budget.time`.',
     agent({ run: 'cline', prompt: 'x', budget: { '‸tokens': 1000, time: '1h' } }),
   ],
   [
     'a cost budget of a client that reports no tokens',
     'runbook/unmetered-budget',
     'agent a runs auggie, which reports no usage: a budget of cost limits nothing',
-    'Remove it, and set `timeout` or `budget.time`.',
+    'Remove this budget, and set `timeout` or `budget.time`.',
     agent({ run: 'auggie', prompt: 'x', budget: { '‸cost': '$2' } }),
   ],
   [

@@ -31,7 +31,7 @@ export function explainBubblewrap({ stderr, platform, sysctl, isContainer, osRel
     );
   return notUsable(
     `bubblewrap failed: ${printed}`,
-    'Run it by hand: bwrap --unshare-user --unshare-pid --ro-bind / / --proc /proc true',
+    'Run bubblewrap by hand: bwrap --unshare-user --unshare-pid --ro-bind / / --proc /proc true',
   );
 }
 

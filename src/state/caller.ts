@@ -74,7 +74,7 @@ export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): Cl
   const hint =
     task.phase === 'COMPLETED' || task.phase === 'BLOCKED'
       ? `See the task: baton task show ${task.id}`
-      : `Claim it again: baton task claim ${task.id} --as NAME`;
+      : `Claim the task again: baton task claim ${task.id} --as NAME`;
   return refusal('claim-ended', `the claim on ${task.id} has ended: ${how}`, hint);
 }
 

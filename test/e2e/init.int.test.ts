@@ -109,7 +109,7 @@ Undo: baton init --undo
     const { code, err } = await baton('init', '--yes');
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'Error: this repository has a runbook already: .baton/runbooks/own.toml [init/has-runbook]\n  hint: Check it: baton runbook check\n',
+      err: 'Error: this repository has a runbook already: .baton/runbooks/own.toml [init/has-runbook]\n  hint: Check the runbook: baton runbook check\n',
     });
     expect(existsSync(join(repository, 'baton.toml'))).toBe(false);
   });

@@ -33,7 +33,7 @@ function describeChange(path: string, enable: string, disable: string, isRunning
   return [
     `Wrote ${path}.`,
     'The service starts the daemon at login and after a crash, but not after baton down.',
-    'It gets your PATH and no other variable: add the API keys of your agents to the service.',
+    'The service gets your PATH and no other variable: add the API keys of your agents to the service.',
     `  start it: ${first}${enable}`,
     `  undo:     ${disable}; baton up --uninstall-service`,
     '',

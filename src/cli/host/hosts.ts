@@ -61,7 +61,8 @@ export const hostRemoveCommand: CliCommand = {
     const [host = ''] = given.args;
     const { options } = given;
     const reason = options.get('reason');
-    if (reason === undefined || reason.trim() === '') return { usage: '--reason is needed: it is recorded' };
+    if (reason === undefined || reason.trim() === '')
+      return { usage: '--reason TEXT is needed; the reason is recorded' };
     const confirmed = options.get('confirm');
     if (confirmed !== undefined && confirmed !== host)
       return { usage: `--confirm must be the name of the host: ${host}` };

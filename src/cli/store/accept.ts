@@ -170,7 +170,7 @@ function renameLedger({ ledger, outside }: LedgerPlace): string {
 const DAEMON_RUNS = {
   code: 'daemon-runs',
   message: 'the daemon of this state folder runs',
-  hint: 'Stop it: baton down. Its agents continue. Then run the same command again.',
+  hint: 'Stop the daemon: baton down. Its agents continue. Then run the same command again.',
 } as const;
 
 function noFork(host: string, reports: readonly ForkReport[]) {

@@ -262,5 +262,5 @@ function noSuchProject(message: string, hint: string): ApiError {
 
 const RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
-const STOPPING = { message: 'the daemon is stopping', hint: 'Start it again: baton up' };
+const STOPPING = { message: 'the daemon is stopping', hint: 'Start the daemon again: baton up' };
 const MAX_PATHS = 10_000;

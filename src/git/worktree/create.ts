@@ -130,7 +130,7 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
   }
   if (await pathExists(path)) {
     const message = `'${path}' already exists and is not the worktree of '${branch}'`;
-    return gitFailure('git/path-exists', message, 'Move it, or remove it if it is not needed.');
+    return gitFailure('git/path-exists', message, 'Move that folder, or remove it if you do not need it.');
   }
   return null;
 }
@@ -159,7 +159,7 @@ function ownedBy(owner: BranchOwner | null): string {
 /** Failure mode 2 of the handoff document: the second session takes another task. */
 function nextThing(owner: BranchOwner | null, byHand: string): string {
   if (owner === null) return `The branch has no known holder. Use another name, or ${byHand}`;
-  if (owner.holder === null) return `Claim it first: baton task claim ${owner.taskId}`;
+  if (owner.holder === null) return `Claim the task first: baton task claim ${owner.taskId}`;
   return 'Take another task: baton task next';
 }
 

@@ -199,6 +199,6 @@ function bad(what: string): Parsed<never> {
   return refuse(
     'ledger/bad-proof',
     `this proof is not valid: ${what}`,
-    'Create it again on the machine that has the ledger.',
+    'Create the proof again on the machine that has the ledger.',
   );
 }

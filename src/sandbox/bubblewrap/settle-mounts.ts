@@ -23,7 +23,7 @@ export function settleMounts(system: readonly Mount[], mounts: readonly Mount[])
       problem: problem(
         'sandbox/planted-link',
         `${planted} is a link in a folder that a session can write, where the sandbox needs a mount`,
-        `Look at it, and remove it: rm ${planted}`,
+        `See where the link leads, and remove it: rm ${planted}`,
       ),
     };
   const isMade = (mount: Mount): boolean => {

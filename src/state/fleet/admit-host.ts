@@ -25,7 +25,7 @@ export function decideFoundFleet(state: FleetState, command: FoundFleet): Outcom
   const { host, rootCommit: root_commit, remote } = command;
   const fleet = findFleet(state);
   if (fleet !== undefined)
-    return refusal('fleet-exists', `${fleet.founder} has founded this fleet`, 'Join it: baton host join URL');
+    return refusal('fleet-exists', `${fleet.founder} has founded this fleet`, 'Join the fleet: baton host join URL');
   const unfit = findUnfit(command);
   if (unfit !== undefined) return unfit;
   const level = LEDGER_LEVEL > 1 ? [event('LevelRaised', { level: LEDGER_LEVEL })] : [];
@@ -101,7 +101,7 @@ export function refuseUnknownHost(state: FleetState, host: string): ReturnType<t
 }
 
 export function refuseNoFleet(): ReturnType<typeof refusal> {
-  return refusal('no-fleet', 'this project is not on PostgreSQL', 'Move it there: baton store move --to URL');
+  return refusal('no-fleet', 'this project is not on PostgreSQL', 'Move the ledger there: baton store move --to URL');
 }
 
 function findUnfit({ host, labels, agents }: HostTerms): ReturnType<typeof refusal> | undefined {

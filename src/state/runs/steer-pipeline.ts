@@ -35,7 +35,11 @@ export function decideStartPipeline(state: State, { id, name, plan, vars }: Star
   if (state.pipelines.has(id)) return refuseExistingRun(id);
   const root = plan.pipelines[plan.pipeline];
   if (root === undefined)
-    return refusal('no-such-pipeline', `the plan has no pipeline ${plan.pipeline}`, 'Check it: baton runbook check');
+    return refusal(
+      'no-such-pipeline',
+      `the plan has no pipeline ${plan.pipeline}`,
+      'Check the runbook: baton runbook check',
+    );
   const filled = fillVars(root, vars);
   if (!filled.ok) return filled;
   const started = { pipeline_id: id, name, vars: filled.answer, plan, parent: null, task: null, worker: null };

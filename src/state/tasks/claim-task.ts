@@ -54,11 +54,11 @@ export function decideClaimTask(
   if (obstacle !== undefined) return refusal(obstacle.code, obstacle.message, 'Find another task: baton task next');
   if (role !== null && task.nextRole !== null && role !== task.nextRole) {
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
-    return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
+    return refusal('wrong-role', message, `Claim the task with --role ${task.nextRole}.`);
   }
   const far = findOutOfReach(state, task, here);
   if (far !== undefined) {
-    const hint = `Claim it on ${far.host}, or find another: baton task next`;
+    const hint = `Claim the task on ${far.host}, or find another: baton task next`;
     return refusal('out-of-reach', `the work of ${task.id} is on ${far.host}: ${far.reason}`, hint);
   }
   const person = findTakenOverBy(task.flow);

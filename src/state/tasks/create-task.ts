@@ -35,7 +35,7 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   const long = findTooLong({ title, prompt_file: command.promptFile }, TITLE_CHARACTERS) ?? findTooLong(names);
   if (long !== undefined) return long;
   if (!firstPhases(caller).has(phase)) {
-    const hint = `Start it in ${[...firstPhases(caller)].join(', ')}.`;
+    const hint = `Use a first phase: ${[...firstPhases(caller)].join(', ')}.`;
     return refusal('invalid-phase', `a task cannot start in ${phase}`, hint);
   }
   if (!Number.isSafeInteger(priority))
@@ -49,7 +49,11 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   const bytes = utf8Length(description);
   if (bytes > PROTOCOL_LIMITS.descriptionBytes) {
     const message = `the description of ${id} is too large: ${bytes} bytes > ${PROTOCOL_LIMITS.descriptionBytes} bytes maximum`;
-    return refusal('too-large', message, 'Put it into a file of the repository, and name that: --prompt FILE');
+    return refusal(
+      'too-large',
+      message,
+      'Put the description into a file of the repository, and name the file: --prompt FILE',
+    );
   }
   const n = state.tasks.size + 1;
   const created = event('TaskCreated', {

@@ -57,7 +57,7 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
     return refusal(
       'no-claim',
       'without a claim, only operators can record',
-      `Claim it first: baton task claim ${task.id}`,
+      `Claim the task first: baton task claim ${task.id}`,
     );
   if (epoch === undefined) return decided([], null);
   if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, 'Name the live epoch.');

@@ -115,7 +115,11 @@ function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   if (task.flow.mode !== null)
-    return refusal('workflow-started', `task ${id} is a workflow already`, `Follow it: baton run --follow ${id}`);
+    return refusal(
+      'workflow-started',
+      `task ${id} is a workflow already`,
+      `Follow the workflow: baton run --follow ${id}`,
+    );
   if (task.claim !== null) {
     const hint = `Wait until that claim ends, or end it: baton task release ${id}`;
     return refusal('already-claimed', `task ${id} is claimed by ${task.claim.holder}`, hint);

@@ -471,7 +471,7 @@ const CASES: readonly Case[] = [
   [
     'worktrees.no-task',
     worktree({ needed: null, hasTask: false }),
-    '/w/.worktrees/t1 belongs to task T1, which is not in the ledger | Look at it: git -C /w/.worktrees/t1 status',
+    '/w/.worktrees/t1 belongs to task T1, which is not in the ledger | See what is in the worktree: git -C /w/.worktrees/t1 status',
   ],
   [
     'worktrees.not-in-git',

@@ -67,12 +67,12 @@ function diagnoseOne(
   if (taskId === null) {
     if (needed !== undefined && needed !== null && needed !== UNKNOWN_OWNER) return [];
     const detail = `${path} belongs to no task`;
-    return [worktreesCheck.found('no-task', { detail, fix: `Look at it: git -C ${path} status` })];
+    return [worktreesCheck.found('no-task', { detail, fix: `See what is in the worktree: git -C ${path} status` })];
   }
   if (!hasTasks || needed === undefined) return [];
   if (!hasTask) {
     const detail = `${path} belongs to task ${taskId}, which is not in the ledger`;
-    return [worktreesCheck.found('no-task', { detail, fix: `Look at it: git -C ${path} status` })];
+    return [worktreesCheck.found('no-task', { detail, fix: `See what is in the worktree: git -C ${path} status` })];
   }
   if (needed !== null) return [];
   const detail = `${path} is no longer needed: task ${taskId} is over`;

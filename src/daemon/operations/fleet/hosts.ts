@@ -133,6 +133,6 @@ function refuseNoRequest(host: string, requests: readonly JoinRequest[]): Return
 function refuseOtherKey(host: string, found: string | undefined): ReturnType<typeof refusal> {
   const message = `the key that asks to join as ${host} has another fingerprint: ${found ?? 'it is no key of this project'}`;
   const hint =
-    'Compare it with what `baton host join` printed on that machine. If they differ, another machine asks: do not admit it.';
+    'Compare the fingerprint with the one that `baton host join` printed on that machine. If they differ, another machine asks: do not admit it.';
   return refusal('wrong-fingerprint', message, hint);
 }

@@ -96,7 +96,7 @@ function Claim({ view: { claim } }: ViewOf) {
 }
 
 function describeExpiry(ms: number): string {
-  return ms > 0 ? `expires in ${renderAge(ms)} unless renewed` : 'its lease is over';
+  return ms > 0 ? `expires in ${renderAge(ms)} unless renewed` : 'its lease has expired';
 }
 
 function Claimable({ view }: ViewOf) {
