@@ -154,14 +154,14 @@ describe('a new user', () => {
     const second = baton('up', '--foreground');
     expect(second).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop it/),
+      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop that daemon/),
     });
   });
 
   it('who has forgotten the token of the claim hears where it goes', () => {
     baton('task', 'add', 'K', '--title', 'x');
-    expect(baton('task', 'heartbeat', 'K').err).toContain('hint: It needs a claim: set BATON_TOKEN, or --token');
-    expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K \[[a-z-]+\]\n/);
+    expect(baton('task', 'heartbeat', 'K').err).toContain('hint: The call needs a claim: set BATON_TOKEN, or --token');
+    expect(baton('task', 'release', 'K').err).toMatch(/^Error: task K is not claimed \[[a-z-]+\]\n/);
   });
 
   it('sees that a list goes on', () => {
@@ -208,7 +208,7 @@ describe('a new user', () => {
     for (const args of [['task', 'list'], ['task', 'add', 'A', '--title', 'x'], ['up']]) {
       const { code, err } = run(args, { BATON_STATE_DIR: '/proc/none/state' });
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('cannot be started: ENOENT') });
-      expect(err).toContain('name another in BATON_STATE_DIR');
+      expect(err).toContain('set BATON_STATE_DIR to another folder');
     }
   });
 

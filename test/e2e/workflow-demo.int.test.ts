@@ -59,7 +59,7 @@ describe('npm start', () => {
       const lines = readFileSync(ledger, 'utf8').trimEnd().split('\n');
       const broken: [string[], string][] = [
         [lines.map((line) => line.replace('"outcome":"failed"', '"outcome":"passed"')), 'FAILED'],
-        [lines.toSpliced(-2, 1), 'not those that the checkpoint speaks of'],
+        [lines.toSpliced(-2, 1), 'do not have the root of the checkpoint'],
         [lines.toSpliced(3, 1), 'does not follow the one before'],
       ];
       for (const [changed, words] of broken) {
