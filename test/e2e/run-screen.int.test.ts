@@ -49,7 +49,7 @@ it('shows a workflow as a live tree, while the daemon restarts and in a small te
   expect(screen.picture.filter((line) => line.startsWith('W-00001 Add a thing  '))).toHaveLength(1);
   expect(screen.written).toContain('\u001B[?7h\u001B[?25h');
   expect(screen.picture.join(' ')).toContain(
-    'It continues in the background. Show it again: baton run --follow W-00001',
+    'The run continues in the background. Show it again: baton run --follow W-00001',
   );
 
   await using again = open('--follow', 'W-00001');

@@ -98,7 +98,7 @@ async function decide(person: Shell, checkpoint: Checkpoint, seen: string): Prom
   const asked = [...seen.matchAll(/^([0-9a-f]{8}) {2}Task needs attention: W-00001 .*? {2}\(/gm)].at(-1);
   const screen = seen.slice(asked?.index);
   // A session that lacks something has blocked the task, and the decision tells what it was.
-  expect(screen).toContain(`Task needs attention: W-00001 ${stage}  (`);
+  expect(screen).toContain(`Task needs attention: W-00001 (${stage})  (`);
   for (const each of shows) expect(screen).toMatch(each);
   for (const each of hides) expect(screen).not.toContain(each);
   const label = choose === undefined ? /(\d)\. .* \(recommended\)$/m : new RegExp(`(\\d)\\. ${choose}`);
