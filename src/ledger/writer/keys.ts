@@ -29,7 +29,10 @@ export function readKeyFile(path: string): Parsed<Signer> | undefined {
     pem = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    return badKey(`the signing key ${path} cannot be read: ${String(error)}`, 'Check who owns the file.');
+    return badKey(
+      `the signing key ${path} cannot be read: ${String(error)}`,
+      'Check the owner and the permissions of the file.',
+    );
   }
   try {
     const key = createPrivateKey(pem);

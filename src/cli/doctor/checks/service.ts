@@ -23,7 +23,7 @@ export const serviceCheck = defineCheck('service', 'The service file of `baton u
   installed: ok('The service starts this Baton, and is enabled'),
   'missing-program': problem('The service starts a Node or a Baton that does not exist', 'writes the file again'),
   'other-program': warning('The service starts another Baton than this one'),
-  'not-enabled': warning('The service is installed, and not enabled'),
+  'not-enabled': warning('The service is installed, but not enabled'),
   foreign: warning('Something other than Baton wrote the service file'),
 });
 
