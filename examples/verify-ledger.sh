@@ -50,7 +50,7 @@ const rootOf = (hashes) => {
 };
 const [, size, root] = (all.at(-1)?.checkpoint ?? '').split('\n');
 if (Number(size) !== lines.length || rootOf(lines.map(({ hash }) => Buffer.from(hash, 'hex'))).toString('base64') !== root)
-  throw new Error('the entries are not those that the checkpoint speaks of');
+  throw new Error('the entries do not have the root of the checkpoint');
 const loose = messages.filter(({ own, place }) => own.length === 0 && !places.has(place));
 for (const { entry } of loose) console.log(`entry ${entry.seq} (${entry.type}) is tied to no commit`);
 console.log(`${messages.length - loose.length} of ${messages.length} messages are tied to commits`);

@@ -211,7 +211,7 @@ it('names the cause and the next command', () => {
   expect(proveAgents([AGENT], () => ({ silentMs: 900_000, limitMs: 600_000 })).reasons).toMatchObject([
     {
       title: 'Agent fixer a1a1a1a1 has not reported for 15 min',
-      context: 'It may be silent for 10 min.',
+      context: 'The limit is 10 min.',
       task_id: 'K1',
       next: 'baton agent show a1a1a1a1-0000',
     },

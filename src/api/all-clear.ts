@@ -118,7 +118,7 @@ export function proveStore(health: StoreHealth): Proof<'store'> {
   if (health.writable) return createProof('store', []);
   const { since, reason, hint, what, away_since } = health;
   if (away_since !== undefined) {
-    const title = `The database is away since ${away_since}; what is shown is as of then`;
+    const title = `The database has not answered since ${away_since}; the state shown is of that time`;
     return createProof('store', [{ ...ONE, kind: 'database', title, context: reason, next: hint }]);
   }
   const cannot = `The ${what === 'folder' ? 'state folder' : 'ledger'} cannot be written`;
@@ -134,8 +134,8 @@ export interface LoopMeasure {
 export function proveLoop({ lagMs, boundMs }: LoopMeasure): Proof<'loop'> {
   // Not `lagMs > boundMs`, because NaN proves nothing.
   if (lagMs <= boundMs) return createProof('loop', []);
-  const title = `The daemon's event loop stood still for ${seconds(lagMs)}`;
-  const context = 'Something blocked it: a slow disk, a machine that was suspended, or too much work at once.';
+  const title = `The daemon's event loop was blocked for ${seconds(lagMs)}`;
+  const context = 'Possible causes: a slow disk, a suspended machine, or too much work at once.';
   return createProof('loop', [{ ...ONE, kind: 'loop', title, context, next: 'baton status' }]);
 }
 
@@ -162,7 +162,7 @@ export function proveAgents(
     const since = measured === undefined ? '' : ` for ${seconds(measured.silentMs)}`;
     const title = `Agent ${agent.name} ${agent.id.slice(0, 8)} has not reported${since}`;
     const context =
-      measured === undefined ? 'The daemon has no report of it.' : `It may be silent for ${seconds(measured.limitMs)}.`;
+      measured === undefined ? 'The daemon has no report of this agent.' : `The limit is ${seconds(measured.limitMs)}.`;
     return [{ kind: 'silent', count: 1, task_id: agent.taskId, title, context, next: `baton agent show ${agent.id}` }];
   });
   return createProof(
@@ -193,7 +193,7 @@ export function provePhases(unserved: readonly UnservedTask[]): Proof<'phases'> 
     const context = `It is ${phase}${role === null ? '' : `, next role ${role}`}.`;
     return { kind: 'unserved', count: 1, task_id: id, title, context, next };
   });
-  const more = (count: number) => ({ title: `no worker takes ${count} more tasks`, next: 'baton task list' });
+  const more = (count: number) => ({ title: `No worker takes ${count} more tasks`, next: 'baton task list' });
   return createProof('phases', summarizeReasons(reasons, more));
 }
 

@@ -22,7 +22,7 @@ function findHome(env: Environment): string {
       if (isAbsolute(path)) return path;
     } catch {}
   }
-  throw new Error('there is no home folder to keep anything in: set HOME, or BATON_STATE_DIR');
+  throw new Error('there is no home folder for the state folder: set HOME or BATON_STATE_DIR');
 }
 
 export function stateFiles(stateDir: string) {

@@ -8,7 +8,7 @@ import { printableLines } from './text.ts';
 export const ACCEPT_RULES: Option = {
   name: 'accept-rules',
   value: 'HASH',
-  about: 'The hash of a runbook that loosens the rules, to put it in force; an error names the hash',
+  about: 'Put a runbook that loosens the rules in force; the error message prints its hash',
 };
 
 /** If the runbook loosens the rules, a person at a terminal is asked once. Other callers get the command to type. */

@@ -121,7 +121,7 @@ export function statusTimeoutMs({ env }: Pick<Io, 'env'>): number {
 function busyAnswer(ms: number): Answer<never> {
   const message = `the daemon runs, but has not reported on this project within ${ms / 1000} s`;
   const hint =
-    'It may be opening a large project, or its ledger may be locked: see daemon.log in the state folder. Then: baton status';
+    'The daemon may be opening a large project, or its ledger may be locked: see daemon.log in the state folder. Then: baton status';
   return { ok: false, error: { code: 'project-busy', message, hint } };
 }
 

@@ -15,7 +15,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./task/read.ts'), {
     taskListCommand: ['task list', 'List tasks, oldest first'],
     taskShowCommand: ['task show', 'Show one task'],
-    taskNextCommand: ['task next', 'Show what can be claimed now, the critical path first'],
+    taskNextCommand: ['task next', 'List the tasks that can be claimed now, the critical path first'],
     taskBriefCommand: ['task brief', 'Print everything that the next agent needs to start on a task'],
   }),
   ...listCommands(async () => import('./task/diff.ts'), {
@@ -107,7 +107,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./agents/attach.ts'), {
     agentAttachCommand: [
       'agent attach',
-      'Take the conversation of an agent into your terminal; Baton continues it when you leave',
+      'Move the conversation of an agent into your terminal; Baton continues it when you leave',
     ],
   }),
   ...listCommands(async () => import('./wait/wait.ts'), {
@@ -138,7 +138,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     agentPlayCommand: ['agent play', 'Run the script of a scripted agent'],
   }),
   ...listCommands(async () => import('./costs.ts'), {
-    costsCommand: ['costs', 'Show the tokens, money and time used, and how much of each budget'],
+    costsCommand: ['costs', 'Show the tokens, money and time used, and the share of each budget'],
   }),
   ...listCommands(async () => import('./worktrees.ts'), {
     worktreeListCommand: ['worktree list', 'List the worktrees, their agents and their uncommitted or unmerged work'],
@@ -193,7 +193,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     storeAcceptCommand: ['store accept', 'Accept the ledger in the database although the replica differs'],
   }),
   ...listCommands(async () => import('./host/join.ts'), {
-    hostJoinCommand: ['host join', 'Ask to join a project on PostgreSQL with this machine'],
+    hostJoinCommand: ['host join', 'Request that this machine joins a project on PostgreSQL'],
   }),
   ...listCommands(async () => import('./host/hosts.ts'), {
     hostListCommand: ['host list', 'List the hosts of a project on PostgreSQL, and those that ask to join'],
@@ -203,7 +203,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     hostRemoteCommand: ['host remote', 'Set the git remote through which hosts exchange work'],
   }),
   ...listCommands(async () => import('./doctor/doctor.ts'), {
-    doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
+    doctorCommand: ['doctor', 'Check this machine and this repository, with a fix for each problem'],
   }),
   ...listCommands(async () => import('./ledger/log.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
@@ -221,16 +221,16 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./ledger/seals.ts'), {
     ledgerSealCommand: ['ledger seal', 'Seal the ledger: record a signed root over all entries'],
     ledgerRootCommand: ['ledger root', 'Show the last seal: its root, and how many entries it covers'],
-    ledgerProveCommand: ['ledger prove', 'Write a proof about one task, which others can check'],
+    ledgerProveCommand: ['ledger prove', 'Write a proof about one task that can be checked offline'],
   }),
   ...listCommands(async () => import('./ledger/entries.ts'), {
-    ledgerExportCommand: ['ledger export', 'Print the ledger as NDJSON that others can check'],
+    ledgerExportCommand: ['ledger export', 'Print the ledger as NDJSON that can be checked offline'],
   }),
   ...listCommands(async () => import('./ledger/verify-file.ts'), {
     verifyFileCommand: ['verify', 'Check a task proof or an export, offline'],
   }),
   ...listCommands(async () => import('./docs/docs.ts'), {
-    docsCommand: ['docs', 'Open this documentation in your browser'],
+    docsCommand: ['docs', 'Open the documentation in your browser'],
   }),
   {
     name: 'demo',

@@ -23,7 +23,7 @@ const UNPRICED = '\n+ Lower bound: some of the tokens have no known price. Add i
 
 function renderPriceNote({ as_of, models }: Costs['list_prices']): string {
   if (models.length === 0) return '';
-  return `\nPriced by Baton's list of ${as_of} if the client names no price: ${models.map(printable).join(', ')}. [prices] overrides it.\n`;
+  return `\nIf the client names no price, Baton uses its list of ${as_of} for ${models.map(printable).join(', ')}. [prices] in the runbook overrides it.\n`;
 }
 
 function renderRow(name: string, spent: Costs['total'], used: Costs['rows'][number]['budget']): string[] {

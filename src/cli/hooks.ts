@@ -40,9 +40,13 @@ export const hooksInstallCommand: CliCommand = {
       name: 'on-stop',
       value: 'ACTION',
       choices: STOP_ACTIONS,
-      about: 'signal: a session that holds a task must signal before it stops; allow: it need not',
+      about: 'signal: a session that holds a task must signal before it stops; allow: it may stop without a signal',
     },
-    { name: 'principal', value: 'NAME', about: 'Who is responsible for its sessions (default CLIENT.USER)' },
+    {
+      name: 'principal',
+      value: 'NAME',
+      about: 'The principal that is responsible for the sessions (default: CLIENT.USER)',
+    },
   ],
   async run(given, io) {
     const asked = parseWanted(given, io);
@@ -73,7 +77,7 @@ export const hooksInstallCommand: CliCommand = {
     io.out(`${hooked.title}: ${describeVersion(hooked.tested, version)}.\n`);
     // If no daemon runs, the first session requests the token.
     if (principal !== undefined) await ensureWorkerToken(principal, io.env, false);
-    io.out(`Its sessions act as the principal worker:${principal}.\n`);
+    io.out(`Sessions of this client act as the principal worker:${principal}.\n`);
     if (scope.kind === 'project') io.out('Note: these files contain paths of this machine; keep them out of git.\n');
     return EXIT.ok;
   },
@@ -105,7 +109,7 @@ export const hooksRunCommand: CliCommand = {
   ],
   options: [
     { name: 'claim', about: 'At the start: claim the next task' },
-    { name: 'principal', value: 'NAME', about: 'The principal whose worker token is used' },
+    { name: 'principal', value: 'NAME', about: 'The principal whose worker token the hook uses' },
   ],
   ownsTerminal: () => true,
   exitCodes: { 0: 'always; an empty answer changes nothing' },
@@ -234,7 +238,7 @@ function describeClient(name: ClientName, version: Version, files: readonly File
   const lines = installed.flatMap(({ scope, path, parts, problems, missing }) => [
     `  ${scope}: ${printable(path)}: ${parts.join(', ') || 'not installed'}`,
     ...problems.map((problem) => `    ${printable(problem)}`),
-    ...missing.map((program) => `    ${printable(program)} is missing: install again`),
+    ...missing.map((program) => `    ${printable(program)} is missing. Run: baton hooks install ${name}`),
   ]);
   return `${client.title}: ${describeVersion(client.tested, version)}\n${lines.length === 0 ? '  not installed\n' : `${lines.join('\n')}\n`}`;
 }

@@ -52,7 +52,7 @@ export const PROJECT_OPTION: Option = {
 export const COMMON_OPTIONS: readonly Option[] = [
   JSON_OPTION,
   PROJECT_OPTION,
-  { name: 'token', value: 'TOKEN', about: 'Act under this claim; BATON_TOKEN does the same' },
+  { name: 'token', value: 'TOKEN', about: 'Act under the claim of this token (default: BATON_TOKEN)' },
 ];
 
 export function operationCommand<const N extends OperationName>(options: OperationCommandOptions<N>): CliCommand {

@@ -37,7 +37,7 @@ export async function readDocumentArgument(
 }
 
 export const WAIT_OPTIONS = [
-  { name: 'timeout', value: 'TIME', about: 'Wait at most this long: 90 (seconds), 10m, 2h; then the exit code is 1' },
+  { name: 'timeout', value: 'TIME', about: 'Stop waiting after this time, with exit code 1: 90 (seconds), 10m, 2h' },
 ] as const;
 
 /** One day, which is also the daemon's limit. */

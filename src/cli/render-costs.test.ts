@@ -31,7 +31,7 @@ describe('the table of costs', () => {
     const row = { name: 'coder', ...nothing, ...times, budget: null };
     const list_prices = { as_of: '2026-11-15', models: ['gpt-5.5', 'gemini-2.5-pro'] };
     expect(renderCosts({ ...rest, by: 'agent', rows: [row], list_prices })).toContain(
-      "\nPriced by Baton's list of 2026-11-15 if the client names no price: gpt-5.5, gemini-2.5-pro. [prices] overrides it.\n",
+      '\nIf the client names no price, Baton uses its list of 2026-11-15 for gpt-5.5, gemini-2.5-pro. [prices] in the runbook overrides it.\n',
     );
   });
 

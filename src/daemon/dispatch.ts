@@ -219,7 +219,7 @@ function checkAccess(operation: Operation<OperationName>, caller: Caller): Refus
 function describeAccess({ access }: Operation, { kind }: Caller): string {
   if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
   if (kind === 'operator' && access.includes('session'))
-    return 'It needs a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` printed.';
+    return 'The call needs a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` printed.';
   const only = `Only for: ${access.join(', ')}.`;
   return kind === 'session' || kind === 'agent'
     ? `${only} A session acts for its own task alone; a person can do this in a terminal outside the session.`

@@ -60,7 +60,7 @@ export function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKe
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
   if (kept) onKept?.();
   const hint = kept
-    ? 'It is kept, and will be delivered once when the store is back. The task stays in progress.'
+    ? 'The call is kept, and will be delivered once when the store is back. The task stays in progress.'
     : error.hint;
   return { ok: false, error: { ...error, hint } };
 }
@@ -68,5 +68,5 @@ export function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKe
 export const EARLIER_CALLS_WAIT: ApiError = {
   code: 'store-unavailable',
   message: 'earlier messages of this project wait for its store',
-  hint: 'They are kept. Send this again in a moment.',
+  hint: 'The messages are kept. Send the call again in a moment.',
 };

@@ -161,7 +161,7 @@ describe('a daemon', () => {
     chmodSync(scene.stateDir, 0o755);
     writeFileSync(join(scene.stateDir, 'operator.token'), 'o.x', { mode: 0o644 });
     const { said, exited } = await scene.spawnDaemon();
-    expect(said).toContain('operator.token can be read by others. Run: chmod 600');
+    expect(said).toContain('operator.token can be read by other users. Run: chmod 600');
     expect(await exited).toBe(1);
     expect(statSync(scene.stateDir).mode & 0o777).toBe(0o700);
   });

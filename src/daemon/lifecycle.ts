@@ -193,7 +193,7 @@ async function openDaemon(
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
   if (isRestart === true && hasDownIntent(stateDir)) {
     await stop();
-    throw new Error('baton down is on record');
+    throw new Error('baton down was called while the daemon started');
   }
   // If the state folder was removed or replaced, no client can find this daemon to stop it.
   const checkFolder = (): void => {

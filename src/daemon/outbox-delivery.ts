@@ -236,7 +236,7 @@ export class OutboxDelivery {
     } catch (error) {
       if (this.#settled.size >= MAX_SETTLED) this.#settled.clear();
       this.#settled.add(keptCallId(name, call));
-      this.#options.log.error('a kept call was settled, and its file cannot be removed', {
+      this.#options.log.error('a kept call was delivered or refused, but its file cannot be removed', {
         name,
         cause: causeOf(error),
       });

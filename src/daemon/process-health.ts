@@ -14,8 +14,8 @@ export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   const rare = new ThrottledLog(log);
   const onError = (error: unknown): void => {
     const cause = causeOf(error);
-    if (isShortage(error)) rare.error('out of descriptors, processes or memory; the daemon goes on', { cause });
-    else if (isDiskFault(error)) rare.error('a file cannot be written; the daemon goes on', { cause });
+    if (isShortage(error)) rare.error('out of descriptors, processes or memory; the daemon continues', { cause });
+    else if (isDiskFault(error)) rare.error('a file cannot be written; the daemon continues', { cause });
     else {
       log.error('the daemon ends because of an internal error', { cause });
       guarded.exit(1);

@@ -28,12 +28,12 @@ function folderLockedError(stateDir: string): ApiError {
   return {
     code: 'daemon-runs',
     message: `a daemon already runs for ${stateDir}: ${who}`,
-    hint: 'Stop it with `baton down`, or use another state folder (BATON_STATE_DIR).',
+    hint: 'Stop that daemon with `baton down`, or use another state folder (BATON_STATE_DIR).',
   };
 }
 
 function folderUnusable(message: string): FolderLock {
-  const hint = 'Name a folder of your own with BATON_STATE_DIR.';
+  const hint = 'Set BATON_STATE_DIR to a folder of your own.';
   return { ok: false, isTaken: false, error: { code: 'bad-state-folder', message, hint } };
 }
 

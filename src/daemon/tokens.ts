@@ -147,9 +147,10 @@ function readOrCreateSecret(path: string, prefix: string): string {
     writeFileSync(path, `${secret}\n`, { mode: 0o600, flush: true });
     return secret;
   }
-  if ((found.mode & 0o077) !== 0) throw new Error(`${path} can be read by others. Run: chmod 600 ${path}`);
+  if ((found.mode & 0o077) !== 0) throw new Error(`${path} can be read by other users. Run: chmod 600 ${path}`);
   const secret = readFileSync(path, 'utf8').trim();
-  if (secret.length !== prefix.length + 43) throw new Error(`${path} is damaged. Remove it: a new one is made.`);
+  if (secret.length !== prefix.length + 43)
+    throw new Error(`${path} is damaged. Remove the file: Baton makes a new one.`);
   return secret;
 }
 

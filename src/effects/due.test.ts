@@ -88,7 +88,7 @@ describe('a merge', () => {
     event('DecisionOpened', {
       decision_id: 'd1',
       source: 'reconcile',
-      title: 'A does not fit what is in git',
+      title: 'A does not match git',
       context: '',
       options: [{ label: 'x', action, recommended: true }],
       agent_id: null,

@@ -175,7 +175,7 @@ export class Effects {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const isPassing = isTransient(error, hinderedMs);
-      const message = isPassing ? 'an effect failed, and is tried again' : 'an effect failed';
+      const message = isPassing ? 'an effect failed and will be retried' : 'an effect failed';
       this.#context.log.error(message, { key: effect.key, reason });
       return isPassing ? [] : failureCommands(effect, reason);
     }
@@ -199,13 +199,14 @@ export class Effects {
     if (type === 'ChecksRequested') await abandonChecks(data, this.#context);
     if (type === 'MergeRequested') await abandonMerge(data.merge_id, this.#context);
     if (isStartEffect(effect)) await this.#stopSetup(effect.data.agent_id);
-    if (type === 'CommandRequested') await killCommand(data.command_id, 'nothing waits for it any more', this.#context);
+    if (type === 'CommandRequested')
+      await killCommand(data.command_id, 'its result is no longer needed', this.#context);
   }
 
   async #stopSetup(agentId: string): Promise<void> {
     const id = setupCommandOf(agentId);
     const { folder } = commandFiles(this.#context.stateDir, id);
-    if (existsSync(folder)) await killCommand(id, 'nothing waits for it any more', this.#context);
+    if (existsSync(folder)) await killCommand(id, 'its result is no longer needed', this.#context);
   }
 
   #run(work: Promise<void>): void {

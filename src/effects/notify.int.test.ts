@@ -48,7 +48,7 @@ it('does not send again what a daemon was sending when it ended', async () => {
   const told = await notify(request, { stateDir, channels: [again] });
   expect(told).toEqual({
     sent: [],
-    failed: [{ channel: 'webhook', reason: 'the daemon ended while it was being sent' }],
+    failed: [{ channel: 'webhook', reason: 'the daemon ended while it sent the notification' }],
   });
 });
 

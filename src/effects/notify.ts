@@ -51,7 +51,7 @@ async function sendOnce(
   if (existsSync(mark)) {
     const before = readFileSync(mark, 'utf8');
     if (before === SENT) return null;
-    return before === TRYING || before === '' ? 'the daemon ended while it was being sent' : before;
+    return before === TRYING || before === '' ? 'the daemon ended while it sent the notification' : before;
   }
   writeFileSync(mark, TRYING, { mode: 0o600, flush: true });
   const result = await channel

@@ -42,7 +42,7 @@ export async function performEffect(
     }
     case 'AgentAttachRequested':
     case 'AgentRestartRequested':
-      return performStop(data.agent_id, processNumber(effect), 'its process is replaced', context, signal);
+      return performStop(data.agent_id, processNumber(effect), 'the process of the agent is replaced', context, signal);
     case 'CommandRequested': {
       const end = await runCommand(data, context, signal);
       return end === undefined ? [] : [{ kind: 'finish-command', command: { command_id: data.command_id, ...end } }];

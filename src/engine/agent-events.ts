@@ -92,7 +92,7 @@ function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const message = unheard.map(({ data }) => data.text).join('\n\n') || null;
   const passed = unheard.map(({ data: { message_id, agent_id } }) =>
-    event('MessageDelivered', { message_id, agent_id, ok: false, reason: 'its process has gone' }),
+    event('MessageDelivered', { message_id, agent_id, ok: false, reason: 'the process of the agent has ended' }),
   );
   return [...passed, resumeAgent(agent, message, false)];
 }
@@ -148,7 +148,7 @@ export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'A
 export function onHeard(world: EngineContext, agent: AgentRun): Event[] {
   const asked = findSilenceDecision(world.state, agent);
   if (asked === undefined) return [];
-  const withdrawn = event('DecisionWithdrawn', { decision_id: asked.id, reason: 'the agent was heard again' });
+  const withdrawn = event('DecisionWithdrawn', { decision_id: asked.id, reason: 'the agent became active again' });
   return [withdrawn, ...unparkAgent(world, agent, 'agent')];
 }
 
@@ -160,7 +160,7 @@ export function restartSilentAgent(agent: AgentRun, message: string | null): Eve
 }
 
 export const RESTARTED =
-  'You were restarted because nothing was heard from you for a long time. Continue where you stopped; check what your last step ' +
+  'You were restarted because you showed no activity for a long time. Continue where you stopped; check what your last step ' +
   'has changed before you repeat it.';
 
 type Option = Omit<DecisionOption, 'recommended'>;

@@ -65,7 +65,7 @@ const ANSWERED_BY_TALK: ReadonlySet<DecisionSource> = new Set(['stop', 'idle', '
 function resumeAfterAttach({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const passed = unheard.map(({ data: { message_id, agent_id } }) =>
-    event('MessageDelivered', { message_id, agent_id, ok: false, reason: 'a person was attached' }),
+    event('MessageDelivered', { message_id, agent_id, ok: false, reason: 'a person is attached to the agent' }),
   );
   const { action, message } = handlerPlan(agent.plan, 'on_dead', null);
   const own = action === 'resume' ? message : undefined;
@@ -74,9 +74,9 @@ function resumeAfterAttach({ state }: EngineContext, agent: AgentRun): Event[] {
   return [...passed, resumeAgent(agent, told, false)];
 }
 
-const RESUME_MESSAGE = 'Go on where you are. When your work is done, signal completion; if you cannot go on, escalate.';
+const RESUME_MESSAGE = 'Continue your work. When it is done, signal completion; if you cannot continue, escalate.';
 export const ALONE = `The person who worked with you has left. ${RESUME_MESSAGE}`;
-export const NOBODY_CAME = `You were interrupted for a person who then did not come. ${RESUME_MESSAGE}`;
+export const NOBODY_CAME = `You were interrupted for a person, who then did not attach. ${RESUME_MESSAGE}`;
 
 function restartClock(world: EngineContext, agent: AgentRun): Event[] {
   const run = findOwnerPipeline(world, agent);

@@ -271,7 +271,7 @@ describe('an error with a scheduled wait', () => {
     expect(play.agent()).toMatchObject({ outcome: null, process: 'gone' });
     play.say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.theStart().start).toBe(2);
-    expect(play.agent().resume).toEqual({ message: 'Go on where you were.', append: false });
+    expect(play.agent().resume).toEqual({ message: 'Continue where you stopped.', append: false });
   });
 
   it('does not count as dead if the process exits after the reset', () => {
@@ -279,7 +279,11 @@ describe('an error with a scheduled wait', () => {
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
     play.say(runs.fire(play.the('TimerSet').timer_id)).say(runs.exited(id, { code: 1 }));
-    expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Go on where you were.' } });
+    expect(play.agent()).toMatchObject({
+      start: 2,
+      process: 'wanted',
+      resume: { message: 'Continue where you stopped.' },
+    });
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2, code: 1 }));
     expect(play.agent().reason).toBe('on_dead: fail');
     play.checkReplay();

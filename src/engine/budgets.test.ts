@@ -51,7 +51,7 @@ describe('a budget of tokens', () => {
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent().parked).toBeNull();
-    expect(play.the('MessageRequested')).toMatchObject({ wakes: true, text: 'Go on where you were.' });
+    expect(play.the('MessageRequested')).toMatchObject({ wakes: true, text: 'Continue where you stopped.' });
     use(play, 30);
     expect([play.agent().parked, play.count('BudgetWarned')]).toEqual([null, 1]);
     use(play, 50);
@@ -108,7 +108,7 @@ describe('a budget of tokens', () => {
     expect(play.agent('a1')).toMatchObject({ process: 'gone', outcome: null });
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.theStart()).toMatchObject({ start: 2 });
-    expect(play.agent('a1').resume?.message).toBe('Go on where you were.');
+    expect(play.agent('a1').resume?.message).toBe('Continue where you stopped.');
   });
 
   it('delivers the message of the person', () => {

@@ -76,7 +76,7 @@ function warnUnpriced(world: EngineContext, scope: BudgetScope): Event[] {
   const model = using?.usage?.model ?? null;
   const title = `Budget of ${renderScope(state, scope)}: the cost is not known`;
   const what = model === null ? 'its model' : `model ${model}`;
-  const message = `Neither the client nor Baton's list names a price for ${what}; add one to [prices]. Its tokens are counted, its cost is not.`;
+  const message = `Neither the client nor Baton's list names a price for ${what}; add one to [prices]. The tokens are counted, the cost is not.`;
   const about = { notification_id: newId(), title, message, decision_id: null };
   return [event('BudgetUnpriced', { scope, model }), event('NotificationRequested', { kind: 'warning', ...about })];
 }
@@ -149,8 +149,8 @@ export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use
   const decisionId = world.newId();
   const title = `Budget is used up: ${renderScope(world.state, scope)}`;
   const { measure, used, limit } = use;
-  const frees = scope.kind === 'day' ? '\nIt starts again at 00:00 UTC.' : '';
-  const context = `${renderUse(use)}${frees}\nRunning work may end; nothing new starts until this is decided.`;
+  const frees = scope.kind === 'day' ? '\nThe budget of the next day begins at 00:00 UTC.' : '';
+  const context = `${renderUse(use)}${frees}\nRunning work may finish; no new work starts until you answer.`;
   const asked = [
     event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
     ...askPeople(
@@ -210,7 +210,7 @@ export function renderScope({ agents, pipelines }: State, { kind, id }: BudgetSc
 /** Renders use as `210,000 of 200,000 tokens`. */
 export function renderUse({ measure, used, limit, reserved }: BudgetUse): string {
   const isNext = used < limit && used + reserved >= limit;
-  const next = isNext ? `; a request under way counts as ${renderAmount(measure, reserved, false)}` : '';
+  const next = isNext ? `; a request in progress counts as ${renderAmount(measure, reserved, false)}` : '';
   return `${renderAmount(measure, used, false)} of ${renderAmount(measure, limit)}${next}`;
 }
 

@@ -63,7 +63,7 @@ export function onReturned({ state }: EngineContext, taskId: string): Event[] {
     .filter(({ id, result, agentId, taskId: about, source }) => {
       return result === null && agentId === null && about === taskId && source === 'error' && id !== held;
     })
-    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task goes on by itself' }));
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task continues without an answer' }));
 }
 
 /**
@@ -89,10 +89,10 @@ export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const { error } = task.flow;
   const why = error === null ? (reason ?? 'no reason was given') : describeError(task, error);
-  const context = `${task.title}\n${task.id} is merged, and could not be closed: ${why}`;
+  const context = `${task.title}\n${task.id} is merged, but could not be closed: ${why}`;
   const options = [
     { label: 'Retry', action: 'retry' },
-    { label: 'Leave the task unclosed', action: 'cancel' },
+    { label: 'Do not close the task', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'error', stage: 'closing failed', context, options });
 }

@@ -69,7 +69,9 @@ function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
 export function onLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
   const agent = state.agents.get(agentId);
   if (agent === undefined || agent.process === 'gone' || agent.killed) return [];
-  return [event('AgentKillRequested', { agent_id: agentId, reason: 'nobody waits for it, and it did not leave' })];
+  return [
+    event('AgentKillRequested', { agent_id: agentId, reason: 'the run is over, but the process did not exit in time' }),
+  ];
 }
 
 export function cancelLeaveTimer({ state }: EngineContext, agentId: string): Event[] {

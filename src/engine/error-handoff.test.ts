@@ -161,7 +161,7 @@ describe('an error of the closer', () => {
     expect(play.stands()).toEqual(['COMPLETED', 'closer']);
     expect(play.task.claim, 'no session starts before the answer').toBeNull();
     expect(play.owed('TimerSet').filter(({ purpose }) => purpose.kind === 'unblock')).toEqual([]);
-    expect(play.openDecisions()).toEqual([`Task needs attention: ${play.id} closing failed`]);
+    expect(play.openDecisions()).toEqual([`Task needs attention: ${play.id} (closing failed)`]);
     expect(play.decision().context).toContain('message: no answer');
     expect(play.decision().context).toContain('suggested_action: wait');
     play.resolve(1);

@@ -98,7 +98,7 @@ describe('a finding of reconciliation', () => {
     const play = new WorkflowPlay().toMerge().turn('validator').merge('merged', 'b'.repeat(40));
     const closer = play.claim('closer');
     play.say(exit('COMPLETED', 'error', { eventId: 'e9', notes: 'no network' }), closer);
-    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 closing failed']);
+    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 (closing failed)']);
     const { epoch, flow } = play.task;
     const about = { taskId: play.id, kind: 'commit-gone', epoch, movedAt: flow.movedAt } as const;
     play.say(runs.raise([found(play, 'reinstate', about)]));

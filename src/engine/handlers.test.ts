@@ -85,11 +85,11 @@ describe('every action of every handler', () => {
   it.each(contexts)('%s: the end of a wait', (context) => {
     const play = fire(atWork(context, planOf('on_error', 'wait')), 'on_error');
     play.say(runs.fire(play.the('TimerSet').timer_id));
-    expect(play.seen()).toEqual({ ...atEase(context), owed: ['send: Go on where you were.'] });
+    expect(play.seen()).toEqual({ ...atEase(context), owed: ['send: Continue where you stopped.'] });
   });
 });
 
-const NUDGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
+const NUDGE = 'Continue your work. When it is done, signal completion; if you cannot continue, escalate.';
 
 function expected(context: Context, handler: TestedHandler, action: HandlerAction): Seen {
   switch (action) {
@@ -103,7 +103,7 @@ function expected(context: Context, handler: TestedHandler, action: HandlerActio
       return escalated(context, handler);
     case 'resume':
       if (handler === 'on_dead') return { ...atEase(context), agent: 'starting', owed: ['start 2'] };
-      return { ...atEase(context), owed: ['send: Go on where you were.'] };
+      return { ...atEase(context), owed: ['send: Continue where you stopped.'] };
     case 'gate':
       return { ...atEase(context), owed: ['run: npm test'] };
     case 'wait':

@@ -125,7 +125,8 @@ function actionEvents(
   }
 }
 
-export const NUDGE_MESSAGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
+export const NUDGE_MESSAGE =
+  'Continue your work. When it is done, signal completion; if you cannot continue, escalate.';
 
 /** The first and the longest wait if the API does not report when a limit ends. Each wait is twice the one before. */
 const FIRST_WAIT_MS = 60_000;

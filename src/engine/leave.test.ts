@@ -48,7 +48,7 @@ describe('an agent whose run is over', () => {
     const play = orphaned();
     expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T00:01:00.000Z', purpose: { kind: 'leave' } });
     play.say(runs.fire(play.the('TimerSet').timer_id));
-    expect(play.the('AgentKillRequested').reason).toBe('nobody waits for it, and it did not leave');
+    expect(play.the('AgentKillRequested').reason).toBe('the run is over, but the process did not exit in time');
     play.say(runs.exited(play.agent().id, { signal: 'SIGKILL', code: null }));
     expect(play.owed('AgentKillRequested')).toEqual([]);
     expect(play.pipeline().step?.name).toBe('ship');

@@ -29,12 +29,12 @@ export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
     { label: `Merge nothing until ${branch} is back at ${short(trusted.sha)}`, action: 'deny' },
     { label: 'Keep the commits', action: 'approve' },
   ] as const;
-  const title = `The main branch needs attention: ${branch} was moved, and not by Baton`;
+  const title = `The main branch needs attention: ${branch} was moved, but not by Baton`;
   return askPeople(world, { source: 'integrity', title, context, options, branch });
 }
 
 const OTHER_UPSTREAM =
-  'The upstream branch has another address than before (git remote -v); if the commits are kept, that address counts from then on.';
+  'The address of the upstream branch has changed (see: git remote -v); if you keep the commits, Baton accepts the new address.';
 
 /** Describes the newest move first, then those that the open decision already describes. */
 function describe(moved: MainMoved, trusted: TrustedPosition, open: Decision | undefined): string {
@@ -57,7 +57,7 @@ function describeMove(moved: MainMoved): string {
   return [
     `${short(old ?? '')} -> ${short(moved.new)}: ${[`${commits} new ${commits === 1 ? 'commit' : 'commits'}`, ...faults].join(', ')}`,
     ...(authors.length === 0 ? [] : [`Authors: ${authors.join(', ')}`]),
-    ...(alive.length === 0 ? [] : [`Sessions and commands alive since the last look: ${alive.join(', ')}`]),
+    ...(alive.length === 0 ? [] : [`Sessions and commands that ran since the last check: ${alive.join(', ')}`]),
     ...(stat === null ? [] : [stat]),
     ...(old === null ? [] : [`See the change: ${diffCommand(old, moved.new)}`]),
   ].join('\n');

@@ -52,7 +52,7 @@ export function applyProtectedDecision(
   const freed = event('TaskFreed', { task_id: task.id });
   const drop = (reason: string): Event[] => (handoff === null ? [] : [event('HandoffDropped', { ...handoff, reason })]);
   // The task was moved to another phase while the decision was open.
-  if (task.phase !== 'READY_FOR_MERGE') return [freed, ...drop('the task was moved meanwhile')];
+  if (task.phase !== 'READY_FOR_MERGE') return [freed, ...drop('the task moved to another phase meanwhile')];
   if (action === 'approve') {
     const by = result?.kind === 'resolved' ? result.by : 'operator';
     const flow = { ...task.flow, held: null, heldMerge: null, agreed: head };
@@ -94,7 +94,7 @@ export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeF
   if (outcome !== 'merged' || reason === null) return [];
   return askPeople(world, {
     source: 'merge',
-    title: `The main branch needs attention: ${task.id} was merged onto another commit than was checked`,
+    title: `The main branch needs attention: ${task.id} was merged onto a commit that was not checked`,
     context: `${task.title}\nMerged as ${merge_sha ?? ''}. ${reason}`,
     options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss' }],
     task_id: task.id,
@@ -172,7 +172,7 @@ export function onCiPending(world: EngineContext, task: Task): Event[] {
     return [
       phaseMovedEvent(task, 'BLOCKED', {
         cause: 'nothing-to-check',
-        reason: 'there is no commit to check: nobody recorded one',
+        reason: 'there is no commit to check: no thought record names one',
       }),
     ];
   return [event('ChecksRequested', { checks_id: newId(), task_id: task.id, head, checks })];

@@ -90,7 +90,7 @@ describe('an agent that reports again', () => {
     play.say(runs.exited(id)).say(runs.started(id, 2));
     heard(silent(play));
     expect(play.types()).toEqual(['AgentHeard', 'DecisionWithdrawn', 'AgentUnparked', 'StepResumed']);
-    expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'the agent was heard again' });
+    expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'the agent became active again' });
     expect(play.agent()).toMatchObject({ parked: null, resumes: 1 });
     expect(agentStatus(play.agent())).toBe('running');
     expect(pipelineStatus(play.pipeline())).toBe('running');

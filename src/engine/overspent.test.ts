@@ -76,7 +76,7 @@ describe('a pipeline whose run overspent', () => {
     use(complete(use(play, 90)), 150).say(runs.exited(id));
     expect(play.types()).not.toContain(begun);
     expect(play.decision()).toMatchObject({ pipelineId: 'p1', agentId: id });
-    expect(play.decision().context).toContain('What follows in the pipeline waits');
+    expect(play.decision().context).toContain('The next steps of the pipeline wait');
     expect(overallPipelineStatus(play.state, play.pipeline())).toBe('waiting');
     expect(findPipelineDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
     expect(play.order(runs.resolve(play.decision().id, 1)).types()).toContain(begun);

@@ -36,7 +36,7 @@ function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readon
   const overspent = listBudgetUses(state, scope, rules, at).find(isOverspent);
   if (overspent === undefined || isOverspendingDecided(world, scope)) return [];
   const isFollowed = around.some(({ outcome }) => outcome === null);
-  const follows = isFollowed ? ' What follows in the pipeline waits for the answer.' : '';
+  const follows = isFollowed ? ' The next steps of the pipeline wait for the answer.' : '';
   const agent = scope.kind === 'agent' ? state.agents.get(scope.id) : undefined;
   const taskId = agent?.task?.task_id ?? around[0]?.task?.task_id ?? null;
   const task = state.tasks.get(taskId ?? '');
@@ -55,7 +55,7 @@ function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readon
 }
 
 const KEEP_OPTION = { label: 'Keep the result', action: 'done' } as const;
-const CANCEL_OPTION = { label: 'Cancel what follows in the pipeline', action: 'cancel' } as const;
+const CANCEL_OPTION = { label: 'Cancel the rest of the pipeline', action: 'cancel' } as const;
 
 /** Does not check time again, because it also passes while the process exits. */
 function isOverspent({ measure, used, limit }: BudgetUse): boolean {

@@ -22,7 +22,7 @@ export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | 
   return [event('MessageRequested', message)];
 }
 
-export const CONTINUE_MESSAGE = 'Go on where you were.';
+export const CONTINUE_MESSAGE = 'Continue where you stopped.';
 
 /** If a person answered with a restart, the next process gets the answer, whatever it is started for. */
 export function resumeAgent(

@@ -66,7 +66,7 @@ describe('a report of usage at a tool', () => {
     const play = at(working(10_000), 8000, underWay);
     expect(play.agent().parked).toBeNull();
     at(play, 9000, underWay);
-    expect(play.decision().context).toMatch(/^9,000 of 10,000 tokens; a request under way counts as 1,000\n/);
+    expect(play.decision().context).toMatch(/^9,000 of 10,000 tokens; a request in progress counts as 1,000\n/);
     expect(play.decision().options[0]?.label).toBe('Raise the budget to 20,000 tokens');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent().parked).toBeNull();
@@ -97,6 +97,6 @@ describe('a report of usage at a tool', () => {
     play.order(runs.startAgent(plan, 'a1')).say(runs.started('a1'));
     at(play, 8000, { is_due: false, reserved_input_tokens: 2000 });
     expect(play.newest('SessionUsed')).toMatchObject({ cost_millicents: 800, reserved_millicents: 200 });
-    expect(play.decision().context).toContain('$0.008 of $0.01; a request under way counts as $0.002');
+    expect(play.decision().context).toContain('$0.008 of $0.01; a request in progress counts as $0.002');
   });
 });

@@ -197,7 +197,7 @@ describe('the CI gate', () => {
       .order(say.create('A', { phase: 'CI_PENDING' }))
       .order(say.update('blocked', { notes: 'wait' }))
       .order(say.operate('unblock'));
-    expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: nobody recorded one');
+    expect(bare.state.tasks.get('A')?.blocked?.reason).toBe('there is no commit to check: no thought record names one');
   });
 
   it('refuses a manual claim that leads there without a record, before anything is moved', () => {
@@ -367,7 +367,7 @@ describe('rounds back to the fixer', () => {
     again(round(play, 'two'), 3);
     expect(play.openDecisions()).toEqual([]);
     round(play, 'three');
-    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 too many rounds']);
+    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 (too many rounds)']);
     expect(play.decision().context).toContain('4 times; 3 are allowed');
     expect(play.refuse(say.claim(play.id, 's99', { role: 'fixer' })).code).toBe('held');
     play.resolve(1);
@@ -508,7 +508,7 @@ describe('checkpoints', () => {
     expect(play.task.claim).toBeNull();
     expect(play.task.flow.held?.stage).toBe('ready for work');
     expect(play.owed('NotificationRequested').map(({ title }) => title)).toContain(
-      'Task needs attention: W-00001 ready for work',
+      'Task needs attention: W-00001 (ready for work)',
     );
     play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 2, message: 'not now' } });
     expect(play.task.blocked?.reason).toBe('decision: deny: not now');

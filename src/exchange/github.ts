@@ -32,7 +32,12 @@ export function parseGithubIssues(text: string, options: ImportOptions = {}): Pa
   if ('ok' in findings) return findings;
   const list = parseJsonAt(findings.text, 0, findings);
   if (list !== undefined && list.kind !== 'list') {
-    findings.problem('import/not-github', 'not what `gh issue list --json` prints: no list', list.at, HINT);
+    findings.problem(
+      'import/not-github',
+      'not the output of `gh issue list --json`: the input is not a list',
+      list.at,
+      HINT,
+    );
   }
   if (list?.kind !== 'list') return refuseWithProblems(findings);
   const found = objectsIn(list, 'an issue', findings).flatMap((node) => readIssue(node, findings) ?? []);

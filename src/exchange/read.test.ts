@@ -51,7 +51,7 @@ describe('a file of task-master', () => {
     expect(rows(read('task-master', fixture('task-master.json'), { tag: 'later' }))).toEqual(['1 todo']);
     expect(rows(read('task-master', '{"tasks":[{"id":1,"title":"a"}]}'))).toEqual(['1 todo']);
     expect(problems('task-master', '{"a":{"tasks":[]},"b":{"tasks":[]}}')).toEqual([
-      '1 import/no-tag: it has no list of tasks, or several',
+      '1 import/no-tag: the file has no list of tasks, or several without the tag master',
     ]);
   });
 
@@ -90,7 +90,9 @@ describe('an export of beads', () => {
       ['b-1', []],
       ['b-2', ['b-1']],
     ]);
-    expect(reading.notices.map(({ message }) => message)).toEqual(['b-2 waits for its own parent: it comes after it']);
+    expect(reading.notices.map(({ message }) => message)).toEqual([
+      'b-2 waits for its own parent, so it is read as a separate task after the parent',
+    ]);
   });
 
   it('lets parts inherit the dependencies of their parent', () => {

@@ -36,7 +36,8 @@ function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   const taken = new Map<string, number>();
   for (const { id, taskId = toTaskId(id), at } of found) {
     if (taskId === undefined || !isTaskId(taskId)) {
-      const hint = 'Baton holds 64 characters; every one but letters, digits, `.` and `-` takes several. Shorten it.';
+      const hint =
+        'Baton holds 64 characters; every one but letters, digits, `.` and `-` takes several. Shorten the id.';
       findings.problem('import/long-id', `the id is too long: ${quote(id)}`, at, hint);
       continue;
     }
@@ -146,7 +147,10 @@ function addPartDependencies(found: readonly FoundTask[], ids: Ids, own: Edges, 
   const stuck = findTasksInCycles(joined);
   for (const id of stuck) joined.set(id, edges.get(id) ?? new Set());
   if (stuck.size > 0) {
-    findings.notice(`${[...stuck].slice(0, 5).join(', ')}: parts of a task that depends on their dependants`, null);
+    findings.notice(
+      `${[...stuck].slice(0, 5).join(', ')}: their parent task depends on tasks that wait for them, so they do not inherit its dependencies`,
+      null,
+    );
   }
   return joined;
 }
@@ -157,7 +161,7 @@ function findParents(found: readonly FoundTask[], ids: Ids, own: Edges, findings
     const [part, whole] = [ids.get(id), parent === undefined ? undefined : ids.get(parent)];
     if (part === undefined || whole === undefined) continue;
     if (own.get(part)?.has(whole) === true)
-      findings.notice(`${quote(id)} waits for its own parent: it comes after it`, at);
+      findings.notice(`${quote(id)} waits for its own parent, so it is read as a separate task after the parent`, at);
     else parents.set(part, whole);
   }
   return parents;

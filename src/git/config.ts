@@ -152,7 +152,7 @@ export async function findRemoteUrl(
     if (!url.ok) return url;
     if (url.value !== null) return { ok: true, value: isPath(url.value) ? resolve(repository, url.value) : url.value };
   }
-  return gitFailure('git/remote-unreachable', `there is no remote '${remote}'`, 'See them all: git remote -v');
+  return gitFailure('git/remote-unreachable', `there is no remote '${remote}'`, 'See all remotes: git remote -v');
 }
 
 /** Git treats a URL as a path if it has no scheme and no host before a colon. */

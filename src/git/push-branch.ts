@@ -26,7 +26,10 @@ export async function pushBranch(own: OwnRepository, push: Push): Promise<GitRes
   if (current.value === head) return { ok: true, value: 'there' };
   if (current.value !== null && current.value !== last && !(await isBefore(own, current.value, head))) {
     const [theirs, ours] = [current.value.slice(0, 12), head.slice(0, 12)];
-    return rejected(push, `the remote has ${theirs}, which Baton did not push and ${ours} does not descend from`);
+    return rejected(
+      push,
+      `the remote has ${theirs}, which Baton did not push, and which is not an ancestor of ${ours}`,
+    );
   }
   const lease = `--force-with-lease=${ref}:${current.value ?? ''}`;
   // Exit code 1: the remote refused.
@@ -118,12 +121,12 @@ async function reachAt(
 }
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {
-  const hint = `Inspect it: git fetch ${remote} ${branch}. Merge it into the task's branch, or delete it on the remote, then try again.`;
+  const hint = `Inspect the branch: git fetch ${remote} ${branch}. Merge it into the task's branch, or delete it on the remote, then try again.`;
   return gitFailure('git/push-rejected', `'${branch}' cannot be pushed to '${remote}': ${why}`, hint);
 }
 
 function unreachable({ remote }: Pick<Push, 'remote'>, { problem }: GitFailure): GitFailure {
-  const hint = `Check it by hand: git ls-remote ${remote}`;
+  const hint = `Check the remote by hand: git ls-remote ${remote}`;
   return gitFailure('git/remote-unreachable', `'${remote}' does not answer: ${problem.message}`, hint);
 }
 

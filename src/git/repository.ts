@@ -94,7 +94,11 @@ export interface MainBranchHead {
  */
 export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   if (configured !== undefined && !isGitRef(configured)) {
-    return gitFailure('git/bad-name', `not a branch name: '${configured}'`, 'Name a branch that git would accept.');
+    return gitFailure(
+      'git/bad-name',
+      `not a branch name: '${configured}'`,
+      'Use a name that git accepts: git check-ref-format --branch NAME',
+    );
   }
   const found = configured === undefined ? [await remoteHead(folder), 'main', 'master'] : [configured];
   const names = found.filter((name) => name !== null);

@@ -240,7 +240,7 @@ export function renderGitFailure(
     return gitFailure('git/disk', `${command} cannot write: ${lastOutputLine(output)}`, hint);
   }
   const message = `${command} failed: ${lastOutputLine(output) || (error?.signal ?? error?.message ?? 'no reason given')}`;
-  return gitFailure('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);
+  return gitFailure('git/failed', message, `Run the command by hand in ${folderOf(options.cwd)} to see more.`);
 }
 
 /** Returns the errors without warnings and hints, followed by the files they concern, each after a tab. */

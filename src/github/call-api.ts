@@ -32,7 +32,7 @@ export async function callApi(request: ApiRequest, context: ApiContext): Promise
 }
 
 const NO_GH_HINT =
-  'Install it (https://cli.github.com), log in (gh auth login), and restart the daemon: baton down. Or set `pull_requests = false` under [github] in baton.toml.';
+  'Install gh (https://cli.github.com), log in (gh auth login), and restart the daemon: baton down. Or set `pull_requests = false` under [github] in baton.toml.';
 
 /** The status line ends with LF, each header with CRLF, and an empty line precedes the body. */
 const ANSWER = /^HTTP\/\S+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/;

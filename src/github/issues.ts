@@ -65,7 +65,11 @@ export function openIssueApi(repository: string, context: ApiContext): GithubRes
   const parsed = parseRepository(repository);
   if (parsed !== undefined) return { ok: true, value: new IssueApi(parsed, context) };
   const message = `not a repository at GitHub: '${repository}'`;
-  return githubFailure('github/no-repository', message, 'Name it in baton.toml: [github] repository = "owner/name"');
+  return githubFailure(
+    'github/no-repository',
+    message,
+    'Name the repository in baton.toml: [github] repository = "owner/name"',
+  );
 }
 
 /** GitHub lists pull requests as issues, too. */

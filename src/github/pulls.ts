@@ -118,7 +118,11 @@ export function openPullRequestApi(repository: string, context: ApiContext): Git
   const parsed = parseRepository(repository);
   if (parsed !== undefined) return { ok: true, value: new PullRequestApi(parsed, context) };
   const message = 'pull requests are requested, but no remote of this repository is on GitHub';
-  return githubFailure('github/no-repository', message, 'Name it in baton.toml: [github] repository = "owner/name"');
+  return githubFailure(
+    'github/no-repository',
+    message,
+    'Name the repository in baton.toml: [github] repository = "owner/name"',
+  );
 }
 
 function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {

@@ -108,7 +108,11 @@ function salvageFor(wanted: InstallRequest) {
 }
 
 function refused(path: string, what: string): InstallResult {
-  return { ok: false, what: `${path}: ${what}`, hint: 'Nothing was changed. Correct it and run the command again.' };
+  return {
+    ok: false,
+    what: `${path}: ${what}`,
+    hint: 'Nothing was changed. Correct the file and run the command again.',
+  };
 }
 
 /**

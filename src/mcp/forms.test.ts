@@ -44,7 +44,7 @@ describe('handoff_send without a handoff', () => {
 
   it('offers a form that is refused until it is filled in', async () => {
     const { text } = await say(client, 'handoff_send', { to: 'orchestrator' });
-    expect((await say(client, 'handoff_send', { handoff: text })).text).toMatch(/still holds the placeholder/);
+    expect((await say(client, 'handoff_send', { handoff: text })).text).toMatch(/still has the placeholder/);
     const filled = text.replaceAll('FILL IN', 'It does not build.').replaceAll(/>0{10}</g, '>1<');
     const sent = await say(client, 'handoff_send', { handoff: filled });
     expect(sent.result).toMatchObject({ held: true, task_id: 'T1' });
@@ -71,8 +71,8 @@ describe('form_get', () => {
     expect((await say(client, 'form_get', { kind: 'record', task_id: 'T9' })).text).toBe('there is no task T9');
     const other = await connect(backend);
     expect(await say(other, 'form_get', { kind: 'record' })).toMatchObject({
-      text: 'a form is about a task',
-      hint: 'Name it, or claim it: task_claim {task_id: ID}',
+      text: 'a form needs a task',
+      hint: 'Name the task, or claim one: task_claim {task_id: ID}',
     });
     await other.close();
   });

@@ -41,7 +41,7 @@ describe('resources', () => {
   });
 
   it('are blank forms for the claim of the connection', async () => {
-    await expect(read('baton://forms/record')).rejects.toThrow('a form is about a task');
+    await expect(read('baton://forms/record')).rejects.toThrow('a form needs a task');
     await say(client, 'task_claim', { task_id: 'P0.1.1', as: 'a', role: 'reviewer' });
     const record = parseThoughtRecord(await read('baton://forms/record'));
     expect(record).toMatchObject({ ok: true, value: { task_id: 'P0.1.1', summary: PLACEHOLDERS.summary } });

@@ -7,10 +7,10 @@ import { nameTools } from './tool-hints.ts';
 
 describe('a hint for an MCP client', () => {
   it.each([
-    ['See it: baton task show P0.1.1', 'See it: task_get {task_id: P0.1.1}'],
-    ['See them all: baton task list', 'See them all: task_list'],
-    ['Find another: baton task next', 'Find another: task_next_actions'],
-    ['Claim it again: baton task claim A --as NAME', 'Claim it again: task_claim {task_id: A, as: NAME}'],
+    ['See the task: baton task show P0.1.1', 'See the task: task_get {task_id: P0.1.1}'],
+    ['See all tasks: baton task list', 'See all tasks: task_list'],
+    ['Find another task: baton task next', 'Find another task: task_next_actions'],
+    ['Claim the task again: baton task claim A --as NAME', 'Claim the task again: task_claim {task_id: A, as: NAME}'],
     ['Name it, or claim it: baton task claim ID', 'Name it, or claim it: task_claim {task_id: ID}'],
     [
       'Fill in the form (baton thought template A-1), then record it: baton thought record FILE',
@@ -38,13 +38,13 @@ describe('a hint for an MCP client', () => {
 
   it.each([
     'Only a person can reinstate it: baton task reinstate A --reason "…"',
-    'An operator can answer for it: baton merge A --self-approve REASON',
+    'An operator can approve the commit: baton merge A --self-approve REASON',
     'Take the task again: baton task claim A --worktree',
     'Answer it: baton decision show 5d0e7b41',
     'Nothing is lost. Start the daemon with: baton up',
     'Add it; `baton schema` lists every field.',
     'Use the baton command or batonctl/client.',
-    'Check it with: baton runbook check',
+    'Check the runbook: baton runbook check',
     'baton tasks',
     '',
   ])('keeps a command that has no tool: %s', (hint) => {

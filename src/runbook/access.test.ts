@@ -83,7 +83,7 @@ describe('injected secrets', () => {
   it('come with a note about agents that cannot use them, and secrets that no agent uses', () => {
     expect(describeSecrets(runbook)).toEqual([
       'no agent uses the injected secret OPENAI_API_KEY: it is for codex',
-      'agent own cannot use injected secrets: of its command no base URL setting is known; known are those of claude, codex, gemini',
+      'agent own cannot use injected secrets: Baton knows no base URL setting for its command, only for claude, codex, gemini',
     ]);
     expect(describeSecrets(runbookOf({ agents: { own: { run: 'x' } } }))).toEqual([]);
   });

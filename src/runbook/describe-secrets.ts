@@ -17,7 +17,7 @@ export function describeSecrets(runbook: Runbook): readonly string[] {
     ...unused.map((name) => `no agent uses the injected secret ${name}: it is for ${findClientOfSecret(name) ?? ''}`),
     ...unable.map(
       ({ name }) =>
-        `agent ${name} cannot use injected secrets: of its command no base URL setting is known; known are those of ${MODEL_CLIENT_NAMES.join(', ')}`,
+        `agent ${name} cannot use injected secrets: Baton knows no base URL setting for its command, only for ${MODEL_CLIENT_NAMES.join(', ')}`,
     ),
   ];
 }

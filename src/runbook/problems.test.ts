@@ -11,7 +11,7 @@ const steps = (...list: readonly object[]): object => ({ pipelines: { p: { steps
 const agent = (fields: object): object => ({ agents: { a: { run: './agent', ...fields } } });
 const long = 'x'.repeat(61_000);
 const ENV_PASS_HINT =
-  'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".';
+  'Correct the value. Meaning of the field: Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".';
 
 const CASES: readonly (readonly [what: string, code: string, message: string, hint: string, tree: object])[] = [
   ['an unknown section', 'unknown-field', 'Unknown field: agent', 'Did you mean `agents`?', { '‸agent': {} }],
@@ -33,7 +33,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a name of a project that cannot be one',
     'invalid-value',
     'Invalid project: My Shop (expected lower-case letters, digits and -, at most 63, the first a letter or a digit)',
-    'The name of the project, the same on every host; left out: made from the path of the repository.',
+    'Correct the value. Meaning of the field: The name of the project, the same on every host; left out: made from the path of the repository.',
     { project: '‸My Shop', store: 'postgres://localhost/baton' },
   ],
   [
@@ -61,21 +61,21 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'an action that the handler does not allow',
     'invalid-value',
     'Invalid agents.a.on_stop: nudge (expected: signal, idle, escalate)',
-    'When the agent tries to end its turn: signal, idle, escalate.',
+    'Correct the value. Meaning of the field: When the agent tries to end its turn: signal, idle, escalate.',
     agent({ on_stop: '‸nudge' }),
   ],
   [
     'a workflow that a worker cannot make of a task',
     'invalid-value',
     'Invalid workers.w.run.workflow: release (expected: issue)',
-    'The built-in workflow, as of `baton run issue`.',
+    'Correct the value. Meaning of the field: The built-in workflow, as of `baton run issue`.',
     { workers: { w: { run: { workflow: '‸release' } } } },
   ],
   [
     'a worker that makes workflows of tasks that are workflows',
     'runbook/meaningless-option',
     'worker w makes workflows, but takes only tasks of workflows',
-    'Leave `workflow` out: it takes tasks that are in no workflow.',
+    'Remove `workflow`: this worker takes tasks that are in no workflow.',
     { workers: { w: { '‸workflow': true, run: { workflow: 'issue' } } } },
   ],
   [
@@ -89,21 +89,21 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a duration without a unit',
     'invalid-value',
     'Invalid agents.a.timeout: 10 (expected a duration such as 500ms, 10s, 5m, 2h or 1d)',
-    'How long a run may take, as in "2h".',
+    'Correct the value. Meaning of the field: How long a run may take, as in "2h".',
     agent({ timeout: '‸10' }),
   ],
   [
     'a cost that is not money',
     'invalid-value',
     'Invalid agents.a.budget.cost: 2.50 EUR (expected dollars such as $2.50, and more than nothing)',
-    'Money, as in "$2.50".',
+    'Correct the value. Meaning of the field: Money, as in "$2.50".',
     agent({ budget: { cost: '‸2.50 EUR' } }),
   ],
   [
     'a cost of nothing, which nobody could raise',
     'invalid-value',
     'Invalid limits.day_budget.cost: $0.00 (expected dollars such as $2.50, and more than nothing)',
-    'Money, as in "$2.50".',
+    'Correct the value. Meaning of the field: Money, as in "$2.50".',
     { limits: { day_budget: { cost: '‸$0.00' } } },
   ],
   [
@@ -131,14 +131,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a token budget of a client that reports no tokens',
     'runbook/unmetered-budget',
     'agent a runs cline, which reports no usage: a budget of tokens limits nothing',
-    'Remove it, and set `timeout` or `budget.time`.',
+    'Remove this budget, and set `timeout` or `budget.time`.',
     agent({ run: 'cline', prompt: 'x', budget: { '‸tokens': 1000, time: '1h' } }),
   ],
   [
     'a cost budget of a client that reports no tokens',
     'runbook/unmetered-budget',
     'agent a runs auggie, which reports no usage: a budget of cost limits nothing',
-    'Remove it, and set `timeout` or `budget.time`.',
+    'Remove this budget, and set `timeout` or `budget.time`.',
     agent({ run: 'auggie', prompt: 'x', budget: { '‸cost': '$2' } }),
   ],
   [
@@ -152,7 +152,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a price that is not money',
     'invalid-value',
     'Invalid prices.gpt-5.input: free (expected dollars such as $2.50)',
-    'A million input tokens, as in "$3".',
+    'Correct the value. Meaning of the field: A million input tokens, as in "$3".',
     { prices: { 'gpt-5': { input: '‸free', output: '$1' } } },
   ],
   [
@@ -529,7 +529,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a branch template that git would not take for some titles',
     'invalid-value',
     'branch template gives an invalid branch name: not a branch name: work//t001',
-    'Not every title leaves something in `${task.slug}`: give it a default, `${task.slug:-task}`.',
+    '`${task.slug}` is empty for some titles: give it a default, `${task.slug:-task}`.',
     { workspace: { branch: '‸work/${task.slug}/${task.id}' } },
   ],
   [
@@ -542,8 +542,8 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'a branch named after what changes',
     'runbook/unknown-name-in-template',
-    'no branch is named after this: ${task.phase}',
-    'A branch keeps its name: it can be named after id, n, slug, epic_id, prd_id.',
+    'a branch name cannot contain ${task.phase}',
+    'The name of a branch never changes, so it can contain only id, n, slug, epic_id, prd_id.',
     { workspace: { branch: 'work/${task.id}-‸${task.phase}' } },
   ],
   [
@@ -578,14 +578,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a size without a unit',
     'invalid-value',
     'Invalid agents.a.sandbox.memory: 8G (expected a size such as 512MB, 8GB or 1TB)',
-    'How much memory a session may use; default: 8GB.',
+    'Correct the value. Meaning of the field: How much memory a session may use; default: 8GB.',
     agent({ sandbox: { memory: '‸8G' } }),
   ],
   [
     'a path of another user',
     'invalid-value',
     'Invalid sandbox.read[0]: ~bob/x (expected an absolute path, one that begins with ~/, or one below the project)',
-    'Paths that a session may read in addition to the table in docs/security.md.',
+    'Correct the value. Meaning of the field: Paths that a session may read in addition to the table in docs/security.md.',
     { sandbox: { read: ['‸~bob/x'] } },
   ],
   [
@@ -598,8 +598,8 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'the whole disk',
     'invalid-value',
-    'too much for one path: /',
-    'Name the folders that are meant.',
+    'the path covers too much: /',
+    'Name the folders in it that are needed.',
     { sandbox: { write: ['‸/'] } },
   ],
   [
@@ -613,34 +613,34 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'an option of no sandbox',
     'runbook/meaningless-option',
     'nested has no effect for the sandbox none',
-    'none has no options.',
+    'The mode none has no options.',
     agent({ sandbox: { mode: 'none', '‸nested': true } }),
   ],
   [
     'an image for another sandbox than a container',
     'runbook/meaningless-option',
     'image has no effect for the sandbox bubblewrap',
-    'An image is used by: container.',
+    'Only the mode container uses an image.',
     { sandbox: { mode: 'bubblewrap', '‸image': 'debian' } },
   ],
   [
     'a network policy that there is not',
     'invalid-value',
     'Invalid agents.a.network: open (expected: full, model, none)',
-    'The network of sessions: full, model, none, a list of hosts, or a table. Default: full.',
+    'Correct the value. Meaning of the field: The network of sessions: full, model, none, a list of hosts, or a table. Default: full.',
     agent({ network: '‸open' }),
   ],
   [
     'an address where a host must be',
     'invalid-value',
     'Invalid network.policy[1]: https://example.com/x (expected a host such as example.com, *.example.com, example.com:8443 or 192.0.2.7:443, without scheme and path)',
-    'The hosts that sessions can reach: full, model (the API of the client), none, or a list.',
+    'Correct the value. Meaning of the field: The hosts that sessions can reach: full, model (the API of the client), none, or a list.',
     { network: { policy: ['example.com', '‸https://example.com/x'] } },
   ],
   [
     'a host with a port that there is not',
     'invalid-value',
-    'no port is 70000: example.com:70000',
+    '70000 is not a port: example.com:70000',
     'A port is at most 65535.',
     agent({ network: ['‸example.com:70000'] }),
   ],
@@ -662,7 +662,7 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a check with the network of a model',
     'invalid-value',
     "ci.required[0]: invalid network 'model'",
-    'The hosts that the check can reach: full, none, or a list.',
+    'Correct the value. Meaning of the field: The hosts that the check can reach: full, none, or a list.',
     { ci: { required: [{ name: 'test', network: '‸model' }] } },
   ],
   [

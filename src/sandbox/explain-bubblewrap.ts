@@ -36,7 +36,7 @@ export function explainBubblewrap(failure: BubblewrapFailure): NotUsable {
     );
   return notUsable(
     `bubblewrap failed: ${printed}`,
-    'Run it by hand: bwrap --unshare-user --unshare-pid --ro-bind / / --proc /proc true',
+    'Run bubblewrap by hand: bwrap --unshare-user --unshare-pid --ro-bind / / --proc /proc true',
   );
 }
 

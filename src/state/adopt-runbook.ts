@@ -63,11 +63,12 @@ export function decideDropAdoptionQuestions(state: State): Outcome<null> {
 function withdrawOthers(state: State, but: string | null): Event[] {
   const isOther = ({ adopts, result }: Decision): boolean =>
     adopts !== null && result === null && adopts.sha256 !== but;
-  return [...state.decisions.values()]
-    .filter(isOther)
-    .map(({ id }) =>
-      event('DecisionWithdrawn', { decision_id: id, reason: 'another runbook is asked about or in force' }),
-    );
+  return [...state.decisions.values()].filter(isOther).map(({ id }) =>
+    event('DecisionWithdrawn', {
+      decision_id: id,
+      reason: 'another runbook is in force, or another decision about one is open',
+    }),
+  );
 }
 
 /**

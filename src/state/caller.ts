@@ -76,8 +76,8 @@ export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): Cl
   const how = task.endings.at(-1)?.how ?? 'released';
   const hint =
     task.phase === 'COMPLETED' || task.phase === 'BLOCKED'
-      ? `See it: baton task show ${task.id}`
-      : `Claim it again: baton task claim ${task.id} --as NAME`;
+      ? `See the task: baton task show ${task.id}`
+      : `Claim the task again: baton task claim ${task.id} --as NAME`;
   return refusal('claim-ended', `the claim on ${task.id} has ended: ${how}`, hint);
 }
 

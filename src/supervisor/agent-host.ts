@@ -270,7 +270,7 @@ export class AgentHost implements HookRoutes {
     if (isFrozen) this.#timers?.pause();
     else this.#timers?.resume();
     this.print(
-      isFrozen ? FROZEN : `baton: the claim is renewed; the agent goes on after ${Math.round(forMs / 1000)} s`,
+      isFrozen ? FROZEN : `baton: the claim is renewed; the agent continues after ${Math.round(forMs / 1000)} s`,
     );
   }
 
@@ -283,5 +283,4 @@ export class AgentHost implements HookRoutes {
   }
 }
 
-const FROZEN =
-  'baton: the database does not acknowledge the claim any more, and another host may have it: the agent is frozen';
+const FROZEN = 'baton: the database no longer confirms the claim, so another host may have it: the agent is frozen';

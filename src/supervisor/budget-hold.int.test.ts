@@ -8,7 +8,7 @@ import { Scene, type Supervised } from './scene.cases.ts';
 
 const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_parked: false, missing: [] };
 const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
-const WAKE: Control = { kind: 'send', message_id: 'm1', text: 'Go on where you were.', wakes: true };
+const WAKE: Control = { kind: 'send', message_id: 'm1', text: 'Continue where you stopped.', wakes: true };
 
 /** The standing that the daemon returns at first; the test pushes later ones. */
 const asked = (standing: Standing) => ({ agent_standing: () => ({ ok: true as const, result: standing }) });

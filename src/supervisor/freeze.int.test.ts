@@ -33,7 +33,7 @@ describe('an agent whose claim cannot be renewed', () => {
     expect(ticks(scene).length).toBe(frozen);
     lease.answer = granted(60_000);
     await until('both go on', () => ['own', 'apart'].every((who) => ticks(scene).slice(frozen).includes(who)));
-    await until('its log says so', () => /the agent is frozen[^]*the agent goes on after \d+ s/.test(logOf(run)));
+    await until('its log says so', () => /the agent is frozen[^]*the agent continues after \d+ s/.test(logOf(run)));
     await run.control({ kind: 'kill', reason: '' });
     expect(await run.exit()).toMatchObject({ signal: 'SIGTERM' });
   });

@@ -231,7 +231,7 @@ function logDiskWait(error: unknown): void {
 
 /** Explains dropped variables to users whose check lacks a variable of their shell. */
 function describeDropped(names: readonly string[]): string {
-  return `baton: environment variables that do not pass (env_pass adds them): ${names.join(', ')}\n`;
+  return `baton: environment variables that the agent does not get (env_pass adds them): ${names.join(', ')}\n`;
 }
 
 function writeFiles({ files = [], folders = [] }: Launch, url: string): void {

@@ -45,7 +45,7 @@ it('a check gets no key of a client, and its log names what did not pass', async
   const [log = ''] = globSync(join(world.stateDir, 'commands', 'merge-*', 'output.log'));
   const names = [...Object.keys(SECRETS), 'BATON_RESTART', 'OTHER'].sort().join(', ');
   const [first = ''] = readFileSync(log, 'utf8').split('\n');
-  expect(first).toBe(`baton: environment variables that do not pass (env_pass adds them): ${names}`);
+  expect(first).toBe(`baton: environment variables that the agent does not get (env_pass adds them): ${names}`);
   expect(readFileSync(log, 'utf8')).not.toContain(KEY);
 });
 

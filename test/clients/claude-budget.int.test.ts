@@ -62,7 +62,7 @@ describe('Claude Code, whose budget is used up in the middle of a turn', { timeo
       await scene.ask('decision_resolve', { id: shown.decision_id, option: 1 });
     expect(await scene.agent(id)).toMatchObject({ status: 'done', start: 1 });
     expect([made('second'), made('third')]).toEqual([true, true]);
-    expect(user.model.asked.some((each) => textIn(each).includes('Go on where you were.'))).toBe(false);
+    expect(user.model.asked.some((each) => textIn(each).includes('Continue where you stopped.'))).toBe(false);
   });
 
   it('exits by itself, without another request to the model, when a person accepts the work as done', async () => {

@@ -70,10 +70,10 @@ describe('baton acp, driven by the client of the SDK', () => {
     // A prompt during the workflow is a note; the daemon may restart; another client may answer.
     expect(await opened.prompt(sessionId, 'Hours have 3600 seconds.')).toEqual({ stopReason: 'end_turn' });
     await expect(opened.prompt(sessionId, '/issue Another one')).rejects.toThrow(
-      'can start nothing else until it ends',
+      'can start nothing else until the run ends',
     );
     await walked.stop();
-    await opened.until('it notices', () => opened.said.includes('There is no news until it answers.'));
+    await opened.until('it notices', () => opened.said.includes('Updates continue when the daemon answers.'));
     await walked.start();
     await opened.until('it is back', () => opened.said.includes('The daemon answers again.'));
     await walked.resolveAll('W-00001');

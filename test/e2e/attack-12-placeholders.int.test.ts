@@ -34,7 +34,7 @@ it('refuses records, results and handoffs in which a field is still the placehol
   const head = world.commit(world.repository, { 'a.txt': 'a' }, 'work');
   const before = await readLedger(world);
   const lazy = record('A', head, { summary: ' fill in: what was done, and why so\n' });
-  const refused = 'placeholder: the field summary of the record still holds the placeholder of the form';
+  const refused = 'placeholder: the field summary of the record still has the placeholder of the form';
   expect(refusalOf(await client.call('thought_record', lazy))).toBe(refused);
   expect(refusalOf(await client.call('task_complete', lazy))).toBe(refused);
   const at = '2026-01-01T00:00:00Z';

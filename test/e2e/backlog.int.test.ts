@@ -32,7 +32,7 @@ it("imported tasks become workflows together, or none does; each gets its author
   const refused = await baton(['run', 'issue', '--task', 'T1,T2,T3', '--task', 'T4,T5', '--detach']);
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toContain(
-    'no workflow was started: 3 of 5 tasks cannot be taken [tasks-not-started]\n  task T3 is completed.',
+    'no workflow was started: 3 of 5 tasks cannot become workflows [tasks-not-started]\n  task T3 is completed.',
   );
   expect(refused.err).toContain('\n  task T4 is blocked: no key. First: baton task unblock T4 --reason "…"\n');
   expect(await scene.types()).not.toContain('WorkflowStarted');
@@ -44,7 +44,7 @@ it("imported tasks become workflows together, or none does; each gets its author
   const followed = await baton(['run', 'issue', '--task', 'T2', '--task', 'T1']);
   expect(followed).toMatchObject({ code: 3, err: '' });
   expect(followed.out).toMatch(/^T2: queued behind T1\n/);
-  expect(followed.out).toMatch(/\nT1: {3}issue-manager: issue-manager has it\n(?:.*\n)*T1: waits for a person: /);
+  expect(followed.out).toMatch(/\nT1: {3}issue-manager: claimed by issue-manager\n(?:.*\n)*T1: waits for a person: /);
   const read = globSync(join(scene.repository, '.worktrees/*/read.txt')).map((path) => readFileSync(path, 'utf8'));
   expect(read).toEqual([expect.stringContaining('The same rules as in the editor.')]);
   expect(await scene.ask('task_get', { task_id: 'T2' })).toMatchObject({

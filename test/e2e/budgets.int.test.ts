@@ -149,7 +149,7 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     expect(world.blocks(agentId)).toEqual([]);
     await world.resolve(shown.decision_id, 'approve');
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    expect(world.told(agentId)).toContain('Go on where you were.');
+    expect(world.told(agentId)).toContain('Continue where you stopped.');
     expect(world.lines('after.txt')).toEqual(['after']);
     await world.gone(agentId);
   });

@@ -149,19 +149,19 @@ describe('a new user', () => {
     const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
-    expect(err).toContain('\n  hint: Name a folder of your own with BATON_STATE_DIR.\n');
+    expect(err).toContain('\n  hint: Set BATON_STATE_DIR to a folder of your own.\n');
     baton('up');
     const second = baton('up', '--foreground');
     expect(second).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop it/),
+      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop that daemon/),
     });
   });
 
   it('learns where the token of the claim belongs if it is missing', () => {
     baton('task', 'add', 'K', '--title', 'x');
-    expect(baton('task', 'heartbeat', 'K').err).toContain('hint: It needs a claim: set BATON_TOKEN, or --token');
-    expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K \[[a-z-]+\]\n/);
+    expect(baton('task', 'heartbeat', 'K').err).toContain('hint: The call needs a claim: set BATON_TOKEN, or --token');
+    expect(baton('task', 'release', 'K').err).toMatch(/^Error: task K is not claimed \[[a-z-]+\]\n/);
   });
 
   it('sees that a list has more items', () => {
@@ -208,7 +208,7 @@ describe('a new user', () => {
     for (const args of [['task', 'list'], ['task', 'add', 'A', '--title', 'x'], ['up']]) {
       const { code, err } = run(args, { BATON_STATE_DIR: '/proc/none/state' });
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('cannot be started: ENOENT') });
-      expect(err).toContain('name another in BATON_STATE_DIR');
+      expect(err).toContain('set BATON_STATE_DIR to another folder');
     }
   });
 

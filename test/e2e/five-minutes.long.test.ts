@@ -89,7 +89,7 @@ async function spendFiveMinutes(stateDir: string): Promise<void> {
     // In a small terminal, in which other commands would use a pager.
     const demo = await type("stty rows 24; BATON_PAGER='exit 1' baton demo");
     expect(demo).toMatch(/\n {2}authors +agent:implementer, agent:fixer\n/);
-    expect(demo).toContain('The implementer tried to stop, and was told: ');
+    expect(demo).toContain('The implementer tried to stop. Baton blocked the stop and answered: ');
     expect(demo).toMatch(
       /\nFrom a request to a merge in \d+ s\. The daemon ends here, and the folder is removed\.\n\[0\]/,
     );

@@ -46,7 +46,7 @@ describe('a workflow of a repository at GitHub', () => {
       expect(scene.git('rev-parse', 'main')).toBe(sha);
       expect(scene.git('branch', '--list', 'feature/*')).toBe('');
       expect(github.git('branch', '--list', 'feature/*')).toBe('');
-      expect(scene.pull.body.includes('Mended in the last round')).toBe(true);
+      expect(scene.pull.body.includes('Fixed in the last round')).toBe(true);
 
       expect(scene.pull.comments).toHaveLength(1);
       expect(scene.pull.comments[0]).toMatch(

@@ -236,7 +236,7 @@ describe('on_prompt', { timeout: PATIENCE_MS * 2 }, () => {
     expect(decision?.context).toContain('May I delete it?');
     await world.resolve(waiting.decision_id, 'approve');
     expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    expect(world.told(agentId)).toEqual(['Approved. Go on.']);
+    expect(world.told(agentId)).toEqual(['Approved. Continue.']);
     await world.gone(agentId);
   });
 

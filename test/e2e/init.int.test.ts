@@ -68,7 +68,7 @@ describe('baton init', () => {
     await terminal.shows(
       'Wrote baton.toml: Claude Code plays the roles, 1 check before a merge. Nothing was committed.',
     );
-    await terminal.shows('note: Claude Code is not installed: baton doctor says how to install it.');
+    await terminal.shows('note: Claude Code is not installed. To see how to install it: baton doctor');
     expect(await terminal.exit()).toBe(0);
     expect(terminal.picture.join('\n')).toContain('git add baton.toml && git commit -m');
     expect(runbook()).toContain('run = "test -f README.md"  # named by you');
@@ -109,7 +109,7 @@ Undo: baton init --undo
     const { code, err } = await baton('init', '--yes');
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'Error: this repository has a runbook already: .baton/runbooks/own.toml [init/has-runbook]\n  hint: Check it: baton runbook check\n',
+      err: 'Error: this repository has a runbook already: .baton/runbooks/own.toml [init/has-runbook]\n  hint: Check the runbook: baton runbook check\n',
     });
     expect(existsSync(join(repository, 'baton.toml'))).toBe(false);
   });

@@ -43,7 +43,7 @@ it('a workflow that nothing would check is refused without a terminal, and asked
 
   expect(world.baton(run)).toMatchObject({ code: 0, out: expect.stringContaining('Started W-00003.') });
   expect(world.baton([...taken, '--plan'])).toMatchObject({ code: 0, out: expect.stringContaining('with task = A\n') });
-  expect(world.baton(taken)).toMatchObject({ code: 0, out: 'Started A. See it: baton task show A\n' });
+  expect(world.baton(taken)).toMatchObject({ code: 0, out: 'Started A. See the task: baton task show A\n' });
   expect(world.baton(taken)).toMatchObject({ code: 1, err: expect.stringContaining('A is a workflow already') });
   expect(world.baton(['run', 'issue', 'A title', ...taken.slice(2)]).err).toContain(
     'a title cannot be combined with --task',

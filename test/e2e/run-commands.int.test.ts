@@ -190,7 +190,7 @@ describe('baton run', () => {
     await shell.shows('patient: started');
     shell.type('\u0003');
     expect(await shell.exit()).toBe(130);
-    expect(shell.written).toMatch(/It continues in the background.*baton pipeline cancel ([0-9a-f]{8})/s);
+    expect(shell.written).toMatch(/The run continues in the background.*baton pipeline cancel ([0-9a-f]{8})/s);
     const id = /pipeline cancel ([0-9a-f]{8})/.exec(shell.written)?.[1] ?? '';
     expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
     await using again = await terminal(['run', '--follow', id]);

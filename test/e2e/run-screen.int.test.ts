@@ -27,7 +27,7 @@ it('shows a workflow as a live tree, while the daemon restarts and in a small te
   await screen.shows(/^W-00001 Add a thing {2}\S+\n {2}● issue-manager +\S+ {2}running\n +issue-manager [0-9a-f]{8}: /);
   await screen.shows(': I read the request');
   await screen.shows(/ {2}· prep\n {2}· implementer\n {2}· reviewer\n {2}· validator\n {2}· merge\n {2}· closer\n\n/);
-  await screen.shows('issue-manager: issue-manager has it');
+  await screen.shows('issue-manager: claimed by issue-manager');
 
   await world.endDaemon('SIGKILL');
   await screen.shows(/^The daemon cannot be reached since/);
@@ -49,7 +49,7 @@ it('shows a workflow as a live tree, while the daemon restarts and in a small te
   expect(screen.picture.filter((line) => line.startsWith('W-00001 Add a thing  '))).toHaveLength(1);
   expect(screen.written).toContain('\u001B[?7h\u001B[?25h');
   expect(screen.picture.join(' ')).toContain(
-    'It continues in the background. Show it again: baton run --follow W-00001',
+    'The run continues in the background. Show it again: baton run --follow W-00001',
   );
 
   await using again = open('--follow', 'W-00001');

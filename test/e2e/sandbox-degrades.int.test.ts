@@ -92,7 +92,7 @@ describe.skipIf(other.ok)(`without user namespaces${unless}`, { timeout: PATIENC
   it('doctor names the agent that cannot start, and no other fault', async () => {
     const { out } = world.world.baton(['doctor']);
     expect(out).toMatch(/^warning +bubblewrap .*No permissions to create new namespace/m);
-    expect(out).toMatch(/^problem +runbook .*bubblewrap.* strict cannot start$/m);
+    expect(out).toMatch(/^problem +runbook .*bubblewrap.* cannot start: strict$/m);
     expect(await findLedgerFault(world.world)).toBeUndefined();
     await world.ask('agent_kill', { id: any?.id, reason: 'enough' });
     await world.gone(any?.id ?? '');

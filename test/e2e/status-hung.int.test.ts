@@ -31,7 +31,7 @@ it(
         expect(hung).toEqual({
           code: 1,
           out: '',
-          err: `Error: the daemon does not answer (pid ${pid}) [no-answer]\n  hint: It is stopped. Let it continue: kill -CONT ${pid}\n`,
+          err: `Error: the daemon does not answer (pid ${pid}) [no-answer]\n  hint: The process is stopped. Let it continue: kill -CONT ${pid}\n`,
         });
         await until('the watch reports it', () =>
           watched.includes(`{"away":"the daemon does not answer (pid ${pid})"`),

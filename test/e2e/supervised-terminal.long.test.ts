@@ -35,7 +35,7 @@ afterEach(async () => {
 const WALK: readonly Checkpoint[] = [
   {
     stage: 'requested',
-    shows: ['Read durations back', 'DRAFT, next is issue-manager', 'baton task show W-00001'],
+    shows: ['Read durations back', 'DRAFT, next role issue-manager', 'baton task show W-00001'],
     note: WORDS.begin,
   },
   { stage: 'issue written', shows: [WORDS.requirement, WORDS.begin, /Cost so far\n +12,345 tokens/] },
@@ -49,7 +49,7 @@ const WALK: readonly Checkpoint[] = [
       'Measured by Baton: 1 file, 1 commit',
       /created +\+1 -0 +src\/parse-duration\.js\n +1 file, \+1 -0/,
       `summary: ${WORDS.implemented}`,
-      'IMPLEMENTATION, next is fixer, 1 round back to the fixer, check test: failed at',
+      'IMPLEMENTATION, next role fixer, 1 round back to the fixer, check test: failed at',
       'baton task diff W-00001',
       'baton task log W-00001',
     ],
@@ -70,8 +70,8 @@ const WALK: readonly Checkpoint[] = [
   { stage: 'ready for review', shows: ['2 rounds back', WORDS.sentBack], note: WORDS.approved },
   { stage: 'fix decision', shows: [WORDS.finding, 'location: src/parse-duration.js:2, severity: critical'] },
   { stage: 'ready for review', shows: ['3 rounds back', WORDS.fixed] },
-  { stage: 'merge', shows: ['READY_FOR_MERGE, next is validator', `summary: ${WORDS.reviewed}`, WORDS.approved] },
-  { stage: 'merged', shows: ['COMPLETED, next is closer', `summary: ${WORDS.reviewed}`] },
+  { stage: 'merge', shows: ['READY_FOR_MERGE, next role validator', `summary: ${WORDS.reviewed}`, WORDS.approved] },
+  { stage: 'merged', shows: ['COMPLETED, next role closer', `summary: ${WORDS.reviewed}`] },
 ];
 
 interface Checkpoint {
@@ -101,7 +101,7 @@ async function decide(person: Shell, checkpoint: Checkpoint, seen: string): Prom
   const asked = [...seen.matchAll(/^([0-9a-f]{8}) {2}Task needs attention: W-00001 .*? {2}\(/gm)].at(-1);
   const screen = seen.slice(asked?.index);
   // A session that lacks something has blocked the task, and the decision states what.
-  expect(screen).toContain(`Task needs attention: W-00001 ${stage}  (`);
+  expect(screen).toContain(`Task needs attention: W-00001 (${stage})  (`);
   for (const each of shows) expect(screen).toMatch(each);
   for (const each of hides) expect(screen).not.toContain(each);
   const label = choose === undefined ? /(\d)\. .* \(recommended\)$/m : new RegExp(`(\\d)\\. ${choose}`);

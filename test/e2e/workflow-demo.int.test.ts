@@ -30,7 +30,7 @@ describe('npm start', () => {
       const folder = join(place, left[0] ?? '');
       expect(said).toContain(folder);
       for (const words of [
-        'The implementer tried to stop, and was told: You must explicitly signal completion',
+        'The implementer tried to stop. Baton blocked the stop and answered: You must explicitly signal completion',
         'check test: failed',
         'handoff: ci-gate → fixer-agent',
         'handoff: reviewer-agent → fixer-agent',
@@ -59,7 +59,7 @@ describe('npm start', () => {
       const lines = readFileSync(ledger, 'utf8').trimEnd().split('\n');
       const broken: [string[], string][] = [
         [lines.map((line) => line.replace('"outcome":"failed"', '"outcome":"passed"')), 'FAILED'],
-        [lines.toSpliced(-2, 1), 'not those that the checkpoint speaks of'],
+        [lines.toSpliced(-2, 1), 'do not have the root of the checkpoint'],
         [lines.toSpliced(3, 1), 'does not follow the one before'],
       ];
       for (const [changed, words] of broken) {
@@ -85,7 +85,7 @@ describe('baton demo', () => {
     expect([ran.status, ran.stdout, ran.stderr]).toEqual([
       1,
       '',
-      'Error: the demo needs git, and there is none on the PATH [git/cannot-run]\n  hint: Install git, then: baton demo\n',
+      'Error: the demo needs git, which is not on the PATH [git/cannot-run]\n  hint: Install git, then: baton demo\n',
     ]);
     expect(readdirSync(place).filter((name) => name.startsWith('baton-demo-'))).toEqual([]);
   });

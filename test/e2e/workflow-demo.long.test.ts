@@ -12,21 +12,21 @@ const ROOT = join(import.meta.dirname, '../..');
 describe('the demo, interrupted', () => {
   it('leaves nothing running and keeps the folder with npm start', { timeout: 120_000 }, async () => {
     const { demo, place, readUntil } = startDemo(['scripts/demo.ts']);
-    await readUntil('implementer has it');
+    await readUntil('claimed by implementer');
     demo.kill('SIGINT');
     const said = await readUntil();
     expect(await exitOf(demo)).toBe(130);
     const folder = join(place, readdirSync(place).find((name) => name.startsWith('baton-demo-')) ?? '');
-    expect(said).toContain(`Interrupted. Nothing runs any more; what there was by then is in ${folder}`);
+    expect(said).toContain(`Interrupted. Nothing runs any more; the files so far are in ${folder}`);
     expect(existsSync(join(folder, 'state/daemon.json'))).toBe(false);
     expect(findProcesses(join(folder, 'state'))).toEqual([]);
   });
 
   it('leaves nothing at all with baton demo', { timeout: 120_000 }, async () => {
     const { demo, place, readUntil } = startDemo([BATON, 'demo', '--slow']);
-    await readUntil('implementer has it');
+    await readUntil('claimed by implementer');
     demo.kill('SIGTERM');
-    expect(await readUntil()).toContain('Interrupted. Nothing runs any more, and nothing is left');
+    expect(await readUntil()).toContain('Interrupted. Nothing runs any more, and all files are removed');
     expect(await exitOf(demo)).toBe(130);
     expectNothingLeft(place);
   });

@@ -76,7 +76,7 @@ describe('a pull request that cannot be merged', MS, () => {
       const head = scene.git('rev-parse', 'feature/a');
       scene.github.pushByHand('feature/a', 'theirs', 'work');
       const moved = await scene.merge();
-      expect(moved?.reason).toMatch(/somebody has pushed to it/);
+      expect(moved?.reason).toMatch(/another commit was pushed to its branch/);
       scene.github.mergeByHand(scene.pull);
       expect((await scene.merge())?.reason).toMatch(/was merged at GitHub by octocat/);
       Object.assign(scene.pull, { merge_commit_sha: null, head });

@@ -72,7 +72,7 @@ describe('failure modes', () => {
     const repair = await refuseEntries(daemon);
     const failed = await say(a, 'thought_record', recordOf('F1', commit, branch));
     expect(failed).toMatchObject({ isError: true, text: WRITEBACK_FAILED });
-    expect(failed.hint).toContain('It is kept');
+    expect(failed.hint).toContain('The call is kept');
     await repair();
     expect(await said(a, 'task_get', { task_id: 'F1' })).toMatchObject({ status: 'in_progress' });
     const operator = asOperator();

@@ -42,7 +42,7 @@ const roles = {
       appendFileSync('CHANGELOG.md', '- `parseDuration`: and back again.\n');
       commit('docs: the changelog tells of parseDuration');
     }
-    handOn('reviewer-agent', 'Mended at its cause', { location: `${CODE}:3` });
+    handOn('reviewer-agent', 'Fixed the cause', { location: `${CODE}:3` });
   },
 };
 

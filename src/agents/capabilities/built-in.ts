@@ -23,7 +23,7 @@ export const CLAUDE_PROFILE: AdapterProfile = {
     limits: 'subscription',
     mcp: 'http',
     sandbox: 'inside',
-    login: 'yours; `apiKeyHelper` and `env` of your settings come along',
+    login: 'your login; the session also gets `apiKeyHelper` and `env` of your settings',
   },
 };
 
@@ -45,7 +45,7 @@ export const CODEX_PROFILE: AdapterProfile = {
     limits: 'subscription',
     mcp: 'search',
     sandbox: 'own-off',
-    login: 'yours, with all settings',
+    login: 'your login, with all settings',
   },
 };
 
@@ -68,6 +68,7 @@ export const GEMINI_PROFILE: AdapterProfile = {
     limits: 'named',
     mcp: 'http',
     sandbox: 'own-off',
-    login: 'linked; `security.auth`, `general`, `model` and `privacy` of your settings come along',
+    login:
+      'a link to your login; the session also gets `security.auth`, `general`, `model` and `privacy` of your settings',
   },
 };

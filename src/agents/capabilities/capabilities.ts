@@ -10,27 +10,27 @@ export const QUESTIONS = {
       'command-hook': ['command hook', 'a hook of the client runs a command that asks the supervisor'],
       prompt: [
         'further prompt',
-        'the end of a turn is a stop attempt; if it is blocked, a further prompt follows in the same session. ' +
-          'There is no hook that the agent could switch off',
+        'the end of a turn is a stop attempt; to block it, Baton sends a further prompt in the same session. ' +
+          'The agent has no hook that it could switch off',
       ],
-      none: ['none', 'the process ends when it likes; it may ask with `baton agent hook stop`'],
+      none: ['none', 'the process can end at any time; it can ask with `baton agent hook stop`'],
     },
   },
   message: {
     title: 'a message arrives',
     answers: {
-      'at-once': ['at once', 'also in the middle of a turn'],
-      'next-stop': ['at its next stop', 'as the reason why it may not stop, or as the prompt of the next turn'],
+      'at-once': ['at once', 'even in the middle of a turn'],
+      'next-stop': ['at its next stop', 'as the reason of a blocked stop, or as the prompt of the next turn'],
       stdin: ['on standard input', 'when the program reads it'],
     },
   },
   resume: {
     title: 'resume',
     answers: {
-      conversation: ['same conversation', 'also after a crash'],
+      conversation: ['same conversation', 'even after a crash'],
       'new-conversation': ['new conversation', 'a new process begins with the prompt and the message'],
       offered: ['if offered', 'the same conversation if the agent offers `session/load`'],
-      process: ['new process', 'the program keeps what it needs in `BATON_AGENT_DIR`'],
+      process: ['new process', 'the program keeps its own state in `BATON_AGENT_DIR`'],
     },
   },
   attach: {
@@ -43,24 +43,24 @@ export const QUESTIONS = {
   permissions: {
     title: 'permission prompts',
     answers: {
-      asked: ['`on_prompt`', 'what the client may not do unasked'],
+      asked: ['`on_prompt`', 'a request for permission runs the handler `on_prompt`'],
       none: ['none', 'the client has full access to its sandbox'],
       'allowed-or-asked': [
         'allowed, or `on_prompt`',
-        'Baton allows each request; with `acp.permissions = "ask"`, they go to `on_prompt`',
+        'Baton allows each request; with `acp.permissions = "ask"`, each request runs `on_prompt`',
       ],
-      own: ['its own', 'Baton does not know them'],
+      own: ['its own', 'Baton does not see them'],
     },
   },
   usage: {
     title: 'usage',
     answers: {
-      request: ['each request', 'while the turn goes on'],
-      turn: ['each turn', 'at its end'],
-      conversation: ['running total', 'at the end of each turn'],
-      'last-request': ['last request', 'of each turn: the sum is too small'],
+      request: ['each request', 'reported during the turn'],
+      turn: ['each turn', 'reported at the end of the turn'],
+      conversation: ['running total', 'reported at the end of each turn'],
+      'last-request': ['last request', 'only the last request of each turn is reported, so the total is too low'],
       offered: ['if offered', 'as the agent reports it'],
-      none: ['none', 'tokens are unknown'],
+      none: ['none', 'the client reports no tokens'],
     },
   },
   budget: {
@@ -68,13 +68,13 @@ export const QUESTIONS = {
     answers: {
       held: [
         'before a tool',
-        'the tool waits for the decision about the budget; each open conversation can make one more request',
+        'the tool call waits for the decision about the budget; each open conversation can make one more request',
       ],
-      request: ['after a request', 'the turn is cancelled at the next report or tool call'],
-      turn: ['after a turn', 'the next turn is held or cancelled at its first tool call'],
+      request: ['after a request', 'Baton cancels the turn at the next report or tool call'],
+      turn: ['after a turn', 'Baton holds the next turn, or cancels it at its first tool call'],
       offered: ['as reported', 'after a request or a turn; without reports, only `time` binds'],
       time: ['time only', 'a budget of tokens or cost is an error in the runbook'],
-      end: ['at its end', 'the program runs to its end, or to its `timeout`; what follows waits'],
+      end: ['at its end', 'the program runs to its end or to its `timeout`; the next step waits'],
     },
   },
   cost: {
@@ -83,13 +83,13 @@ export const QUESTIONS = {
       reported: ['reported', 'by the client'],
       'price-list': ['price list', 'computed from tokens'],
       offered: ['if offered', 'reported, or computed from tokens'],
-      none: ['unknown', 'there are no tokens to compute it from'],
+      none: ['unknown', 'the client reports no tokens to compute it from'],
     },
   },
   errors: {
     title: 'API errors',
     answers: {
-      kind: ['kind known', 'read from fields, and handled by `on_error`'],
+      kind: ['kind known', 'read from fields of the output, and handled by `on_error`'],
       partly: ['partly', 'some kinds; other errors end the process'],
       none: ['unknown', 'an error ends the turn or the process'],
     },
@@ -97,9 +97,9 @@ export const QUESTIONS = {
   limits: {
     title: 'end of a rate limit',
     answers: {
-      subscription: ['with a subscription', 'with an API key at most a short wait is known'],
-      named: ['if named', 'the API may name a wait'],
-      none: ['unknown', 'Baton waits a minute, then twice as long each time'],
+      subscription: ['with a subscription', 'with an API key, the client reports a short wait at most'],
+      named: ['if named', 'the API may state a wait'],
+      none: ['unknown', 'Baton waits one minute, and doubles the wait each time'],
     },
   },
   mcp: {
@@ -118,7 +118,7 @@ export const QUESTIONS = {
       inside: ['inside', 'the client runs inside the sandbox of its session'],
       'own-off': [
         'inside, own off',
-        'its own sandbox, which fails in another one or blocks what a session needs, is off',
+        'the client runs inside the sandbox of its session; its own sandbox, which would fail there or block the session, is off',
       ],
     },
   },

@@ -104,7 +104,7 @@ describe('a client', () => {
         error: {
           code: 'no-answer',
           message: `the daemon does not answer (pid ${pid})`,
-          hint: `End it: kill -KILL ${pid}. Agents continue, and the daemon stays down.`,
+          hint: `End the process: kill -KILL ${pid}. Agents continue, and the daemon stays down.`,
         },
       });
     } finally {

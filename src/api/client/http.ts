@@ -189,13 +189,13 @@ function isAnswer(value: unknown): value is Answer {
 /** The caller does not know whether the daemon received the call. */
 export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
   const messages = {
-    closed: 'the daemon went away before it answered',
+    closed: 'the daemon closed the connection before it answered',
     timeout: 'the daemon did not answer in time',
-    aborted: 'the call was given up',
-    garbled: 'the answer cannot be read: is that a daemon of Baton?',
+    aborted: 'the call was cancelled',
+    garbled: 'the answer cannot be read: another program may have answered',
   };
   const code = lost === 'aborted' ? 'aborted' : 'no-answer';
-  return { code, message: messages[lost], hint: 'See whether it runs: baton up' };
+  return { code, message: messages[lost], hint: 'Start the daemon, or see that it runs: baton up' };
 }
 
 /** Whether the daemon is stopping. The next one can take the call. */

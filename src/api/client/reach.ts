@@ -56,16 +56,17 @@ export function isOwnSocket(socket: string, stateDir: string): boolean {
 const DAEMON_AWAY: ApiError = {
   code: 'daemon-away',
   message: 'no daemon answers for this state folder',
-  hint: 'Start it with: baton up',
+  hint: 'Start the daemon: baton up',
 };
 
 export const NOT_ANSWERING = 'the daemon does not answer';
 
 export function notAnsweringError(stateDir: string): ApiError {
   const pid = readDaemonRecord(stateDir)?.pid;
-  if (pid === undefined) return { code: 'no-answer', message: NOT_ANSWERING, hint: 'See whether it runs: baton up' };
+  if (pid === undefined)
+    return { code: 'no-answer', message: NOT_ANSWERING, hint: 'Start the daemon, or see that it runs: baton up' };
   const hint = isSuspended(pid)
-    ? `It is stopped. Let it continue: kill -CONT ${pid}`
+    ? `The process is stopped. Let it continue: kill -CONT ${pid}`
     : `See daemon.log in the state folder. To replace it: kill -KILL ${pid}, then: baton up`;
   return { code: 'no-answer', message: `${NOT_ANSWERING} (pid ${pid})`, hint };
 }
@@ -76,7 +77,7 @@ export function notStoppingError(stateDir: string): ApiError {
   const pid = readDaemonRecord(stateDir)?.pid;
   return pid === undefined
     ? error
-    : { ...error, hint: `End it: kill -KILL ${pid}. Agents continue, and the daemon stays down.` };
+    : { ...error, hint: `End the process: kill -KILL ${pid}. Agents continue, and the daemon stays down.` };
 }
 
 /** Whether a signal or a debugger has suspended the process. Known on Linux only. */

@@ -163,11 +163,11 @@ const NEW_KEY = 'Start the agent again in the editor, or run baton acp again: it
 const DAEMON_AWAY: ApiError = {
   code: 'daemon-away',
   message: 'no daemon answers for this state folder',
-  hint: 'Start it with: baton up',
+  hint: 'Start the daemon: baton up',
 };
 
 const NOT_PROVED: ApiError = {
   code: 'no-answer',
   message: 'the server on the port of the daemon has not proved that it is the daemon',
-  hint: 'See whether the daemon runs: baton up',
+  hint: 'Start the daemon, or see that it runs: baton up',
 };

@@ -160,9 +160,9 @@ function isReadable(stream: unknown): stream is Readable {
   return typeof stream === 'object' && stream !== null && 'destroy' in stream && 'read' in stream;
 }
 
-const NO_FOLDER = 'Everything is kept in one folder: make it writable, or name another in BATON_STATE_DIR.';
+const NO_FOLDER = 'Make the state folder writable, or set BATON_STATE_DIR to another folder.';
 
-function cannotStart(why: string, hint = 'See what it says with: baton up --foreground'): ApiError {
+function cannotStart(why: string, hint = 'See its messages: baton up --foreground'): ApiError {
   return { code: 'daemon-away', message: `the daemon cannot be started: ${why}`, hint };
 }
 

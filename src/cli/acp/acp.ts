@@ -14,11 +14,11 @@ export const acpCommand: CliCommand = {
   args: [],
   options: [
     PROJECT_OPTION,
-    { name: 'name', value: 'NAME', about: 'The name of its key (default: that of the editor)' },
+    { name: 'name', value: 'NAME', about: 'A name for the key of this connection (default: the name of the editor)' },
   ],
   exitCodes: {
     0: 'the editor has closed the connection',
-    1: 'this is inside a session, and a session must not act for a person',
+    1: 'called in a session, which must not act for a person',
   },
   ownsTerminal: () => true,
   async run(given, io) {
@@ -52,6 +52,6 @@ function findRefusal({ env }: Io): ApiError | undefined {
 
 const NOT_AN_OPERATOR: ApiError = {
   code: 'forbidden',
-  message: "baton acp acts for the operator, and BATON_TOKEN is not an operator's",
-  hint: 'Start it outside the session, without BATON_TOKEN.',
+  message: "baton acp acts for the operator, but BATON_TOKEN is not the operator's token",
+  hint: 'Run baton acp outside the session, without BATON_TOKEN.',
 };

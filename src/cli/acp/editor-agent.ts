@@ -187,7 +187,7 @@ export class EditorAgent {
 }
 
 function noSuchSession(id: string): ApiError {
-  const hint = 'Start a new one. See what runs: /status, or baton status in a terminal.';
+  const hint = 'Start a new editor session. To see what runs: /status, or baton status in a terminal.';
   return { code: 'acp/no-such-session', message: `there is no editor session ${id.slice(0, 100)}`, hint };
 }
 

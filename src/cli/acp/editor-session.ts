@@ -161,7 +161,7 @@ export class EditorSession {
     if (!answer.ok) throw toRpcError(answer.error);
     const { kind, id: runId, ids = [runId], rules } = answer.result;
     if (rules !== undefined) editor.say(`New rules are in force: ${rules.text}`);
-    if (ids.length > 1) editor.say(`Started ${ids.join(', ')}. ${runId} is followed here.`);
+    if (ids.length > 1) editor.say(`Started ${ids.join(', ')}. This editor session follows ${runId}.`);
     const run = { kind, id: runId };
     [this.#run, this.#isOwn] = [run, true];
     files.save({ id, cwd: root, title, run, updatedAt: new Date().toISOString() });
@@ -199,14 +199,17 @@ export class EditorSession {
     if (end.kind === 'owed') {
       this.#owed = end.owed;
       const what = end.owed.missing === 'note' ? 'the note' : 'the name of the agent';
-      editor.say(`Write ${what} as your next message. Until then the question is open.`);
+      editor.say(`Write ${what} as your next message. The question stays open until then.`);
     }
     return end;
   }
 
   async #cancelRun({ run, cancel, cancelCommand }: RunSource): Promise<void> {
     const { editor } = this.#options;
-    if (!this.#isOwn) return editor.say(`${run.id} continues: it was not started here. To cancel it: ${cancelCommand}`);
+    if (!this.#isOwn)
+      return editor.say(
+        `${run.id} continues, because this editor session did not start it. To cancel it: ${cancelCommand}`,
+      );
     const answer = await cancel(CANCEL_REASON);
     if (answer.ok) editor.endCalls();
     if (answer.ok) return editor.say(`${run.id} is cancelled.`);
@@ -234,12 +237,12 @@ const CANCEL_REASON = 'cancelled in the editor';
 
 const BUSY: ApiError = {
   code: 'acp/busy',
-  message: 'this editor session follows a run, and can start nothing else until it ends',
-  hint: 'Use another one, or cancel this one. Text without a command is left as a note on the task.',
+  message: 'this editor session follows a run, and can start nothing else until the run ends',
+  hint: 'Use another editor session, or cancel the run. Text without a command is left as a note on the task.',
 };
 
 const NOTHING_TO_FOLLOW: ApiError = {
   code: 'acp/usage',
-  message: 'this editor session has started nothing',
+  message: 'this editor session has started no run',
   hint: 'Name the task: /follow ID. See the tasks: /status',
 };

@@ -35,7 +35,7 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   },
   { name: 'run', description: 'Run a command or pipeline of the runbook', input: { hint: 'NAME [arguments]' } },
   { name: 'status', description: 'Show running work and what needs you' },
-  { name: 'follow', description: 'Show a task that runs already', input: { hint: 'the id of the task' } },
+  { name: 'follow', description: 'Follow a task that is already running', input: { hint: 'the id of the task' } },
 ];
 
 /** Parses a prompt as a command. Without one, the first line is the title of a workflow, the rest its description. */

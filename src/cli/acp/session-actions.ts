@@ -36,7 +36,9 @@ export async function noteTask(taskId: string, text: string, { client, editor }:
   const answer = await client.call('task_note', { task_id: taskId, text });
   if (!answer.ok) throw toRpcError(answer.error);
   const isHeard = answer.result.agent_id !== null;
-  editor.say(`Noted on ${taskId}: ${isHeard ? 'its agent gets it as a message' : 'the next session on it reads it'}.`);
+  editor.say(
+    `Noted on ${taskId}: ${isHeard ? 'the agent gets the note as a message' : 'the next session on the task reads the note'}.`,
+  );
 }
 
 export async function createTask(

@@ -99,7 +99,7 @@ class RunWatch {
   readonly onAway = (why: ApiError): void => {
     if (why.code === 'bad-page-key' || why.code === 'no-such-project')
       return this.#finish({ kind: 'refused', error: why });
-    if (!this.#isAway) this.#options.editor.say(`${describeFault(why)}. There is no news until it answers.`);
+    if (!this.#isAway) this.#options.editor.say(`${describeFault(why)}. Updates continue when the daemon answers.`);
     this.#isAway = true;
   };
 

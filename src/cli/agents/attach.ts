@@ -152,7 +152,7 @@ async function requestTerminal(client: Client, id: string, by: string): Promise<
     const reason = findRefusalReason(type, data);
     if (reason !== undefined) return { error: notAttached(id, reason) };
   }
-  return { error: notAttached(id, 'it did not stop in time') };
+  return { error: notAttached(id, 'the agent did not stop in time') };
 }
 
 /** Longer than the time from the stop request to the kill of a client. */

@@ -29,7 +29,7 @@ export const agentLogsCommand: CliCommand = {
   args: [agentArgument],
   options: [...LOG_OPTIONS, ...COMMON_OPTIONS.map((option) => (option.name === 'json' ? JSON_LINES_OPTION : option))],
   json: [{ lines: true, shape: object({ line: { ...text, about: 'A line as the client printed it.' } }) }],
-  exitCodes: { 0: 'shown to the end', 1: 'no such agent', 130: 'interrupted with Ctrl-C' },
+  exitCodes: { 0: 'printed; with -f: the agent has ended', 1: 'no such agent', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     const lines = parseLineCount(given);
     if ('usage' in lines) return lines;

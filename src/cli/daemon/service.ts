@@ -33,7 +33,7 @@ function describeChange(path: string, enable: string, disable: string, isRunning
   return [
     `Wrote ${path}.`,
     'The service starts the daemon at login and after a crash, but not after baton down.',
-    'It gets your PATH and no other variable: add the API keys of your agents to the service.',
+    'The service gets your PATH and no other variable: add the API keys of your agents to the service.',
     `  start it: ${first}${enable}`,
     `  undo:     ${disable}; baton up --uninstall-service`,
     '',
@@ -117,18 +117,18 @@ function withContent(file: ServiceFile): FoundService {
 }
 
 function notOurFileError(path: string): ApiError {
-  const hint = 'Move that file away, or let it start the daemon with: baton up --foreground';
+  const hint = 'Move that file away, or change it so that it runs: baton up --foreground';
   return { code: 'service-not-ours', message: `${path} was not written by Baton and is kept`, hint };
 }
 
 function cannotWriteError(path: string, error: unknown): ApiError {
   const message = `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
-  return { code: 'service-not-written', message, hint: 'Check who owns its folder.' };
+  return { code: 'service-not-written', message, hint: 'Check the owner and the permissions of its folder.' };
 }
 
 function unsupportedError(platform: string): ApiError {
   const message = `there is no service file for ${platform}: only for systemd (Linux) and launchd (macOS)`;
-  return { code: 'service-not-written', message, hint: 'Let your service manager run: baton up --foreground' };
+  return { code: 'service-not-written', message, hint: 'Configure your service manager to run: baton up --foreground' };
 }
 
 const UNSAFE_PATH: ApiError = {

@@ -16,7 +16,7 @@ it('indents texts of agents deeper than headings and options, at any width', () 
         'agent a1',
         'Goal',
         'Questions',
-        'Said and measured',
+        'Reports compared with measurements',
         'Options',
         '1. Resume (recommended)',
         '2. Cancel',
@@ -98,9 +98,9 @@ it('shows the budget with the mission, failed checks, and where a session differ
     '    unit, exit code 1',
     '      two',
     '    by ada (implementer), claim 3',
-    '    ✗ files: said 1 file: a.ts; measured: 2 files: a.ts, b.ts',
+    '    ✗ files: reported 1 file: a.ts; measured: 2 files: a.ts, b.ts',
     '      commit: abc, as measured',
-    '      new dependencies: said nothing; measured: npm left-pad',
+    '      new dependencies: reported nothing; measured: npm left-pad',
     '    2 files, +5 -1, from ffffffffffff',
   ])
     expect(text.split('\n')).toContain(line);

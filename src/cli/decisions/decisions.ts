@@ -35,11 +35,11 @@ export const decisionResolveCommand = operationCommand({
   args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
   options: [
     { name: 'message', short: 'm', value: 'TEXT', about: 'A note; the next session on the work reads it' },
-    { name: 'agent', value: 'NAME', about: 'The agent that gets the work, if you hand it over' },
+    { name: 'agent', value: 'NAME', about: 'The agent that gets the work, for an option that hands it over' },
     {
       name: 'delay',
       value: 'TIME',
-      about: 'Take effect after this time, at most 60 seconds; until then it can be undone',
+      about: 'Apply the answer after this time, at most 60 seconds; until then you can undo it',
     },
   ],
   operation: 'decision_resolve',

@@ -20,7 +20,7 @@ export function renderEvidence(evidence: DecisionEvidence, question: string): st
   const rest = (diff?.total.files ?? 0) - files.length;
   return [
     ...(goal === null ? [] : [heading('Goal'), ...cutLines(goal, commands[0]).map((line) => `    ${line}`)]),
-    ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
+    ...(stage === null ? [] : [heading('Current state'), `    ${printable(stage)}`]),
     ...(stages.length === 0 ? [] : [paint([['    '], ...stageStrip(stages)], { columns: Infinity, colors: false })]),
     ...renderBudgetOf(evidence),
     ...said,
@@ -85,11 +85,11 @@ function renderChecks({ checks, items }: DecisionEvidence): string[] {
 function renderClaims({ claims, claims_by }: DecisionEvidence): string[] {
   if (claims.length === 0) return [];
   return [
-    heading('Said and measured'),
+    heading('Reports compared with measurements'),
     ...(claims_by === null ? [] : [`    by ${printable(claims_by)}`]),
     ...claims.map(({ about, said, measured, differs }) => {
       const [one, other] = [said ?? 'nothing', measured ?? 'not measured'].map((text) => linesOf(text).join(' '));
-      const both = said === measured ? `${one}, as measured` : `said ${one}; measured: ${other}`;
+      const both = said === measured ? `${one}, as measured` : `reported ${one}; measured: ${other}`;
       return `    ${differs ? '✗' : ' '} ${printable(about)}: ${both}`;
     }),
   ];

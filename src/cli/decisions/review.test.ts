@@ -14,7 +14,7 @@ describe('a question at the terminal', () => {
     const desk = new Desk(['2', 'nobody', '', '3', '', '1', '']);
     desk.refusals.push(
       { code: 'bad-request', message: 'there is no agent nobody', hint: 'There are: reviewer.' },
-      { code: 'no-note', message: 'work is sent back with a note', hint: 'Say what must change: baton …' },
+      { code: 'no-note', message: 'work cannot be sent back without a note', hint: 'Say what must change: baton …' },
     );
     expect(await desk.ask()).toBe('answered');
     expect(desk.sent).toEqual([
@@ -33,7 +33,7 @@ describe('a question at the terminal', () => {
     waiting.record({ type: 'DecisionResolved', data: { decision_id: 'another' } });
     waiting.record({ type: 'DecisionResolved', data: { decision_id: ID } });
     expect(await outcome).toBe('settled');
-    expect(waiting.out).toContain('Decision 3c9f3d0d was settled elsewhere.');
+    expect(waiting.out).toContain('Decision 3c9f3d0d is no longer open.');
     const late = new Desk(['1', '']);
     late.refusals.push({
       code: 'decision-resolved',

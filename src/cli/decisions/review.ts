@@ -119,7 +119,7 @@ export async function askOne(
   for (;;) {
     const chosen = await choose(shown.result, async (question) => ask(question, watch.signal));
     if (watch.signal.aborted) {
-      io.out(`\nDecision ${shortId(id)} was settled elsewhere.\n`);
+      io.out(`\nDecision ${shortId(id)} is no longer open.\n`);
       return 'settled';
     }
     if (chosen === 'quit') return 'quit';

@@ -128,7 +128,7 @@ export class DemoSession implements AsyncDisposable {
     this.#phase = 'leaving';
     await this.#end();
     if (!this.options.keep) removeDemoPlace(this.place);
-    const rest = this.options.keep ? `; what there was by then is in ${this.place.folder}` : ', and nothing is left';
+    const rest = this.options.keep ? `; the files so far are in ${this.place.folder}` : ', and all files are removed';
     this.io.out(`\nInterrupted. Nothing runs any more${rest}\n`);
     // The demo waits for an answer that will not come.
     process.exit(EXIT.interrupted);

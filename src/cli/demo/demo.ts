@@ -34,7 +34,7 @@ export function createDemoCommand(commands: readonly ListedCommand[]): CliComman
 
 const NO_GIT = {
   code: 'git/cannot-run',
-  message: 'the demo needs git, and there is none on the PATH',
+  message: 'the demo needs git, which is not on the PATH',
   hint: 'Install git, then: baton demo',
 } as const;
 
@@ -54,7 +54,7 @@ async function runDemo(options: DemoOptions, commands: readonly ListedCommand[],
     return EXIT.ok;
   } catch (error) {
     const message = `the demo failed: ${error instanceof Error ? error.message : String(error)}`;
-    return reportProblem({ code: 'demo/failed', message, hint: `Its files are kept: ${folder}` }, io);
+    return reportProblem({ code: 'demo/failed', message, hint: `The files of the demo are kept: ${folder}` }, io);
   }
 }
 
@@ -64,7 +64,7 @@ async function play(place: DemoPlace, options: DemoOptions, commands: readonly L
   await using demo = new DemoSession(place, io, options, commands);
   await fillDemoPlace(place, options.slow);
   await demo.unlessLeaving();
-  const purpose = options.keep ? 'A sample repository, and everything else that this leaves behind' : TEMPORARY;
+  const purpose = options.keep ? 'A sample repository, and all other files of the demo' : TEMPORARY;
   io.out(`${purpose}: ${place.folder}\n`);
   demo.begin();
   await walk(demo);

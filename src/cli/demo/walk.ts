@@ -14,7 +14,8 @@ export async function walk(demo: DemoSession): Promise<void> {
   await demo.baton('run', 'issue', TITLE, '--plan');
   await demo.baton('run', 'issue', TITLE);
   demo.io.out('\n');
-  for (const block of await readBlocks(demo)) demo.io.out(`The implementer tried to stop, and was told: ${block}\n`);
+  for (const block of await readBlocks(demo))
+    demo.io.out(`The implementer tried to stop. Baton blocked the stop and answered: ${block}\n`);
   await demo.shell('git log --oneline');
   await demo.baton('task', 'show', TASK);
   await demo.baton('handoff', 'list', TASK);

@@ -10,7 +10,7 @@ export const docsCommand: CliCommand = {
   examples: ['baton docs', 'baton docs --port 8080 --no-open'],
   args: [],
   options: [
-    { name: 'port', value: 'N', about: 'Serve at this port of 127.0.0.1 (a free one)' },
+    { name: 'port', value: 'N', about: 'The port on 127.0.0.1 (default: a free port)' },
     { name: 'no-open', about: 'Print the address, and open no browser' },
   ],
   exitCodes: { 0: 'ended with Ctrl-C', 1: 'cannot be served', 2: 'usage error' },
@@ -26,8 +26,8 @@ export const docsCommand: CliCommand = {
     const opened = options.has('no-open') ? undefined : await openBrowser(served.value.url, io);
     io.err(
       opened?.ok === true
-        ? 'Your browser opens it. Ctrl-C ends it.\n'
-        : 'Open the address in your browser. Ctrl-C ends it.\n',
+        ? 'Your browser opens the documentation. Stop serving it with Ctrl-C.\n'
+        : 'Open the address in your browser. Stop serving it with Ctrl-C.\n',
     );
     if (!interrupt.signal.aborted) await once(interrupt.signal, 'abort');
     return EXIT.ok;
@@ -36,6 +36,6 @@ export const docsCommand: CliCommand = {
 
 const MISSING = {
   code: 'docs-missing',
-  message: 'the documentation is not in this installation',
+  message: 'this installation of Baton has no documentation',
   hint: 'Reinstall Baton.',
 };

@@ -203,7 +203,7 @@ describe('the daemon', () => {
     const [hanging] = await findings({ BATON_ANSWER_MS: '200' });
     expect([hanging?.code, hanging?.fix]).toEqual([
       'daemon.silent',
-      `It is stopped. Let it continue: kill -CONT ${child.pid}`,
+      `The process is stopped. Let it continue: kill -CONT ${child.pid}`,
     ]);
     child.kill('SIGKILL');
     await exited;

@@ -177,7 +177,8 @@ export async function guard(
   }
 }
 
-const AGAIN = 'Correct what it names, and run baton doctor again. Otherwise it is an error of Baton: report it.';
+const AGAIN =
+  'Correct what the message names, then: baton doctor. If nothing there is wrong, report it as a bug of Baton.';
 
 /** Whether work that exceeded its limit may keep the process alive. */
 export function hasLateWork(found: readonly Diagnosis[], { repository }: Place): boolean {

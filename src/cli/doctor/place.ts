@@ -45,7 +45,7 @@ const GIT_MS = 5000;
 
 function gitSilent(error: unknown): GitResult<Repository> {
   const message = `git does not answer: ${error instanceof Error ? error.message : String(error)}`;
-  return gitFailure('git/timeout', message, 'Find out what it waits for: git rev-parse --show-toplevel');
+  return gitFailure('git/timeout', message, 'Find out what git waits for: git rev-parse --show-toplevel');
 }
 
 /** Rejects if the work takes longer. The work itself continues. */

@@ -16,7 +16,7 @@ export function renderCommandHelp({ name: commandName, summary }: Named, command
     renderColumns('Options', [
       ...command.options.map(({ name, short, value, about }) => [optionText(name, short, value), about] as const),
       ['-h, --help', 'Show this help'],
-      ['    --no-pager', 'Print long output at once'],
+      ['    --no-pager', 'Do not use a pager for long output'],
     ]),
     renderColumns('Exit codes', Object.entries(command.exitCodes ?? {})),
   ];

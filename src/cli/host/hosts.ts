@@ -28,7 +28,9 @@ export const hostAdmitCommand = operationCommand({
   show: ({ host, labels, agents, is_new }) => {
     const room = agents >= NO_LIMIT_OF_ITS_OWN ? 'any number of agents' : `agents: ${agents}`;
     const has = `${room}${labels.length === 0 ? '' : `, labels: ${labels.join(', ')}`}`;
-    return printable(`Host ${host} ${is_new ? 'is in' : 'was in, and is changed'} (${has}).`).concat('\n');
+    return printable(
+      `Host ${host} ${is_new ? 'is admitted' : 'was already admitted, and is updated'} (${has}).`,
+    ).concat('\n');
   },
 });
 
@@ -40,7 +42,7 @@ export const hostDrainCommand = operationCommand({
   input: ({ args: [host], options }) => ({ value: { host, draining: !options.has('undo') } }),
   show: ({ host, draining }) =>
     draining
-      ? `Host ${printable(host)} takes no new work. What runs there ends normally; see: baton host list\n`
+      ? `Host ${printable(host)} takes no new work. Sessions that run there end normally; see: baton host list\n`
       : `Host ${printable(host)} takes new work again.\n`,
 });
 
@@ -49,7 +51,7 @@ export const hostRemoveCommand: CliCommand = {
   examples: ['baton host remove beta --reason "the disk died"'],
   args: [hostArgument],
   options: [
-    { name: 'reason', value: 'TEXT', needed: true, about: 'Why; it is recorded' },
+    { name: 'reason', value: 'TEXT', needed: true, about: 'The reason, which is recorded' },
     { name: 'confirm', value: 'NAME', about: 'Repeat the name of the host to remove it' },
     ...COMMON_OPTIONS,
   ],
@@ -59,7 +61,8 @@ export const hostRemoveCommand: CliCommand = {
     const [host = ''] = given.args;
     const { options } = given;
     const reason = options.get('reason');
-    if (reason === undefined || reason.trim() === '') return { usage: '--reason is needed: it is recorded' };
+    if (reason === undefined || reason.trim() === '')
+      return { usage: '--reason TEXT is needed; the reason is recorded' };
     const confirmed = options.get('confirm');
     if (confirmed !== undefined && confirmed !== host)
       return { usage: `--confirm must be the name of the host: ${host}` };
@@ -97,7 +100,7 @@ function describeRemoval(
     found === undefined ? [] : [`  now: ${found.agents.running} agents running there, ${found.claims} claims held`];
   return [
     `Removing host ${host} means:`,
-    '  its key is no longer trusted: whatever it writes from then on is refused',
+    '  its key is no longer trusted: everything that it writes after that is refused',
     '  its agents count as lost, and its claims end; work that it did not push stays on that machine',
     '  its tasks continue on other hosts from what was pushed',
     '  it can return only by joining again with a new key',

@@ -16,7 +16,7 @@ export async function findExisting(top: string, record: InitRecord): Promise<Exi
   if (path !== undefined) {
     const undo = record.isUnchanged(path) ? '. Start over: baton init --undo' : '';
     const message = `this repository has a runbook already: ${path}`;
-    return { message, hint: `Check it: baton runbook check${undo}` };
+    return { message, hint: `Check the runbook: baton runbook check${undo}` };
   }
   // A dangling link is not a runbook but occupies its path.
   if (lstatSync(join(top, ROOT_FILE), { throwIfNoEntry: false }) === undefined) return undefined;

@@ -46,7 +46,7 @@ function renderCheck({ name, run, from, isOnline }: Check): string {
     '[[ci.required]]',
     `name = ${quoted(name)}`,
     `run = ${quoted(run)}  # ${source}`,
-    ...(isOnline ? ['network = "full"  # it downloads; checks have no network otherwise'] : []),
+    ...(isOnline ? ['network = "full"  # this check downloads; without this line a check has no network'] : []),
     'timeout = "15m"  # a check that takes longer fails',
   ];
   return lines.join('\n');
@@ -63,18 +63,20 @@ function renderWorkflow({ install, build }: RunbookSettings): string {
   return [
     '# From a request to a merge: baton run issue "TITLE"',
     '[workflow]',
-    'mode = "autonomous"  # asks you only if it must; "semi" also before work, review, fixes and merge; "supervised" at every stage',
+    'mode = "autonomous"  # Baton asks you only if it must; "semi": also before work, review, fixes and merge; "supervised": at every stage',
     ...(install === null ? [] : [`install = ${quoted(install)}  # prepares the worktree of a new task`]),
-    ...(build === null ? [] : [`build = ${quoted(build)}  # then this, so that the agent starts from a working build`]),
+    ...(build === null
+      ? []
+      : [`build = ${quoted(build)}  # runs after install, so that the agent starts from a working build`]),
   ].join('\n');
 }
 
 const ACCESS = `# What agents and checks can touch: their worktree, their own client's login, and what is listed here.
 [sandbox]
-mode = "auto"  # the strongest that works here, see: baton doctor; "none" turns it off
-memory = "8GB"  # of one session
+mode = "auto"  # the strongest sandbox that works here (see: baton doctor); "none" turns it off
+memory = "8GB"  # for one session
 
-# What agents can reach. Checks reach nothing unless they say so above.
+# The hosts that agents can reach. A check reaches none unless its entry above sets network.
 [network]
 policy = "full"  # or "model" (only the API of the client), "none", or a list of hosts`;
 
@@ -91,18 +93,22 @@ function renderLimits({ title, budget }: AgentChoice): string {
     tokens: `\n# ${title} reports tokens without prices; with [prices] you can set dollars instead.`,
     time: `\n# ${title} reports no usage, so only time can be limited.`,
   }[budget];
-  return `# When you are asked before more is used.${unit}
+  return `# Limits. When a budget is used up, Baton asks you before agents continue.${unit}
 [limits]
 task_budget = { ${task} }  # all sessions of one task
 day_budget = { ${day} }  # all agents of the project in a day (UTC)
-review_rounds = 3  # how often work goes back to the fixer before you decide
-agents = 8  # running at once`;
+review_rounds = 3  # how often work can go back to the fixer before Baton asks you
+agents = 8  # at most this many run at once`;
 }
 
 const ROLES: readonly (readonly [name: string, about: string, timeout: string])[] = [
   ['issue-manager', 'Writes the issue: what will be different, as requirements that a test could check.', '30m'],
   ['implementer', 'Does the work on a branch of its own, in a worktree of its own.', '2h'],
-  ['reviewer', 'Approves, or lists what must change. Another client than the implementer sees other mistakes.', '1h'],
+  [
+    'reviewer',
+    'Approves the work, or lists what must change. A different client than the implementer’s finds other mistakes.',
+    '1h',
+  ],
   ['fixer', 'Fixes what the checks or the reviewer found.', '2h'],
 ];
 
@@ -125,7 +131,7 @@ const AGENTS_INTRO = `# Who plays the roles. \`run\` names the client: baton age
 # for your own, name a file of this repository. A session that takes longer than \`timeout\` fails.`;
 
 const SCRIPTED_INTRO = `# Who plays the roles. These are scripts: they add a line to baton-scripted.txt and merge it, without a model.
-# For real work install a client, such as Claude Code, and set in each role, with its name for ROLE:
+# For real work install a client, such as Claude Code, and set in each role (ROLE is its name):
 #   run = "claude"
 #   prompt_file = "baton:prompts/ROLE.md"
 # A session that takes longer than \`timeout\` fails.`;

@@ -29,7 +29,7 @@ export function renderFound({ branch, project, agents, sandbox }: Found): string
     ...(agents.length === 0
       ? [['agents', 'none on the PATH']]
       : agents.map((agent, i) => [i === 0 ? 'agents' : '', describeAgent(agent)])),
-    ['sandbox', sandbox ?? 'none works here: baton doctor'],
+    ['sandbox', sandbox ?? 'none works here; see: baton doctor'],
   ];
   return `Found:\n${renderTable(rows).replaceAll(/^(?=.)/gm, '  ')}${notes.map((note) => `note: ${printable(note)}\n`).join('')}`;
 }
@@ -52,7 +52,7 @@ export function renderWritten(path: string, agent: AgentChoice, checks: number):
 export function describeUnready(agent: AgentChoice, installed: readonly InstalledAgent[]): string | undefined {
   if (agent.run === SCRIPTED.run) return undefined;
   const found = installed.find(({ run }) => run === agent.run);
-  if (found === undefined) return `${agent.title} is not installed: baton doctor says how to install it.`;
+  if (found === undefined) return `${agent.title} is not installed. To see how to install it: baton doctor`;
   return found.login === null
     ? `No login of ${agent.title} was found. Start it once and log in: ${found.program}`
     : undefined;
@@ -62,13 +62,13 @@ export function renderDryRun({ outcome, detail, check, ms }: DryRun, checks: num
   const took = `${(ms / 1000).toFixed(0)} s`;
   switch (outcome) {
     case 'merged':
-      return `Dry run: passed in ${took}. A scripted change was ${checks === 0 ? '' : 'checked and '}merged in a copy that is deleted again.\n`;
+      return `Dry run: passed in ${took}. A scripted change was ${checks === 0 ? '' : 'checked and '}merged in a temporary copy.\n`;
     case 'check-failed':
       return `Dry run: ${printable(detail)} in a clean checkout, after ${took}. Until it passes there, Baton merges nothing.\n${tailOf(check?.output ?? '')}`;
     case 'timeout':
-      return `Dry run: stopped, because ${printable(detail)}. The file is valid, but not proved.\n`;
+      return `Dry run: stopped, because ${printable(detail)}. The file is valid, but no scripted change was merged with it.\n`;
     case 'interrupted':
-      return 'Dry run: interrupted. The file is valid, but not proved.\n';
+      return 'Dry run: interrupted. The file is valid, but no scripted change was merged with it.\n';
     case 'stopped':
     case 'not-started':
       return `Dry run: ${outcome === 'stopped' ? 'stopped' : 'not started'}: ${printableLines(detail)}\n`;

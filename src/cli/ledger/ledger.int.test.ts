@@ -221,9 +221,11 @@ describe('baton ledger', () => {
     });
     const first = await baton('ledger', 'seal', '--json');
     expect(JSON.parse(first.out)).toMatchObject({ size: 4, seq: 5, is_new: true });
-    expect((await baton('ledger', 'seal')).out).toMatch(/^already sealed: 4 entries, by entry 5\nroot: \w{64}\n$/);
+    expect((await baton('ledger', 'seal')).out).toMatch(
+      /^already sealed: 4 entries, recorded as entry 5\nroot: \w{64}\n$/,
+    );
     const { root } = JSON.parse(first.out);
-    expect((await baton('ledger', 'root')).out).toBe(`sealed: 4 entries, by entry 5\nroot: ${root}\n`);
+    expect((await baton('ledger', 'root')).out).toBe(`sealed: 4 entries, recorded as entry 5\nroot: ${root}\n`);
     expect(JSON.parse((await baton('ledger', 'root', '--json')).out)).toMatchObject({ size: 4, root });
   });
 

@@ -54,7 +54,7 @@ async function sealThroughDaemon(given: ParsedArguments, io: Io): Promise<number
 function reportSeal(seal: ResultOf<'merkle_finalize'>, given: ParsedArguments, io: Io): number {
   const { is_new, size, seq, root } = seal;
   if (given.options.has('json')) io.out(`${JSON.stringify(seal)}\n`);
-  else io.out(`${is_new ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
+  else io.out(`${is_new ? 'sealed' : 'already sealed'}: ${size} entries, recorded as entry ${seq}\nroot: ${root}\n`);
   return EXIT.ok;
 }
 
@@ -79,7 +79,7 @@ export const ledgerRootCommand: CliCommand = {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
       if (!last) return reportProblem(NEVER_SEALED, io);
-      const text = `sealed: ${last.size} entries, by entry ${last.seq}\nroot: ${last.root}`;
+      const text = `sealed: ${last.size} entries, recorded as entry ${last.seq}\nroot: ${last.root}`;
       io.out(`${given.options.has('json') ? JSON.stringify(last) : text}\n`);
       return EXIT.ok;
     });

@@ -141,7 +141,9 @@ function printVerdict(
   io: Io,
 ): void {
   const about = task === undefined ? '' : ` about ${printable(task)}`;
-  io.out(`${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (ledger of ${size})\n`);
+  io.out(
+    `${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (${size} entries in the ledger)\n`,
+  );
   if (key === undefined)
     io.out(
       `signed by ${keys.join(', ')}\nCompare this key with the one that you trust, or pass the trusted key: --key KEY\n`,

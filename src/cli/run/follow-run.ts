@@ -108,7 +108,7 @@ function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, give
     kind === 'workflow'
       ? `Show it again: baton run --follow ${id}, or everything: baton status --watch`
       : `Wait for it: baton ${noun} wait ${shortId(id)}, stop it: baton ${noun} ${stop} ${shortId(id)}`;
-  io.err(`It continues in the background. ${next}\n`);
+  io.err(`The run continues in the background. ${next}\n`);
   return error === undefined ? EXIT.interrupted : reportError(error, given, io);
 }
 

@@ -27,7 +27,7 @@ export async function followWorkflows(run: FollowedWorkflows, given: ParsedArgum
   try {
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) {
-        io.err('They continue in the background. See them: baton status --watch\n');
+        io.err('The runs continue in the background. To see them: baton status --watch\n');
         return next.value === undefined ? EXIT.interrupted : reportError(next.value, given, io);
       }
       const { type, data, json } = next.value;

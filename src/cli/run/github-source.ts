@@ -101,7 +101,7 @@ function blockedIssue({ number, url }: Issue): ApiError {
 }
 
 function otherTask({ id, title }: KnownTask, { url }: Issue): ApiError {
-  const message = `task ${id} exists already, and is not of ${url}: ${quote(title)}`;
+  const message = `task ${id} exists already, but was not imported from ${url}: ${quote(title)}`;
   return { code: 'task-exists', message, hint: `If it is the same work: baton run issue --task ${id}` };
 }
 

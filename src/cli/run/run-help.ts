@@ -94,7 +94,7 @@ const ISSUE_ABOUT: Readonly<Record<string, string>> = {
   title: 'What is to be done; a task with this title is added',
   task: 'Existing tasks instead of a new one, separated by commas',
   mode: 'How often you are asked: autonomous (default), semi or supervised',
-  priority: 'Higher comes first (0)',
+  priority: 'Higher numbers come first (default: 0)',
   id: 'The id of the new task (default: the next free one)',
   after: 'Tasks that must be done first, separated by commas',
 };

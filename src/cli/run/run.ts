@@ -22,8 +22,8 @@ const JSON_DOCUMENTS = [
   { when: '--detach', result: 'run_start' },
   { when: '--plan', result: 'run_plan' },
 ] as const satisfies readonly JsonDocument[];
-const DETACH = { name: 'detach', short: 'd', about: 'Start it and return at once' } as const;
-const FOLLOW = { name: 'follow', value: 'ID', about: 'Show a workflow, pipeline or agent that runs already' } as const;
+const DETACH = { name: 'detach', short: 'd', about: 'Start the run and return at once' } as const;
+const FOLLOW = { name: 'follow', value: 'ID', about: 'Follow a running workflow, pipeline or agent' } as const;
 const NO_NAME = 'missing argument: NAME';
 const FROM_GITHUB = {
   name: 'from-github',
@@ -119,7 +119,7 @@ function typedArguments({ args, options }: ParsedArguments): readonly string[] {
 
 function describeStart({ kind, id }: FollowedRun, ids: readonly string[]): string {
   if (ids.length > 1) return `Started ${ids.join(', ')}. See them: baton status --watch\n`;
-  if (kind === 'workflow') return `Started ${id}. See it: baton task show ${id}\n`;
+  if (kind === 'workflow') return `Started ${id}. See the task: baton task show ${id}\n`;
   const noun = kind === 'agent' ? 'agent' : 'pipeline';
   return `Started ${noun} ${id}. Wait for it: baton ${noun} wait ${shortId(id)}\n`;
 }

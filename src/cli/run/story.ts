@@ -109,7 +109,7 @@ const LEFT: Readonly<Record<string, string>> = {
   left: 'has left',
   lost: 'was disconnected',
   absent: 'never attached',
-  ended: 'was interrupted by its end',
+  ended: 'was disconnected because the agent ended',
 };
 
 function sandboxSuffix(kind: unknown, network: unknown): string {
@@ -122,7 +122,7 @@ function reasonSuffix(reason: unknown, maxCharacters = 300): string {
 }
 
 function exitOf({ code, signal, timed_out }: Fields): string {
-  if (timed_out === true) return 'ended by its timeout';
+  if (timed_out === true) return 'ended by the timeout';
   return signal === null || signal === undefined
     ? `exited with code ${Number(code)}`
     : `ended by signal ${textOf(signal)}`;
@@ -194,7 +194,7 @@ export class WorkflowStory {
 
 const WORKFLOW_SENTENCES: Sentences = {
   TaskCreated: ({ task_id, title }) => `${textOf(task_id)} ${textOf(title)}`,
-  TaskClaimed: ({ role, holder }) => `  ${role === null ? '' : `${textOf(role)}: `}${textOf(holder)} has it`,
+  TaskClaimed: ({ role, holder }) => `  ${role === null ? '' : `${textOf(role)}: `}claimed by ${textOf(holder)}`,
   AgentStop: (_, agent) => `    ${agent}: tried to stop without signaling completion`,
   AgentEnded: ({ outcome, reason }, agent) =>
     outcome === 'done' ? undefined : `    ${agent}: ${endOf(textOf(outcome), textOf(reason))}`,

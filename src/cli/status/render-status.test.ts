@@ -204,11 +204,11 @@ describe('renderTree', () => {
   const since = new Date('2026-03-01T11:59:00Z');
 
   it.each([
-    ['daemon-away', 'nobody answers', 'Start it with: baton up', 'The daemon cannot be reached'],
+    ['daemon-away', 'nobody answers', 'Start the daemon: baton up', 'The daemon cannot be reached'],
     [
       'no-answer',
-      'the daemon went away before it answered',
-      'See whether it runs: baton up',
+      'the daemon closed the connection before it answered',
+      'Start the daemon, or see that it runs: baton up',
       'The daemon cannot be reached',
     ],
     ['no-answer', 'the daemon does not answer (pid 7)', 'kill -CONT 7', 'The daemon does not answer'],

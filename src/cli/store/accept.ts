@@ -87,7 +87,7 @@ async function dropFork(
   io.out(
     io.json === true
       ? `${JSON.stringify({ dropped: host })}\n`
-      : `The replica of host ${printable(host)} no longer counts. The other hosts continue by themselves.\n`,
+      : `The replica of host ${printable(host)} is ignored from now on. The other hosts continue.\n`,
   );
   return EXIT.ok;
 }
@@ -116,7 +116,7 @@ function explain(compared: Compared, reports: readonly ForkReport[], io: Io): nu
   io.out(
     [
       'Accepting means: this host continues with the database. Its replica is renamed, not deleted, and the',
-      'entries that only the replica has no longer count. The ledger records it (StoreAccepted). Accept on each host.',
+      'entries that only the replica has are given up. The ledger records this (StoreAccepted). Accept on each host.',
       `To accept: ${next}`,
       '',
     ].join('\n'),
@@ -176,7 +176,7 @@ function renameLedger({ ledger, outside }: LedgerPlace): string {
 const DAEMON_RUNS = {
   code: 'daemon-runs',
   message: 'the daemon of this state folder runs',
-  hint: 'Stop it: baton down. Its agents continue. Then run the same command again.',
+  hint: 'Stop the daemon: baton down. Its agents continue. Then run the same command again.',
 } as const;
 
 function noFork(host: string, reports: readonly ForkReport[]) {
@@ -184,7 +184,7 @@ function noFork(host: string, reports: readonly ForkReport[]) {
   const hint = names === '' ? 'No host reports a replica that differs.' : `Hosts whose replicas differ: ${names}.`;
   return {
     code: 'store/no-fork',
-    message: `the replica of host ${host} does not differ, so it prevents no writing`,
+    message: `the replica of host ${host} does not differ, so it does not prevent writing`,
     hint,
   };
 }

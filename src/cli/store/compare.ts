@@ -46,7 +46,7 @@ export const storeCompareCommand: CliCommand = {
   json: [{ shape: comparedShape }],
   exitCodes: {
     0: 'the database contains the replica',
-    1: 'one of them cannot be read',
+    1: 'the database or the replica cannot be read',
     4: 'the database has lost entries, or differs',
   },
   async run(given, io) {
@@ -90,7 +90,7 @@ export async function withBoth(
 const ONE_LEDGER = {
   code: 'store/one-ledger',
   message: 'this project is on one machine: there is nothing to compare its ledger with',
-  hint: 'Check it by itself: baton ledger verify',
+  hint: 'Check the ledger alone: baton ledger verify',
 } as const;
 
 export async function describeBoth(shared: Store, replica: Store, url: string): Promise<Compared> {
@@ -129,12 +129,12 @@ export function renderComparison({ verdict, store, database, replica, difference
 }
 
 const VERDICTS: Readonly<Record<Compared['verdict'], (ahead: number) => string>> = {
-  same: () => 'Both are the same.',
-  ahead: (count) => `The database has ${count} more; the replica is a part of it.`,
+  same: () => 'The database and the replica are the same.',
+  ahead: (count) => `The database has ${count} more; it contains all entries of the replica.`,
   behind: (count) =>
-    `The database has lost ${-count} entries that the replica has. The daemons put them back: baton up, then baton status --fleet`,
+    `The database has lost ${-count} entries that the replica has. The daemons restore them: baton up, then baton status --fleet`,
   forked: () =>
-    'They differ, so no host writes. Restore the right database, or continue with this one: baton store accept',
+    'The database and the replica differ, so no host writes. Restore the right database, or continue with this one: baton store accept',
 };
 
 function describeEntry(entry: unknown): string {

@@ -18,23 +18,23 @@ import { noteUnknownRole } from './note-role.ts';
 
 export const taskAddCommand = operationCommand({
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
-  args: [{ name: 'ID', about: 'Its id, such as P0.1.2, T042 or 123' }],
+  args: [{ name: 'ID', about: 'The id of the task, such as P0.1.2, T042 or 123' }],
   options: [
     { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
     { name: 'after', value: 'A,B', about: 'Tasks that must be done first' },
-    { name: 'priority', value: 'N', about: 'Higher comes first (0)' },
+    { name: 'priority', value: 'N', about: 'Higher numbers come first (default: 0)' },
     {
       name: 'phase',
       value: 'PHASE',
       choices: PHASES,
       about: `The first phase (default: IMPLEMENTATION): ${PHASES.join(', ')}`,
     },
-    { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
+    { name: 'role', value: 'ROLE', about: 'The role that works on the task first' },
     { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
     { name: 'description', value: 'TEXT', about: 'The description, which is recorded with the task' },
     { name: 'description-file', value: 'FILE|-', about: 'The description from a file, or from standard input' },
-    { name: 'epic', value: 'ID', about: 'The epic it belongs to' },
-    { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
+    { name: 'epic', value: 'ID', about: 'The epic of the task' },
+    { name: 'prd', value: 'ID', about: 'The PRD of the task' },
   ],
   operation: 'task_create',
   input: async (given, io) => {
@@ -125,7 +125,7 @@ export const taskNoteCommand = operationCommand({
     { name: 'ID', about: 'The task' },
     { name: 'TEXT|-', about: 'The note; - is standard input' },
   ],
-  options: [{ name: 'at', value: 'PATH[:LINE]', about: 'The file and the line that it is about' }],
+  options: [{ name: 'at', value: 'PATH[:LINE]', about: 'The file and line that the note is about' }],
   operation: 'task_note',
   input: async ({ args: [task_id, typed = ''], options }, io) => {
     const { value: text } = await readTextArgument(typed, io);

@@ -23,7 +23,10 @@ export const taskClaimCommand = operationCommand({
     },
     { name: 'role', value: 'ROLE', about: 'Your role; without it you cannot send handoffs' },
     { name: 'wait', about: 'Wait until the task, or any task, can be claimed' },
-    { name: 'worktree', about: 'Create a git worktree for it; git refuses commits there after the claim is lost' },
+    {
+      name: 'worktree',
+      about: 'Create a git worktree for the task; git refuses commits there after the claim is lost',
+    },
     SELF_APPROVE_OPTION,
   ],
   before: (given) => selfApprovalCall(given.args[0], given),

@@ -34,9 +34,9 @@ export function whyNobodyClaims(task: TaskDetails): string | undefined {
   const id = toText(task.id);
   if (claim) return `${id} is claimed by ${toText(claim.holder)}.`;
   if (status === 'cancelled')
-    return `${id} is ${toText(task.blocked_because)}. Reinstate it: baton task reinstate ${id} --reason "…"`;
+    return `${id} is ${toText(task.blocked_because)}. Reinstate the task: baton task reinstate ${id} --reason "…"`;
   if (status === 'blocked')
-    return `${id} is blocked (${toText(task.blocked_because)}). Unblock it: baton task unblock ${id} --reason "…"`;
+    return `${id} is blocked (${toText(task.blocked_because)}). Unblock the task: baton task unblock ${id} --reason "…"`;
   const [decision] = decisionCommands(task);
   if (decision !== undefined) return `a person is asked about ${id}: ${decision}`;
   const open = waits_for.map((each) => `${toText(each.task_id)} (${describeStatus(each)})`);

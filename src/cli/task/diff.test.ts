@@ -75,7 +75,7 @@ it('names the command that shows what was cut', () => {
 it('shows only the files with --stat, and reports what it omits', () => {
   const shown = render({ worktree: '/w/t1' }, { stat: true });
   expect(shown).not.toContain('@@');
-  expect(shown).toContain('Only commits are shown. A session works on it in /w/t1, which may hold more.\n');
+  expect(shown).toContain('Only commits are shown. A session works in /w/t1, which may have uncommitted changes.\n');
   const none = { files: [], commits: 0, total: { files: 0, additions: 0, deletions: 0 } };
   expect(render({ ...none, head: diff.base })).toContain('There is no commit to show.\n');
   expect(render(none)).toContain('The commits change none of these files.\n');

@@ -109,7 +109,7 @@ function renderNotes({ files, worktree, of, base, head }: TaskDiff): string[] {
     ...(files.length === 0 ? [empty] : []),
     ...(worktree === null || of === 'merge'
       ? []
-      : [`Only commits are shown. A session works on it in ${printable(worktree)}, which may hold more.`]),
+      : [`Only commits are shown. A session works in ${printable(worktree)}, which may have uncommitted changes.`]),
   ];
 }
 

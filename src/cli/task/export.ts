@@ -34,7 +34,7 @@ export const taskExportCommand: CliCommand = {
     if (!('text' in existing)) return reportProblems([existing], output ?? '', '', io);
     const obstacle = path === undefined ? undefined : findWriteObstacle(path);
     if (obstacle !== undefined) {
-      const hint = 'Nothing was written. Allow it with chmod u+w, or name another file.';
+      const hint = 'Nothing was written. Make the file writable with chmod u+w, or name another file.';
       return reportProblem({ code: 'cannot-write', message: `${output ?? ''}: ${obstacle}`, hint }, io);
     }
     const format = findFormatName(given.options.get('to')) ?? formatOf(path, existing.text);

@@ -41,7 +41,11 @@ function readAtMost(path: string): Uint8Array | Problem {
     }
   } catch (error) {
     const why = describeFileError(error);
-    return problem('unreadable-file', `cannot read ${path}: ${why}`, 'Check the path, or pipe it in and name `-`.');
+    return problem(
+      'unreadable-file',
+      `cannot read ${path}: ${why}`,
+      'Check the path, or pipe the list in and name `-`.',
+    );
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -51,7 +55,7 @@ function readAtMost(path: string): Uint8Array | Problem {
 export async function readGithubIssues(folder: string, { env }: Io): Promise<ImportSource | Problem> {
   const program = findProgram('gh', env);
   if (program === undefined) {
-    const hint = 'Install it (https://cli.github.com), or name a file with the output of `gh issue list --json …`.';
+    const hint = 'Install gh (https://cli.github.com), or name a file with the output of `gh issue list --json …`.';
     return problem('import/no-gh', 'gh, the command line of GitHub, is not on the PATH', hint);
   }
   const ran = await runGh(program, folder, env);

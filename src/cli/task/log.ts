@@ -48,7 +48,7 @@ export const taskLogCommand: CliCommand = {
   options: [
     ...LOG_OPTIONS.map((option) =>
       option.name === 'follow'
-        ? { ...option, about: 'Keep printing, also of the next sessions, until the task is over or blocked' }
+        ? { ...option, about: 'Keep printing new output, also of later sessions, until the task is over or blocked' }
         : option,
     ),
     ...COMMON_OPTIONS.map((option) =>
@@ -56,7 +56,7 @@ export const taskLogCommand: CliCommand = {
     ),
   ],
   json: [{ lines: true, shape: logLine }],
-  exitCodes: { 0: 'shown to the end', 1: 'no such task', 130: 'interrupted with Ctrl-C' },
+  exitCodes: { 0: 'printed; with -f: the task is over or blocked', 1: 'no such task', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     const lines = parseLineCount(given);
     if ('usage' in lines) return lines;

@@ -45,7 +45,7 @@ export const taskListCommand = operationCommand({
   options: [
     { name: 'status', value: 'STATUS', choices: SHOWN_STATUSES, about: `Only ${SHOWN_STATUSES.join(', ')}` },
     { name: 'phase', value: 'PHASE', choices: PHASES, about: `Only ${PHASES.join(', ')}` },
-    { name: 'limit', value: 'N', about: 'At most this many, up to 1000 (100)' },
+    { name: 'limit', value: 'N', about: 'At most this many, up to 1000 (default: 100)' },
     { name: 'after-number', value: 'N', formerly: ['--after'], about: 'Only tasks with a larger number' },
   ],
   operation: 'task_list',
@@ -76,7 +76,7 @@ export const taskNextCommand = operationCommand({
   examples: ['baton task next', 'baton task next --wait'],
   options: [
     { name: 'role', value: 'ROLE', about: 'Only tasks for this role' },
-    { name: 'limit', value: 'N', about: 'At most this many, up to 100 (10)' },
+    { name: 'limit', value: 'N', about: 'At most this many, up to 100 (default: 10)' },
     { name: 'wait', about: 'Wait until a task can be claimed' },
   ],
   operation: 'task_next_actions',

@@ -84,7 +84,9 @@ it(
     );
     expect(lines.slice(1, 3)).toEqual(['  A a.txt  +1 -0', '']);
     expect(lines).toContain('+good');
-    expect(shown.out).toMatch(/\nOnly commits are shown\. A session works on it in \/\S+, which may hold more\.\n$/);
+    expect(shown.out).toMatch(
+      /\nOnly commits are shown\. A session works in \/\S+, which may have uncommitted changes\.\n$/,
+    );
     expect((await baton('task', 'diff', 'T1', '--session', first.slice(0, 8))).out).toContain('\n+bad\\u001b[31m\n');
     const session = await baton('task', 'diff', 'T1', '--session', fixer, '--stat', '--json');
     expect(JSON.parse(session.out)).toMatchObject({ of: 'session', commits: 1, total: { additions: 1, deletions: 1 } });

@@ -169,7 +169,7 @@ describe('a workflow', () => {
       '      expected 3600000',
       '    ✓ lint  passed  (container)',
       '  decisions',
-      '    ! 9b2d4c10 Task needs attention: W-00001 ready for review 1m',
+      '    ! 9b2d4c10 Task needs attention: W-00001 (ready for review) 1m',
       '      baton decision show 9b2d4c10',
       '    ✓ 11112222 ready for work  Continue by operator:ann',
       '      go on',

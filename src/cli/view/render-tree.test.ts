@@ -38,7 +38,7 @@ const running = taskOverview({
   cost: { ...taskOverview().cost, input_tokens: 1234, cost_millicents: 42_000 },
 });
 
-const story = ['fixer: fixers has it', '  handoff: ci-gate → fixer-agent'];
+const story = ['fixer: claimed by fixers', '  handoff: ci-gate → fixer-agent'];
 const draw = (view: TaskOverview, more: Partial<TreeOptions> = {}): string[] =>
   renderTree(view, { columns: 80, rows: 24, colors: false, story, ...more });
 
@@ -54,7 +54,7 @@ describe('the live tree', () => {
       '      fixers: I read what was found.',
       '  · validator',
       '',
-      'fixer: fixers has it',
+      'fixer: claimed by fixers',
       '  handoff: ci-gate → fixer-agent',
     ]);
   });
@@ -64,7 +64,7 @@ describe('the live tree', () => {
     const waiting = { ...running, claim: null, activity: 'waiting', stages, decisions: [openDecision()] } as const;
     expect(draw(waiting, { story: [] }).slice(1)).toEqual([
       '  ! reviewer  waiting for a person 1m 1s',
-      '  ! Task needs attention: W-00001 ready for review',
+      '  ! Task needs attention: W-00001 (ready for review)',
       '    Read durations back',
       '    baton decision show 9b2d4c10',
     ]);

@@ -91,7 +91,7 @@ export function openDecision(more: Partial<DecisionView> = {}): DecisionView {
     id: '9b2d4c10-1111',
     status: 'open',
     source: 'review',
-    title: 'Task needs attention: W-00001 ready for review',
+    title: 'Task needs attention: W-00001 (ready for review)',
     context: 'Read durations back',
     options: [{ n: 1, label: 'Continue', action: 'approve', recommended: true }],
     agent_id: null,

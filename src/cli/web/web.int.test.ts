@@ -103,7 +103,7 @@ describe('the note about a port that was taken', () => {
     expect(describeOpened(moved('process 7: node x'), { ok: true })).toContain(
       'taken by process 7: node x. The page has port 2',
     );
-    expect(describeOpened(moved(null), { ok: true })).toContain('the system does not tell which');
+    expect(describeOpened(moved(null), { ok: true })).toContain('which the system does not name');
     expect(describeOpened({ ...opened, port_moved: null }, { ok: true })).not.toContain('Note');
   });
 });

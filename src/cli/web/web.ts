@@ -63,7 +63,7 @@ export function describeOpened({ port_moved: moved }: OpenedPage, opened: Browse
 }
 
 function describeMove({ from, to, taken_by }: NonNullable<OpenedPage['port_moved']>): string {
-  const by = taken_by ?? 'another program, and the system does not tell which';
+  const by = taken_by ?? 'another program, which the system does not name';
   return `Note: port ${from} of the page is taken by ${by}. The page has port ${to} from now on. The keys of pages that were open are revoked.`;
 }
 
@@ -80,6 +80,6 @@ function findWebRefusal(stateDir: string, { env }: Io): ApiError | undefined {
 
 const NOT_AN_OPERATOR: ApiError = {
   code: 'forbidden',
-  message: "the address lets a browser act as the operator, and BATON_TOKEN is not an operator's",
-  hint: 'Run it in a terminal outside the session, or without the code: baton web --no-token',
+  message: "the address lets a browser act as the operator, but BATON_TOKEN is not the operator's token",
+  hint: 'Run baton web in a terminal outside the session, or print the address without a code: baton web --no-token',
 };

@@ -259,7 +259,7 @@ export class FleetMember {
     const settled = await commandLoop.submitCommand(command, caller);
     if (settled.ok) return;
     const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
-    log.info('the caretaker could not record something', { project, command: command.kind, cause });
+    log.info('the caretaker could not record an outcome', { project, command: command.kind, cause });
   }
 
   #setAway(error: unknown): void {

@@ -61,7 +61,7 @@ describe('a channel', () => {
     await until(async () => (await channel.get('late')).claim === null, 'the claim is given back');
     const { endings } = await channel.get('late');
     expect(endings).toMatchObject([
-      { how: 'released', reason: 'the caller had given up before the claim was granted' },
+      { how: 'released', reason: 'the caller disconnected before the claim was granted' },
     ]);
   });
 

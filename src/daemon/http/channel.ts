@@ -138,7 +138,7 @@ export class OperationChannel {
     if (granted === undefined || identity === undefined) return;
     const { task_id, token } = granted;
     const body = Buffer.from(
-      JSON.stringify({ task_id, reason: 'the caller had given up before the claim was granted' }),
+      JSON.stringify({ task_id, reason: 'the caller disconnected before the claim was granted' }),
     );
     const call = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
     void this.#options.dispatch(call);

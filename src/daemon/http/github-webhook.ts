@@ -123,7 +123,7 @@ function parseReport(event: string, body: Uint8Array): ParsedReport {
 }
 
 function malformed(message: string): Refusal {
-  return refusal('bad-request', message, 'Send it as GitHub does.');
+  return refusal('bad-request', message, 'Send the delivery as GitHub does.');
 }
 
 /**

@@ -114,7 +114,8 @@ export class UnknownTypes {
 
   get warnings(): readonly string[] {
     return [...this.#first].map(
-      ([type, seq]) => `entry ${seq} has the type ${type}, which this version does not know: it would decide nothing`,
+      ([type, seq]) =>
+        `entry ${seq} has the type ${type}, which this version does not know, so a daemon of this version would decide nothing`,
     );
   }
 }

@@ -53,7 +53,7 @@ export const NO_KEPT_MESSAGES: KeptMessages = { areWaiting: () => false, drain: 
 export const EARLIER_MESSAGES_UNRECORDED = problem(
   'store-unavailable',
   'earlier messages of this project are not recorded yet',
-  'They are kept. Baton tries again by itself.',
+  'The messages are kept, and Baton tries again.',
 );
 
 export interface CommandLoopOptions {

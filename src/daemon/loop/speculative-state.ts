@@ -46,7 +46,7 @@ export class SpeculativeState {
     const unknown = findUnknownEntry(this.state);
     if (unknown === undefined) return undefined;
     const { type, seq } = unknown;
-    const message = `entry ${seq} has the type ${type}, which this version of Baton does not know: it decides nothing`;
+    const message = `entry ${seq} has the type ${type}, which this version of Baton does not know, so Baton decides nothing`;
     const hint = 'Upgrade Baton on this host. Until then messages of agents are kept.';
     return { ok: false, problem: problem('store-unavailable', message, hint) };
   }

@@ -20,7 +20,7 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
   const { checked } = runbook.read();
   if (checked.ok) return [];
   const [first, ...rest] = checked.problems;
-  const counts = runbook.lastValid === undefined ? 'nothing in it counts' : 'the last valid version stays in force';
+  const counts = runbook.lastValid === undefined ? 'no runbook is in force' : 'the last valid version stays in force';
   const title = `${first.file} has errors; ${counts}`;
   const context = `${renderRunbookProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`;
   return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook check' }];
@@ -29,9 +29,9 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
 /** A working file whose gates differ from those in force. Work continues with the adopted ones. */
 export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
   if (differences.length === 0) return [];
-  const title = 'baton.toml differs from the rules in force; the rules in force count';
+  const title = 'baton.toml differs from the rules in force, which still apply';
   const fields = joinFirst(differences.map(({ field }) => field));
-  const context = `${hasLoosening(differences) ? 'It loosens them' : 'It tightens them'}: ${fields}`;
+  const context = `${hasLoosening(differences) ? 'baton.toml is looser' : 'baton.toml is stricter'}: ${fields}`;
   return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook adopt' }];
 }
 
@@ -40,8 +40,8 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
   const title = record.gave_up
-    ? 'the daemon kept crashing, and its watchdog had given up'
-    : `the daemon crashed ${record.in_row} times in a row`;
+    ? 'The daemon crashed repeatedly, and its watchdog stopped restarting it'
+    : `The daemon crashed ${record.in_row} times in a row`;
   const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
   return [{ ...ONE, kind: 'daemon', title, context, next: 'baton down && baton up --foreground' }];
 }
@@ -50,7 +50,7 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
 export function outboxAttention(blockedMs: number, stateDir: string): Attention[] {
   if (blockedMs < BLOCKED_SHOWN_MS) return [];
   const title = `Messages of agents have not been recorded for ${Math.round(blockedMs / 1000)} s`;
-  const context = 'They are kept, and work waits for them. See daemon.log in the state folder for the reason.';
+  const context = 'The messages are kept, and work waits for them. The reason is in daemon.log in the state folder.';
   const next = `ls -l ${shellWord(stateFiles(stateDir).outbox)}`;
   return [{ ...ONE, kind: 'outbox', title, context, next }];
 }
@@ -125,7 +125,8 @@ export function frozenAttention(
     kind: 'frozen',
     task_id: task?.task_id ?? null,
     title: `Agent ${name} ${id.slice(0, 8)} is frozen until its claim can be renewed`,
-    context: 'This host cannot renew it, so another one may have the task by now. What the agent has sent is kept.',
+    context:
+      'This host cannot renew the claim, so another host may have the task by now. Messages of the agent are kept.',
     next: 'baton status --fleet',
   }));
   return [
@@ -146,7 +147,7 @@ export function cancelledAttention(state: State): Attention[] {
     (task) => isCancelled(task) && openDependants(state, task).length > 0,
   );
   const show = (task: Task): Attention => cancelledTask(task, openDependants(state, task));
-  return listWithRest(waited, show, 'more cancelled tasks are waited for', 'cancelled');
+  return listWithRest(waited, show, 'more cancelled tasks have tasks that wait for them', 'cancelled');
 }
 
 function listWithRest(
@@ -190,9 +191,9 @@ function cancelledTask({ id, title, blocked }: Task, waiting: readonly string[])
     ...ONE,
     kind: 'cancelled',
     task_id: id,
-    title: `Task is cancelled, and others wait for it: ${id} ${title}`,
+    title: `Task is cancelled, but other tasks wait for it: ${id} ${title}`,
     context: `${blocked?.reason ?? ''}; waiting: ${joinFirst(waiting)}`,
-    next: `baton task reinstate ${shellWord(id)} --reason "…" (or cancel those that wait)`,
+    next: `baton task reinstate ${shellWord(id)} --reason "…" (or cancel the tasks that wait)`,
   };
 }
 

@@ -35,7 +35,7 @@ export async function closeWorkflow(
       ...(await commentOnPull(task, measured, call)),
       await removeTaskWorktree(task, project, services),
       ...(await deletePullBranch(task, project)),
-      ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
+      ...(dependants.length === 0 ? [] : [`Dependants can start: ${dependants.join(', ')}`]),
       'Issue closed',
     ],
   };
@@ -79,7 +79,7 @@ async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']):
   if (!gone.ok) return [`Branch ${branch} stays at ${remote}: ${gone.problem.message}`];
   return [
     gone.value === 'kept'
-      ? `Branch ${branch} stays at ${remote}: it has moved on`
+      ? `Branch ${branch} stays at ${remote}: the branch has newer commits there`
       : `Branch ${branch} deleted at ${remote}`,
   ];
 }

@@ -44,7 +44,7 @@ describe('a workflow that could not be completed is refused', () => {
 
   it('if the reviewer would also be an author', async () => {
     scene.write(CODER);
-    const error = { code: 'separation-of-duties', message: expect.stringContaining('nobody could review: coder') };
+    const error = { code: 'separation-of-duties', message: expect.stringContaining('no agent may review: coder') };
     for (const answer of await answers()) expect(answer).toMatchObject({ ok: false, error });
     expect(await scene.types()).not.toContain('TaskCreated');
   });

@@ -36,7 +36,7 @@ interface FormSubject extends Pick<FormFacts, 'task' | 'role'> {
 function findSubject(state: State, caller: Caller, named: string | undefined): Outcome<FormSubject> {
   const id = named ?? (caller.kind === 'session' ? caller.taskId : undefined);
   if (id === undefined)
-    return refusal('no-claim', 'a form is about a task', 'Name it, or claim it: baton task claim ID');
+    return refusal('no-claim', 'a form needs a task', 'Name the task, or claim one: baton task claim ID');
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   const { claim, nextRole } = task;

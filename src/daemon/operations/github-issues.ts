@@ -27,7 +27,7 @@ const AT_ONCE = 5;
 async function readIssue(typed: string, call: Call): Promise<Answer<Issue>> {
   const named = parseIssueRef(typed);
   if (named === undefined) {
-    const hint = 'Name it as 12, #12, owner/name#12, or by its address.';
+    const hint = 'Name the issue as 12, #12, owner/name#12, or by its address.';
     return problemAnswer({ code: 'bad-request', message: `not an issue at GitHub: '${typed}'`, hint });
   }
   const repository = named.repository ?? (await findProjectRepository(call));

@@ -24,7 +24,14 @@ export function checkPromptFiles({ project }: Call, files: readonly (string | un
   const missing = files.find((file) => file !== undefined && !isFileInRepository(project.path, file));
   if (missing === undefined) return undefined;
   const message = `prompt_file '${missing}' is not a file in the repository`;
-  return { ok: false, error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' } };
+  return {
+    ok: false,
+    error: {
+      code: 'bad-request',
+      message,
+      hint: 'Name the file relative to the top of the repository, as in docs/tasks/x.md.',
+    },
+  };
 }
 
 /** Follows links, because the target must be inside the repository too. */

@@ -48,7 +48,7 @@ export function planIssue(
   const tasks = splitIds(task);
   if (tasks.length > MOST_TASKS) {
     const message = `${tasks.length} tasks are too many at once: at most ${MOST_TASKS}`;
-    return { ok: false, error: { code: 'runbook/usage', message, hint: 'Start them in several runs.' } };
+    return { ok: false, error: { code: 'runbook/usage', message, hint: 'Start the tasks in several runs.' } };
   }
   const command: StartWorkflow = task
     ? { tasks, mode }

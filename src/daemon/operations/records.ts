@@ -128,7 +128,7 @@ export const LEDGER_HANDLERS = {
     if (seal !== undefined) return { ok: true, result: sealView(seal) };
     return {
       ok: false,
-      error: { code: 'no-seal', message: 'nothing has been sealed yet', hint: 'Call merkle_finalize.' },
+      error: { code: 'no-seal', message: 'the ledger was never sealed', hint: 'Call merkle_finalize.' },
     };
   }),
 

@@ -77,7 +77,7 @@ function findInteractive(state: State, input: { readonly id: string }): FoundRun
   if (!found.ok || isInteractive(found.run.plan)) return found;
   const { id, plan } = found.run;
   const message = `agent ${id} runs \`${plan.run}\`, which has no interactive mode that Baton knows`;
-  return refusal('not-interactive', message, `Talk with it line by line: baton agent attach --chat ${id}`);
+  return refusal('not-interactive', message, `Talk with the agent line by line: baton agent attach --chat ${id}`);
 }
 
 /**
@@ -146,7 +146,7 @@ export function findRunByPrefix<T>(
   return refusal(
     'ambiguous',
     `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
-    'Give more of it.',
+    'Type more characters of the id.',
   );
 }
 

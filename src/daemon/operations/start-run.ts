@@ -107,13 +107,13 @@ function addImport(call: Call<RunInput>, command: StartWorkflow): Answer<StartWo
 const IMPORT_WITHOUT_TASKS: ApiError = {
   code: 'runbook/usage',
   message: 'only the built-in workflow imports tasks; it takes them by their ids',
-  hint: 'Name those that become workflows: baton run issue --task ID',
+  hint: 'Name the tasks that become workflows: baton run issue --task ID',
 };
 
 const DESCRIPTION_WITHOUT_TASK: ApiError = {
   code: 'runbook/usage',
   message: 'only the task of the built-in workflow has a description',
-  hint: 'Leave it out, or start the workflow `issue`.',
+  hint: 'Leave the description out, or start the workflow `issue`.',
 };
 
 async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<RunPreview>> {
@@ -166,7 +166,7 @@ function planNamed({ input: { name, args = [], kind }, services, project }: Call
 const NO_ARGUMENTS: ApiError = {
   code: 'runbook/usage',
   message: 'an agent takes no arguments',
-  hint: 'Give it a command of its own in the runbook, with arguments.',
+  hint: 'Define a command with arguments in the runbook that runs the agent.',
 };
 
 function checkPlan(planned: Parsed<PlannedRun>, secrets: readonly string[]): Answer<PlannedRun> {
@@ -180,7 +180,7 @@ function checkPlan(planned: Parsed<PlannedRun>, secrets: readonly string[]): Ans
 export const CREDENTIAL_IN_PLAN: ApiError = {
   code: 'credential-in-plan',
   message: 'the run contains what looks like a password or a token, and the ledger would keep it forever',
-  hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
+  hint: 'Put the secret into the environment of the daemon, and write ${env.NAME} in its place.',
 };
 
 /** Runs a shell command as a pipeline of one step, so that it is shown and controlled like any other. */

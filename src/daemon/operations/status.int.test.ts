@@ -95,7 +95,7 @@ it('reports a runbook with errors while its workers use the last valid version, 
   expect(logged()[1]).toContain('the runbook is valid again');
   world.write('[agents.a');
   await world.restart();
-  expect((await status()).attention[0]?.title).toBe('baton.toml has errors; nothing in it counts');
+  expect((await status()).attention[0]?.title).toBe('baton.toml has errors; no runbook is in force');
 });
 
 interface Verdict extends Status {

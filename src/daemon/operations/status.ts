@@ -95,7 +95,7 @@ async function readStatus({ project, services }: Pick<Call, 'project' | 'service
 function statusBusy(limitMs: number): Refused {
   const message = `the project has not answered within ${limitMs / 1000} s: its ledger or its repository is slow or locked`;
   const hint =
-    'Look for a program that holds the ledger or git, and at daemon.log in the state folder. Then: baton status';
+    'Find the program that locks the ledger or git; see also daemon.log in the state folder. Then: baton status';
   return { ok: false, error: { code: 'project-busy', message, hint } };
 }
 

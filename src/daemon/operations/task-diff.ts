@@ -146,11 +146,17 @@ async function findSession(
   const [session, other] = sessions;
   if (session === undefined) {
     const message = `no session of ${task.id} has the agent ${agentId}`;
-    return unwrap(gitFailure('no-such-agent', message, `See them: baton task log ${task.id}`));
+    return unwrap(gitFailure('no-such-agent', message, `See the sessions: baton task log ${task.id}`));
   }
   if (other !== undefined) {
     const names = sessions.map((each) => each.agent_id).join(', ');
-    return unwrap(gitFailure('ambiguous', `${agentId} is the beginning of several ids: ${names}`, 'Give more of it.'));
+    return unwrap(
+      gitFailure(
+        'ambiguous',
+        `${agentId} is the beginning of several ids: ${names}`,
+        'Type more characters of the id.',
+      ),
+    );
   }
   const head = session.head ?? (await findTip(task, session.branch, project));
   return head === null ? noCommit(task) : { of: 'session', base: session.base, head };
@@ -177,7 +183,7 @@ async function readSessions(ledger: Ledger, taskId: string): Promise<readonly Fo
 }
 
 function noCommit({ id }: Task): never {
-  return unwrap(gitFailure('no-commit-yet', `task ${id} has no commit yet`, `See it: baton task show ${id}`));
+  return unwrap(gitFailure('no-commit-yet', `task ${id} has no commit yet`, `See the task: baton task show ${id}`));
 }
 
 function noBase({ id }: Task, main: string): never {

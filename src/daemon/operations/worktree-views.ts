@@ -90,7 +90,7 @@ export function findWorktreeNeed(
       process !== 'gone' && state.sessions.get(task?.session_id ?? '')?.prepared?.workspace === path,
   );
   if (agents.length > 0) return `agent ${agents[0]?.plan.name ?? ''} works there`;
-  if (fence === null) return runs.length > 0 ? null : 'it is not known whose it is';
+  if (fence === null) return runs.length > 0 ? null : 'its owner is not known';
   const task = state.tasks.get(fence.taskId);
   // The task was taken over and continues elsewhere. A current holder may have left the branch for a while.
   if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;

@@ -193,7 +193,10 @@ export class PageAccess {
     const keys = this.#keys.list();
     if (keys.length < MAX_KEYS) return;
     const [oldest] = keys.toSorted((a, b) => (lastUse(a) < lastUse(b) ? -1 : 1));
-    this.revoke((key) => key.id === oldest?.id, `unused for longest of ${MAX_KEYS} keys`);
+    this.revoke(
+      (key) => key.id === oldest?.id,
+      `the limit of ${MAX_KEYS} keys was reached, and this key was unused for longest`,
+    );
   }
 
   /** Counts only wrong codes, so that an attacker cannot keep people from opening the page. */

@@ -51,5 +51,5 @@ function reasonOf({ caller }: FolderCall, all: boolean): string {
   return isOfKey && !all ? `revoked by ${caller.via}` : 'revoked by the operator';
 }
 
-const LIST = 'See them: baton web keys';
+const LIST = 'See the keys: baton web keys';
 const NAME_ONE = refusal('bad-request', 'name a key, or set `all`', LIST);

@@ -5,7 +5,7 @@ const NEW_KEY = 'Get a new key: baton web for the page; an editor starts baton a
 
 export const BAD_KEY = refusal(
   'bad-page-key',
-  'the page or editor has no key of this daemon, or it was revoked',
+  'the page or editor has no key of this daemon, or its key was revoked',
   NEW_KEY,
 );
 /** The same for unknown, expired and used codes, so that a guess learns nothing. */
@@ -18,12 +18,12 @@ export const TOO_MANY_CODES = refusal('rate-limited', 'too many wrong codes', 'W
 export const BAD_SIGNATURE = refusal(
   'bad-signature',
   'the signature does not fit the request',
-  'If the daemon has started again since, ask for its greeting first. See docs/api.md.',
+  'If the daemon was restarted, request its greeting first. See docs/api.md.',
 );
 export const STALE_REQUEST = refusal(
   'stale-request',
   'the time of the request is more than a minute off',
-  'Send it again; if that does not help, correct the clock.',
+  'Send the request again; if that does not help, correct the clock.',
 );
 export const REPLAYED_REQUEST = refusal(
   'replayed-request',

@@ -55,7 +55,7 @@ describe('a repository with a ledger', () => {
     expect(identify({ project: own })).toMatchObject({ identity: { id: own } });
     expect(errorOf(identify({ project: own, store: URL }))).toMatchObject({
       code: 'wrong-store',
-      hint: `Move it: baton store move --to ${URL}`,
+      hint: `Move the ledger: baton store move --to ${URL}`,
     });
   });
 

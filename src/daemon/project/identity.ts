@@ -88,5 +88,5 @@ function taken(id: string, path: string): ApiError {
 function moved(onRecord: string | undefined, wanted: string): ApiError {
   const where = onRecord === undefined ? 'the state folder' : renderStoreUrl(onRecord);
   const message = `baton.toml names the store ${renderStoreUrl(wanted)}, and the ledger of this project is in ${where}`;
-  return { code: 'wrong-store', message, hint: `Move it: baton store move --to ${wanted}` };
+  return { code: 'wrong-store', message, hint: `Move the ledger: baton store move --to ${wanted}` };
 }

@@ -151,7 +151,7 @@ export class Projects {
     if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
     const identified = this.#identifyRepository(repository.value);
     if (identified === undefined)
-      return noSuchProject(`the repository of '${path}' has gone`, 'Check that it is still there.');
+      return noSuchProject(`the repository of '${path}' no longer exists`, 'Check the path.');
     if (!identified.ok) return identified.error;
     const { id, store } = identified.identity;
     this.#stores.set(id, store);
@@ -271,5 +271,5 @@ function noSuchProject(message: string, hint: string): ApiError {
 
 const RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
-const STOPPING = { message: 'the daemon is stopping', hint: 'Start it again: baton up' };
+const STOPPING = { message: 'the daemon is stopping', hint: 'Start the daemon again: baton up' };
 const MAX_PATHS = 10_000;

@@ -102,6 +102,6 @@ export class FolderProbe {
 
 /** A smaller file could fit into space that no other file can use. */
 const PAGE = Buffer.alloc(4096);
-const HINT = 'Make room on its disk, or make the folder writable. Agents are started again by themselves.';
+const HINT = 'Make room on its disk, or make the folder writable. Agents then start again without a command.';
 
 const LAST_DELAY_MS = 30_000;

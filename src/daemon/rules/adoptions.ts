@@ -253,17 +253,17 @@ function loosenedError(sha256: string, differences: readonly RuleDifference[]): 
 const INVALID_RUNBOOK: ApiError = {
   code: 'bad-runbook',
   message: 'the runbook cannot be recorded: it holds a value that has no canonical form',
-  hint: 'Check it with: baton runbook check',
+  hint: 'Check the runbook: baton runbook check',
 };
 
 const ADOPTION_NOT_RECORDED: ApiError = {
   code: 'store-unavailable',
   message: 'the store cannot keep the runbook',
-  hint: 'Look at the log of the daemon, make room, and try again.',
+  hint: 'Read daemon.log in the state folder, make room on the disk, and try again.',
 };
 
 const HOLDS_CREDENTIAL: ApiError = {
   code: 'credential-in-plan',
   message: 'the runbook holds what looks like a password or a token, and a ledger never forgets',
-  hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
+  hint: 'Put the secret into the environment of the daemon, and write ${env.NAME} in its place.',
 };

@@ -239,7 +239,7 @@ export function runbookError(problems: RunbookProblems): ApiError {
   return {
     code: 'bad-runbook',
     message: problems.map(renderRunbookProblem).join('\n'),
-    hint: `${problems[0].hint} Check it with: baton runbook check`,
+    hint: `${problems[0].hint} Check the runbook: baton runbook check`,
     problems,
   };
 }

@@ -17,7 +17,7 @@ export function findReviewObstacle(runbook: Runbook): Refusal | undefined {
   if (runbook.sameAgentMayReview || reviewers.some((name) => !authors.includes(name))) return undefined;
   return {
     code: 'separation-of-duties',
-    message: `nobody could review: ${reviewers.join(', ')} would also work on what is to be reviewed`,
+    message: `no agent may review: ${reviewers.join(', ')} would also do the work`,
     hint: 'Let another agent review (workers.reviewers), or allow the same agent: roles.reviewer.same_agent = true',
   };
 }

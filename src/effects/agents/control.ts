@@ -24,7 +24,8 @@ export async function sendControl(
   { port, token, timeoutMs }: ControlOptions,
 ): Promise<ControlResult> {
   const connection = await openConnection({ host: '127.0.0.1', port });
-  if (connection === undefined) return { ok: false, isUnreachable: true, reason: 'nothing listens on its port' };
+  if (connection === undefined)
+    return { ok: false, isUnreachable: true, reason: 'nothing listens on the port of the supervisor' };
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const request = { method: 'POST', path: '/control', headers, body: JSON.stringify(control) } as const;
   const received = await connection.send(request, { timeoutMs });
@@ -71,7 +72,7 @@ export async function sendControlToAgent(
   return sendControl(message, { port: running.port, token: supervisorToken(agentId), timeoutMs });
 }
 
-const NO_SUPERVISOR: ControlResult = { ok: false, isUnreachable: true, reason: 'it has no process' };
+const NO_SUPERVISOR: ControlResult = { ok: false, isUnreachable: true, reason: 'the agent has no running process' };
 
 export interface KilledProcess {
   readonly agentId: string;

@@ -96,10 +96,10 @@ async function outcomesOf(
     case 'lost':
       return [...ran, { kind: 'exited', exit: await lose() }];
     case 'untaken':
-      return [{ kind: 'failed', reason: `the supervisor did not start: ${lastOutput ?? 'it has gone'}` }];
+      return [{ kind: 'failed', reason: `the supervisor did not start: ${lastOutput ?? 'its process has exited'}` }];
     case 'starting':
       await lose();
-      return [{ kind: 'failed', reason: 'the supervisor did not come to run it in time' }];
+      return [{ kind: 'failed', reason: 'the supervisor did not start the agent in time' }];
   }
 }
 

@@ -76,7 +76,7 @@ export async function watchChecks(
   if (!checks || checks.head !== head || repository === undefined) return [];
   const ended = await readEndedChecks(repository, head, apiContext(context, signal));
   if (!ended.ok) {
-    context.log.error('the checks at GitHub cannot be seen', { task: taskId, reason: ended.problem.message });
+    context.log.error('the checks at GitHub cannot be read', { task: taskId, reason: ended.problem.message });
     return [];
   }
   for (const { name, outcome, url } of ended.value) {
@@ -156,7 +156,7 @@ export async function abandonChecks(
   { checks_id: id, checks }: Events['ChecksRequested'],
   context: EffectContext,
 ): Promise<void> {
-  for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'nothing waits for it any more', context);
+  for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'its result is no longer needed', context);
   await removeCheckout(checkoutOf(context.stateDir, id));
   await removeCheckout(freshCheckoutPath(checkoutOf(context.stateDir, id)));
 }
@@ -165,7 +165,7 @@ export async function abandonChecks(
 export async function abandonMerge(mergeId: string, context: EffectContext): Promise<void> {
   const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
   for (const id of namesIn(join(context.stateDir, 'commands')).filter(isOurs))
-    await killCommand(id, 'nothing waits for it any more', context);
+    await killCommand(id, 'its result is no longer needed', context);
   for (const id of namesIn(join(context.stateDir, 'checkouts')).filter(isOurs))
     await removeCheckout(checkoutOf(context.stateDir, id));
 }
@@ -198,7 +198,11 @@ async function checkOut(
     return { task: task ?? null, mainAt: task?.flow.mainAt ?? null, filters };
   });
   if (began === undefined)
-    return gitFailure('git/failed', 'the ledger does not answer', 'See what the daemon says: baton up --foreground');
+    return gitFailure(
+      'git/failed',
+      'the ledger does not answer',
+      'Read daemon.log in the state folder. Then: baton status',
+    );
   const found = await findMainOf(began.task, context);
   if (!found.ok) return found;
   const { name, sha: mainSha } = found.value;

@@ -120,9 +120,9 @@ async function readPullAtHead(pulls: PullRequestApi, number: number, head: strin
   const pull = found.value;
   if (pull.head === head) return pull.isOpen || pull.isMerged ? { ok: true, value: pull } : endedElsewhere(pull);
   if (pull.isMerged) return endedElsewhere(pull);
-  const message = `pull request #${number} has the head ${pull.head.slice(0, 12)} at GitHub, and ${head.slice(0, 12)} was reviewed: somebody has pushed to it`;
+  const message = `pull request #${number} has the head ${pull.head.slice(0, 12)} at GitHub, and ${head.slice(0, 12)} was reviewed: another commit was pushed to its branch`;
   const hint =
-    'Bring their commits into the task’s branch and have it reviewed again, or take them off the branch at GitHub; then try again.';
+    'Merge the pushed commits into the task’s branch and have it reviewed again, or remove them from the branch at GitHub; then try again.';
   return githubFailure('github/head-moved', message, hint, { isPassing: true });
 }
 
@@ -194,7 +194,7 @@ async function readMergeCommit(
 ): Promise<MergeResult | undefined> {
   const { context, base, signal } = merge;
   if (sha === null)
-    return { outcome: 'refused', reason: 'GitHub says that it is merged, and does not say as which commit' };
+    return { outcome: 'refused', reason: 'GitHub reports that the pull request is merged, but not as which commit' };
   const fetched = await retryGithub(async () => {
     const now = await fetchBase(merge);
     const copied = await context.ownRepository.with();
@@ -204,8 +204,11 @@ async function readMergeCommit(
   }, signal);
   if (signal.aborted) return undefined;
   if (!fetched.ok) {
-    context.log.error('what was merged at GitHub cannot be fetched', { sha, reason: fetched.problem.message });
-    const reason = `GitHub says that it is merged as ${sha}, and Baton cannot see it there: ${renderGithubProblem(fetched.problem)}`;
+    context.log.error('the commit that was merged at GitHub cannot be fetched', {
+      sha,
+      reason: fetched.problem.message,
+    });
+    const reason = `GitHub reports that the pull request is merged as ${sha}, but Baton cannot fetch that commit: ${renderGithubProblem(fetched.problem)}`;
     return { outcome: 'refused', reason };
   }
   const own = await context.ownRepository.with(fetched.value);
@@ -213,7 +216,10 @@ async function readMergeCommit(
   const before = await findSha(own.value, `${sha}^1`);
   const landed = await isOnFirstParents(own.value, { sha, since: before ?? sha, head: fetched.value });
   if (!landed.ok || !landed.value)
-    return { outcome: 'refused', reason: `GitHub says that it is merged as ${sha}, and that is not on ${base} there` };
+    return {
+      outcome: 'refused',
+      reason: `GitHub reports that the pull request is merged as ${sha}, but that commit is not on ${base} there`,
+    };
   await fastForwardMain(own.value, base, fetched.value, context);
   const merged = { outcome: 'merged', base: before, merge_sha: sha } as const;
   if (trial === null || (await findTree(own.value, sha)) === (await findTree(own.value, trial))) return merged;

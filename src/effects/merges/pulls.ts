@@ -48,7 +48,11 @@ async function publishBranch(
   if (!main.ok) return main;
   const base = main.value.name;
   if (branch === base)
-    return githubFailure('github/base-branch', `'${branch}' is the branch that is merged into`, 'Work on another one.');
+    return githubFailure(
+      'github/base-branch',
+      `'${branch}' is the branch that work is merged into`,
+      'Work on another branch.',
+    );
   const wanted = { branch, owner: await findHeadOwner(path, remote, pulls.repository), base };
   const found = known.number === null ? await pulls.findOpen(wanted) : await pulls.read(known.number);
   if (!found.ok) return found;
@@ -88,10 +92,10 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
     const by = mergedBy === null ? '' : ` by ${mergedBy}`;
     const message = `pull request #${number} was merged at GitHub${by} as ${mergeSha ?? 'an unknown commit'}, with the head ${head.slice(0, 12)}: ${url}`;
     const hint =
-      'If that is all there was to do: git pull, then baton reconcile. If more is to come, reinstate it: baton thought record, with "status": "todo".';
+      'If the task is done: git pull, then baton reconcile. If work is left, reinstate the task: baton thought record, with "status": "todo".';
     return githubFailure('github/merged-elsewhere', message, hint);
   }
-  const hint = `If that was a mistake: gh pr reopen ${number}, then try again. If not: leave it blocked.`;
+  const hint = `If that was a mistake: gh pr reopen ${number}, then try again. If not: leave the task blocked.`;
   return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
 }
 

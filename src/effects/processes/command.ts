@@ -93,7 +93,8 @@ export async function superviseCommand(
   refuseWithoutRoom(settling);
   const { found, lastOutput } = settling;
   if (found.kind === 'ended') return endOf(found.exit, found.running?.sandbox?.kind);
-  if (found.kind === 'untaken') return failed(`the supervisor did not start: ${lastOutput ?? 'it has gone'}`);
+  if (found.kind === 'untaken')
+    return failed(`the supervisor did not start: ${lastOutput ?? 'its process has exited'}`);
   const exit = await endLostRun({ files, start: COMMAND_START, mark: commandMark(id) });
   return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
 }
@@ -187,7 +188,7 @@ export async function killUnwantedCommands(
   context: EffectContext,
 ): Promise<void> {
   const left = listCommands(context).filter((id) => !isWanted(id));
-  await Promise.all(left.map((id) => killCommand(id, 'nothing waits for it any more', context)));
+  await Promise.all(left.map((id) => killCommand(id, 'its result is no longer needed', context)));
 }
 
 function listCommands({ stateDir, projectId }: EffectContext): string[] {

@@ -47,7 +47,7 @@ export function refuseWithoutRoom({ found, lastOutput = START_RETURNED }: FoundS
   if (found.kind === 'untaken' && isRoom) throw Object.assign(new Error(lastOutput), { code: 'EAGAIN' });
 }
 
-const START_RETURNED = 'EAGAIN: a supervisor had no room for its files, and gave the start back';
+const START_RETURNED = 'EAGAIN: a supervisor had no room for its files and did not start its program';
 const TRIES = 3;
 
 export interface SpawnedSupervisor {
@@ -117,7 +117,7 @@ function followChild(child: ChildProcess, files: SupervisedFiles): SpawnedSuperv
 }
 
 /** Reported instead of the log, which may be incomplete if the disk is full. */
-const NO_ROOM = 'ENOSPC: no space left on device for the files of a supervisor, or the machine is short of processes';
+const NO_ROOM = 'ENOSPC: no space left on device for the files of a supervisor, or the limit of processes is reached';
 
 function supervisorLogPath({ folder }: SupervisedFiles): string {
   return join(folder, 'supervisor.log');

@@ -180,7 +180,8 @@ async function confineCommands(
   };
 }
 
-const BUILT_IN = "The role is Baton's own program and runs outside; the project's commands run in the sandbox.";
+const BUILT_IN =
+  "This role is a program of Baton and runs outside the sandbox; the project's commands run in the sandbox.";
 
 /** The settings for a project command: no client, and nothing to read except its folder. */
 export const PLAIN = {

@@ -59,4 +59,4 @@ function isModelClient(run: string): run is ModelClient {
   return MODEL_CLIENT_NAMES.includes(run) || findAcpPresetName(run) !== undefined;
 }
 
-const NO_MODEL = 'The network policy is `model`, and this program has no model of its own: it reaches no host.';
+const NO_MODEL = 'The network policy is `model`, but Baton knows no model API for this program: it reaches no host.';

@@ -42,10 +42,8 @@ export function renderTaskFile(facts: TaskFacts): string {
   const without = new Set(handoff === null ? [] : [handoff.handoff_id]);
   const sections = [
     renderPacket(packet, { heading: describePlace(facts), references, without }).text,
-    section('What you must not do', list(facts.constraints) || 'Nothing is forbidden beyond what your prompt says.'),
-    prompt === null
-      ? ''
-      : section(`The task, as ${renderPath(prompt.path)} has it`, renderFence(prompt.text, 'markdown')),
+    section('What you must not do', list(facts.constraints) || 'There are no limits besides those in your prompt.'),
+    prompt === null ? '' : section(`The task, from ${renderPath(prompt.path)}`, renderFence(prompt.text, 'markdown')),
     task.description === null
       ? ''
       : section('What is to be done, as its author wrote it', renderFence(task.description, 'markdown')),
@@ -63,7 +61,7 @@ export function renderTaskFile(facts: TaskFacts): string {
 function describePlace({ packet: { task }, role, branch, base, port, owes }: TaskFacts): string {
   const lines = [
     `Phase: ${task.phase}`,
-    `Your role: ${role ?? 'none in particular'}`,
+    `Your role: ${role ?? 'no particular role'}`,
     `Branch: ${branch}`,
     `You began at: ${base}`,
     ...(port === null ? [] : [`Your port: ${port}`]),
@@ -85,18 +83,19 @@ function describeChecks({ flow: { checks } }: Task): string {
 }
 
 function describeLeftovers(paths: readonly string[]): string {
-  const words = 'Look at each: go on with it, or restore it (git restore, git clean). What you leave counts as yours.';
+  const words =
+    'Look at each file: continue the work on it, or restore it (git restore, git clean). What you leave there counts as your change.';
   return `${words}\n\n${renderFence(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 
 function describeProtected(paths: readonly string[]): string {
   const words =
-    'The change touches files that decide how work is checked. Judge each of them: may a check have become weaker? A person is asked before the merge.';
+    'The change touches files that decide how work is checked. Judge each of them: is a check weaker than before? Baton asks a person before the merge.';
   return `${words}\n\n${renderFence(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 
 function describeChange({ from, to, stat, diff }: BranchChange): string {
-  const all = `From ${from} to ${to}. All of it: \`git diff ${from} ${to}\``;
+  const all = `From ${from} to ${to}. To see the whole change: \`git diff ${from} ${to}\``;
   const parts = [
     all,
     renderFence(truncate(stat, MOST_OF_A_SECTION)),
@@ -113,7 +112,7 @@ function describeForms({ forms, packet: { task } }: TaskFacts): string {
     exit_reason: 'completed',
   });
   const words = [
-    'Each lies ready in `.baton/session/`, where git does not look: fill it in there, and send it. Then, last of all:',
+    'A blank form of each is in `.baton/session/`, which git ignores: fill it in there, and send it. Last of all:',
     renderFence(`baton emit exit '${exit}'`, 'sh'),
     ...(forms.some(({ file }) => file === ERROR_FORM) ? [FAILED] : []),
   ];

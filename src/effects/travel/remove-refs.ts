@@ -24,7 +24,7 @@ export async function removeMergedRefs({ ownRepository, readState, log }: Remove
   const updates = some.map(([ref, lease]) => ({ ref, sha: null, lease }));
   const removed = await pushRefs(own.value, { url, updates });
   if (removed.ok && removed.value === 'pushed') return updates.length;
-  const reason = removed.ok ? 'another host has moved one' : removed.problem.message;
+  const reason = removed.ok ? 'another host has moved one of them' : removed.problem.message;
   log.info('refs of merged tasks stay at the remote for now', { reason });
   return 0;
 }

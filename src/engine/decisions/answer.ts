@@ -56,7 +56,7 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
       if (decision?.untilHeard === true) return [...unparkAgent(world, agent), restartSilentAgent(agent, message)];
       return [...unparkAgent(world, agent), sendOrResume(world, agent, message ?? CONTINUE_MESSAGE)];
     case 'approve':
-      return [...unparkAgent(world, agent), sendOrResume(world, agent, message ?? 'Approved. Go on.')];
+      return [...unparkAgent(world, agent), sendOrResume(world, agent, message ?? 'Approved. Continue.')];
     case 'deny':
       return [
         ...unparkAgent(world, agent),

@@ -44,7 +44,7 @@ export function escalate(world: EngineContext, agent: AgentRun, escalation: Esca
     task_id: agent.task?.task_id ?? null,
     ...(escalation.untilHeard === true ? { until_heard: true as const } : {}),
   };
-  const replaced = { decision_id: silence?.id ?? '', reason: 'the agent was heard again, and asks for a person' };
+  const replaced = { decision_id: silence?.id ?? '', reason: 'the agent became active again and asks for a person' };
   return [
     ...(silence === undefined ? [] : [event('DecisionWithdrawn', replaced)]),
     ...askPeople(world, question, decision_id),

@@ -235,9 +235,9 @@ describe('a decision', () => {
       const play = asked(source, 'standalone');
       return play.order(runs.resolve(play.decision().id, option)).the('MessageRequested').text;
     };
-    expect(said('stop', 1)).toMatch(/^Go on with your work/);
-    expect(said('error', 1)).toBe('Go on where you were.');
-    expect(said('prompt', 1)).toBe('Approved. Go on.');
+    expect(said('stop', 1)).toMatch(/^Continue your work/);
+    expect(said('error', 1)).toBe('Continue where you stopped.');
+    expect(said('prompt', 1)).toBe('Approved. Continue.');
     expect(said('prompt', 2)).toBe('Denied. Find another way, or escalate.');
   });
 

@@ -16,7 +16,7 @@ interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {
 export function holdTask(world: EngineContext, task: Task, { stage, ...question }: Hold): Event[] {
   if (task.flow.held !== null) return [];
   const decision_id = world.newId();
-  const title = `Task needs attention: ${task.id} ${stage}`;
+  const title = `Task needs attention: ${task.id} (${stage})`;
   return [
     ...askPeople(world, { ...question, title, task_id: task.id }, decision_id),
     event('TaskHeld', { task_id: task.id, decision_id, stage }),
@@ -56,7 +56,7 @@ export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
     { label: 'Block the task', action: 'deny' },
     ...steeringOptions(task),
   ] as const;
-  const context = `${task.title}\n${task.id} is ${task.phase}; next is ${task.nextRole ?? 'nobody in particular'}.`;
+  const context = `${task.title}\n${task.id} is ${task.phase}; the next role is ${task.nextRole ?? 'not set'}.`;
   return holdTask(world, task, { source: 'review', stage: stage.name, context, options });
 }
 
@@ -72,7 +72,7 @@ function stageOf({ phase, nextRole }: Task): Stage | null {
     case 'DRAFT':
       return nextRole === 'prep'
         ? { name: 'issue written', isForSemi: false, approve: 'Accept the issue' }
-        : { name: 'requested', isForSemi: false, approve: 'Have the issue written' };
+        : { name: 'requested', isForSemi: false, approve: 'Start writing the issue' };
     case 'IMPLEMENTATION':
       return nextRole === 'fixer'
         ? { name: 'fix decision', isForSemi: true, approve: 'Start the fixer' }

@@ -59,7 +59,7 @@ describe('an answer with a delay', () => {
     expect(play.decision().result).toMatchObject({ kind: 'resolved', option: 1, by: BY, message: 'Go on' });
     expect(play.decision()).not.toHaveProperty('answer');
     const packet = buildPacket(play.state, play.task);
-    expect(renderPacket(packet).text).toContain(`${BY}: Decision: Have the issue written (approve)`);
+    expect(renderPacket(packet).text).toContain(`${BY}: Decision: Start writing the issue (approve)`);
     play.checkReplay();
   });
 
@@ -79,7 +79,7 @@ describe('an answer with a delay', () => {
     for (const other of others) {
       expect(play.refuse(other)).toEqual({
         code: 'answer-pending',
-        message: `decision ${id} was answered by ${BY} at ${play.at}: 1 (Have the issue written); it takes effect at ${addMs(play.at, 5000)}`,
+        message: `decision ${id} was answered by ${BY} at ${play.at}: 1 (Start writing the issue); it takes effect at ${addMs(play.at, 5000)}`,
         hint: `Withdraw that answer first: baton decision undo ${id}`,
       });
     }
@@ -148,7 +148,7 @@ describe('an answer that is withdrawn before it takes effect', () => {
     const { id } = play.decision();
     expect(play.refuse(runs.undo(id))).toMatchObject({
       code: 'already-effective',
-      message: `the answer of ${BY} took effect at ${play.at}: 1 (Have the issue written)`,
+      message: `the answer of ${BY} took effect at ${play.at}: 1 (Start writing the issue)`,
     });
   });
 
@@ -199,7 +199,7 @@ describe('an answer that is no longer possible', () => {
     play.order({ kind: 'resolve-decision', command });
     const tasks = new Map([[play.id, { ...play.task, nextRole: 'reviewer' }]]);
     const apply = runs.applyAnswer(id, play.decision().answer?.seq ?? 0);
-    const reason = 'agent ada plays issue-manager, and reviewer is next';
+    const reason = 'agent ada plays issue-manager, but the next role is reviewer';
     expect(decide({ ...play.state, tasks }, apply, system, play.rules)).toMatchObject({
       ok: true,
       events: [{ type: 'DecisionAnswerWithdrawn', data: { decision_id: id, reason } }],

@@ -15,7 +15,7 @@ describe('a person who is asked at a checkpoint', () => {
   it('sees what each answer does', () => {
     const play = new WorkflowPlay({}, 'supervised');
     expect(labels(play)).toEqual([
-      'Have the issue written',
+      'Start writing the issue',
       'Block the task',
       'Hand to another agent',
       'Take over yourself',
@@ -127,7 +127,10 @@ describe('a task that a person took over', () => {
     expect(play.task.claim).toBeNull();
     expect(play.task.flow.assigned).toEqual({ person: 'operator:ann' });
     expect(play.state.timelines.get(play.id)?.spans.at(-1)).toMatchObject({ activity: 'waiting', role: 'reviewer' });
-    expect(taskOutlook(play.state, play.task)).toMatchObject({ state: 'waiting', reason: 'operator:ann took it over' });
+    expect(taskOutlook(play.state, play.task)).toMatchObject({
+      state: 'waiting',
+      reason: 'operator:ann took the task over',
+    });
     expect(play.refuse(say.claim(play.id, 's9', { role: 'reviewer' }), say.worker).code).toBe('assigned');
     play.say(say.claim(play.id, 's9', { role: 'reviewer' }), say.operator);
     expect(play.task.flow.assigned).toBeNull();

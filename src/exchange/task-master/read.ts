@@ -80,7 +80,12 @@ function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDepe
 /** Chooses the list named by `--tag`, else `master`, else the only one. The other lists give a notice. */
 function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
   if (document.kind !== 'object') {
-    findings.problem('import/not-task-master', 'not a tasks.json of task-master: no object', document.at, HINT);
+    findings.problem(
+      'import/not-task-master',
+      'not a tasks.json of task-master: the file is not an object',
+      document.at,
+      HINT,
+    );
     return undefined;
   }
   // A file from before tags is a single list.
@@ -93,7 +98,10 @@ function findTag(document: Node, wanted: string | undefined, findings: ImportFin
     (wanted === undefined && tags.length === 1 ? tags[0] : undefined);
   const names = tags.map(({ name }) => quote(name)).join(', ');
   if (chosen === undefined) {
-    const message = wanted === undefined ? 'it has no list of tasks, or several' : `it has no tag ${quote(wanted)}`;
+    const message =
+      wanted === undefined
+        ? 'the file has no list of tasks, or several without the tag master'
+        : `the file has no tag ${quote(wanted)}`;
     findings.problem('import/no-tag', message, document.at, names === '' ? HINT : `Choose one with --tag: ${names}`);
     return undefined;
   }
@@ -105,7 +113,7 @@ function findTag(document: Node, wanted: string | undefined, findings: ImportFin
   return chosen.value;
 }
 
-const HINT = 'It is .taskmaster/tasks/tasks.json in a project of task-master.';
+const HINT = 'Use .taskmaster/tasks/tasks.json of a task-master project.';
 
 /** The statuses of task-master. The first entry for each status is the one that Baton writes. */
 export const TASK_MASTER_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([

@@ -141,7 +141,7 @@ function judge(
       return gitFailure('git/filter-not-allowed', `${which} the git filter '${filter}', which is not allowed`, hint);
     }
     if (config.has(`filter.${filter}.process`) || config.has(`filter.${filter}.smudge`)) continue;
-    const hint = `Configure it, for example: git config --global filter.${filter}.smudge COMMAND`;
+    const hint = `Configure the filter, for example: git config --global filter.${filter}.smudge COMMAND`;
     const message = `${which} the git filter '${filter}', which is not in your global git configuration`;
     return gitFailure('git/filter-missing', message, hint);
   }

@@ -48,7 +48,7 @@ const MOST_DEPTH = 8;
 
 function unknownSubmodule(path: string): never {
   const message = `'${path}' is a submodule whose path and URL are not on the main branch`;
-  const hint = 'Add it to .gitmodules on the main branch, then run the check again.';
+  const hint = 'Add the submodule to .gitmodules on the main branch, then run the check again.';
   return unwrap(gitFailure('git/submodule-unknown', message, hint));
 }
 

@@ -175,7 +175,7 @@ async function findOverwrittenFile(
 
 function wouldOverwrite(worktree: string, path: string): GitFailure {
   const message = `'${path}' in '${worktree}' is not in git, and the merge adds a file of that name`;
-  const hint = `Move it away: mv ${shellWord(join(worktree, path))} ELSEWHERE`;
+  const hint = `Move the file away: mv ${shellWord(join(worktree, path))} ELSEWHERE`;
   return gitFailure('git/checkout-in-the-way', message, hint);
 }
 

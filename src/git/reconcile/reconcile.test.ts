@@ -21,7 +21,7 @@ describe('reconcile', () => {
   it.each<[WorkFact, string | undefined]>([
     [{ state: 'on-main', sha: SHA, landing }, undefined],
     [{ state: 'elsewhere', wasOnMain: false }, undefined],
-    [{ state: 'elsewhere', wasOnMain: true }, 'commit aaaaaaaaaaaa was on main, and is not any more'],
+    [{ state: 'elsewhere', wasOnMain: true }, 'commit aaaaaaaaaaaa was on main, and no longer is'],
     [{ state: 'nowhere' }, 'commit aaaaaaaaaaaa is on no branch'],
     [{ state: 'missing' }, 'commit aaaaaaaaaaaa, which its record names, is not in the repository'],
     [

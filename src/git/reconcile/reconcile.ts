@@ -66,7 +66,7 @@ function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): Re
     case 'elsewhere':
       // Done but never merged is not a contradiction, because a review may be pending.
       if (!fact.wasOnMain) return [];
-      return [contradiction('commit-gone', `commit ${commit} was on ${mainBranch}, and is not any more`)];
+      return [contradiction('commit-gone', `commit ${commit} was on ${mainBranch}, and no longer is`)];
     case 'nowhere':
       return [contradiction('commit-gone', `commit ${commit} is on no branch`)];
     case 'on-main':
@@ -74,7 +74,7 @@ function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): Re
   }
 
   function contradiction(kind: FindingKind, what: string): ReconcileFinding {
-    const hint = `If it is to be done again, reinstate it: baton thought record, with "status": "todo"`;
+    const hint = `If the work must be done again, reinstate the task: baton thought record, with "status": "todo"`;
     const action: ReconcileAction = { do: 'reinstate', reason: what };
     return { kind, task_id: task.id, message: `${task.id} is done, but ${what}`, hint, safe: false, action };
   }

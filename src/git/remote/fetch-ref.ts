@@ -31,7 +31,11 @@ async function findRemoteSha({ url, ref, timeoutMs }: RemoteFetch): Promise<GitR
   if (!listed.ok) return listed;
   const sha = listed.value.get(ref);
   if (sha !== undefined) return { ok: true, value: sha };
-  return gitFailure('git/no-remote-ref', `the git remote has no ${ref}`, 'Push it again from the host that has it.');
+  return gitFailure(
+    'git/no-remote-ref',
+    `the git remote has no ${ref}`,
+    'Push the commit again from the host that has it.',
+  );
 }
 
 /** The same checks as for commits of the user's repository. */

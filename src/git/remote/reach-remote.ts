@@ -51,10 +51,10 @@ async function sshEnvironment(env: NodeJS.ProcessEnv = process.env): Promise<Rec
 
 function unreachable(url: string, { problem }: GitFailure): GitFailure {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(problem.message)) {
-    const message = `the git remote ${hideCredentials(url)} does not have it: ${hideCredentials(problem.message)}`;
-    return gitFailure('git/no-remote-ref', message, 'Push it again from the host that has it.');
+    const message = `the git remote ${hideCredentials(url)} does not have the commit: ${hideCredentials(problem.message)}`;
+    return gitFailure('git/no-remote-ref', message, 'Push the commit again from the host that has it.');
   }
   const message = `the git remote ${hideCredentials(url)} does not answer: ${hideCredentials(problem.message)}`;
-  const hint = `Check it by hand, without a password prompt: GIT_TERMINAL_PROMPT=0 git ls-remote ${hideCredentials(url)}`;
+  const hint = `Check the remote by hand, without a password prompt: GIT_TERMINAL_PROMPT=0 git ls-remote ${hideCredentials(url)}`;
   return gitFailure(problem.code === 'git/disk' ? 'git/disk' : 'git/remote-unreachable', message, hint);
 }

@@ -132,7 +132,7 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
   }
   if (await pathExists(path)) {
     const message = `'${path}' already exists and is not the worktree of '${branch}'`;
-    return gitFailure('git/path-exists', message, 'Move it, or remove it if it is not needed.');
+    return gitFailure('git/path-exists', message, 'Move that folder, or remove it if you do not need it.');
   }
   return null;
 }
@@ -143,7 +143,7 @@ function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | nul
     return gitFailure('git/worktree-missing', message, 'Remove the entry: git worktree prune');
   }
   const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
-  return gitFailure('git/worktree-exists', message, nextThing(owner, `go on there: cd ${shellWord(worktree.path)}`));
+  return gitFailure('git/worktree-exists', message, nextThing(owner, `continue there: cd ${shellWord(worktree.path)}`));
 }
 
 /** A worktree's fence names its task, and the task's fence file names the holder. */
@@ -160,8 +160,8 @@ function ownedBy(owner: BranchOwner | null): string {
 
 /** Failure mode 2 of the handoff document: the second session takes another task. */
 function nextThing(owner: BranchOwner | null, byHand: string): string {
-  if (owner === null) return `It has no known holder. Use another name, or ${byHand}`;
-  if (owner.holder === null) return `Claim it first: baton task claim ${owner.taskId}`;
+  if (owner === null) return `The branch has no known holder. Use another name, or ${byHand}`;
+  if (owner.holder === null) return `Claim the task first: baton task claim ${owner.taskId}`;
   return 'Take another task: baton task next';
 }
 

@@ -25,7 +25,7 @@ export async function removeWorktree(
     const content = unwrap(await readWorktreeContent(worktree, guard));
     const kept = describeContent(content);
     if (kept.length > 0) {
-      const hint = `Look at it: git -C ${shellWord(worktree)} status`;
+      const hint = `See what is in the worktree: git -C ${shellWord(worktree)} status`;
       unwrap(gitFailure('git/worktree-keeps-work', `kept '${worktree}': ${kept.join(', ')}`, hint));
     }
     const place = await findRepository(worktree);
@@ -50,7 +50,7 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
   const real = await realpath(path).catch(() => path);
   const worktree = all.value.find((one) => one.path === real);
   if (worktree === undefined)
-    return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See them all: git worktree list');
+    return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See all worktrees: git worktree list');
   if (worktree.isMain)
     return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
   if (!worktree.isLocked) return { ok: true, value: real };
@@ -90,7 +90,7 @@ export async function removeMergedBranch(
   if (!missing.ok) return missing;
   if (missing.value.stdout.trim() !== '0' || main.value.name === branch) {
     const message = `kept the branch '${branch}': it has commits that are not merged`;
-    return gitFailure('git/worktree-keeps-work', message, `Look at it: git log ${shellWord(branch)}`);
+    return gitFailure('git/worktree-keeps-work', message, `See the commits: git log ${shellWord(branch)}`);
   }
   // Only at the inspected commit: a later commit keeps the branch.
   const deleted = await git(['update-ref', '-d', ref, head], { cwd: repository });

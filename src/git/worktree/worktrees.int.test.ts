@@ -111,7 +111,7 @@ describe('createWorktree', () => {
     expect(
       await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/by-hand', base: 'main', owner }),
     ).toMatchObject({
-      problem: { hint: 'Claim it first: baton task claim T1' },
+      problem: { hint: 'Claim the task first: baton task claim T1' },
     });
     const on = await createWorktree(repo, {
       stateDir: scratch.folder,

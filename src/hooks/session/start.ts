@@ -123,7 +123,7 @@ export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[
     'Baton shares out the tasks of this repository and keeps the record of who did what.',
     held.length === 0 ? describeClaimable(brief) : describeHeld(held),
     describeLast(brief.last_session),
-    others.length === 0 ? '' : `Others work on: ${others.map(describeClaimed).join('; ')}.`,
+    others.length === 0 ? '' : `Other sessions work on: ${others.map(describeClaimed).join('; ')}.`,
     brief.decisions === 0 ? '' : `${brief.decisions} decisions wait for the person: \`baton decision list\`.`,
     ofTask === undefined ? '' : `What is known about your task:\n\n${ofTask}`,
   ];
@@ -131,10 +131,10 @@ export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[
 }
 
 function describeClaimable({ claimable }: ProjectBrief): string {
-  if (claimable.length === 0) return 'There is nothing to claim at the moment.';
+  if (claimable.length === 0) return 'There is no task to claim at the moment.';
   const lines = claimable.map(({ id, title, phase }) => `- ${id} (${phase}): ${line(title)}`);
   return [
-    'To be claimed, the most urgent first:',
+    'Tasks to claim, the most urgent first:',
     ...lines,
     'Claim a task only when the person wants work on it: task_claim, then task_brief. Until then no hook blocks you.',
   ].join('\n');
@@ -143,7 +143,7 @@ function describeClaimable({ claimable }: ProjectBrief): string {
 function describeHeld(held: readonly OwnClaim[]): string {
   return [
     `This session holds ${held.map(({ task_id }) => task_id).join(', ')}: no other session can work on it meanwhile.`,
-    'When the work is done: commit, thought_record, then task_update with status done. If it is not to be done here: task_release with the reason.',
+    'When the work is done: commit, thought_record, then task_update with status done. If this session does not finish it: task_release with the reason.',
   ].join('\n');
 }
 

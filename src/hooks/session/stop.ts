@@ -75,5 +75,5 @@ function describeWays({ task_id }: OwnClaim): string {
 }
 
 function awayNote({ task_id }: OwnClaim): string {
-  return `no daemon answers, so what ${task_id} still owes is not checked; it stays yours, and your calls are kept. Start the daemon with: baton up`;
+  return `no daemon answers, so Baton cannot check what is still missing for ${task_id}; you keep the task, and your calls are kept. Start the daemon with: baton up`;
 }

@@ -152,7 +152,11 @@ function parseSignatureLine(line: string): NoteSignature | undefined {
 }
 
 function notANote(what: string): Parsed<Note> {
-  return refuse('ledger/bad-note', `this is not a signed note: ${what}`, 'Compare it with a copy from another place.');
+  return refuse(
+    'ledger/bad-note',
+    `this is not a signed note: ${what}`,
+    'Compare the checkpoint with a copy from another place.',
+  );
 }
 
 function notAKey(): Parsed<NoteKey> {

@@ -26,7 +26,7 @@ export function ledgerProblem(code: string, message: string, hint: string, path 
   return { code, message, path, line: null, column: null, hint };
 }
 
-export const DO_NOT_WRITE = 'Compare it with a backup or an export, and do not write to it before that.';
+export const DO_NOT_WRITE = 'Compare the ledger with a backup or an export, and do not write to it before that.';
 
 export function refuse(code: string, message: string, hint: string, path = ''): Refused {
   return refused(ledgerProblem(code, message, hint, path));

@@ -75,7 +75,7 @@ async function createRole(client: Client, role: string): Promise<void> {
     await client.query(`CREATE ROLE ${role} LOGIN`);
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
-    const hint = `As a role that may, run: CREATE ROLE ${role} LOGIN. Then run baton store init again.`;
+    const hint = `As a role with CREATEROLE, run: CREATE ROLE ${role} LOGIN. Then run baton store init again.`;
     throw new PostgresProblem(ledgerProblem('store/role', `the owner may not create the role ${role}`, hint), error);
   }
 }

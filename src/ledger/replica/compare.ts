@@ -59,7 +59,8 @@ export async function findLoss({ parts }: Pick<Store, 'parts'>): Promise<Problem
   return parts && lossProblem(await compareWithReplica(parts.shared, parts.replica));
 }
 
-const COMPARE = 'See the first difference: baton store compare. Nothing is written before: baton store accept.';
+const COMPARE =
+  'See the first difference: baton store compare. Nothing is written until you accept it: baton store accept.';
 
 export interface LedgerDifference {
   readonly at: number;

@@ -34,7 +34,7 @@ export function findForeignFile(db: DatabaseSync, path: string): Problem | undef
   }
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'checkpoint'").get()) {
     const hint =
-      'Move it and its outside checkpoint away: a new one is created. The Baton that wrote it can still verify and export it.';
+      'Move the ledger and its outside checkpoint away: Baton creates a new one. The version that wrote the ledger can still verify and export it.';
     return ledgerProblem('ledger/older-ledger', `${path} was written before 0.1.0 had its format`, hint);
   }
   const newest = migrations().at(-1)?.number ?? 0;

@@ -35,7 +35,7 @@ function writerLockTaken(path: string): Problem {
   return ledgerProblem(
     'ledger/taken',
     `another process writes to ${path}: ${describeHolder(path)}`,
-    'Stop it first (`baton down`), or use another state folder (BATON_STATE_DIR).',
+    'Stop that process first (`baton down`), or use another state folder (BATON_STATE_DIR).',
   );
 }
 

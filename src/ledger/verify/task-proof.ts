@@ -200,7 +200,7 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
 function bad(what: string): Parsed<never> {
   return refuse(
     'ledger/bad-proof',
-    `this proof does not hold: ${what}`,
-    'Create it again on the machine that has the ledger.',
+    `this proof is not valid: ${what}`,
+    'Create the proof again on the machine that has the ledger.',
   );
 }

@@ -59,7 +59,7 @@ const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => Ledge
   foreign: (name) => forgedSnapshot(name, 'no key of this ledger has signed it', DISCARDED),
 };
 
-const DISCARDED = 'Baton ignores it and rebuilds the state: baton up. Find out who wrote to the database.';
+const DISCARDED = 'Baton ignores the snapshot and rebuilds the state: baton up. Find out who wrote to the database.';
 
 function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
   return ledgerFault(null, 'ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint);

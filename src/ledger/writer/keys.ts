@@ -24,7 +24,7 @@ export function readKeyFile(path: string): Parsed<Signer> | undefined {
   let pem: string;
   try {
     if ((statSync(path).mode & 0o077) !== 0) {
-      return badKey(`the signing key ${path} can be read by others`, `Run: chmod 600 ${path}`);
+      return badKey(`the signing key ${path} can be read by other users`, `Run: chmod 600 ${path}`);
     }
     pem = readFileSync(path, 'utf8');
   } catch (error) {

@@ -105,7 +105,7 @@ export const FIELD_WORDING: Wording = {
   notAChoice: (shape, node, spot) => {
     const text = sourceOf(node);
     const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`;
-    const hint = didYouMean(text, shape.values) ?? spot.about ?? HINTS.value;
+    const hint = didYouMean(text, shape.values) ?? howToCorrect(spot) ?? HINTS.value;
     return finding('invalid-value', shape.says ?? says, spot, text, hint);
   },
   empty: (spot) =>
@@ -115,7 +115,7 @@ export const FIELD_WORDING: Wording = {
   misfit: wrongFormat,
   tooFew: (shape, spot) => {
     const says = shape.says ?? `Field {path} must contain at least ${shape.min}`;
-    return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
+    return finding('too-few', says, spot, '', howToCorrect(spot) ?? HINTS.type);
   },
   missing: (_, spot) => missingField(spot),
   unknown: (spot, known) => {
@@ -128,7 +128,7 @@ export const FIELD_WORDING: Wording = {
 function wrongFormat(shape: TextShape, text: string, spot: FieldLocation): Finding {
   const expected = shape.expected ?? 'another form';
   const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected ${expected})`;
-  return finding('invalid-value', shape.says ?? says, spot, text, spot.about ?? HINTS.value);
+  return finding('invalid-value', shape.says ?? says, spot, text, howToCorrect(spot) ?? HINTS.value);
 }
 
 const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
@@ -149,12 +149,17 @@ function missingField(spot: FieldLocation): Finding {
   return finding('missing-field', says, spot, '', howToAdd(spot));
 }
 
+/** What the field means, as a hint for a value that does not fit. */
+function howToCorrect({ about }: FieldLocation): string | undefined {
+  return about === undefined ? undefined : `Correct the value. Meaning of the field: ${about}`;
+}
+
 function howToAdd({ about }: FieldLocation): string {
   return about === undefined ? HINTS.missing : `Add it. ${about}`;
 }
 
 export function wrongFieldType(spot: FieldLocation, type: string, hint?: string): Finding {
-  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', hint ?? spot.about ?? HINTS.type);
+  return finding('wrong-type', `Field {path} must be ${type}`, spot, '', hint ?? howToCorrect(spot) ?? HINTS.type);
 }
 
 export function wrongMapKey({ names }: MapShape, spot: FieldLocation): Finding {

@@ -17,7 +17,7 @@ function checkSandbox(subject: RunbookSubject, path: Path, value: SandboxValue |
   const { mode = 'auto', ...options } = value;
   const unused = Object.keys(options).filter((option) => mode === 'none' || (option === 'image' && !hasImage(mode)));
   for (const option of unused) {
-    const hint = mode === 'none' ? 'none has no options.' : 'An image is used by: container.';
+    const hint = mode === 'none' ? 'The mode none has no options.' : 'Only the mode container uses an image.';
     const message = `${option} has no effect for the sandbox ${mode}`;
     subject.reportName('runbook/meaningless-option', [...path, option], message, hint);
   }
@@ -43,7 +43,12 @@ function checkPath(subject: RunbookSubject, place: Path, path: string): void {
       'Write the path that is meant.',
     );
   if (/^(?:~?\/+|\.\/*)$/.test(path))
-    subject.report('invalid-value', place, `too much for one path: ${quote(path)}`, 'Name the folders that are meant.');
+    subject.report(
+      'invalid-value',
+      place,
+      `the path covers too much: ${quote(path)}`,
+      'Name the folders in it that are needed.',
+    );
 }
 
 function hasImage(mode: SandboxMode): boolean {
@@ -103,7 +108,7 @@ function checkList(subject: RunbookSubject, path: Path, policy: unknown): void {
     const [, name = '', port = '0'] = /^(.*?)(?::(\d+))?$/.exec(host.toLowerCase()) ?? [];
     const place = [...path, index];
     if (Number(port) > 65_535)
-      subject.report('invalid-value', place, `no port is ${port}: ${quote(host)}`, 'A port is at most 65535.');
+      subject.report('invalid-value', place, `${port} is not a port: ${quote(host)}`, 'A port is at most 65535.');
     else if (LOOPBACK.test(name)) {
       const hint = 'Name the port of this machine: network.local = [5432].';
       subject.report('invalid-value', place, `inside a sandbox ${quote(host)} is the session itself`, hint);

@@ -16,8 +16,8 @@ export function checkBranch(subject: RunbookSubject): void {
   if (template.faults.length > 0 || slots.some(({ name }) => name.of !== 'task')) return;
   const unfit = slots.filter(({ name }) => !isFit(name));
   for (const { source } of unfit) {
-    const hint = `A branch keeps its name: it can be named after ${BRANCH_FIELDS.join(', ')}.`;
-    const [message, at] = [`no branch is named after this: ${quote(source)}`, subject.placeInText(BRANCH_PATH, source)];
+    const hint = `The name of a branch never changes, so it can contain only ${BRANCH_FIELDS.join(', ')}.`;
+    const [message, at] = [`a branch name cannot contain ${quote(source)}`, subject.placeInText(BRANCH_PATH, source)];
     subject.report('runbook/unknown-name-in-template', BRANCH_PATH, message, hint, at);
   }
   if (unfit.length > 0) return;
@@ -46,7 +46,7 @@ const SAMPLES: readonly (readonly [BranchTask, string])[] = [
   ],
   [
     { id: 'T001', n: 1, title: '' },
-    'Not every title leaves something in `${task.slug}`: give it a default, `${task.slug:-task}`.',
+    '`${task.slug}` is empty for some titles: give it a default, `${task.slug:-task}`.',
   ],
   [
     { id: 'T'.repeat(64), n: 9_999_999, title: 't'.repeat(99), epicId: 'E000000', prdId: 'PRD-000000' },

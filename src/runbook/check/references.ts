@@ -58,7 +58,7 @@ export function checkWorkers(subject: RunbookSubject): void {
     if (!isWorkflowRun(run)) continue;
     if (workflow === true) {
       const message = `worker ${name} makes workflows, but takes only tasks of workflows`;
-      const hint = 'Leave `workflow` out: it takes tasks that are in no workflow.';
+      const hint = 'Remove `workflow`: this worker takes tasks that are in no workflow.';
       subject.reportName('runbook/meaningless-option', ['workers', name, 'workflow'], message, hint);
     }
     for (const [index, phase] of phases.entries()) {

@@ -13,7 +13,7 @@ export function checkUnmetered(subject: RunbookSubject): void {
     for (const limit of ['tokens', 'cost'] as const) {
       if (budget[limit] === undefined) continue;
       const message = `agent ${name} runs ${run}, which reports no usage: a budget of ${limit} limits nothing`;
-      const hint = 'Remove it, and set `timeout` or `budget.time`.';
+      const hint = 'Remove this budget, and set `timeout` or `budget.time`.';
       subject.reportName('runbook/unmetered-budget', ['agents', name, 'budget', limit], message, hint);
     }
   }

@@ -22,8 +22,8 @@ export function settleMounts(system: readonly Mount[], mounts: readonly Mount[])
       ok: false,
       problem: problem(
         'sandbox/planted-link',
-        `${planted} is a link in a folder that a session can write, and a mount must be there`,
-        `Look at it, and remove it: rm ${planted}`,
+        `${planted} is a link in a folder that a session can write, where the sandbox needs a mount`,
+        `See where the link leads, and remove it: rm ${planted}`,
       ),
     };
   const isMade = (mount: Mount): boolean => {

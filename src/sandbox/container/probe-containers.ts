@@ -34,7 +34,7 @@ async function probePodman(env: NodeJS.ProcessEnv): Promise<ContainersHere> {
   const { host, version } = fieldsInJson(info.output);
   const release = textOf(fieldsOf(version)['Version']);
   if (Number.parseInt(release, 10) < OLDEST_PODMAN)
-    return refused(`podman: ${release} is too old: 4.0 has what is needed`);
+    return refused(`podman: ${release} is too old: Baton needs 4.0 or newer`);
   const { cgroupVersion, cgroupControllers, security } = fieldsOf(host);
   const { rootless, seccompProfilePath } = fieldsOf(security);
   const isRootless = rootless === true;

@@ -16,7 +16,8 @@ export function watchDisk(
     shared,
     limitBytes,
     pids: () => (leader === undefined ? [] : processesInside(leader)),
-    onOver: () => onOver(`baton: the session has written more than ${limitBytes} bytes (sandbox.disk), and ends.`),
+    onOver: () =>
+      onOver(`baton: the session has written more than ${limitBytes} bytes (sandbox.disk), so Baton ends the session.`),
   });
 }
 

@@ -25,7 +25,8 @@ export async function openNetwork(request: NetworkRequest): Promise<NetworkResul
   const created = await createNamespace({ env, ports, helper: request.helper, owner: request.owner ?? [] });
   if (!created.ok) return spec.policy === 'full' ? openOnHost(request, created.reason) : created;
   const { namespace } = created;
-  const onUplinkEnd = (): void => request.onNote('baton: the uplink of this session ended; it has no network any more');
+  const onUplinkEnd = (): void =>
+    request.onNote('baton: the uplink of this session ended, so the session has no network now');
   const [connected, opened] = await Promise.all([
     spec.policy === 'full' && lack === undefined ? attachUplink(namespace, env, onUplinkEnd) : undefined,
     namespace.servers,

@@ -59,6 +59,6 @@ export function findReplacedFolder(machine: Machine, paths: SessionPaths): Probl
   return problem(
     'sandbox/replaced-folder',
     `${replaced} is a link, or lies behind one: the worktree's folder for Baton's files was replaced`,
-    `Look at it, and remove it: rm ${replaced}`,
+    `See where the link leads, and remove it: rm ${replaced}`,
   );
 }

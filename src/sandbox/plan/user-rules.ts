@@ -68,6 +68,6 @@ function refuse(field: string, given: string, reason: string): Problem {
   return problem(
     'sandbox/path-not-allowed',
     `sandbox.${field}: ${given} cannot be allowed: ${reason}`,
-    `Remove it from sandbox.${field}, or name a folder outside of it.`,
+    `Remove the path from sandbox.${field}, or name a folder outside of it.`,
   );
 }

@@ -25,7 +25,7 @@ export function decideFoundFleet(state: FleetState, command: FoundFleet): Outcom
   const { host, rootCommit: root_commit, remote } = command;
   const fleet = findFleet(state);
   if (fleet !== undefined)
-    return refusal('fleet-exists', `${fleet.founder} has founded this fleet`, 'Join it: baton host join URL');
+    return refusal('fleet-exists', `${fleet.founder} has founded this fleet`, 'Join the fleet: baton host join URL');
   const unfit = findUnfit(command);
   if (unfit !== undefined) return unfit;
   const level = LEDGER_LEVEL > 1 ? [event('LevelRaised', { level: LEDGER_LEVEL })] : [];
@@ -62,7 +62,7 @@ export function decideAdmitHost(state: FleetState, command: AdmitHost): Outcome<
   }
   if (fleet.remote === null) {
     const hint = 'Hosts exchange work by git. Name a remote that all hosts reach: baton host remote URL';
-    return refusal('no-remote', 'this project has no remote on record: no second host', hint);
+    return refusal('no-remote', 'this project has no git remote on record, so no second host can join', hint);
   }
   const isNew = known === undefined;
   const keys = isNew ? [event('KeyAdded', { key: publicKey })] : [];
@@ -97,11 +97,11 @@ export function refuseUnknownHost(state: FleetState, host: string): ReturnType<t
     host,
     listHosts(state).map(({ name }) => name),
   );
-  return refusal('no-such-host', message, `${meant === undefined ? '' : `${meant} `}See them all: baton host list`);
+  return refusal('no-such-host', message, `${meant === undefined ? '' : `${meant} `}See all hosts: baton host list`);
 }
 
 export function refuseNoFleet(): ReturnType<typeof refusal> {
-  return refusal('no-fleet', 'this project is not on PostgreSQL', 'Move it there: baton store move --to URL');
+  return refusal('no-fleet', 'this project is not on PostgreSQL', 'Move the ledger there: baton store move --to URL');
 }
 
 function findUnfit({ host, labels, agents }: HostTerms): ReturnType<typeof refusal> | undefined {
@@ -110,7 +110,7 @@ function findUnfit({ host, labels, agents }: HostTerms): ReturnType<typeof refus
     return refusal('bad-host-name', `'${host}' is not a valid name of a host`, hint);
   }
   if (agents < 0 || !Number.isSafeInteger(agents))
-    return refusal('bad-request', `${agents} is not a number of agents`, 'A whole number: --agents N');
+    return refusal('bad-request', `${agents} is not a number of agents`, 'Use a whole number: --agents N');
   const wrong = labels.find((label) => !LABEL.test(label));
   if (wrong !== undefined || labels.length > MOST_LABELS)
     return refusal(

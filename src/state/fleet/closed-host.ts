@@ -21,7 +21,7 @@ export function findClosedHost(
   return refusal(
     'host-draining',
     `host ${here} drains: no new work begins there`,
-    `End it: baton host drain ${here} --undo`,
+    `End the drain: baton host drain ${here} --undo`,
   );
 }
 

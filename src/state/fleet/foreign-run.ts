@@ -21,7 +21,7 @@ export function findForeignRun(
   const owner = OWNERS[kind]?.(state, command as About, caller); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (owner === undefined || owner === 'caretaker' || owner.host === here) return undefined;
   const message = `this run is on host ${owner.host}, not on ${here}`;
-  return refusal('other-host', message, `Only its own host can do this. Go there: ${owner.host}`);
+  return refusal('other-host', message, `Only that host can do this. Run the command on ${owner.host}.`);
 }
 
 /** The fields by which commands name a run or an effect of a run. */

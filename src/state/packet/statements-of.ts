@@ -110,7 +110,11 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   HandoffDelivered: describeDelivered,
   HandoffDropped: (handoff) => [
     {
-      ...report('handoff', `Not delivered, to ${handoff.to ?? 'nobody'}: ${handoff.reason}`, describeHandoff(handoff)),
+      ...report(
+        'handoff',
+        `Not delivered, to ${handoff.to ?? 'workflow-complete'}: ${handoff.reason}`,
+        describeHandoff(handoff),
+      ),
       ref: handoff.handoff_id,
     },
   ],

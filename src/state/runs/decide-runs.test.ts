@@ -16,7 +16,7 @@ describe('agents and sessions', () => {
     const strangers: readonly Caller[] = [runs.agent('a2'), runs.supervisor('a2')];
     for (const caller of strangers) {
       started.when(runs.signal('complete', 'a1'), caller).thenRefused('not-your-agent');
-      started.when(runs.report({ kind: 'stop' }, 'a1'), caller).thenRefused('agent a1 is not yours');
+      started.when(runs.report({ kind: 'stop' }, 'a1'), caller).thenRefused('agent a1 belongs to another session');
     }
     given([
       [create(), operator],

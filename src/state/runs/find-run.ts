@@ -7,14 +7,14 @@ import type { PipelineRun } from './pipeline-run.ts';
 export function findAgent(state: State, id: string): Outcome<AgentRun> {
   const agent = state.agents.get(id);
   return agent === undefined
-    ? refusal('no-such-agent', `there is no agent ${id}`, 'See them all: baton agent list --all')
+    ? refusal('no-such-agent', `there is no agent ${id}`, 'See all agents: baton agent list --all')
     : decided([], agent);
 }
 
 export function findPipeline(state: State, id: string): Outcome<PipelineRun> {
   const run = state.pipelines.get(id);
   return run === undefined
-    ? refusal('no-such-pipeline', `there is no pipeline ${id}`, 'See them all: baton pipeline list --all')
+    ? refusal('no-such-pipeline', `there is no pipeline ${id}`, 'See all pipelines: baton pipeline list --all')
     : decided([], run);
 }
 
@@ -36,7 +36,7 @@ export function findReportedAgent(
   if (!agent.ok) return caller.kind === 'session' && id === caller.sessionId ? decided([], undefined) : agent;
   return isOwn(agent.answer, caller)
     ? agent
-    : refusal('not-your-agent', `agent ${id} is not yours`, 'Name the agent that BATON_AGENT_ID names.');
+    : refusal('not-your-agent', `agent ${id} belongs to another session`, 'Use the id in BATON_AGENT_ID.');
 }
 
 function ownAgent(state: State, caller: Caller): string | undefined {

@@ -27,14 +27,14 @@ export function decideUndoAnswer(state: State, { id, effectiveAt }: UndoAnswer):
     const { option, action } = answer;
     return decided([event('DecisionAnswerWithdrawn', { decision_id: id, reason: null })], { id, option, action });
   }
-  const hint = `See it: baton decision show ${id}`;
+  const hint = `See the decision: baton decision show ${id}`;
   if (result?.kind === 'resolved') {
     const { option, by, at } = result;
     const message = `the answer of ${by} took effect at ${at}: ${nameOption(decision, option)}`;
     return refusal('already-effective', message, hint);
   }
   if (result?.kind === 'withdrawn')
-    return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result.reason}`, hint);
+    return refusal('decision-withdrawn', `decision ${id} was withdrawn: ${result.reason}`, hint);
   return refusal('no-pending-answer', `decision ${id} has no answer that could be withdrawn`, hint);
 }
 
@@ -47,7 +47,7 @@ export function refuseAnswered(decision: Decision, answer: PendingAnswer): Retur
 }
 
 export function refuseUnknownDecision(id: string): ReturnType<typeof refusal> {
-  return refusal('no-such-decision', `there is no decision ${id}`, 'See them: baton decision list');
+  return refusal('no-such-decision', `there is no decision ${id}`, 'See the decisions: baton decision list');
 }
 
 export function nameOption({ options }: Pick<Decision, 'options'>, option: number): string {

@@ -58,7 +58,7 @@ function decideProcess(agent: AgentRun, report: Report<'started' | 'exited'>): O
   const { start } = report;
   if (start > agent.start) {
     const message = `agent ${agent.id} has had ${agent.start} starts, not ${start}`;
-    return refusal('unknown-start', message, 'This is a mistake in the supervisor.');
+    return refusal('unknown-start', message, 'This is a bug in Baton.');
   }
   const isNews = start === agent.start && agent.process !== 'gone';
   if (!isNews || (report.kind === 'started' && agent.process === 'running')) return decided([], null);

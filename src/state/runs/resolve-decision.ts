@@ -138,17 +138,17 @@ function checkAnswer(
   // For a merge that is held back, Baton's own finding serves as the note.
   if (action === 'send_back' && source !== 'merge' && (message ?? '').trim() === '') {
     const hint = `Say what must change: baton decision resolve ${id} ${option} -m "…"`;
-    return refusal('no-note', 'work is sent back with a note', hint);
+    return refusal('no-note', 'work cannot be sent back without a note', hint);
   }
   if (action !== 'hand_over') return handTo === undefined ? decided([], null) : refuseAgent(options, option);
   if (handTo === undefined) {
-    const hint = `Name it: baton decision resolve ${id} ${option} --agent NAME (see: baton runbook list)`;
+    const hint = `Name the agent: baton decision resolve ${id} ${option} --agent NAME (see: baton runbook list)`;
     return refusal('no-agent-named', 'the decision does not name the agent that gets the work', hint);
   }
   const task = state.tasks.get(taskId ?? state.agents.get(agentId ?? '')?.task?.task_id ?? '');
   const role = task?.claim?.role ?? task?.nextRole ?? null;
   if (role !== null && handTo.role !== undefined && handTo.role !== role) {
-    const message = `agent ${handTo.name} plays ${handTo.role}, and ${role} is next`;
+    const message = `agent ${handTo.name} plays ${handTo.role}, but the next role is ${role}`;
     return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
   }
   // An author must not play a judging role. The open decision itself is no obstacle.
@@ -175,9 +175,9 @@ export function findOption({ options }: Decision, ...actions: readonly DecisionA
 }
 
 function refuseSettled({ id, options, result }: Decision): ReturnType<typeof refusal> {
-  const hint = `See it: baton decision show ${id}`;
+  const hint = `See the decision: baton decision show ${id}`;
   if (result?.kind !== 'resolved')
-    return refusal('decision-withdrawn', `decision ${id} has settled itself: ${result?.reason ?? ''}`, hint);
+    return refusal('decision-withdrawn', `decision ${id} was withdrawn: ${result?.reason ?? ''}`, hint);
   const { option, by, at } = result;
   const chosen = nameOption({ options }, option);
   return refusal('decision-resolved', `decision ${id} was resolved by ${by} at ${at}: ${chosen}`, hint);
@@ -223,7 +223,7 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
     ...fresh.map(({ finding: { decisionId, taskId, kind, context, remedy }, task }) =>
       decisionOpenedEvent(decisionId, {
         source: 'reconcile',
-        title: `Task needs attention: ${taskId} does not fit what is in git`,
+        title: `Task needs attention: ${taskId} does not match git`,
         context,
         options: optionsFor(task, remedy, rules),
         task_id: taskId,

@@ -14,7 +14,7 @@ export type FinishCommand = Omit<Events['CommandFinished'], 'subject'>;
 export function decideFinishCommand(state: State, command: FinishCommand, caller: Caller): Outcome<null> {
   const { command_id, output } = command;
   if (caller.kind === 'supervisor' && caller.agentId !== command_id)
-    return refusal('forbidden', `this supervisor does not watch over command ${command_id}`, 'Report your own.');
+    return refusal('forbidden', `command ${command_id} belongs to another supervisor`, 'Report your own.');
   const effect = findEffect(state, 'CommandRequested', effectKey.command(command_id));
   if (effect === undefined) return decided([], null);
   const { subject } = effect.data;

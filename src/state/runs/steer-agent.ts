@@ -149,7 +149,7 @@ function refuseEndedAgent(id: string, outcome: RunOutcome): ReturnType<typeof re
   return refusal(
     'agent-ended',
     `the run of agent ${id} is over: ${outcome}`,
-    'Nobody waits for it any more: there is nothing left to do.',
+    'Stop working: nothing is left to do in this run.',
   );
 }
 
@@ -168,7 +168,7 @@ export function decideSendMessage(
   if (!found.ok) return found;
   const agent = found.answer;
   if (agent.outcome !== null) return refuseEndedAgent(agentId, agent.outcome);
-  if (text.trim() === '') return refusal('empty-message', 'a message needs a text', 'Say what the agent is to do.');
+  if (text.trim() === '') return refusal('empty-message', 'a message needs a text', 'Write what the agent should do.');
   const answer = { id: agentId };
   const decision = state.decisions.get(agent.parked ?? '');
   if (decision === undefined)
@@ -178,7 +178,7 @@ export function decideSendMessage(
   const action = decision.options[(option ?? 0) - 1]?.action;
   if (option === undefined || action === undefined) {
     const message = `agent ${agentId} waits for decision ${decision.id}, which a message does not answer`;
-    return refusal('agent-parked', message, `Choose: baton decision show ${decision.id}`);
+    return refusal('agent-parked', message, `See its options: baton decision show ${decision.id}`);
   }
   return decided([event('DecisionResolved', { decision_id: decision.id, option, action, message: text })], answer);
 }

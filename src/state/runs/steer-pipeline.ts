@@ -35,7 +35,11 @@ export function decideStartPipeline(state: State, { id, name, plan, vars }: Star
   if (state.pipelines.has(id)) return refuseExistingRun(id);
   const root = plan.pipelines[plan.pipeline];
   if (root === undefined)
-    return refusal('no-such-pipeline', `the plan has no pipeline ${plan.pipeline}`, 'Check it: baton runbook check');
+    return refusal(
+      'no-such-pipeline',
+      `the plan has no pipeline ${plan.pipeline}`,
+      'Check the runbook: baton runbook check',
+    );
   const filled = fillVars(root, vars);
   if (!filled.ok) return filled;
   const started = { pipeline_id: id, name, vars: filled.answer, plan, parent: null, task: null, worker: null };
@@ -189,7 +193,7 @@ function answerFor(
     return refusal(
       'not-waiting',
       `pipeline ${run.id} does not wait for a person`,
-      `See it: baton pipeline show ${run.id}`,
+      `See the pipeline: baton pipeline show ${run.id}`,
     );
   if (decision.answer !== undefined) return refuseAnswered(decision, decision.answer);
   const option = findOption(decision, ...actions);
@@ -198,7 +202,7 @@ function answerFor(
     return refusal(
       'no-such-option',
       `decision ${decision.id} offers no ${actions[0]}`,
-      `See it: baton decision show ${decision.id}`,
+      `See the decision: baton decision show ${decision.id}`,
     );
   return decided([event('DecisionResolved', { decision_id: decision.id, option, action, message })], { id: run.id });
 }

@@ -19,7 +19,7 @@ export function decideStartAudit(
     return refusal(
       'audit-exists',
       `audit session ${auditId} is open already`,
-      'Continue with it, or choose another id.',
+      'Continue that session, or choose another id.',
     );
   const task = taskId === null ? undefined : state.tasks.get(taskId);
   if (taskId !== null && task === undefined) return refuseUnknownTask(taskId);

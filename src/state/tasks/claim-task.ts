@@ -51,14 +51,14 @@ export function decideClaimTask(
     );
   const isClosing = isClosable(task) && role === task.nextRole;
   const obstacle = isClosing ? undefined : findClaimObstacle(state, task, rules);
-  if (obstacle !== undefined) return refusal(obstacle.code, obstacle.message, 'Find another: baton task next');
+  if (obstacle !== undefined) return refusal(obstacle.code, obstacle.message, 'Find another task: baton task next');
   if (role !== null && task.nextRole !== null && role !== task.nextRole) {
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
-    return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
+    return refusal('wrong-role', message, `Claim the task with --role ${task.nextRole}.`);
   }
   const far = findOutOfReach(state, task, here);
   if (far !== undefined) {
-    const hint = `Claim it on ${far.host}, or find another: baton task next`;
+    const hint = `Claim the task on ${far.host}, or find another: baton task next`;
     return refusal('out-of-reach', `the work of ${task.id} is on ${far.host}: ${far.reason}`, hint);
   }
   const person = findTakenOverBy(task.flow);
@@ -162,12 +162,12 @@ export function decideExpireClaim(state: State, { id, epoch, reason }: ExpireCla
 }
 
 function endNewestClaim(task: Task, epoch: number, how: HowClaimEnded, reason: string): Outcome<null> {
-  if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, `See it: baton task show ${task.id}`);
+  if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, `See the task: baton task show ${task.id}`);
   const { claim } = task;
   if (claim?.epoch === epoch) return decided(abandonClaim(task, claim, how, reason), null);
   const message =
-    epoch === 0 ? `nobody has claimed task ${task.id}` : `task ${task.id} has no live claim of epoch ${epoch}`;
-  return refusal('claim-ended', message, `See it: baton task show ${task.id}`);
+    epoch === 0 ? `task ${task.id} is not claimed` : `task ${task.id} has no live claim of epoch ${epoch}`;
+  return refusal('claim-ended', message, `See the task: baton task show ${task.id}`);
 }
 
 /** Ends a claim, and drops the handoff that it still holds. */

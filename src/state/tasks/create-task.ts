@@ -30,17 +30,18 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   if (!TASK_ID.test(id))
     return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
   if (title.trim() === '')
-    return refusal('empty-title', 'a task needs a title', 'Say in a few words what is to be done.');
+    return refusal('empty-title', 'a task needs a title', 'Write in a few words what should be done: --title TEXT');
   const names = { role: command.nextRole, epic_id: command.epicId, prd_id: command.prdId };
   const long = findTooLong({ title, prompt_file: command.promptFile }, TITLE_CHARACTERS) ?? findTooLong(names);
   if (long !== undefined) return long;
   if (!firstPhases(caller).has(phase)) {
-    const hint = `Start it in ${[...firstPhases(caller)].join(', ')}.`;
+    const hint = `Use a first phase: ${[...firstPhases(caller)].join(', ')}.`;
     return refusal('invalid-phase', `a task cannot start in ${phase}`, hint);
   }
   if (!Number.isSafeInteger(priority))
     return refusal('invalid-priority', `priority is not a whole number: ${priority}`, 'Use a whole number.');
-  if (state.tasks.has(id)) return refusal('task-exists', `task ${id} exists already`, `See it: baton task show ${id}`);
+  if (state.tasks.has(id))
+    return refusal('task-exists', `task ${id} exists already`, `See the task: baton task show ${id}`);
   if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
   const unknown = after.find((before) => !state.tasks.has(before));
   if (unknown !== undefined) return refuseUnknownTask(unknown);
@@ -48,7 +49,11 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   const bytes = utf8Length(description);
   if (bytes > PROTOCOL_LIMITS.descriptionBytes) {
     const message = `the description of ${id} is too large: ${bytes} bytes > ${PROTOCOL_LIMITS.descriptionBytes} bytes maximum`;
-    return refusal('too-large', message, 'Put it into a file of the repository, and name that: --prompt FILE');
+    return refusal(
+      'too-large',
+      message,
+      'Put the description into a file of the repository, and name the file: --prompt FILE',
+    );
   }
   const n = state.tasks.size + 1;
   const created = event('TaskCreated', {
@@ -138,5 +143,5 @@ function pathFrom(cameFrom: ReadonlyMap<string, string | undefined>, end: string
 }
 
 export function refuseUnknownTask(id: string): ReturnType<typeof refusal> {
-  return refusal('no-such-task', `there is no task ${id}`, 'See them all: baton task list');
+  return refusal('no-such-task', `there is no task ${id}`, 'See all tasks: baton task list');
 }

@@ -120,7 +120,7 @@ describe('a result', () => {
   it('is handed in under a claim, about its own task', () => {
     given(held)
       .when(result('completed', 'T002'), session())
-      .thenRefused('the result is about T002, the mission about T001');
+      .thenRefused('the result is about T002, but the mission is about T001');
     given(held).when(result(), operator).thenRefused('forbidden');
     expect(given(held).when(result(), session()).thenTypes(['ResultSubmitted']).answer).toEqual({
       task_id: 'A',
@@ -137,7 +137,7 @@ it('a result in which a form was not filled in is refused', () => {
   const log = [{ ...first, message: 'FILL IN: what you did' }, ...rest];
   given(held)
     .when({ kind, command: { result: { ...command.result, log } } }, session())
-    .thenRefused('the field log[0].message of the result still holds the placeholder of the form');
+    .thenRefused('the field log[0].message of the result still has the placeholder of the form');
 });
 
 describe('the last arrow', () => {

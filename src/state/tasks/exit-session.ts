@@ -238,7 +238,7 @@ function checkJudgedHead(task: Task, to: Phase | null, head: string | undefined)
   const { head: judged } = task.flow;
   if (to === null || !JUDGED_PHASES.has(task.phase) || !JUDGED_PHASES.has(to)) return { ok: true };
   if (head === undefined || judged === null || head === judged) return { ok: true };
-  const message = `${task.id} came here as ${judged.slice(0, 12)}, and its head is ${head.slice(0, 12)}: the author of a commit cannot approve it`;
+  const message = `${task.id} came to this role at ${judged.slice(0, 12)}, and its head is now ${head.slice(0, 12)}: the author of a commit cannot approve it`;
   const hint = `Send it to the fixer-agent with what should change, or remove the commits: git reset --hard ${judged.slice(0, 12)}`;
   return refusal('separation-of-duties', message, hint);
 }

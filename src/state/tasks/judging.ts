@@ -73,7 +73,7 @@ export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {
   return refusal(
     'decision-open',
     `task ${task.id} waits for a decision: ${open.title}`,
-    `Answer it: baton decision show ${open.id}`,
+    `Answer the decision: baton decision show ${open.id}`,
   );
 }
 

@@ -20,7 +20,7 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   if (reason.trim() === '')
-    return refusal('no-reason', `to ${action} a task needs a reason`, 'Say why: it is recorded.');
+    return refusal('no-reason', `a reason is needed to ${action} a task`, 'Add --reason TEXT; it is recorded.');
   switch (action) {
     case 'unblock':
       return decideUnblock(task, reason, rules);
@@ -36,7 +36,7 @@ export function decideOperateTask(state: State, { id, action, reason }: OperateT
 function decideUnblock(task: Task, reason: string, rules: Rules): Outcome<null> {
   if (isCancelled(task)) return refuseCancelled(task);
   if (task.blocked === null)
-    return refusal('not-blocked', `task ${task.id} is not blocked`, `See it: baton task show ${task.id}`);
+    return refusal('not-blocked', `task ${task.id} is not blocked`, `See the task: baton task show ${task.id}`);
   return decided(returnFromBlocked(task, { cause: 'unblocked', reason }, rules), null);
 }
 

@@ -77,7 +77,7 @@ describe('a record that is still the form', () => {
     ['tests_run[1]', { tests_run: ['npm test', 'Fill in'] }],
     ['blockers[0].what', { blockers: [{ what: 'FILL IN' }] }],
   ])('is refused on every way: %s', (path, more) => {
-    const text = `the field ${path} of the record still holds the placeholder of the form`;
+    const text = `the field ${path} of the record still has the placeholder of the form`;
     given(held).when(record(more), session()).thenRefused(text);
     given(held).when(complete(more), session()).thenRefused(text);
     given(held).when(record(more, 1), operator).thenRefused(text);

@@ -54,7 +54,11 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
     return held.ok ? decided([], held.claim.epoch) : held;
   }
   if (caller.kind !== 'operator')
-    return refusal('no-claim', 'without a claim only operators record', `Claim it first: baton task claim ${task.id}`);
+    return refusal(
+      'no-claim',
+      'without a claim, only operators can record',
+      `Claim the task first: baton task claim ${task.id}`,
+    );
   if (epoch === undefined) return decided([], null);
   if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, 'Name the live epoch.');
   if (task.claim?.epoch === epoch) return decided([], epoch);
@@ -89,7 +93,11 @@ export function decideSubmitResult(
   if (!held.ok) return held;
   const { taskId } = missionIds(task);
   if (result.task_id !== taskId)
-    return refusal('wrong-task', `the result is about ${result.task_id}, the mission about ${taskId}`, 'Correct it.');
+    return refusal(
+      'wrong-task',
+      `the result is about ${result.task_id}, but the mission is about ${taskId}`,
+      'Correct it.',
+    );
   const filled = checkFilledIn('result', result);
   if (!filled.ok) return filled;
   const { epoch, sessionId } = held.claim;
@@ -102,7 +110,7 @@ export function checkFilledIn(what: 'record' | 'result' | 'handoff', message: un
   const path = findPlaceholder(message);
   if (path === undefined) return { ok: true };
   const hint = `Fill in ${path}, or remove it if it is an item of a list, then send the ${what} again.`;
-  return refusal('placeholder', `the field ${path} of the ${what} still holds the placeholder of the form`, hint);
+  return refusal('placeholder', `the field ${path} of the ${what} still has the placeholder of the form`, hint);
 }
 
 /** The measurement of a session that ended without an exit signal. */

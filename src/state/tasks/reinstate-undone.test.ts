@@ -32,7 +32,7 @@ function found(finding: FindingKind | undefined, more: { decision_id?: string; t
   return event('DecisionOpened', {
     decision_id: 'd1',
     source: 'reconcile',
-    title: 'Task needs attention: A does not fit what is in git',
+    title: 'Task needs attention: A does not match git',
     context: 'A is done, but commit 111111111111 was reverted on main',
     options: [
       { label: 'Reinstate the task', action: 'retry', recommended: true },
@@ -145,7 +145,7 @@ describe('a record with status todo, by a caller without a claim on the task', (
 
 describe('any other record without a claim', () => {
   it('is for operators only', () => {
-    given(done).when(record(), worker).thenRefused('without a claim only operators record');
+    given(done).when(record(), worker).thenRefused('without a claim, only operators can record');
     given(done).when(record(), agent('a1')).thenRefused('no-claim');
     given([...done, holdsB])
       .when(record(), onTaskB)

@@ -21,9 +21,13 @@ export function findUndoneBasis(state: State, task: Task, caller: Caller): Outco
   if (isCancelled(task))
     return refusal('cancelled', `an operator cancelled task ${id}`, `Only a person can reinstate it: ${asPerson}`);
   if (claim !== null)
-    return refusal('already-claimed', `task ${id} is claimed by ${claim.holder}`, `See it: baton task show ${id}`);
+    return refusal(
+      'already-claimed',
+      `task ${id} is claimed by ${claim.holder}`,
+      `See the task: baton task show ${id}`,
+    );
   if (phase !== 'COMPLETED')
-    return refusal('not-undone', `task ${id} is ${phase}: it is not completed`, `See it: baton task show ${id}`);
+    return refusal('not-undone', `task ${id} is ${phase}: it is not completed`, `See the task: baton task show ${id}`);
   const finding = findOpenFinding(state, id);
   if (finding !== undefined) return decided([], { decision_id: finding, by: principalOf(state, caller) });
   const message = `Baton has not found the commit of ${id} reverted or gone from the main branch`;

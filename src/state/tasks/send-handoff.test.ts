@@ -70,7 +70,7 @@ describe('a handoff sent by an operator', () => {
       .then([
         event('HandoffDelivered', heldHandoff({ handoff_id: 'h2' })),
         event('HandoffDropped', { ...heldHandoff(), reason: 'the claim ended: completed' }),
-        ended('ClaimCompleted', 'handed on by an operator'),
+        ended('ClaimCompleted', 'an operator sent the handoff'),
         moved(
           'IMPLEMENTATION',
           'CI_PENDING',
@@ -90,7 +90,7 @@ describe('a handoff sent by an operator', () => {
   it('is refused out of turn, on a blocked task and on a completed one', () => {
     given(playing('reviewer', 'REVIEW'))
       .when(handoff(), operator)
-      .thenRefused('the next role is reviewer, and implementer-agent does not have it');
+      .thenRefused('the next role is reviewer, which implementer-agent does not play');
     given([[create('A', { nextRole: 'fixer' }), operator]])
       .when(handoff(), operator)
       .thenRefused('out-of-turn');

@@ -94,8 +94,8 @@ function deliverByOperator(
   if (leavesCompleted(task, handoff)) return refuseCompleted(task);
   const turn = task.claim?.role ?? task.nextRole;
   if (turn !== null && turn !== senderRole) {
-    const message = `the next role is ${turn}, and ${handoff.from} does not have it`;
-    return refusal('out-of-turn', message, `See it: baton task show ${task.id}`);
+    const message = `the next role is ${turn}, which ${handoff.from} does not play`;
+    return refusal('out-of-turn', message, `See the task: baton task show ${task.id}`);
   }
   const to = handoffPhase(task, handoff);
   const delivered = event('HandoffDelivered', handoff);
@@ -107,7 +107,7 @@ function deliverByOperator(
   if (!passed.ok) return passed;
   const judge = checkHandoffApprover(state, task, handoff, principalOf(state, caller), rules);
   if (!judge.ok) return judge;
-  const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'handed on by an operator');
+  const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'an operator sent the handoff');
   const error = findReportedError(handoff);
   const reason = error === undefined ? `handoff from ${handoff.from}` : summarizeError(error);
   const moved = phaseMovedEvent(task, to, { cause: 'handoff', reason }, handoff.next_role);
@@ -126,7 +126,7 @@ export function decideSelfApprove(
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   if (reason.trim() === '')
-    return refusal('no-reason', 'to approve your own change needs a reason', 'Say why: it is recorded.');
+    return refusal('no-reason', 'the approval of your own change needs a reason', 'Give the reason; it is recorded.');
   if (task.phase === 'COMPLETED') return refuseCompleted(task);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const by = principalOf(state, caller);

@@ -127,7 +127,7 @@ describe('done, if a gate applies', () => {
     given(recorded, merge).when(update('done'), session()).thenRefused('merge-gate');
     given(at('READY_FOR_MERGE'), merge)
       .when(update('done'), operator)
-      .thenRefused('task A is completed by its merge, and is READY_FOR_MERGE');
+      .thenRefused('task A is completed only by its merge, and is still READY_FOR_MERGE');
   });
 
   it('requires the record first', () => {

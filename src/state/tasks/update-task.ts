@@ -53,7 +53,7 @@ const ONLY_BY_EXIT = refusal(
 function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   if (caller.kind === 'operator') return decided([], null);
   if (caller.kind !== 'session')
-    return refusal('no-claim', `task ${task.id} is not yours`, `Claim it: baton task claim ${task.id}`);
+    return refusal('no-claim', `task ${task.id} is not claimed by you`, `Claim the task: baton task claim ${task.id}`);
   const held = checkClaim(task, caller);
   return held.ok ? decided([], held.claim) : held;
 }
@@ -142,7 +142,11 @@ function updated(task: Task, events: readonly Event[]): UpdateOutcome {
 }
 
 export function refuseCompleted({ id }: Task): ReturnType<typeof refusal> {
-  return refusal('completed', `task ${id} is completed`, 'Reinstate it first: a thought record with status todo.');
+  return refusal(
+    'completed',
+    `task ${id} is completed`,
+    'Reinstate the task first: a thought record with status todo.',
+  );
 }
 
 export function refuseBlocked(task: Task): ReturnType<typeof refusal> {

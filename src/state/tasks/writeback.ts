@@ -41,7 +41,7 @@ export function checkGates(task: Task, to: Phase, inForce: Rules): RuleCheck {
   const rules = rulesFor(task, inForce);
   if (isMerged(task, inForce) && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
     const hint = 'Send an exit signal for your phase; Baton merges when the task is READY_FOR_MERGE.';
-    return refusal('merge-gate', `task ${task.id} is completed by its merge, and is ${task.phase}`, hint);
+    return refusal('merge-gate', `task ${task.id} is completed only by its merge, and is still ${task.phase}`, hint);
   }
   if (rules.ciGate && AFTER_CI.has(to) && !AFTER_CI.has(task.phase)) {
     const hint = 'Send an exit signal for IMPLEMENTATION; CI runs then.';

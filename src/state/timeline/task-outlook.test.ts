@@ -60,7 +60,7 @@ it('waits for the person who took it over', () => {
   const assigned = event('TaskAssigned', { task_id: 'A', agent: null, person: 'operator:ann' });
   expect(outlook(given([made, assigned]))).toEqual({
     state: 'waiting',
-    reason: 'operator:ann took it over',
+    reason: 'operator:ann took the task over',
     decisionIds: [],
   });
   expect(outlook(given([made, assigned, [claim(), operator]]))).toMatchObject({ state: 'going', reason: null });

@@ -30,7 +30,7 @@ export function taskOutlook(state: State, task: Task): TaskOutlook {
 
 function describeAssignment({ flow }: Task): string | null {
   const person = findTakenOverBy(flow);
-  return person === undefined ? null : `${person} took it over`;
+  return person === undefined ? null : `${person} took the task over`;
 }
 
 function isRetried({ effects }: State, taskId: string): boolean {

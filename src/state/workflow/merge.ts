@@ -41,7 +41,7 @@ export function decideRequestMerge(
     return refusal(
       'not-mergeable',
       `task ${id} is ${task.phase}, not READY_FOR_MERGE`,
-      `See it: baton task show ${id}`,
+      `See the task: baton task show ${id}`,
     );
   const judge = checkMergePrincipal(state, task, caller, rules);
   if (!judge.ok) return judge;
@@ -50,7 +50,8 @@ export function decideRequestMerge(
   const asked = requestMerge(task, claim?.handoff ?? null, mergeId, rules);
   if (!asked.ok) return asked;
   // The merge itself needs no claim, so the claim ends.
-  const ended = claim === null ? [] : endClaim(task, { ...claim, handoff: null }, 'completed', 'asked for the merge');
+  const ended =
+    claim === null ? [] : endClaim(task, { ...claim, handoff: null }, 'completed', 'the session requested the merge');
   return decided([...asked.events, ...ended], { merge_id: mergeId });
 }
 
@@ -71,7 +72,7 @@ function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Ru
     return refusal(
       'held',
       `task ${task.id} waits for a person: ${task.flow.held.stage}`,
-      'See it: baton decision list',
+      'See the decision: baton decision list',
     );
   if (caller.kind === 'system') return checkNoOpenDecision(state, task);
   const principal = principalOf(state, caller);
@@ -83,8 +84,8 @@ function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Ru
 export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   if (task.flow.head !== null || isSelfApproved(task, principal) || writebackRecords(task).length === 0)
     return decided([], null);
-  const message = `no commit of ${task.id} was recorded before its review: nobody has reviewed what would be merged`;
-  const hint = `An operator can answer for it: baton merge ${task.id} --self-approve REASON`;
+  const message = `no commit of ${task.id} was recorded before its review: no review covers the commit to merge`;
+  const hint = `An operator can approve the commit: baton merge ${task.id} --self-approve REASON`;
   return refusal('unreviewed', message, hint);
 }
 
@@ -132,7 +133,7 @@ export function decidePrepareMerge(state: State, made: PrepareMerge, rules: Rule
   const task = findTaskOfMerge(state, merge_id);
   const merge = task?.flow.merge;
   if (task === undefined || !merge || task.phase !== 'READY_FOR_MERGE')
-    return refusal('merge-called-off', `merge ${merge_id} was called off`, 'See its task: baton task list');
+    return refusal('merge-called-off', `merge ${merge_id} was cancelled`, 'See the task: baton task list');
   if (needsAgreement(task, merge.head))
     return refusal('merge-called-off', `merge ${merge_id} waits for a person`, 'See: baton decision list');
   const asked = checkNoOpenDecision(state, task);
@@ -157,9 +158,13 @@ function findMainRefusal(
   const main = findMain(state);
   if (main === undefined) return null;
   if (main.trusted !== null)
-    return refusal('main-held', `${main.branch} has commits that nobody has accepted`, 'Answer: baton decision list');
+    return refusal(
+      'main-held',
+      `${main.branch} has commits that were not accepted`,
+      'Answer the decision about them: baton decision list',
+    );
   if (main.branch === branch ? main.sha === base : into === branch) return null;
-  const message = `${branch} is at ${base.slice(0, 12)}, and that is not on record yet`;
+  const message = `${branch} is at ${base.slice(0, 12)}, which is not on record yet`;
   return refusal('main-moved', message, 'Baton prepares the merge again.');
 }
 
@@ -225,7 +230,7 @@ function mergeRefusedEvent(task: Task, reason: string): Event {
 
 function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerge, newId: string): Event[] {
   const { outcome, merge_sha, method, reason, files, output, failure = 'merged_tree' } = command;
-  if (task.phase !== 'READY_FOR_MERGE') return dropHandoff(handoff, 'the task was moved meanwhile');
+  if (task.phase !== 'READY_FOR_MERGE') return dropHandoff(handoff, 'the task moved to another phase meanwhile');
   if (outcome === 'merged' && merge_sha !== null) {
     const delivered = handoff === null ? [] : [event('HandoffDelivered', addMergeResult(handoff, merge_sha, method))];
     const why = { cause: 'merged', reason: `merged as ${merge_sha}` } as const;

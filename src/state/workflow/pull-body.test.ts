@@ -48,7 +48,7 @@ describe('the text of a pull request', () => {
       fixes_applied: [{ location: 'a.ts:1', text: 'no more' }],
       commits_added: 1,
     });
-    expect(renderPullBody(mended)).toContain('Mended in the last round:\n- `a.ts:1`: no more');
+    expect(renderPullBody(mended)).toContain('Fixed in the last round:\n- `a.ts:1`: no more');
     expect(renderPullBody({ ...emptyTask, id: 'A' })).toContain('the task `A`');
   });
 

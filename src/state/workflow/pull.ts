@@ -84,7 +84,7 @@ export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'githubIssue' |
   const parsed = task.flow.handoff === null ? undefined : parseHandoff(task.flow.handoff.xml);
   const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
   const rounds = task.flow.rounds === 0 ? [] : [`Rounds of changes so far: ${task.flow.rounds}.`];
-  const origin = `Opened by Baton for the task \`${task.id}\`. Everything that led here is in its ledger.`;
+  const origin = `Opened by Baton for the task \`${task.id}\`. The ledger has its whole history.`;
   // Contains no word that closes the issue, because Baton closes it once the merge is recorded.
   const issue = task.githubIssue === null ? [] : [`Issue: ${githubIssueUrl(task.githubIssue)}`];
   return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, ...issue, origin, PULL_MARKS.end].join('\n\n');
@@ -105,14 +105,14 @@ function fitToEntry(parts: readonly string[]): readonly string[] {
 function handoffParts(handoff: HandoffMessage): string[] {
   if (isHandoffOn(handoff, 'implementer-agent', 'reviewer-agent')) {
     const { summary, files_changed, tests_added, coverage } = handoff;
-    const claims = `Files changed: ${files_changed}. Tests added: ${tests_added}. Coverage: ${escapeAgentText(coverage)}. (As the implementer says.)`;
+    const claims = `Files changed: ${files_changed}. Tests added: ${tests_added}. Coverage: ${escapeAgentText(coverage)}. (As reported by the implementer.)`;
     return [escapeAgentText(summary), claims];
   }
   if (isHandoffOn(handoff, 'fixer-agent', 'reviewer-agent')) {
     const fixes = handoff.fixes_applied.map(
       ({ location, text }) => `- \`${escapeAgentText(location)}\`: ${escapeAgentText(text)}`,
     );
-    return [['Mended in the last round:', ...fixes.slice(0, MOST_FIXES)].join('\n')];
+    return [['Fixed in the last round:', ...fixes.slice(0, MOST_FIXES)].join('\n')];
   }
   return [];
 }

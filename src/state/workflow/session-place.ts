@@ -7,8 +7,7 @@ import type { WorkflowEvents } from './workflow-event.ts';
 /** Records a session's preparation before the agent is started; a retry keeps the first one. */
 export function decidePrepareSession(state: State, command: WorkflowEvents['SessionPrepared']): Outcome<null> {
   const task = state.tasks.get(command.task_id);
-  if (task?.claim?.epoch !== command.epoch)
-    return refusal('claim-ended', `the claim on ${command.task_id} has ended`, 'Nothing is started for it any more.');
+  if (task?.claim?.epoch !== command.epoch) return refuseEndedClaim(command.task_id);
   const isKnown = state.sessions.get(task.claim.sessionId)?.prepared !== undefined;
   return decided(isKnown ? [] : [event('SessionPrepared', command)], null);
 }
@@ -19,8 +18,7 @@ export function decideNameBranch(
   { id, epoch, branch }: { readonly id: string; readonly epoch: number; readonly branch: string },
 ): Outcome<string> {
   const task = state.tasks.get(id);
-  if (task?.claim?.epoch !== epoch)
-    return refusal('claim-ended', `the claim on ${id} has ended`, 'Nothing is started for it any more.');
+  if (task?.claim?.epoch !== epoch) return refuseEndedClaim(id);
   if (task.flow.branch !== null) return decided([], task.flow.branch);
   const owner = [...state.tasks.values()].find((each) => each.flow.branch === branch);
   if (owner === undefined) return decided([event('BranchNamed', { task_id: id, branch })], branch);
@@ -35,4 +33,8 @@ export function decideClearPlace(state: State, cleared: ClearPlace): Outcome<nul
   const effect = findEffect(state, 'PlaceClearRequested', effectKey.clear(cleared.task_id));
   if (effect === undefined) return decided([], null);
   return decided([event('PlaceCleared', { ...cleared, branch: effect.data.branch })], null);
+}
+
+function refuseEndedClaim(id: string): ReturnType<typeof refusal> {
+  return refusal('claim-ended', `the claim on ${id} has ended`, `Claim the task again: baton task claim ${id}`);
 }

@@ -108,12 +108,12 @@ describe('workflows of several tasks', () => {
     expect(!outcome.ok && outcome.refusal).toEqual({
       code: 'tasks-not-started',
       message: [
-        'no workflow was started: 3 of 4 tasks cannot be taken',
+        'no workflow was started: 3 of 4 tasks cannot become workflows',
         '  task B is completed. To do it again: baton task reinstate B --reason "…"',
         '  task C is cancelled: no. To work on it again: baton task reinstate C --reason "…"',
-        '  there is no task D. See them all: baton task list',
+        '  there is no task D. See all tasks: baton task list',
       ].join('\n'),
-      hint: 'Follow the hint of each, or leave it out.',
+      hint: 'Follow the hint of each task, or leave the task out.',
     });
   });
 
@@ -139,7 +139,9 @@ describe('workflows of several tasks', () => {
     ]);
     expect(state.tasks.get('12')?.description).toBe('All of it.');
     const refused = decide(emptyState(), imported('done'), operator, RULES);
-    expect(!refused.ok && refused.refusal.message).toContain('1 of 2 tasks cannot be taken\n  task 13 is completed');
+    expect(!refused.ok && refused.refusal.message).toContain(
+      '1 of 2 tasks cannot become workflows\n  task 13 is completed',
+    );
     const bad = {
       ...imported(),
       command: { tasks: ['1'], mode: 'semi', imports: { source: 'x', tasks: [{ id: '1', title: '' }] } },

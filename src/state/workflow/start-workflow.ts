@@ -70,8 +70,8 @@ function refuseTasks(refused: readonly { readonly id: string; readonly refusal: 
   const [only] = refused;
   if (only !== undefined && count === 1) return { ok: false, refusal: only.refusal };
   const lines = refused.map(({ refusal: { message, hint } }) => `  ${message}. ${hint}`);
-  const message = `no workflow was started: ${refused.length} of ${count} tasks cannot be taken\n${lines.join('\n')}`;
-  return refusal('tasks-not-started', message, 'Follow the hint of each, or leave it out.');
+  const message = `no workflow was started: ${refused.length} of ${count} tasks cannot become workflows\n${lines.join('\n')}`;
+  return refusal('tasks-not-started', message, 'Follow the hint of each task, or leave the task out.');
 }
 
 /**
@@ -118,7 +118,11 @@ function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   if (task.flow.mode !== null)
-    return refusal('workflow-started', `task ${id} is a workflow already`, `Follow it: baton run --follow ${id}`);
+    return refusal(
+      'workflow-started',
+      `task ${id} is a workflow already`,
+      `Follow the workflow: baton run --follow ${id}`,
+    );
   if (task.claim !== null) {
     const hint = `Wait until that claim ends, or end it: baton task release ${id}`;
     return refusal('already-claimed', `task ${id} is claimed by ${task.claim.holder}`, hint);
@@ -142,7 +146,7 @@ export function findWorkflowObstacle(state: State, { unchecked, unreviewable }: 
 const NO_MAIN: Refusal = {
   code: 'git/no-main-branch',
   message: 'there is no main branch to merge into',
-  hint: 'Commit something, or name the branch in baton.toml: merge.into',
+  hint: 'Make a first commit, or name the branch in baton.toml: merge.into',
 };
 
 export const WORKFLOW_START_PHASES: ReadonlySet<Phase> = new Set(['DRAFT', 'IMPLEMENTATION']);

@@ -77,5 +77,5 @@ function textsIn(value: unknown): Record<string, string> {
 const ALREADY_ATTACHED = {
   code: 'agent-attached',
   message: 'another terminal is attached to this agent',
-  hint: 'Wait until it detaches.',
+  hint: 'Wait until the other terminal detaches.',
 } as const;

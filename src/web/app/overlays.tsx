@@ -100,7 +100,7 @@ function Palette() {
           </li>
         ))}
       </ul>
-      {choices.length === 0 ? <p class="empty">Nothing has these words.</p> : null}
+      {choices.length === 0 ? <p class="empty">Nothing matches these words.</p> : null}
     </Dialog>
   );
 }

@@ -75,7 +75,7 @@ function NoProject({ isLoaded, isAway }: { readonly isLoaded: boolean; readonly 
     <p class="empty">
       {isLoaded ? (
         <>
-          This daemon has no project yet. In a repository, run: <code>baton task add</code>
+          This daemon has no project yet. In a repository, run: <code>baton task add ID --title "TITLE"</code>
         </>
       ) : (
         'Asking the daemon…'

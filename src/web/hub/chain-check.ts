@@ -110,7 +110,7 @@ export class ChainCheck {
     } catch (error) {
       // A fault of the page, for example a full disk, must not leave the chain's state at "verifying".
       const message = error instanceof Error ? error.message : String(error);
-      this.#paused = { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload it.' };
+      this.#paused = { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload the page.' };
     }
     this.#isRunning = false;
     this.#source.onChange();

@@ -115,7 +115,7 @@ export class Hub {
     if (link.kind !== 'live') return { ok: false, error: noAnswerError(link.kind === 'away' ? link.why : 'gone') };
     return {
       ok: false,
-      error: { code: 'no-such-project', message: 'this daemon has no such project', hint: 'Choose another one.' },
+      error: { code: 'no-such-project', message: 'this daemon has no such project', hint: 'Choose another project.' },
     };
   }
 

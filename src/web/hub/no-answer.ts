@@ -24,7 +24,7 @@ export class Locked extends Error {
 const NO_ANSWER = 'no-answer';
 
 export function noAnswerError(why: AwayReason): ApiError {
-  return { code: NO_ANSWER, message: WORDS[why], hint: 'It is asked again every second.' };
+  return { code: NO_ANSWER, message: WORDS[why], hint: 'The page asks again every second.' };
 }
 
 const WORDS: Readonly<Record<AwayReason, string>> = {

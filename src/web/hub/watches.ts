@@ -143,7 +143,7 @@ export class Watches {
       const message = error instanceof Error ? error.message : String(error);
       return {
         ...watch.loaded,
-        error: { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload it.' },
+        error: { code: 'internal', message: `the page failed: ${message}`, hint: 'Reload the page.' },
       };
     }
   }

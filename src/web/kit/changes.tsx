@@ -139,7 +139,8 @@ function OpenWork({ diff: { of, worktree } }: { readonly diff: TaskDiff }) {
   if (worktree === null || of === 'merge') return null;
   return (
     <p class="dim">
-      Only commits are shown. A session works in <Words text={worktree} most={300} />, which may hold more.
+      Only commits are shown. A session works in <Words text={worktree} most={300} />, which may have uncommitted
+      changes.
     </p>
   );
 }

@@ -14,7 +14,7 @@ export function Claims({ claims }: { readonly claims: readonly ClaimedFact[] }) 
       <thead>
         <tr>
           <th>About</th>
-          <th>Said</th>
+          <th>Reported</th>
           <th>Measured</th>
         </tr>
       </thead>

@@ -54,7 +54,7 @@ function Steer({ run }: { readonly run: RunRef }) {
               <StepForm key={openKey} step={open} onClose={() => setOpenKey(undefined)} />
             ) : openKey === undefined ? null : (
               <p class="dim" role="status">
-                This is no longer possible: the run has moved on.
+                This is no longer possible: the run has changed.
               </p>
             )}
           </div>

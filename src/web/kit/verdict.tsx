@@ -11,7 +11,7 @@ export function Verdict({ status }: { readonly status: Loaded<StatusView> }) {
     return (
       <p class="verdict state wait" role="status">
         <span aria-hidden="true">◆</span> Not known: the daemon{' '}
-        {value === undefined && error === undefined ? 'was asked' : 'does not answer'}
+        {value === undefined && error === undefined ? 'has not answered yet' : 'does not answer'}
       </p>
     );
   return (

@@ -73,7 +73,7 @@ describe('files for an agent', () => {
       code: -32_002,
     });
     mkdirSync(join(worktree, 'folder'));
-    await expect(methods.call('fs/read_text_file', { path: join(worktree, 'folder') })).rejects.toThrow('no file');
+    await expect(methods.call('fs/read_text_file', { path: join(worktree, 'folder') })).rejects.toThrow('not a file');
     const content = 'x'.repeat(10 * 1024 * 1024 + 1);
     await expect(methods.call('fs/write_text_file', { path: join(worktree, 'big'), content })).rejects.toThrow('bytes');
   });
@@ -82,8 +82,8 @@ describe('files for an agent', () => {
     execFileSync('mkfifo', [join(worktree, 'pipe')]);
     const path = join(worktree, 'pipe');
     // Opening a pipe without a reader would block.
-    await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow(/no file|ENXIO/);
-    await expect(methods.call('fs/read_text_file', { path })).rejects.toThrow('no file');
+    await expect(methods.call('fs/write_text_file', { path, content: 'x' })).rejects.toThrow(/not a file|ENXIO/);
+    await expect(methods.call('fs/read_text_file', { path })).rejects.toThrow('not a file');
   });
 
   it('are not written through a link that replaces them in the meantime', async () => {

@@ -166,7 +166,7 @@ export class Drive {
   async #onRequest(method: string, params: Fields, signal: AbortSignal): Promise<object> {
     this.#invalidLines = 0;
     if (this.#session === undefined || params['sessionId'] !== this.#session.id)
-      throw new RpcError(RPC.invalidParams, 'sessionId is not that of the open session');
+      throw new RpcError(RPC.invalidParams, 'sessionId does not name the open session');
     if (method !== 'session/request_permission') return this.#callMethod(method, params);
     const context = {
       settings: this.#settings,
@@ -236,7 +236,10 @@ export class Drive {
     this.#invalidLines += 1;
     this.#shownInvalid += 1;
     if (this.#shownInvalid <= SHOWN_INVALID)
-      printLine({ type: 'note', text: `no message of ACP: ${line?.slice(0, MAX_SHOWN) ?? 'a line that is too long'}` });
+      printLine({
+        type: 'note',
+        text: `not an ACP message: ${line?.slice(0, MAX_SHOWN) ?? 'a line that is too long'}`,
+      });
     if (this.#invalidLines >= MAX_INVALID) this.#agent.rpc.close();
   }
 
@@ -252,7 +255,7 @@ export class Drive {
   async #reportGone(): Promise<number> {
     const { name } = this.#settings;
     if (this.#invalidLines >= MAX_INVALID)
-      return reportError(plainError(`${name} does not speak ACP: ${MAX_INVALID} lines were no messages of it`));
+      return reportError(plainError(`${name} does not speak ACP: ${MAX_INVALID} lines were not ACP messages`));
     const exit = await Promise.race([this.#agent.exited, delay(CANCEL_MS)]);
     const how =
       exit === undefined

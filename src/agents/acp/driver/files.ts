@@ -62,7 +62,7 @@ export class ClientFiles {
       try {
         const opened = fstatSync(file);
         const { dev, ino } = statSync(this.#resolve(path));
-        if (!opened.isFile()) throw refusal(path, 'it is no file');
+        if (!opened.isFile()) throw refusal(path, 'it is not a file');
         if (opened.dev !== dev || opened.ino !== ino) throw refusal(path, 'it was replaced meanwhile');
         return work(file, opened.size);
       } finally {

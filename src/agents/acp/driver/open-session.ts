@@ -112,7 +112,7 @@ function loginError({ name, authenticate }: DriverSettings, { authMethods }: Fie
   const methods = objectsOf(authMethods).map(({ name: title, id }) => textOf(title) || textOf(id));
   const ways = methods.length === 0 ? '' : ` It offers: ${methods.join(', ')}.`;
   const key = authenticate === undefined ? '' : ` Or set ${authenticate.variable} where the daemon is started.`;
-  return new OpenError(`${name} asks for a login (${error.message}). Log in once by hand.${key}${ways}`, true);
+  return new OpenError(`${name} asks for a login (${error.message}). Log in once in a terminal.${key}${ways}`, true);
 }
 
 /** Sets mode, permissions and model if the agent offers them. Returns the model in use. */

@@ -32,7 +32,7 @@ export const agentsCheck = defineCheck(
 export function diagnoseAgents({ clients, hasRunbook, dropped }: AgentFacts): readonly Diagnosis[] {
   const found = clients.map(diagnoseClient);
   if (clients.length === 0 && !hasRunbook) {
-    const fix = 'Install one, such as: npm install -g @anthropic-ai/claude-code. See them all: baton agent clients';
+    const fix = 'Install one, such as: npm install -g @anthropic-ai/claude-code. See all clients: baton agent clients';
     found.push(agentsCheck.found('none', { detail: 'no client of an agent is on the PATH', fix }));
   }
   if (!hasRunbook || dropped.length === 0) return found;

@@ -15,7 +15,7 @@ export function diagnoseChain(ledger: LedgerFacts | null): readonly Diagnosis[] 
   if (first !== undefined) {
     const place = first.seq === null || first.message.startsWith('entr') ? '' : `entry ${first.seq}: `;
     const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
-    const fix = `${first.hint} See everything: baton ledger verify`;
+    const fix = `${first.hint} For all findings: baton ledger verify`;
     return [chainCheck.found('broken', { detail: `${place}${first.message}${others}`, fix })];
   }
   const warnings = chain.warnings.map((detail) => {

@@ -245,7 +245,7 @@ const CASES: readonly Case[] = [
   [
     'git.no-identity',
     git({}, { identity: null }),
-    'git has no user.name and user.email: commits of agents fail, and merges are by Baton | git config --global user.name "YOUR NAME" && git config --global user.email YOU@EXAMPLE.ORG',
+    'git has no user.name and user.email: commits of agents fail, and merge commits have Baton as their author | git config --global user.name "YOUR NAME" && git config --global user.email YOU@EXAMPLE.ORG',
   ],
   ['runbook.valid', runbook('[agents.a]\nrun = "./a"'), 'baton.toml: valid, 1 agent'],
   [
@@ -262,7 +262,7 @@ const CASES: readonly Case[] = [
   [
     'runbook.sandbox-fails',
     runbook('[agents.a]\nrun = "./a"\nsandbox = "container"'),
-    'the runbook asks for container, which does not work here: a cannot start | See container below, or set sandbox = "auto".',
+    'the runbook asks for container, which does not work here, so these agents cannot start: a | See container below, or set sandbox = "auto".',
   ],
   [
     'runbook.budget-without-usage',
@@ -283,7 +283,7 @@ const CASES: readonly Case[] = [
   [
     'agents.none',
     diagnoseAgents({ clients: [], hasRunbook: false, dropped: [] }),
-    'no client of an agent is on the PATH | Install one, such as: npm install -g @anthropic-ai/claude-code. See them all: baton agent clients',
+    'no client of an agent is on the PATH | Install one, such as: npm install -g @anthropic-ai/claude-code. See all clients: baton agent clients',
   ],
   [
     'agents.variables',
@@ -322,29 +322,37 @@ const CASES: readonly Case[] = [
     hooks(null, { isUnfinished: true }),
     'an installation of hooks was interrupted | The next `baton hooks install` or `uninstall` restores the files.',
   ],
-  ['sandbox.auto', sandbox({ bubblewrap: BWRAP }), 'sandbox = "auto" is bubblewrap here'],
+  ['sandbox.auto', sandbox({ bubblewrap: BWRAP }), 'sandbox = "auto" takes bubblewrap here'],
   ['sandbox.works', sandbox({ bubblewrap: BWRAP }), 'bubblewrap 0.8.0, /bin/bwrap'],
   [
     'sandbox.none',
     sandbox({}),
-    'sandbox = "auto": no sandbox works here, and sessions run as your user | Make one of those below work.',
+    'sandbox = "auto": no sandbox works here, and sessions run as your user | Set up one of the sandboxes below.',
   ],
   ['sandbox.fails', sandbox({}), 'it is not installed | Install it.'],
-  ['sandbox.network', sandbox({}, { works: true }), 'network = "full" has a namespace of its own'],
+  [
+    'sandbox.network',
+    sandbox({}, { works: true }),
+    'with network = "full", a session has a network namespace of its own',
+  ],
   ['sandbox.no-network', sandbox({}, NOT), 'it is not installed | Install it.'],
   ['state.private', state({}), '/s'],
   ['state.none', state({ folder: null }), '/s does not exist yet'],
   [
     'state.in-session',
     state({ isInSession: true }),
-    'this runs in a session of an agent: the state folder may be hidden, and hosts out of reach | Run it in a terminal outside of the session.',
+    'baton doctor runs in a session of an agent: it may not see the state folder, and not reach every host | Run it in a terminal outside of the session.',
   ],
   [
     'state.not-a-folder',
     state({}, { isFolder: false }),
-    '/s is a file | Move it away. Name another one: BATON_STATE_DIR.',
+    '/s is a file | Move it away. Or set BATON_STATE_DIR to another folder.',
   ],
-  ['state.foreign', state({}, { isOwn: false }), '/s belongs to another user | Name another one: BATON_STATE_DIR.'],
+  [
+    'state.foreign',
+    state({}, { isOwn: false }),
+    '/s belongs to another user | Or set BATON_STATE_DIR to another folder.',
+  ],
   [
     'state.read-only',
     state({}, { isWritable: false }),
@@ -368,7 +376,7 @@ const CASES: readonly Case[] = [
   [
     'daemon.unreachable',
     daemon({ isAlive: true }),
-    'the daemon runs (process 7), and its socket does not accept | See /s/daemon.log. To replace it: kill 7, then: baton up',
+    'the daemon runs (process 7), but its socket refuses connections | See /s/daemon.log. To replace it: kill 7, then: baton up',
   ],
   [
     'daemon.silent',
@@ -378,7 +386,7 @@ const CASES: readonly Case[] = [
   [
     'daemon.foreign-socket',
     daemon({ socket: { ...SOCKET, isOwn: false } }),
-    '/s/daemon.sock belongs to another user | Name a state folder of your own: BATON_STATE_DIR.',
+    '/s/daemon.sock belongs to another user | Set BATON_STATE_DIR to a folder of your own.',
   ],
   [
     'daemon.not-a-socket',
@@ -409,7 +417,7 @@ const CASES: readonly Case[] = [
   [
     'versions.other-on-path',
     versions({ onPath: { program: '/bin/baton', version: '0.9.0' } }),
-    '/bin/baton is Baton 0.9.0, and this command is 1.0.0 | Use one of them: npm install -g batonctl',
+    '/bin/baton is Baton 0.9.0, and this command is 1.0.0 | Use the same version for both: npm install -g batonctl',
   ],
   ['store.opens', store({}), 'ledger of 12 entries, 1.5 MB, /s/p.db'],
   ['store.new', store({ isNew: true, inside: null }), 'nothing was recorded yet'],
@@ -422,7 +430,7 @@ const CASES: readonly Case[] = [
   [
     'store.damaged',
     store({}, { faults: ['page 3 is torn', 'page 4 is torn'] }),
-    '/s/p.db: page 3 is torn (and 1 more) | Restore it from a backup, and write nothing to it before that. See: baton ledger verify',
+    '/s/p.db: page 3 is torn (and 1 more) | Restore the ledger from a backup, and write nothing to it before that. See: baton ledger verify',
   ],
   ['store.bad-key', store({ key: TROUBLE }), 'it does not work | Make it work.'],
   [
@@ -435,7 +443,7 @@ const CASES: readonly Case[] = [
   [
     'chain.broken',
     chain({ findings: [FAULT, { ...FAULT, seq: null }] }),
-    'entry 3: the hash is wrong (and 1 more) | Compare it. See everything: baton ledger verify',
+    'entry 3: the hash is wrong (and 1 more) | Compare it. For all findings: baton ledger verify',
   ],
   [
     'chain.no-outside-checkpoint',
@@ -446,7 +454,7 @@ const CASES: readonly Case[] = [
   [
     'snapshot.discarded',
     snapshot({ kind: 'fault', fault: 'damaged' }),
-    'it cannot be read | Nothing to do: the next start makes a new one. Now: baton down && baton up',
+    'the snapshot cannot be read | Nothing to do: the next start makes a new snapshot. To make one now: baton down && baton up',
   ],
   ['snapshot.forged', snapshot({ kind: 'differs', ...TROUBLE }), 'it does not work | Make it work.'],
   ['worktrees.fit', worktree({}), '1, each of an open task'],
@@ -458,17 +466,17 @@ const CASES: readonly Case[] = [
   [
     'worktrees.left-over',
     worktree({ needed: null }),
-    '/w/.worktrees/t1 is left over: T1 is over | Remove those without unmerged work: baton worktree prune',
+    '/w/.worktrees/t1 is no longer needed: task T1 is over | Remove those without unmerged work: baton worktree prune',
   ],
   [
     'worktrees.no-task',
     worktree({ needed: null, hasTask: false }),
-    '/w/.worktrees/t1 is of the task T1, which the ledger does not have | Look at it: git -C /w/.worktrees/t1 status',
+    '/w/.worktrees/t1 belongs to task T1, which is not in the ledger | See what is in the worktree: git -C /w/.worktrees/t1 status',
   ],
   [
     'worktrees.not-in-git',
     worktree({}, { unknownFolders: ['/w/.worktrees/x'] }),
-    '/w/.worktrees/x is no worktree of this repository | Look at it, and remove it if nothing in it counts.',
+    '/w/.worktrees/x is not a worktree of this repository | See what is in the folder, and remove it if you do not need it.',
   ],
   ['worktrees.unlisted', worktree({}, { trouble: TROUBLE }), 'it does not work | Make it work.'],
   ['disk.free', disk({}), '79 GB free for the ledger and worktrees, at /s'],
@@ -517,7 +525,7 @@ const CASES: readonly Case[] = [
   [
     'service.foreign',
     service({ content: 'foreign' }),
-    '/u/baton.service was not written by Baton | Let it run: baton up --foreground',
+    '/u/baton.service was not written by Baton | Make that service run: baton up --foreground',
   ],
   ['telemetry.off', telemetry({ module: undefined }), 'not configured'],
   ['telemetry.configured', telemetry({}), '/o/otel.mjs'],
@@ -536,24 +544,28 @@ const CASES: readonly Case[] = [
     proof({}),
     'a scripted change was checked and merged in a copy, in 9 s; sandbox of the sessions: bubblewrap, network full',
   ],
-  ['proof.contained', proof({}), 'a session could not write to the main checkout, and saw neither the key nor a token'],
+  [
+    'proof.contained',
+    proof({}),
+    'a session could not write to the main checkout, and could read neither the signing key nor a token',
+  ],
   [
     'proof.open',
     proof({ sandboxes: ['no sandbox'], escapes: ['could x', 'could y'] }),
-    'a session could x, could y | Make a sandbox work: see above, and docs/guides/sandbox.md',
+    'a session could x, could y | Set up a sandbox: see the findings above, and docs/guides/sandbox.md',
   ],
   [
     'proof.escaped',
     proof({ escapes: ['could x'] }),
-    'a session could x | Start no agents here, and report it: SECURITY.md',
+    'a session could x | Start no agents on this machine, and report the escape: SECURITY.md',
   ],
   [
     'proof.check-failed',
     proof({ outcome: 'check-failed', detail: 'check test failed', lastLine: '1 of 2 failed' }),
-    'check test failed in a clean checkout: 1 of 2 failed | Run it in a fresh clone until it passes there. Until then Baton merges nothing.',
+    'check test failed in a clean checkout: 1 of 2 failed | Run the check in a fresh clone, and correct it until it passes there. Until then Baton merges nothing.',
   ],
-  ['proof.stopped', proof({ outcome: 'stopped' }), 'it does not work | Correct it, then: baton doctor --prove'],
-  ['proof.late', proof({ outcome: 'timeout' }), 'it does not work | Correct it, then: baton doctor --prove'],
+  ['proof.stopped', proof({ outcome: 'stopped' }), 'it does not work | Correct the cause, then: baton doctor --prove'],
+  ['proof.late', proof({ outcome: 'timeout' }), 'it does not work | Correct the cause, then: baton doctor --prove'],
   ['proof.not-started', proof({ outcome: 'not-started', hint: 'Make it work.' }), 'it does not work | Make it work.'],
   ['proof.interrupted', proof({ outcome: 'interrupted' }), 'interrupted | Run it again: baton doctor --prove'],
   [

@@ -61,7 +61,7 @@ function diagnoseSocket({ socket }: DaemonFacts): readonly Diagnosis[] {
   const { path, isSocket, isOwn, mode } = socket;
   if (!isOwn) {
     const detail = `${path} belongs to another user`;
-    return [daemonCheck.found('foreign-socket', { detail, fix: 'Name a state folder of your own: BATON_STATE_DIR.' })];
+    return [daemonCheck.found('foreign-socket', { detail, fix: 'Set BATON_STATE_DIR to a folder of your own.' })];
   }
   if (!isSocket) {
     const fix = `Move it away: mv ${path} ${path}.old`;
@@ -97,9 +97,9 @@ function diagnoseAnswer({
   if (socket?.isOwn === false || socket?.isSocket === false) return undefined;
   const known = pid === undefined ? '' : ` (process ${pid})`;
   if (isAlive) {
-    const why = record === undefined ? 'its record cannot be read' : 'its socket does not accept';
+    const why = record === undefined ? 'its record cannot be read' : 'its socket refuses connections';
     const fix = `See ${log}. To replace it: kill ${pid ?? 'PID'}, then: baton up`;
-    return daemonCheck.found('unreachable', { detail: `the daemon runs${known}, and ${why}`, fix });
+    return daemonCheck.found('unreachable', { detail: `the daemon runs${known}, but ${why}`, fix });
   }
   if (record !== undefined || socket !== null) {
     const what = record === undefined ? 'a socket' : socket === null ? 'a record' : 'a record and a socket';

@@ -73,7 +73,8 @@ function diagnoseRepository({ top, isBare, identity, main, mainTrouble }: GitRep
     found.push(gitCheck.found('no-main-branch', { detail, fix }));
   }
   if (identity === null) {
-    const detail = 'git has no user.name and user.email: commits of agents fail, and merges are by Baton';
+    const detail =
+      'git has no user.name and user.email: commits of agents fail, and merge commits have Baton as their author';
     const fix = 'git config --global user.name "YOUR NAME" && git config --global user.email YOU@EXAMPLE.ORG';
     found.push(gitCheck.found('no-identity', { detail, fix }));
   }

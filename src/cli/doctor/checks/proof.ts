@@ -38,7 +38,7 @@ export const proofCheck = defineCheck(
 export function diagnoseProof(facts: ProofFacts): readonly Diagnosis[] {
   if (facts.kind === 'skipped') return [proofCheck.found('skipped', { detail: facts.reason, fix: facts.hint })];
   const { outcome, detail, hint, lastLine, ms, sandboxes, escapes } = facts;
-  const again = hint ?? 'Correct it, then: baton doctor --prove';
+  const again = hint ?? 'Correct the cause, then: baton doctor --prove';
   switch (outcome) {
     case 'merged': {
       const where = sandboxes.length === 0 ? '' : `; sandbox of the sessions: ${sandboxes.join('; ')}`;
@@ -47,7 +47,8 @@ export function diagnoseProof(facts: ProofFacts): readonly Diagnosis[] {
     }
     case 'check-failed': {
       const printed = lastLine === '' ? '' : `: ${lastLine}`;
-      const fix = 'Run it in a fresh clone until it passes there. Until then Baton merges nothing.';
+      const fix =
+        'Run the check in a fresh clone, and correct it until it passes there. Until then Baton merges nothing.';
       return [proofCheck.found('check-failed', { detail: `${detail} in a clean checkout${printed}`, fix })];
     }
     case 'stopped':
@@ -64,7 +65,7 @@ export function diagnoseProof(facts: ProofFacts): readonly Diagnosis[] {
 function describeEscapes(sandboxes: readonly string[], escapes: readonly string[]): Diagnosis {
   const name = 'proof';
   if (escapes.length === 0) {
-    const detail = 'a session could not write to the main checkout, and saw neither the key nor a token';
+    const detail = 'a session could not write to the main checkout, and could read neither the signing key nor a token';
     return proofCheck.found('contained', { name, detail });
   }
   const detail = `a session ${escapes.join(', ')}`;
@@ -72,7 +73,11 @@ function describeEscapes(sandboxes: readonly string[], escapes: readonly string[
     return proofCheck.found('open', {
       name,
       detail,
-      fix: 'Make a sandbox work: see above, and docs/guides/sandbox.md',
+      fix: 'Set up a sandbox: see the findings above, and docs/guides/sandbox.md',
     });
-  return proofCheck.found('escaped', { name, detail, fix: 'Start no agents here, and report it: SECURITY.md' });
+  return proofCheck.found('escaped', {
+    name,
+    detail,
+    fix: 'Start no agents on this machine, and report the escape: SECURITY.md',
+  });
 }

@@ -37,7 +37,9 @@ it('finds a mode that the runbook names but that does not work', () => {
   expect(findFailingSandboxes(runbookOf('sandbox = "bubblewrap"'), ['container'])).toEqual([]);
   const [only, more] = findFailingSandboxes(runbookOf('[agents.a]\nrun = "./a"\nsandbox = "container"'), ['container']);
   expect([only?.status, more]).toEqual(['problem', undefined]);
-  expect(only?.detail).toBe('the runbook asks for container, which does not work here: a cannot start');
+  expect(only?.detail).toBe(
+    'the runbook asks for container, which does not work here, so these agents cannot start: a',
+  );
 });
 
 it('warns of a budget that does not count an agent', () => {

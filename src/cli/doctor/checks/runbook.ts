@@ -64,7 +64,7 @@ export function findFailingSandboxes(runbook: Runbook, failing: readonly string[
   return [...byMode].flatMap(([mode, agents]) => {
     if (mode === 'auto' || !failing.includes(mode)) return [];
     const names = agents.map(({ agent }) => agent).join(', ');
-    const detail = `the runbook asks for ${mode}, which does not work here: ${names} cannot start`;
+    const detail = `the runbook asks for ${mode}, which does not work here, so these agents cannot start: ${names}`;
     const fix = `See ${mode} below, or set sandbox = "auto".`;
     return [runbookCheck.found('sandbox-fails', { detail, fix })];
   });

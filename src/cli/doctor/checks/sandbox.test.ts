@@ -29,9 +29,9 @@ function lines(survey: SandboxSurvey, more: Partial<SandboxFacts> = {}): readonl
 describe('the sandboxes of a machine', () => {
   it('all work', () => {
     expect(lines(ALL, { uplink: { works: true } })).toEqual([
-      'auto|ok|sandbox = "auto" is bubblewrap here|',
+      'auto|ok|sandbox = "auto" takes bubblewrap here|',
       'bubblewrap|ok|bubblewrap 0.8.0, /usr/bin/bwrap|',
-      'network|ok|network = "full" has a namespace of its own|',
+      'network|ok|with network = "full", a session has a network namespace of its own|',
       'container|ok|podman, rootless|',
       'user|ok|agents can run as baton-agent|',
     ]);
@@ -39,7 +39,7 @@ describe('the sandboxes of a machine', () => {
 
   it('are all missing, which is a warning with a fix for each', () => {
     expect(lines(NOTHING)).toEqual([
-      'auto|warning|sandbox = "auto": no sandbox works here, and sessions run as your user|Make one of those below work.',
+      'auto|warning|sandbox = "auto": no sandbox works here, and sessions run as your user|Set up one of the sandboxes below.',
       'bubblewrap|warning|bwrap is not installed|Install it: apt-get install bubblewrap',
       'container|warning|bwrap is not installed|Install it: apt-get install bubblewrap',
       'user|warning|bwrap is not installed|Install it: apt-get install bubblewrap',

@@ -39,16 +39,19 @@ const SET_UP: Repair = { kind: 'set-up-agent-user' };
 function describeAuto(chosen: SandboxKind | undefined): Diagnosis {
   if (chosen === undefined) {
     const detail = 'sandbox = "auto": no sandbox works here, and sessions run as your user';
-    return sandboxCheck.found('none', { name: 'auto', detail, fix: 'Make one of those below work.' });
+    return sandboxCheck.found('none', { name: 'auto', detail, fix: 'Set up one of the sandboxes below.' });
   }
   const condition = chosen === 'container' ? ' if the project names an image' : '';
-  return sandboxCheck.found('auto', { name: 'auto', detail: `sandbox = "auto" is ${chosen} here${condition}` });
+  return sandboxCheck.found('auto', { name: 'auto', detail: `sandbox = "auto" takes ${chosen} here${condition}` });
 }
 
 function describeUplink(uplink: Usable): Diagnosis {
   const name = 'network';
   return uplink.works
-    ? sandboxCheck.found('network', { name, detail: 'network = "full" has a namespace of its own' })
+    ? sandboxCheck.found('network', {
+        name,
+        detail: 'with network = "full", a session has a network namespace of its own',
+      })
     : sandboxCheck.found('no-network', { name, detail: uplink.reason, fix: uplink.fix });
 }
 

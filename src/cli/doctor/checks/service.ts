@@ -23,7 +23,7 @@ export const serviceCheck = defineCheck('service', 'The service file of `baton u
   installed: ok('The service starts this Baton, and is enabled'),
   'missing-program': problem('The service starts a Node or a Baton that does not exist', 'writes the file again'),
   'other-program': warning('The service starts another Baton than this one'),
-  'not-enabled': warning('The service is installed, and not enabled'),
+  'not-enabled': warning('The service is installed, but not enabled'),
   foreign: warning('Something other than Baton wrote the service file'),
 });
 
@@ -31,7 +31,7 @@ export function diagnoseService({ file }: ServiceFacts): readonly Diagnosis[] {
   if (file === null || file.content === null) return [serviceCheck.found('none', { detail: 'not installed' })];
   const { path, content, programs, missing, isThisBaton, isEnabled, enable } = file;
   if (content === 'foreign') {
-    const fix = 'Let it run: baton up --foreground';
+    const fix = 'Make that service run: baton up --foreground';
     return [serviceCheck.found('foreign', { detail: `${path} was not written by Baton`, fix })];
   }
   const again = `baton up --install-service, then: ${enable}`;
@@ -45,6 +45,6 @@ export function diagnoseService({ file }: ServiceFacts): readonly Diagnosis[] {
   }
   if (isEnabled === false)
     return [serviceCheck.found('not-enabled', { detail: `${path} is not enabled`, fix: enable })];
-  const unknown = isEnabled === null ? '; the service manager does not say whether it is enabled' : '';
+  const unknown = isEnabled === null ? '; the service manager does not report whether the service is enabled' : '';
   return [serviceCheck.found('installed', { detail: `${path}${unknown}` })];
 }

@@ -34,17 +34,20 @@ function describe(snapshot: SnapshotFacts, entries: number): Diagnosis {
 }
 
 function describeFault(fault: 'unsigned' | 'damaged' | 'foreign' | 'homeless'): Diagnosis {
-  const rebuild = 'Nothing to do: the next start makes a new one. Now: baton down && baton up';
+  const rebuild = 'Nothing to do: the next start makes a new snapshot. To make one now: baton down && baton up';
   switch (fault) {
     case 'unsigned':
-      return snapshotCheck.found('discarded', { detail: 'it is not signed', fix: rebuild });
+      return snapshotCheck.found('discarded', { detail: 'the snapshot is not signed', fix: rebuild });
     case 'damaged':
-      return snapshotCheck.found('discarded', { detail: 'it cannot be read', fix: rebuild });
+      return snapshotCheck.found('discarded', { detail: 'the snapshot cannot be read', fix: rebuild });
     case 'homeless':
-      return snapshotCheck.found('discarded', { detail: 'its entry is not in the ledger', fix: rebuild });
+      return snapshotCheck.found('discarded', {
+        detail: 'the entry of the snapshot is not in the ledger',
+        fix: rebuild,
+      });
     case 'foreign': {
-      const fix = 'Baton ignores it. Find out who wrote to the database, then: baton ledger verify';
-      return snapshotCheck.found('forged', { detail: 'no key of this ledger has signed it', fix });
+      const fix = 'Baton ignores the snapshot. Find out who wrote to the database, then: baton ledger verify';
+      return snapshotCheck.found('forged', { detail: 'no key of this ledger has signed the snapshot', fix });
     }
   }
 }

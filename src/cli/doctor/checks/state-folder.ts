@@ -38,7 +38,8 @@ export function diagnoseStateFolder(facts: StateFolderFacts): readonly Diagnosis
   const { path, folder, open, badSetting, kept, isInSession } = facts;
   const found: Diagnosis[] = [];
   if (isInSession) {
-    const detail = 'this runs in a session of an agent: the state folder may be hidden, and hosts out of reach';
+    const detail =
+      'baton doctor runs in a session of an agent: it may not see the state folder, and not reach every host';
     found.push(stateCheck.found('in-session', { detail, fix: 'Run it in a terminal outside of the session.' }));
   }
   if (badSetting !== null) {
@@ -62,7 +63,7 @@ export function diagnoseStateFolder(facts: StateFolderFacts): readonly Diagnosis
 }
 
 function diagnoseFolder(path: string, { isFolder, isOwn, mode, isWritable }: FolderFacts): readonly Diagnosis[] {
-  const other = 'Name another one: BATON_STATE_DIR.';
+  const other = 'Or set BATON_STATE_DIR to another folder.';
   if (!isFolder)
     return [stateCheck.found('not-a-folder', { detail: `${path} is a file`, fix: `Move it away. ${other}` })];
   if (!isOwn) return [stateCheck.found('foreign', { detail: `${path} belongs to another user`, fix: other })];

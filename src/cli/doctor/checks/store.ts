@@ -51,12 +51,13 @@ function diagnoseLedger({ path, bytes, isWritable, key, isNew, problem: trouble,
   const [first, ...more] = inside?.faults ?? [];
   if (first !== undefined) {
     const detail = `${path}: ${first}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
-    const fix = 'Restore it from a backup, and write nothing to it before that. See: baton ledger verify';
+    const fix = 'Restore the ledger from a backup, and write nothing to it before that. See: baton ledger verify';
     found.push(storeCheck.found('damaged', { detail, fix }));
   }
   if (found.length > 0) return found;
   if (isNew || inside === null) return [storeCheck.found('new', { detail: 'nothing was recorded yet' })];
-  const looked = inside.faults === null ? '; too large to look for damaged pages: baton ledger verify' : '';
+  const looked =
+    inside.faults === null ? '; too large for a quick check of its pages, so run: baton ledger verify' : '';
   const what = inside.isReplica ? 'replica' : 'ledger';
   const detail = `${what} of ${inside.entries} entries, ${renderBytes(bytes ?? 0)}, ${path}${looked}`;
   return [storeCheck.found('opens', { detail })];

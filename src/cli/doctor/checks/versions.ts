@@ -31,7 +31,7 @@ export function diagnoseVersions({ version, level, daemon, ledger, onPath }: Ver
   }
   if (onPath !== null) {
     const detail = `${onPath.program} is Baton ${onPath.version}, and this command is ${version}`;
-    const fix = 'Use one of them: npm install -g batonctl';
+    const fix = 'Use the same version for both: npm install -g batonctl';
     found.push(versionsCheck.found('other-on-path', { detail, fix }));
   }
   if (found.length > 0) return found;

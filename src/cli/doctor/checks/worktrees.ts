@@ -39,9 +39,12 @@ export function diagnoseWorktrees(facts: WorktreeFacts): readonly Diagnosis[] {
   if (trouble !== null) return [worktreesCheck.found('unlisted', { detail: trouble.message, fix: trouble.hint })];
   const found = worktrees.flatMap((worktree) => diagnoseOne(worktree, hasTasks));
   for (const path of unknownFolders) {
-    const detail = `${path} is no worktree of this repository`;
+    const detail = `${path} is not a worktree of this repository`;
     found.push(
-      worktreesCheck.found('not-in-git', { detail, fix: 'Look at it, and remove it if nothing in it counts.' }),
+      worktreesCheck.found('not-in-git', {
+        detail,
+        fix: 'See what is in the folder, and remove it if you do not need it.',
+      }),
     );
   }
   if (found.length > 0) return found;
@@ -63,20 +66,20 @@ function diagnoseOne(
   }
   if (taskId === null) {
     if (needed !== undefined && needed !== null && needed !== UNKNOWN_OWNER) return [];
-    const detail = `${path} is of no task`;
-    return [worktreesCheck.found('no-task', { detail, fix: `Look at it: git -C ${path} status` })];
+    const detail = `${path} belongs to no task`;
+    return [worktreesCheck.found('no-task', { detail, fix: `See what is in the worktree: git -C ${path} status` })];
   }
   if (!hasTasks || needed === undefined) return [];
   if (!hasTask) {
-    const detail = `${path} is of the task ${taskId}, which the ledger does not have`;
-    return [worktreesCheck.found('no-task', { detail, fix: `Look at it: git -C ${path} status` })];
+    const detail = `${path} belongs to task ${taskId}, which is not in the ledger`;
+    return [worktreesCheck.found('no-task', { detail, fix: `See what is in the worktree: git -C ${path} status` })];
   }
   if (needed !== null) return [];
-  const detail = `${path} is left over: ${taskId} is over`;
+  const detail = `${path} is no longer needed: task ${taskId} is over`;
   return [
     worktreesCheck.found('left-over', { detail, fix: 'Remove those without unmerged work: baton worktree prune' }),
   ];
 }
 
 /** Shown for a worktree without a mark of Baton. */
-const UNKNOWN_OWNER = 'it is not known whose it is';
+const UNKNOWN_OWNER = 'its owner is not known';

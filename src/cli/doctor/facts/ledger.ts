@@ -29,7 +29,10 @@ export async function readLedger(place: LedgerPlace): Promise<ReadLedger> {
   try {
     return await readQuietly(place);
   } catch (error) {
-    const problem = { message: `the ledger cannot be reached: ${describeError(error)}`, hint: 'Check who owns it.' };
+    const problem = {
+      message: `the ledger cannot be reached: ${describeError(error)}`,
+      hint: 'Check the owner and the permissions of the file and its folder.',
+    };
     const facts = { path: place.ledger, bytes: null, isWritable: true, key: null, isNew: false, problem, inside: null };
     return { facts, view: undefined };
   }
@@ -72,7 +75,8 @@ async function readLedgerOnce(place: LedgerPlace, atRest: boolean): Promise<Read
   }
 }
 
-const UNREADABLE_HINT = 'See: baton ledger verify. Restore it from a backup, and write nothing to it before that.';
+const UNREADABLE_HINT =
+  'See: baton ledger verify. Restore the ledger from a backup, and write nothing to it before that.';
 
 /** A key that other users can read is reported with the state folder. */
 function keyProblemOf({ key, ledger }: LedgerPlace): FoundProblem | null {

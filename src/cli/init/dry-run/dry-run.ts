@@ -132,7 +132,7 @@ async function follow(
     await sleep(POLL_MS);
   }
   if (signal.aborted) return INTERRUPTED;
-  return { outcome: 'timeout', detail: `${stage} was not done after ${Math.round(timeoutMs / 60_000)} minutes` };
+  return { outcome: 'timeout', detail: `${stage} did not finish within ${Math.round(timeoutMs / 60_000)} minutes` };
 }
 
 const POLL_MS = 200;

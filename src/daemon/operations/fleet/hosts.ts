@@ -125,7 +125,7 @@ function fingerprintOf({ publicKey }: Pick<JoinRequest, 'publicKey'>, project: s
 /** Otherwise this host's own next entry would be refused. */
 function refuseOwnHost(host: string): ReturnType<typeof refusal> {
   const hint = `Let it finish (baton host drain ${host}), then remove it from another host.`;
-  return refusal('own-host', `a host does not remove itself: this is ${host}`, hint);
+  return refusal('own-host', `a host cannot remove itself: this is ${host}`, hint);
 }
 
 function refuseNoRequest(host: string, requests: readonly JoinRequest[]): ReturnType<typeof refusal> {
@@ -136,6 +136,6 @@ function refuseNoRequest(host: string, requests: readonly JoinRequest[]): Return
 function refuseOtherKey(host: string, found: string | undefined): ReturnType<typeof refusal> {
   const message = `the key that asks to join as ${host} has another fingerprint: ${found ?? 'it is no key of this project'}`;
   const hint =
-    'Compare it with what `baton host join` printed on that machine. If they differ, another machine asks: do not admit it.';
+    'Compare the fingerprint with the one that `baton host join` printed on that machine. If they differ, another machine asks: do not admit it.';
   return refusal('wrong-fingerprint', message, hint);
 }

@@ -153,7 +153,7 @@ async function readSincePassed(
 }
 
 function describeStage({ phase, nextRole, flow, claim }: Task): string {
-  const next = claim !== null ? `${claim.holder} holds it` : nextRole === null ? null : `next is ${nextRole}`;
+  const next = claim !== null ? `${claim.holder} has claimed it` : nextRole === null ? null : `next role ${nextRole}`;
   const rounds = flow.rounds === 0 ? null : `${renderCountOf(flow.rounds, 'round')} back to the fixer`;
   return [phase, next, rounds, describeChecks(flow)].filter((each) => each !== null).join(', ');
 }

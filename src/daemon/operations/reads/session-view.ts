@@ -25,7 +25,7 @@ export const sessionViewHandler = handlerFor(sessionViewRead, async ({ project, 
   const account = listAccounts(history).find((each) => each.epoch === epoch);
   if (account !== undefined) return { ok: true, result: accountView(task_id, account) };
   const message = `task ${task_id} has had no claim ${epoch}`;
-  return refusalOf(refusal('no-such-session', message, `See them: baton task show ${task_id}`));
+  return refusalOf(refusal('no-such-session', message, `See its claims: baton task show ${task_id}`));
 });
 
 function accountView(task_id: string, account: SessionAccount): SessionAccountView {

@@ -185,7 +185,7 @@ function copyOf({ state, seq, at }: PastState): PastState {
   return { state: copyState(state), seq, at };
 }
 
-const STOPPED: ApiError = { code: 'stopped', message: 'this was stopped', hint: 'Ask again.' };
+const STOPPED: ApiError = { code: 'stopped', message: 'the request was stopped', hint: 'Open the entry again.' };
 
 function noSuchEntry(seq: number): ApiError {
   return { code: 'no-such-entry', message: `there is no entry ${seq}`, hint: 'Choose a smaller number.' };

@@ -22,7 +22,7 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
   },
   note: {
     label: 'Leave a note',
-    about: 'Nobody works on the task now: the next session reads the note.',
+    about: 'No agent works on the task now: the next session reads the note.',
     field: 'Note',
     isNeeded: true,
     confirm: 'Leave the note',
@@ -56,15 +56,15 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
     confirm: 'Run the pipeline again',
   },
   unblock: {
-    label: 'Retry',
+    label: 'Unblock',
     about: 'The task returns to the phase that was blocked.',
     field: 'Reason',
     isNeeded: true,
-    confirm: 'Retry the task',
+    confirm: 'Unblock the task',
   },
   reinstate: {
-    label: 'Do it again',
-    about: 'The task goes back to IMPLEMENTATION, and is done again.',
+    label: 'Reinstate',
+    about: 'The task goes back to IMPLEMENTATION, and the work is done again.',
     field: 'Reason',
     isNeeded: true,
     confirm: 'Reinstate the task',
@@ -82,7 +82,7 @@ export const STEP_WORDS: Readonly<Record<Exclude<SteerStep['does'], 'attach'>, S
     about: 'Its sessions end, and its open decisions are withdrawn.',
     field: 'Reason',
     isNeeded: true,
-    confirm: 'Cancel it now',
+    confirm: 'Cancel now',
     tone: 'danger',
   },
 };

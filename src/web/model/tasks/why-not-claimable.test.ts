@@ -19,13 +19,13 @@ describe('why a task cannot be claimed', () => {
   });
 
   it.each([
-    [{ claim }, 'ann holds it'],
+    [{ claim }, 'ann has claimed it'],
     [{ status: 'done', phase: 'COMPLETED' }, 'it is done'],
     [{ status: 'cancelled', phase: 'BLOCKED', blocked_because: 'cancelled: no need' }, 'cancelled: no need'],
     [{ status: 'blocked', phase: 'BLOCKED', blocked_because: 'no key' }, 'it is blocked: no key'],
-    [{ decision_ids: ['d1'], waits_for: [waits('A')] }, 'a person is asked about it'],
+    [{ decision_ids: ['d1'], waits_for: [waits('A')] }, 'it waits for a person'],
     [{ waits_for: [waits('A'), waits('B')] }, 'it waits for A, B'],
-    [{ phase: 'CI_PENDING' }, 'its checks come first'],
+    [{ phase: 'CI_PENDING' }, 'its checks have not passed yet'],
     [{ phase: 'READY_FOR_MERGE' }, 'it is being merged'],
     [{ phase: 'REVIEW' }, 'it is in REVIEW'],
   ] as const)('%j → %s', (more, why) => {

@@ -9,12 +9,12 @@ type Details = Pick<
 export function whyNotClaimable(task: Details): string | undefined {
   const { claimable, claim, status, phase, blocked_because: because, waits_for: waits } = task;
   if (claimable) return undefined;
-  if (claim !== null) return `${claim.holder} holds it`;
+  if (claim !== null) return `${claim.holder} has claimed it`;
   if (status === 'done') return 'it is done';
   if (status === 'cancelled') return because ?? 'it is cancelled';
   if (status === 'blocked') return because === null ? 'it is blocked' : `it is blocked: ${because}`;
-  if (task.decision_ids.length > 0) return 'a person is asked about it';
+  if (task.decision_ids.length > 0) return 'it waits for a person';
   if (waits.length > 0) return `it waits for ${waits.map(({ task_id }) => task_id).join(', ')}`;
-  if (phase === 'CI_PENDING') return 'its checks come first';
+  if (phase === 'CI_PENDING') return 'its checks have not passed yet';
   return phase === 'READY_FOR_MERGE' ? 'it is being merged' : `it is in ${phase}`;
 }

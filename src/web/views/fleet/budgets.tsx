@@ -37,7 +37,8 @@ export function Budgets({ everyMs }: { readonly everyMs: number }) {
         {(budgets) =>
           budgets.length === 0 ? (
             <p class="dim">
-              No budget is in use. The runbook sets them: [budgets], and budget of an agent or a pipeline.
+              No budget is in use yet. Set budgets in the runbook: task_budget and day_budget under [limits], or budget
+              of an agent or a pipeline.
             </p>
           ) : (
             <ul class="budgets">

@@ -104,11 +104,11 @@ function PriceNote({ costs: { total, list_prices: prices } }: { readonly costs: 
         </p>
       ) : null}
       {total.waiting_tokens > 0 ? (
-        <p>{renderAmount(total.waiting_tokens)} tokens were used while an agent only waited.</p>
+        <p>{renderAmount(total.waiting_tokens)} tokens were used while an agent was only waiting.</p>
       ) : null}
       {prices.models.length === 0 ? null : (
         <p>
-          Priced by Baton's list of {prices.as_of} if the client names no price:{' '}
+          If the client names no price, Baton uses its list of {prices.as_of} for{' '}
           <Words text={prices.models.join(', ')} most={1000} />. [prices] in the runbook overrides it.
         </p>
       )}

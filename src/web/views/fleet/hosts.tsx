@@ -49,7 +49,8 @@ function OneMachine({ status: { store, agents, seq } }: { readonly status: Statu
         <dd class="number">{renderCount(seq)} entries</dd>
       </dl>
       <p class="dim">
-        This project is on one machine. With a database, others can join: <code>baton host join</code>
+        This project is on one machine. With a PostgreSQL database, other machines can join:{' '}
+        <code>baton host join</code>
       </p>
     </section>
   );
@@ -101,7 +102,7 @@ function ManyHosts({ fleet }: { readonly fleet: FleetView }) {
           <dt>Caretaker</dt>
           <dd>
             {caretaker === null ? (
-              <StateMark state="waiting" word="none: timers, checks and merges stand still" />
+              <StateMark state="waiting" word="none: timers, checks and merges do not run" />
             ) : (
               <>
                 <Words text={caretaker.host} most={100} /> <span class="dim number">term {caretaker.term}</span>
@@ -169,7 +170,11 @@ function Draining({ host: { name, state } }: { readonly host: HostView }) {
     <span class="bar">
       <Action
         label={isDraining ? 'Undo drain' : 'Drain'}
-        title={isDraining ? 'It takes new work again' : 'It takes no new work; what runs there ends normally'}
+        title={
+          isDraining
+            ? 'The host takes new work again'
+            : 'The host takes no new work; sessions that run there end normally'
+        }
         act={async () => call('host_drain', { host: name, draining: !isDraining })}
       />
       <CopyCommand command={`baton host drain ${name}${isDraining ? ' --undo' : ''}`} />

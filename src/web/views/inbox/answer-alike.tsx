@@ -49,7 +49,7 @@ function Bar({ first, all, ticked, setTicked }: BarProps) {
         <strong class="number">Answer {ticked.length} alike</strong>
         {ticked.length < all.length ? (
           <button type="button" onClick={() => setTicked(all)}>
-            Tick all {all.length}
+            Select all {all.length}
           </button>
         ) : null}
         <button type="button" onClick={() => setTicked([])}>

@@ -53,7 +53,7 @@ function Attention({ item }: { readonly item: AttentionView }) {
         {context === '' ? null : <LongText text={context} />}
       </header>
       <section class="evidence-part">
-        <h3>What helps</h3>
+        <h3>What to do</h3>
         {command === null ? null : <CopyCommand command={command} />}
         {hint === '' ? null : (
           <p>
@@ -66,7 +66,7 @@ function Attention({ item }: { readonly item: AttentionView }) {
           <a href={hrefTo({ view: 'tasks', id: task_id })}>
             Task <Words text={task_id} most={80} />
           </a>
-          <a href={hrefTo({ view: 'work', id: `task:${task_id}` })}>Its run</a>
+          <a href={hrefTo({ view: 'work', id: `task:${task_id}` })}>Run of the task</a>
         </p>
       )}
     </article>

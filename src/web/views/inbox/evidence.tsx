@@ -28,7 +28,7 @@ export function Evidence({ decision, evidence: whole }: EvidenceProps) {
   return (
     <div class="evidence">
       {stage === null && stages.length === 0 ? null : (
-        <Part title="Where it stands">
+        <Part title="Current state">
           {stage === null ? null : (
             <p>
               <Words text={stage} most={600} />
@@ -86,7 +86,7 @@ const PARTS: Readonly<Record<EvidencePart, (props: EvidenceProps) => ComponentCh
   items: ({ evidence: { items } }) => <Items items={items} />,
   claims: ({ evidence: { claims, claims_by: by } }) =>
     claims.length === 0 ? null : (
-      <Part title="Said and measured" note={by === null ? null : <Words text={by} most={80} />}>
+      <Part title="Reports compared with measurements" note={by === null ? null : <Words text={by} most={80} />}>
         <Claims claims={claims} />
       </Part>
     ),

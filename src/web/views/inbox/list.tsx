@@ -142,7 +142,7 @@ function Recent({ items, chosen, most, showMore }: RecentProps) {
 function Unused() {
   return (
     <Empty>
-      Work shows up here once there is some. Start it with <CopyCommand command={'baton run issue "TITLE"'} /> or add{' '}
+      Nothing runs here yet. Start a workflow: <CopyCommand command={'baton run issue "TITLE"'} /> or add{' '}
       <a href={hrefTo({ view: 'tasks' })}>tasks</a>: <CopyCommand command={'baton task add ID --title "TITLE"'} />
     </Empty>
   );

@@ -185,7 +185,7 @@ export function Who({ wait }: { readonly wait: Wait | undefined }) {
   const { who = [], tasks = 0 } = wait ?? {};
   const names = who.slice(0, NAMES).join(', ');
   const more = who.length > NAMES ? ` and ${who.length - NAMES} more` : '';
-  const behind = tasks === 0 ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'} behind`;
+  const behind = tasks === 0 ? '' : `, ${tasks} ${tasks === 1 ? 'task waits' : 'tasks wait'}`;
   return (
     <span class="who one-line">
       {who.length === 0 ? null : (

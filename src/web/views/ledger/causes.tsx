@@ -20,7 +20,7 @@ export function Causes({ seq, cause }: { readonly seq: number; readonly cause: n
     <>
       <section aria-label="Causes">
         <h3>Caused by</h3>
-        {cause === null ? <p class="dim">Nothing: it begins a chain of causes.</p> : <Chain first={cause} />}
+        {cause === null ? <p class="dim">Nothing: this entry begins a chain of causes.</p> : <Chain first={cause} />}
       </section>
       <section aria-label="Consequences">
         <h3>Caused</h3>
@@ -102,7 +102,7 @@ function Consequences({ seq }: { readonly seq: number }) {
           : `${entries.length === 0 ? 'Nothing' : 'Nothing else'} up to #${renderCount(Math.min(to, head))}.`}
         {!isSearching && to < head ? (
           <button type="button" onClick={() => setUntil(to + 4 * WINDOW)}>
-            Search on
+            Search further
           </button>
         ) : null}
       </p>

@@ -54,7 +54,7 @@ export function EntryHead({
         now={now}
         parts={[
           ['entry', 'Entry'],
-          ['state', 'State then'],
+          ['state', 'State at this entry'],
         ]}
         to={(name) =>
           hrefTo({
@@ -166,7 +166,7 @@ function Hash({ line }: { readonly line: string }) {
         <Words text={recorded} most={64} />
       </code>{' '}
       {computed === undefined ? null : computed === recorded ? (
-        <StateMark state="verified" word="fits the entry" />
+        <StateMark state="verified" word="matches the entry" />
       ) : (
         <StateMark state="broken" word={`the entry has ${computed}`} />
       )}

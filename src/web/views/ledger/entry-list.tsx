@@ -102,7 +102,7 @@ function Found({ filter, head, chosen, broken }: ListProps) {
     >
       <VirtualList
         count={entries.length + 1}
-        label="Entries that fit the filter"
+        label="Entries that match the filter"
         keyOf={(index) => String(entries[index]?.seq ?? 'end')}
         {...(selected === -1 ? {} : { selected })}
         onRange={(_, to) => {
@@ -122,14 +122,14 @@ function Found({ filter, head, chosen, broken }: ListProps) {
 
 function FoundEnd({ found }: { readonly found: FoundEntries }) {
   const { entries, isReading, isComplete, isFull, searchedTo } = found;
-  if (isComplete) return <p class="row dim">{renderCount(entries.length)} entries fit; all were searched.</p>;
+  if (isComplete) return <p class="row dim">{renderCount(entries.length)} entries match; all were searched.</p>;
   if (isReading) return <p class="row dim">Searching, down to #{renderCount(searchedTo)}…</p>;
   if (isFull) return <p class="row dim">These are the newest {renderCount(entries.length)}; narrow the filter.</p>;
   return (
     <p class="row dim">
       Searched down to #{renderCount(searchedTo)}.
       <button type="button" onClick={() => void found.more()}>
-        Search on
+        Search further
       </button>
     </p>
   );

@@ -80,7 +80,7 @@ function Result({ result }: { readonly result: CheckedFile }) {
     return (
       <>
         <p>
-          <StateMark state="broken" word="does not hold" />
+          <StateMark state="broken" word="not valid" />
         </p>
         <p>
           <Words text={result.problem.message} most={500} />. <Words text={result.problem.hint} most={300} />
@@ -91,7 +91,7 @@ function Result({ result }: { readonly result: CheckedFile }) {
   return (
     <>
       <p>
-        <StateMark state="verified" word={`${kind} holds`} />
+        <StateMark state="verified" word={`valid ${kind}`} />
       </p>
       <dl class="facts">
         <dt>Project</dt>

@@ -18,7 +18,7 @@ export function PastContent({ view }: { readonly view: PastView }) {
         <strong>The past:</strong> as of #{renderCount(seq)}, <span class="number">{renderTime(at)}</span>. Links lead
         to the present.
       </p>
-      <section aria-label="Tasks then">
+      <section aria-label="Tasks at that entry">
         <h3>Tasks</h3>
         <p class="bar">
           {STATUSES.map((status) => (
@@ -108,7 +108,7 @@ interface GroupProps<T> {
 
 function Group<T>({ label, shown: { total, items }, children }: GroupProps<T>) {
   return (
-    <section aria-label={`${label} then`}>
+    <section aria-label={`${label} at that entry`}>
       <h3>
         {label} <span class="number">{renderCount(total)}</span>
       </h3>

@@ -20,7 +20,9 @@ export function MessageBox({ agent: { id, name, status } }: { readonly agent: Ag
         rows={2}
         aria-label={`Message to ${name}`}
         placeholder={
-          status === 'escalated' ? 'Answer: it reads this and resumes' : 'Message: it reads this in its conversation'
+          status === 'escalated'
+            ? 'Answer: the agent reads it and resumes'
+            : 'Message: the agent reads it in its conversation'
         }
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}

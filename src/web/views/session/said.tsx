@@ -22,7 +22,7 @@ interface SaidProps {
 export function Said({ taskId, epoch }: SaidProps) {
   const session = useApi('session_view', { task_id: taskId, epoch }, { on: `task:${taskId}` });
   return (
-    <Show loaded={session} what="what was said">
+    <Show loaded={session} what="the reports">
       {(view) => (
         <div class="said">
           <Comparison view={view} />
@@ -60,7 +60,7 @@ function Comparison({ view: { claims, measured, ended_at: endedAt } }: PartProps
       </Empty>
     );
   return (
-    <Part title="Said and measured">
+    <Part title="Reports compared with measurements">
       <p>
         {different > 0 ? (
           <StateMark state="failed" word={`${renderCount(different)} of ${renderCount(claims.length)} differ`} />
@@ -89,7 +89,7 @@ const WHAT: Readonly<Record<SessionAccountView['said'][number]['what'], string>>
 function Reports({ view: { said } }: PartProps) {
   if (said.length === 0) return null;
   return (
-    <Part title="In its own words">
+    <Part title="Reports in full">
       <ol class="asked">
         {said.map(({ what, entry, at, text }) => (
           <li key={`${entry} ${what}`} class="card" data-seq={entry}>
@@ -180,7 +180,7 @@ function Blocks({ view: { blocks } }: PartProps) {
       <ol>
         {blocks.map(({ entry, at, owed }) => (
           <li key={entry} data-seq={entry}>
-            {owed.length === 0 ? 'blocked' : `It owed: ${owed.join(', ').replaceAll('_', ' ')}`}{' '}
+            {owed.length === 0 ? 'blocked' : `Still missing: ${owed.join(', ').replaceAll('_', ' ')}`}{' '}
             <EntryLink entry={entry} at={at} />
           </li>
         ))}

@@ -33,7 +33,7 @@ export function Session({ route: { id, part } }: ViewProps) {
 const PARTS = [
   ['log', 'Log'],
   ['asked', 'Asked'],
-  ['said', 'Said'],
+  ['said', 'Reported'],
   ['changes', 'Changes'],
 ] as const;
 
@@ -77,10 +77,10 @@ function AgentSaid({ agent: { task_id: taskId, signal }, epoch }: AgentSaidProps
   if (taskId !== null) return <Empty>Loading the session…</Empty>;
   return (
     <>
-      <Empty>This agent works on no task, so Baton measures nothing of what it says.</Empty>
+      <Empty>This agent works on no task, so Baton does not measure what it reports.</Empty>
       {signal === null ? null : (
         <p>
-          Its signal: {signal.kind}
+          Signal of the agent: {signal.kind}
           {signal.message === null ? '' : ': '}
           <Words text={signal.message} />
         </p>

@@ -26,7 +26,7 @@ export function StopAgent({ agentId, name }: { readonly agentId: string; readonl
       <input
         ref={field}
         type="text"
-        aria-label="Why it is stopped"
+        aria-label="Why you stop the agent"
         placeholder="Why (recorded)"
         value={reason}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
@@ -42,7 +42,7 @@ export function StopAgent({ agentId, name }: { readonly agentId: string; readonl
         }}
       />
       <button type="button" onClick={() => setOpen(false)}>
-        Keep it
+        Keep it running
       </button>
       <CopyCommand command={`baton agent kill ${agentId.slice(0, 8)}`} />
     </div>

@@ -9,12 +9,17 @@ import { TaskGraph } from './task-graph.tsx';
 export function Links({ id, links }: { readonly id: string; readonly links: TaskLinks }) {
   const { waitsFor, waitedFor, chain, graph } = links;
   if (waitsFor.tasks.length + waitedFor.tasks.length === 0)
-    return <p class="dim">It waits for no other task, and no other task waits for it.</p>;
+    return <p class="dim">This task waits for no other task, and no other task waits for it.</p>;
   return (
     <>
       <div class="columns-2">
-        <Linked title="Waits for" linked={waitsFor} none="It waits for no other task." filter={`before:${id}`} />
-        <Linked title="Waited for by" linked={waitedFor} none="No other task waits for it." filter={`after:${id}`} />
+        <Linked title="Waits for" linked={waitsFor} none="This task waits for no other task." filter={`before:${id}`} />
+        <Linked
+          title="Tasks that wait for this one"
+          linked={waitedFor}
+          none="No other task waits for this one."
+          filter={`after:${id}`}
+        />
       </div>
       {chain.length < 2 ? null : <Chain id={id} chain={chain} />}
       {graph.nodes.length < 2 ? null : (
@@ -89,8 +94,8 @@ function Chain({ id, chain }: { readonly id: string; readonly chain: TaskChain }
       </h3>
       <p class="dim">
         {length === longest
-          ? 'It is the critical path of the project: nothing else takes more steps.'
-          : `The critical path of the project has ${renderCount(longest)}.`}
+          ? 'This is the critical path of the project: no other chain has more steps.'
+          : `The critical path of the project has ${renderCount(longest)} steps.`}
       </p>
       <ol class="chain">
         {from > 0 ? <li class="dim">{renderCount(from)} before</li> : null}

@@ -67,7 +67,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 }
 
 function Claim({ view: { claim } }: ViewOf) {
-  if (claim === null) return <span class="dim">nobody holds it</span>;
+  if (claim === null) return <span class="dim">not claimed</span>;
   const { holder, role, host, epoch, since, expires_at: expires } = claim;
   return (
     <>
@@ -96,7 +96,7 @@ function Claim({ view: { claim } }: ViewOf) {
 }
 
 function describeExpiry(ms: number): string {
-  return ms > 0 ? `expires in ${renderAge(ms)} unless renewed` : 'its time is over';
+  return ms > 0 ? `expires in ${renderAge(ms)} unless renewed` : 'its lease has expired';
 }
 
 function Claimable({ view }: ViewOf) {

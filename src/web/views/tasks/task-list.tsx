@@ -61,7 +61,7 @@ function CriticalToggle({
       type="button"
       class="toggle"
       aria-pressed={isOn}
-      title="Only the longest chain of unfinished tasks"
+      title="Show only the longest chain of unfinished tasks"
       onClick={() => onChange(setValue(q, 'critical', isOn ? undefined : 'yes'))}
     >
       Critical path {length === undefined ? '' : <span class="dim number">{renderCount(length)}</span>}
@@ -170,7 +170,7 @@ function List({ window, value, query, chosen }: ListProps) {
 
 const NO_TASK = (
   <>
-    There is no task yet. Add one: <code>baton task add ID "TITLE"</code>
+    There is no task yet. Add one: <code>baton task add ID --title "TITLE"</code>
   </>
 );
 

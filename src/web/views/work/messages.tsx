@@ -25,7 +25,7 @@ export function Messages({ run }: { readonly run: RunRef }) {
   return (
     <>
       <EntriesNote read={read} what="the messages" />
-      {read.isLoaded && messages.length === 0 ? <Empty>Nobody has written anything yet.</Empty> : null}
+      {read.isLoaded && messages.length === 0 ? <Empty>There are no messages yet.</Empty> : null}
       <ol class="messages" aria-label="Messages">
         {messages.map((message) => (
           <Item key={message.seq} message={message} />

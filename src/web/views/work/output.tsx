@@ -32,7 +32,7 @@ export function Output({ row }: { readonly row: TimelineRow }) {
         {log.value !== undefined && log.value.from > 0 ? <span class="dim">the last {LINES} lines</span> : null}
       </p>
       {text === '' ? (
-        <p class="dim">{to === null ? 'It has printed nothing yet.' : 'It printed nothing.'}</p>
+        <p class="dim">{to === null ? 'There is no output yet.' : 'It printed nothing.'}</p>
       ) : (
         <pre tabIndex={0} aria-label="Output">
           <Words text={text} most={200_000} />

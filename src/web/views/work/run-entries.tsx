@@ -45,7 +45,7 @@ export function RunEntries({ run: { kind, id } }: { readonly run: RunRef }) {
   return (
     <>
       {isLoaded && read.error === undefined ? null : <EntriesNote read={read} what="the entries" />}
-      {isLoaded && entries.length === 0 && !hasMore ? <Empty>No entries are about it.</Empty> : null}
+      {isLoaded && entries.length === 0 && !hasMore ? <Empty>There are no entries about this run.</Empty> : null}
       <VirtualList
         count={entries.length}
         label="Entries"

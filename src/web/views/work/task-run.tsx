@@ -117,7 +117,9 @@ function TaskTimeline({ run, route }: { readonly run: RunRef; readonly route: Ro
     <Show loaded={timeline} what="the timeline">
       {({ rows, olderFrom }) => (
         <>
-          {olderFrom === null ? null : <p class="dim">The oldest times are only known as sums: see the messages.</p>}
+          {olderFrom === null ? null : (
+            <p class="dim">For the oldest part, only total times are known: see the messages.</p>
+          )}
           {read.error === undefined ? null : <EntriesNote read={read} what="the checks" />}
           <Timeline rows={withMerges(withChecks(rows, checks), read.entries)} route={route} />
         </>

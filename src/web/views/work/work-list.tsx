@@ -87,7 +87,7 @@ function List({ view, route, onFrom }: ListProps) {
 function WorkHead() {
   return (
     <div class="work-row work-head" aria-hidden="true">
-      {['State', 'Run', 'Stages', 'Last line', 'Tokens', 'Cost', 'Heard', 'Age'].map((name) => (
+      {['State', 'Run', 'Stages', 'Last line', 'Tokens', 'Cost', 'Last report', 'Age'].map((name) => (
         <span key={name} class={`cell-${name.toLowerCase().replace(' ', '-')}`}>
           {name}
         </span>

@@ -57,7 +57,7 @@ export function WorkRow({ row, route }: { readonly row: Row; readonly route: Rou
       <span class="cell-cost number" title={costTitle(row)}>
         {renderCost(row)}
       </span>
-      <span class="cell-heard number">{isLive ? <Heard output={output} /> : <span class="dim">–</span>}</span>
+      <span class="cell-last-report number">{isLive ? <Heard output={output} /> : <span class="dim">–</span>}</span>
       <span class="cell-age number" title={row.endedAt === null ? `Started ${row.startedAt}` : `Ended ${row.endedAt}`}>
         <Age at={row.endedAt ?? row.startedAt} />
       </span>
