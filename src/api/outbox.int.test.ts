@@ -92,7 +92,7 @@ describe('the outbox', () => {
         code: 'daemon-away',
         message:
           'no daemon answers for this state folder, and task_create was not kept: the outbox is full (1000 calls)',
-        hint: 'Start the daemon: baton up. Then send it again.',
+        hint: 'Run: baton up. Then send it again.',
       },
     });
     const large = { task_id: 'A', title: 'x'.repeat(OUTBOX_LIMITS.callBytes) };

@@ -29,7 +29,7 @@ describe('what the daemon refuses', () => {
     [['agent', 'run', 'askr'], 'Did you mean `asker`?'],
     [['run', 'issue', 'x', '--mode', 'supervisd'], 'Did you mean `supervised`?'],
     [['task', 'show', ''], 'The task, as in'],
-    [['task', 'add', 'X', '--title', ''], 'What is to be done'],
+    [['task', 'add', 'X', '--title', ''], 'Add it. The goal, in a few words.'],
   ])('%j is a usage error', async (args, hint) => {
     expect(await baton(args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(hint) });
   });

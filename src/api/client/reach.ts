@@ -56,7 +56,7 @@ export function isOwnSocket(socket: string, stateDir: string): boolean {
 const DAEMON_AWAY: ApiError = {
   code: 'daemon-away',
   message: 'no daemon answers for this state folder',
-  hint: 'Start the daemon: baton up',
+  hint: 'Run: baton up',
 };
 
 export const NOT_ANSWERING = 'the daemon does not answer';

@@ -163,7 +163,7 @@ const NEW_KEY = 'Start the agent again in the editor, or run baton acp again: it
 const DAEMON_AWAY: ApiError = {
   code: 'daemon-away',
   message: 'no daemon answers for this state folder',
-  hint: 'Start the daemon: baton up',
+  hint: 'Run: baton up',
 };
 
 const NOT_PROVED: ApiError = {

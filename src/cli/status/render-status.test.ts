@@ -204,7 +204,7 @@ describe('renderTree', () => {
   const since = new Date('2026-03-01T11:59:00Z');
 
   it.each([
-    ['daemon-away', 'nobody answers', 'Start the daemon: baton up', 'The daemon cannot be reached'],
+    ['daemon-away', 'nobody answers', 'Run: baton up', 'The daemon cannot be reached'],
     [
       'no-answer',
       'the daemon closed the connection before it answered',

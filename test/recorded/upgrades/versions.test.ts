@@ -13,9 +13,15 @@ describe('the recorded versions', () => {
   });
 
   it('include the last commit before the entries changed', () => {
-    const entries = createHash('sha256').update(JSON.stringify(EVENTS)).digest('hex').slice(0, 16);
-    expect(entries, 'The entries changed. Record the commit before: see ENTRIES_SINCE_LAST_VERSION').toBe(
+    const entries = JSON.stringify(EVENTS, withoutDescriptions);
+    const hash = createHash('sha256').update(entries).digest('hex').slice(0, 16);
+    expect(hash, 'The entries changed. Record the commit before: see ENTRIES_SINCE_LAST_VERSION').toBe(
       ENTRIES_SINCE_LAST_VERSION,
     );
   });
 });
+
+/** A field may be named `about`, too, but then it is an object. */
+function withoutDescriptions(key: string, value: unknown): unknown {
+  return key === 'about' && typeof value === 'string' ? undefined : value;
+}
