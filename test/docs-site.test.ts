@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findPage } from '../src/cli/docs/find-page.ts';
 import { buildSite } from '../src/cli/docs/site/build-site.ts';
 
 /** The static site of `baton docs` and `npm run docs`. */
@@ -31,6 +33,18 @@ describe('the static site', () => {
       ),
     );
     expect(pages.filter((path) => !linked.has(path))).toEqual([]);
+  });
+
+  it('has every page that a message of Baton names', () => {
+    const named = globSync('src/**/*.ts', { exclude: ['**/*.test.ts'] }).flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/(?<!'|`)baton docs ([a-z#/-]+)/g)].map(([, page = '']) => page),
+    );
+    expect(named).toContain('api');
+    const missing = named.filter((page) => {
+      const found = findPage(page, site.keys());
+      return !found.ok || !isThere('', found.path);
+    });
+    expect(missing).toEqual([]);
   });
 
   it('finds a heading by its words', () => {

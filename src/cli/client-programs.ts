@@ -47,7 +47,7 @@ export const agentPlayCommand: CliCommand = {
     'baton agent play --check script.yaml',
     'baton agent play --acp script.yaml',
   ],
-  args: [{ name: 'SCRIPT', about: 'Steps, in YAML or JSON: see docs/agents.md' }],
+  args: [{ name: 'SCRIPT', about: 'Steps, in YAML or JSON; see: baton docs agents' }],
   options: [
     { name: 'check', about: 'Only check the script' },
     { name: 'acp', about: 'Speak the Agent Client Protocol on standard input and output' },

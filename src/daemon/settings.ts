@@ -59,7 +59,7 @@ export function leaseTimesOf(
 const NO_ABSOLUTE_PATH: ApiError = {
   code: 'bad-setting',
   message: 'BATON_TELEMETRY must be the absolute path of a module',
-  hint: 'See docs/telemetry.md, or unset BATON_TELEMETRY.',
+  hint: 'Unset BATON_TELEMETRY, or see: baton docs telemetry',
 };
 
 const NAMES = [

@@ -132,7 +132,7 @@ function readLine({ text, at }: Line, findings: ImportFindings): { readonly node
   const node = parseJsonAt(text, at, findings);
   if (node === undefined) return [];
   if (node.kind === 'object') return [{ node, at }];
-  const hint = 'See the supported formats: docs/import.md';
+  const hint = 'See the supported formats: baton docs import';
   findings.problem('import/not-a-task', 'a line that is not an object', at, hint);
   return [];
 }

@@ -41,7 +41,7 @@ export function findList(node: ObjectNode, name: string): ListNode | undefined {
 export function objectsIn(list: ListNode | undefined, what: string, findings: ImportFindings, from = 0): ObjectNode[] {
   return (list?.items ?? []).flatMap((item) => {
     if (item.kind === 'object') return [item];
-    const hint = 'See the supported formats: docs/import.md';
+    const hint = 'See the supported formats: baton docs import';
     findings.problem('import/not-a-task', `${what} is not an object`, from + item.at, hint);
     return [];
   });

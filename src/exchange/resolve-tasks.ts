@@ -10,7 +10,7 @@ export function resolveTasks(
   options: ImportOptions = {},
 ): Parsed<ImportedTasks> {
   if (found.length === 0 && findings.problems.length === 0) {
-    findings.problem('import/no-tasks', 'the text has no task', 0, 'See the supported formats: docs/import.md');
+    findings.problem('import/no-tasks', 'the text has no task', 0, 'See the supported formats: baton docs import');
   }
   if (found.length > LIMITS.tasks) {
     const at = found[LIMITS.tasks]?.at ?? 0;

@@ -25,7 +25,7 @@ export const acpCommand: CliCommand = {
     const refusal = findRefusal(io);
     if (refusal !== undefined) return reportError(refusal, given, io);
     const { stdin, stdout } = process;
-    if (isatty(0)) io.err('baton acp waits for an editor that speaks the Agent Client Protocol. See docs/acp.md.\n');
+    if (isatty(0)) io.err('baton acp waits for an editor that speaks the Agent Client Protocol. See: baton docs acp\n');
     const [project, name] = [given.options.get('project'), given.options.get('name')];
     const agent = new EditorAgent({
       env: io.env,

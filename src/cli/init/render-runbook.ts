@@ -21,7 +21,7 @@ export function renderRunbook(settings: RunbookSettings): string {
 }
 
 const HEAD = `# The runbook of this repository: who works here, what must pass before a merge, what agents may use.
-# Written by \`baton init\`. After an edit: baton runbook check. All fields: baton docs, page "Runbooks".
+# Written by \`baton init\`. After an edit: baton runbook check. All fields: baton docs runbooks.
 
 # A session ends with a signal that says what it completed. Without one, its stop is blocked.
 exit_protocol = true`;

@@ -156,7 +156,7 @@ export function importInput(task: ExchangedTask): InputOf<'task_import'>['tasks'
 const UNKNOWN_FORMAT = problem(
   'import/unknown-format',
   'this is not a task list in a known format',
-  'Name the format with --from markdown, task-master, beads or github; see docs/import.md',
+  'Name the format with --from markdown, task-master, beads or github. See: baton docs import',
 );
 
 export type ImportReport = ValueOf<typeof importReport>;

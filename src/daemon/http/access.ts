@@ -65,7 +65,7 @@ export function isOwnOrigin(origin: string, port: number | undefined): boolean {
 const NO_TOKEN = refusal(
   'no-token',
   'a token is needed',
-  'Send the header `Authorization: Bearer TOKEN`. See docs/api.md.',
+  'Send the header `Authorization: Bearer TOKEN`. See: baton docs api',
 );
 
 /**
@@ -121,13 +121,13 @@ export class SessionGuard {
 const NO_PASS: ApiError = {
   code: 'no-pass',
   message: 'a call as operator or worker over the Unix socket needs a pass',
-  hint: 'Use the baton command or batonctl/client; other programs use the port in daemon.json. See docs/api.md.',
+  hint: 'Use the baton command or batonctl/client; other programs use the port in daemon.json. See: baton docs api',
 };
 
 const BAD_PASS: ApiError = {
   code: 'bad-pass',
   message: 'the pass was not made by a living process a moment ago',
-  hint: 'A pass is valid for one connection: make a new one. See docs/api.md.',
+  hint: 'A pass is valid for one connection: make a new one. See: baton docs api',
 };
 
 const CALLER_GONE: ApiError = {

@@ -57,6 +57,6 @@ function findRefusal(
 const NOT_FOR_YOU = refusal(
   'forbidden',
   'metrics need the token of the operator or the token for metrics',
-  'Send the token in metrics.token. See docs/telemetry.md.',
+  'Send the token in metrics.token. See: baton docs telemetry',
 );
 const ONLY_GET = refusal('bad-method', '/metrics requires GET');

@@ -6,7 +6,7 @@ export interface Refusal {
   readonly error: ApiError;
 }
 
-export function refusal(code: string, message: string, hint = 'See docs/api.md.'): Refusal {
+export function refusal(code: string, message: string, hint = 'See: baton docs api'): Refusal {
   return { ok: false, error: { code, message, hint } };
 }
 

@@ -190,7 +190,7 @@ function findUnrecordable(
     const [{ code, message }] = prepared.problems;
     if (code === 'ledger/entry-too-large')
       return { code: 'too-large', message, hint: 'Send less text, or name a file instead of sending its content.' };
-    return { code: 'bad-request', message, hint: 'Whole numbers, valid text, and not too deep: see docs/api.md' };
+    return { code: 'bad-request', message, hint: 'Whole numbers, valid text, and not too deep. See: baton docs api' };
   }
   return undefined;
 }

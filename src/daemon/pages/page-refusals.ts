@@ -18,7 +18,7 @@ export const TOO_MANY_CODES = refusal('rate-limited', 'too many wrong codes', 'W
 export const BAD_SIGNATURE = refusal(
   'bad-signature',
   'the signature does not fit the request',
-  'If the daemon was restarted, request its greeting first. See docs/api.md.',
+  'If the daemon was restarted, request its greeting first. See: baton docs api',
 );
 export const STALE_REQUEST = refusal(
   'stale-request',

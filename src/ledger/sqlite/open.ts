@@ -103,7 +103,7 @@ function cannotOpen(path: string, error: unknown): OpenedSqliteStore {
   const what = error instanceof Error ? error.message : String(error);
   const isDamaged = error instanceof Error && 'errcode' in error && DAMAGED.has(Number(error.errcode) & 0xff);
   const hint = isDamaged
-    ? 'The file is damaged. Restore it from a backup: "Backup" in baton docs, page "Ledger".'
+    ? 'The file is damaged. Restore it from a backup. See: baton docs ledger#backup'
     : 'Check the owner of the file and its folder, and the free space. Then: baton ledger verify';
   return { ok: false, problem: ledgerProblem('ledger/cannot-open', `${path} cannot be opened: ${what}`, hint) };
 }

@@ -104,8 +104,8 @@ const NO_TOKEN = error(
   'Send the header `Authorization: Bearer TOKEN`, with BATON_TOKEN.',
 );
 export const BAD_TOKEN = error('bad-token', 'the token is not that of this agent', 'Send the one in BATON_TOKEN.');
-const NO_SUCH_PATH = error('no-such-path', 'no such path', 'See docs/api.md.');
-const BAD_METHOD = error('bad-method', 'this path requires POST', 'See docs/api.md.');
+const NO_SUCH_PATH = error('no-such-path', 'no such path', 'See: baton docs api');
+const BAD_METHOD = error('bad-method', 'this path requires POST', 'See: baton docs api');
 const NO_TERMINAL = error('not-attached', 'this process does not run in a terminal', 'Use: baton agent attach ID');
 const FAILED = error('internal', 'internal error in the supervisor', "See supervisor.log in the agent's folder.");
 

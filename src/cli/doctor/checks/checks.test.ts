@@ -537,7 +537,7 @@ const CASES: readonly Case[] = [
   [
     'telemetry.failed',
     telemetry({ logged: { isError: true, text: 'the telemetry module has registered no tracer' } }),
-    '/o/otel.mjs: the telemetry module has registered no tracer | Correct the module (docs/telemetry.md), then: baton down && baton up',
+    '/o/otel.mjs: the telemetry module has registered no tracer | Correct the module (baton docs telemetry), then: baton down && baton up',
   ],
   [
     'proof.merged',
@@ -552,7 +552,7 @@ const CASES: readonly Case[] = [
   [
     'proof.open',
     proof({ sandboxes: ['no sandbox'], escapes: ['could x', 'could y'] }),
-    'a session could x, could y | Set up a sandbox: see the findings above, and docs/guides/sandbox.md',
+    'a session could x, could y | Set up a sandbox: see the findings above, and: baton docs guides/sandbox',
   ],
   [
     'proof.escaped',

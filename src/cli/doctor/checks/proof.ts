@@ -73,7 +73,7 @@ function describeEscapes(sandboxes: readonly string[], escapes: readonly string[
     return proofCheck.found('open', {
       name,
       detail,
-      fix: 'Set up a sandbox: see the findings above, and docs/guides/sandbox.md',
+      fix: 'Set up a sandbox: see the findings above, and: baton docs guides/sandbox',
     });
   return proofCheck.found('escaped', {
     name,

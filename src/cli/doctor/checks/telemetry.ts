@@ -22,7 +22,7 @@ export function diagnoseTelemetry({ module, isReadable, logged }: TelemetryFacts
     return [telemetryCheck.found('missing-module', { detail: `${module} cannot be read`, fix })];
   }
   if (logged?.isError === true) {
-    const fix = 'Correct the module (docs/telemetry.md), then: baton down && baton up';
+    const fix = 'Correct the module (baton docs telemetry), then: baton down && baton up';
     return [telemetryCheck.found('failed', { detail: `${module}: ${logged.text}`, fix })];
   }
   return [telemetryCheck.found('configured', { detail: module })];

@@ -18,7 +18,7 @@ export async function prove(place: Place, onLine: (line: string) => void): Promi
     return { kind: 'skipped', reason: 'there is no valid runbook', hint: 'Write one: baton init' };
   const unplayable = findUnplayable(runbook);
   if (unplayable !== undefined) {
-    const hint = 'To test this role too, set run = "scripted" for its agent: docs/runbooks.md';
+    const hint = 'To test this role too, set run = "scripted" for its agent. See: baton docs runbooks';
     return { kind: 'skipped', reason: `scripts cannot play the workflow: ${unplayable}`, hint };
   }
   const { top, commonDir } = repository.value;
