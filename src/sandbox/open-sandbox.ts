@@ -11,6 +11,7 @@ import type { OpenNetwork } from './network/network-request.ts';
 import { openSandboxExec } from './macos/open-sandbox-exec.ts';
 import { explainNoNamespace } from './network/namespace/create-namespace.ts';
 import { openNetwork } from './network/open-network.ts';
+import { withSystemFolders } from './system-program.ts';
 
 export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end' | 'freeze'> {
   /** The address of `onRequest` inside; null if the process is on the host's network. */
@@ -35,11 +36,12 @@ export type SandboxResult =
 export async function openSandbox(request: SandboxRequest): Promise<SandboxResult> {
   const { spec, folder } = request;
   for (const path of [folder, ...spec.temporary]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const hostOnly = explainHostOnly(request);
+  const env = withSystemFolders(request.env);
+  const hostOnly = explainHostOnly({ ...request, env });
   // A container does not start if its settings cannot be enforced.
   if (hostOnly !== undefined && spec.kind === 'container' && spec.network.policy !== 'full')
     return { ok: false, reason: `${hostOnly}: only network = "full" works with it` };
-  const opened = await openNetwork({ ...request, spec: spec.network, owner: ownerOf(spec), hostOnly });
+  const opened = await openNetwork({ ...request, env, spec: spec.network, owner: ownerOf(spec), hostOnly });
   if (!opened.ok) return opened;
   const { network } = opened;
   const mode = openMode(request, network);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readFileIfPresent } from '../api/files.ts';
@@ -7,6 +7,7 @@ import type { Environment } from '../protocol/environment.ts';
 import type { BwrapProgram } from './bubblewrap/argv.ts';
 import { prepareBubblewrap } from './bubblewrap/prepare-bubblewrap.ts';
 import { explainBubblewrap, KERNEL_SETTINGS, type NotUsable } from './explain-bubblewrap.ts';
+import { findSystemProgram } from './system-program.ts';
 import { isRoot } from './user/agent-user.ts';
 
 export type Usable<T = unknown> = ({ readonly works: true } & T) | NotUsable;
@@ -44,7 +45,7 @@ export async function probeBubblewrap(env: Environment = process.env): Promise<U
 }
 
 async function tryBubblewrap(env: Environment): Promise<Usable<BwrapProgram>> {
-  const path = process.platform === 'linux' ? findProgram('bwrap', env) : undefined;
+  const path = process.platform === 'linux' ? findSystemProgram('bwrap', env) : undefined;
   const printed = path === undefined ? undefined : await run([path, '--version']);
   const [, version = '0.0.0'] = /(\d+\.\d+(?:\.\d+)?)/.exec(printed?.stdout ?? '') ?? [];
   const tried = path === undefined ? undefined : await runInside({ path, version });
@@ -104,26 +105,6 @@ async function run([program = '', ...args]: readonly string[]): Promise<Ran> {
 }
 
 const TIMEOUT_MS = 10_000;
-
-/** Searches the user's PATH and the usual folders, because a service may have a short PATH. */
-function findProgram(name: string, env: Environment): string | undefined {
-  const folders = [
-    ...(env['PATH'] ?? '').split(':'),
-    '/usr/bin',
-    '/usr/local/bin',
-    '/bin',
-    '/run/current-system/sw/bin',
-  ];
-  const paths = folders.filter((folder) => folder.startsWith('/')).map((folder) => join(folder, name));
-  return paths.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 function readSysctl(name: string): string | undefined {
   if (!KERNEL_SETTINGS.includes(name)) return undefined;

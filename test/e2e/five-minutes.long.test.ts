@@ -125,7 +125,7 @@ async function walk({ name, files, found, asksForCheck }: Repository, type: Type
   let seen = await type(`${run.replace('TITLE', 'Say hello')} --mode semi`, ASKED);
   const stages: string[] = [];
   for (; !ENDED.test(seen); seen = await type('', ASKED)) {
-    stages.push(/Task needs attention: (?:W-\d+) (.*?) {2}\(/.exec(seen)?.[1] ?? seen);
+    stages.push(/Task needs attention: W-\d+ \((.*?)\) {2}\(/.exec(seen)?.[1] ?? seen);
     // The question, and the empty message to the agent.
     await type('', /Note for the next session \(Enter for none\): $/);
   }

@@ -35,7 +35,7 @@ describe('the demo, interrupted', () => {
 describe('a demo that does not get to its end', () => {
   it('leaves nothing if Ctrl-C comes while its repository is made', { timeout: 60_000 }, async () => {
     const { demo, place, readUntil } = startDemo([BATON, 'demo'], 'kill -INT $PPID; kill -INT $$');
-    expect(await readUntil()).toContain('Interrupted. Nothing runs any more, and nothing is left');
+    expect(await readUntil()).toContain('Interrupted. Nothing runs any more, and all files are removed');
     expect(await exitOf(demo)).toBe(130);
     expectNothingLeft(place);
   });

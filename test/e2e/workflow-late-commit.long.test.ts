@@ -15,7 +15,7 @@ describe('a workflow', () => {
     await scene.start();
     const id = await scene.run('issue', 'Read durations back', '--mode', 'semi');
     for (let end = await scene.ended(id, 100_000); end?.is === 'waits'; end = await scene.ended(id, 100_000)) {
-      const isMerge = end.because?.includes(`${id} merge`) === true;
+      const isMerge = end.because?.includes(`${id} (merge)`) === true;
       // A person commits to the approved branch while it waits for them.
       if (isMerge && end.view.reviews === 2) meddle(end.view.workspace ?? '');
       await scene.resolveAll(id);

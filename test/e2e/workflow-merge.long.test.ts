@@ -58,7 +58,7 @@ describe('two changes that pass alone and fail together', () => {
     const [one = '', two = ''] = ids;
     // Both are checked, reviewed and approved before either is merged.
     for (const id of [one, two]) {
-      for (let end = await scene.ended(id, 60_000); end?.because?.includes(`${id} merge`) !== true;) {
+      for (let end = await scene.ended(id, 60_000); end?.because?.includes(`${id} (merge)`) !== true;) {
         await scene.resolveAll(id);
         end = await scene.ended(id, 60_000);
       }

@@ -65,7 +65,7 @@ async function stagesOf(walked: WorkflowScene, mode: string): Promise<string[]> 
   for (let end = await settled(walked, id); end.is !== 'closed'; end = await settled(walked, id)) {
     const { needs_you } = await walked.ask<{ needs_you: Asked[] }>('status_get');
     expect(needs_you).toHaveLength(1);
-    stages.push(needs_you[0]?.title.replace(`Task needs attention: ${id} `, '') ?? '');
+    stages.push(/^Task needs attention: \S+ \((.+)\)$/.exec(needs_you[0]?.title ?? '')?.[1] ?? '');
     await walked.resolveAll(id);
   }
   return stages;

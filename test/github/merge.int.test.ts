@@ -110,7 +110,10 @@ describe('a pull request that cannot be merged', MS, () => {
         if (method === 'PUT') scene.git('remote', 'set-url', 'origin', 'https://github.com/eve/sample.git');
         return false;
       };
-      expect(await scene.merge()).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/cannot see it/) });
+      expect(await scene.merge()).toMatchObject({
+        outcome: 'refused',
+        reason: expect.stringMatching(/cannot fetch that commit/),
+      });
       expect(scene.github.count(PUT)).toBe(1);
     });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMPILE_CACHE } from '../package/where.ts';
 import { until } from '../processes/until.ts';
@@ -46,11 +46,20 @@ function tryToTake(): boolean {
   }
 }
 
+/** The owner has ended. A folder without an owner is one that a daemon wrote to after it was removed. */
 function isAbandoned(): boolean {
   try {
     process.kill(Number(readFileSync(join(PLACE, 'pid'), 'utf8')), 0);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    if (!(error instanceof Error && 'code' in error)) return false;
+    return error.code === 'ESRCH' || (error.code === 'ENOENT' && ageOf(PLACE) > ALONE_MS);
   }
+}
+
+/** Longer than from the creation of the folder to that of its `pid`. */
+const ALONE_MS = 5000;
+
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
 }

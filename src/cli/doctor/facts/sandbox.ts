@@ -2,6 +2,7 @@ import type { Environment } from '../../../protocol/environment.ts';
 import { probeNetwork } from '../../../sandbox/network/namespace/probe-network.ts';
 import type { Usable } from '../../../sandbox/probe.ts';
 import { type SandboxSurvey, surveySandboxes } from '../../../sandbox/survey.ts';
+import { withSystemFolders } from '../../../sandbox/system-program.ts';
 import { isRoot } from '../../../sandbox/user/agent-user.ts';
 import type { SandboxFacts } from '../checks/sandbox.ts';
 import type { Place } from '../place.ts';
@@ -16,7 +17,7 @@ export async function readSandboxFacts({ env }: Place, survey: SandboxSurvey): P
 
 /** Finds what connects a sandbox to the network. Without it, `network = "full"` is the machine's own network. */
 async function findUplink(env: Environment): Promise<Usable> {
-  const { uplink } = await probeNetwork(env);
+  const { uplink } = await probeNetwork(withSystemFolders(env));
   if (uplink === null) return { works: true };
   return { works: false, reason: `network = "full" is the network of this machine: ${uplink}`, fix: UPLINK_FIX };
 }

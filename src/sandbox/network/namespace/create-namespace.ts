@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Server } from 'node:net';
 import type { Environment } from '../../../protocol/environment.ts';
 import { fieldOf } from '../../../protocol/shape/read-unknown.ts';
-import { collectText, firstLine, hasProgram, startTool } from './tools.ts';
+import { collectText, findTool, firstLine, hasProgram, startTool } from './tools.ts';
 
 export interface NamespaceOptions {
   readonly env: Environment;
@@ -57,7 +57,9 @@ export async function createNamespace(options: NamespaceOptions): Promise<Namesp
     closeSync(user);
     closeSync(net);
   };
-  const enter = ['nsenter', `--user=${ownPaths.user}`, `--net=${ownPaths.net}`, '--preserve-credentials', '--'];
+  // The process that enters has the PATH of its session, which may lack the folder.
+  const nsenter = findTool('nsenter', options.env) ?? 'nsenter';
+  const enter = [nsenter, `--user=${ownPaths.user}`, `--net=${ownPaths.net}`, '--preserve-credentials', '--'];
   // A process in another user namespace cannot access this process's descriptors.
   const paths = isForeign ? holderPaths : ownPaths;
   return { ok: true, namespace: { user, net, enter, paths, servers, close } };

@@ -38,8 +38,14 @@ function toolEnvironment(env: Environment): { readonly PATH: string } {
 }
 
 export function hasProgram(name: string, env: Environment): boolean {
-  const folders = toolEnvironment(env).PATH.split(delimiter);
-  return folders.some((folder) => folder !== '' && isAccessible(join(folder, name), constants.X_OK));
+  return findTool(name, env) !== undefined;
+}
+
+export function findTool(name: string, env: Environment): string | undefined {
+  const folders = toolEnvironment(env)
+    .PATH.split(delimiter)
+    .filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find((path) => isAccessible(path, constants.X_OK));
 }
 
 /** Why this user cannot have an uplink; undefined if no obstacle is known. */
