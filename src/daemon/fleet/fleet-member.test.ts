@@ -51,8 +51,8 @@ function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => ne
     ledger: { head: { size: 1, hash: new Uint8Array(32) }, replicaProblem: undefined },
     commandLoop: {
       waitingForWork: 0,
-      submitCommand: async ({ kind }) => {
-        submitted.push(kind);
+      submitCommand: async ({ kind }, _caller, options) => {
+        submitted.push(options?.overtakesKept === true ? `${kind} before kept messages` : kind);
         return new Promise(() => undefined);
       },
     },
@@ -75,7 +75,8 @@ it('continues its beats while the end of a claim waits for a push', async () => 
   void member.beat();
   await turn();
   expect(beats).toHaveLength(2);
-  expect(submitted).toEqual(['expire-claim']);
+  // The kept messages of the holder wait for this entry.
+  expect(submitted).toEqual(['expire-claim before kept messages']);
 });
 
 it('sends no beats after it was removed: its row would keep its name from others', async () => {

@@ -244,19 +244,20 @@ export class FleetMember {
     const level = levelOf(hosts, state);
     if (level > (findFleet(state)?.level ?? level)) await this.#submit({ kind: 'raise-level', command: { level } });
     const over = expired.filter(({ taskId, epoch }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
+    // The holder cannot renew an ended lease, so its kept messages wait for this entry. It must not wait for them.
     const expire = ({ taskId: id, epoch }: (typeof over)[number]) =>
-      this.#submit({ kind: 'expire-claim', command: { id, epoch } });
+      this.#submit({ kind: 'expire-claim', command: { id, epoch } }, { overtakesKept: true });
     await Promise.all(over.map(expire));
   }
 
-  async #submit(command: Command): Promise<void> {
+  async #submit(command: Command, options: { readonly overtakesKept?: true } = {}): Promise<void> {
     const { commandLoop, log, project } = this.#options;
     const caller: Caller = {
       kind: 'system',
       name: 'caretaker',
       ...(this.term === undefined ? {} : { term: this.term }),
     };
-    const settled = await commandLoop.submitCommand(command, caller);
+    const settled = await commandLoop.submitCommand(command, caller, options);
     if (settled.ok) return;
     const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
     log.info('the caretaker could not record an outcome', { project, command: command.kind, cause });

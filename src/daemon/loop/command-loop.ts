@@ -9,7 +9,7 @@ import type { RecordedEvent } from '../../state/event.ts';
 import { judgesBySilence, type Outcome } from '../../state/outcome.ts';
 import { INTERNAL_ERROR } from '../http/refusals.ts';
 import { type Guard, makeGuard } from './guard.ts';
-import { drainMessages, findHeld, SetAside } from './hold-back.ts';
+import { drainMessages, findHeld, SetAside, goesBeforeKept } from './hold-back.ts';
 import {
   type CommandLoopOptions,
   type CommandRequest,
@@ -80,7 +80,7 @@ export class CommandLoop {
   async submitCommand<K extends CommandKind>(
     command: CommandOf<K>,
     caller: Caller,
-    options: Pick<CommandRequest<unknown>, 'key'> = {},
+    options: Pick<CommandRequest<unknown>, 'key' | 'overtakesKept'> = {},
   ): Promise<CommandResult<AnswerOf<K>>> {
     return this.submit({
       actor: actorOf(caller),
@@ -174,7 +174,7 @@ export class CommandLoop {
       this.#addDecided({ waiting, settled: unknown ?? outcome, from: 0, to: 0 }, batch);
       return;
     }
-    if (judgesBySilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
+    if (judgesBySilence(outcome.events) && !goesBeforeKept(waiting.request) && this.#messages.areWaiting()) {
       this.#waitList.remove(waiting);
       void this.#aside.wait(waiting, drainMessages(this.#messages));
       return;

@@ -1,5 +1,10 @@
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { type CommandLoopOptions, EARLIER_MESSAGES_UNRECORDED, type KeptMessages } from './request.ts';
+import {
+  type CommandLoopOptions,
+  type CommandRequest,
+  EARLIER_MESSAGES_UNRECORDED,
+  type KeptMessages,
+} from './request.ts';
 import type { Batch, PendingRequest } from './speculative-state.ts';
 
 /**
@@ -51,6 +56,11 @@ export class SetAside {
     if (problem === undefined) this.#decideAgain(waiting);
     else waiting.answer({ ok: false, problem });
   }
+}
+
+/** Whether a judgement is recorded without waiting for the messages that sessions have kept. */
+export function goesBeforeKept({ isKept, overtakesKept }: CommandRequest<unknown>): boolean {
+  return isKept === true || overtakesKept === true;
 }
 
 export async function drainMessages(messages: KeptMessages): Promise<Problem | undefined> {

@@ -45,7 +45,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
     const seen = await project.commandLoop.read(({ state }) => state.tasks.get('A'));
     return seen.ok ? seen.answer : undefined;
   };
-  return { say, look, drains: () => drains };
+  return { project, say, look, drains: () => drains };
 }
 
 it('a judgement about silence is decided after the messages kept before it', async () => {
@@ -71,5 +71,12 @@ it('waits while the messages cannot be recorded, and delays nothing else', async
 it('is decided at once if it comes from the outbox itself', async () => {
   const { say, look, drains } = await scene([{ kind: 'release-claim', command: { id: 'A' } }]);
   expect(await say(EXPIRE, SYSTEM, true)).toMatchObject({ ok: true });
+  expect([(await look())?.claim, drains()]).toEqual([null, 0]);
+});
+
+it('of an ended lease does not wait, because its holder can record nothing before', async () => {
+  const { project, look, drains } = await scene([{ kind: 'release-claim', command: { id: 'A' } }], () => false);
+  const options = { overtakesKept: true };
+  expect(await project.commandLoop.submitCommand(EXPIRE, SYSTEM, options)).toMatchObject({ ok: true });
   expect([(await look())?.claim, drains()]).toEqual([null, 0]);
 });

@@ -25,6 +25,8 @@ export interface CommandRequest<A> {
   readonly key?: string;
   /** From the outbox. All messages kept earlier have already been delivered. */
   readonly isKept?: boolean;
+  /** No kept message can change this judgement, so it does not wait for them. */
+  readonly overtakesKept?: boolean;
   /** Must be pure and quick. Called again if the commit is repeated. */
   readonly decide: (view: DecideContext) => Outcome<A> | typeof LATER;
   readonly answerAfterCommit?: (state: State) => A;
