@@ -101,11 +101,14 @@ export class WorkflowScene extends RunScene {
   }
 
   async standing(id: string): Promise<WorkflowEnd> {
-    const view = await this.ask<View>('workflow_get', { task_id: id });
+    const readView = async (): Promise<View> => this.ask<View>('workflow_get', { task_id: id });
+    const before = await readView();
     const { needs_you } = await this.ask<{ needs_you: { task_id: string | null; context: string; title: string }[] }>(
       'status_get',
     );
     const asked = needs_you.find(({ task_id }) => task_id === id);
+    // The workflow may have moved to its question since then, and stays there.
+    const view = asked === undefined ? before : await readView();
     const is =
       view.phase === 'COMPLETED' && view.role === null
         ? 'closed'
