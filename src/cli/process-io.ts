@@ -1,5 +1,4 @@
 import { fstatSync, writeSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Io } from './command.ts';
 
@@ -7,21 +6,14 @@ import type { Io } from './command.ts';
  * Writes directly to the file descriptor: Node's streams cost more than a short command, and may lose output at exit.
  */
 export function processIo(): Io {
-  const cwd = findCwd();
   return {
-    env: withAbsoluteStateDir(process.env, cwd),
-    cwd,
+    env: process.env,
+    cwd: findCwd(),
     isTerminal: isatty(1),
     out: (text) => writeAll(1, text),
     err: (text) => writeAll(2, text),
     readInput: readAll,
   };
-}
-
-/** The daemon has another working folder, where a relative path would name another state folder. */
-function withAbsoluteStateDir(env: Io['env'], cwd: string): Io['env'] {
-  const stateDir = env['BATON_STATE_DIR'] ?? '';
-  return stateDir === '' || isAbsolute(stateDir) ? env : { ...env, BATON_STATE_DIR: resolve(cwd, stateDir) };
 }
 
 /** A deleted working folder still has the name that the shell gave it: the error then names it. */

@@ -18,14 +18,16 @@ export function withSystemFolders<E extends Environment>(env: E): E {
 }
 
 export function findSystemProgram(name: string, env: Environment): string | undefined {
-  return systemFolders(env)
-    .map((folder) => join(folder, name))
-    .find(isExecutable);
+  return findInFolders(name, systemFolders(env));
 }
 
-function isExecutable(path: string): boolean {
+export function findInFolders(name: string, folders: readonly string[]): string | undefined {
+  return folders.map((folder) => join(folder, name)).find((path) => isAccessible(path, constants.X_OK));
+}
+
+export function isAccessible(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.X_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;

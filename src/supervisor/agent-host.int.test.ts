@@ -262,7 +262,7 @@ describe('hooks other than Stop', () => {
 });
 
 describe('text about errors', () => {
-  it('is not an error, whoever wrote it', async () => {
+  it('is not an error, whichever process wrote it', async () => {
     await using scene = new Scene();
     await scene.daemon.start();
     const printed = [{ type: 'tool_result', tool_use_id: 't1', is_error: true, content: 'HTTP 429 rate_limit_error' }];

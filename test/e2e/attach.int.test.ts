@@ -252,7 +252,7 @@ describe('a person attached to an agent', () => {
       await world.ask('agent_kill', { id });
     });
 
-    it('is told if the agent is killed meanwhile, and gets their terminal back', async () => {
+    it('learns that the agent was killed meanwhile, and gets their terminal back', async () => {
       const { pipelineId, id } = await hanging();
       await using terminal = attach(id);
       await terminal.shows('(type a message; Ctrl-D leaves)');

@@ -20,7 +20,7 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   $schema: always,
   title: always,
   description: always,
-  // An annotation, unless a validator is told to assert it.
+  // An annotation: validators check it only if their options say so.
   format: always,
   type: (rule, value) => typeOf(value) === rule || (rule === 'integer' && Number.isInteger(value)),
   enum: (rule, value) => isList(rule) && rule.includes(value),

@@ -3,7 +3,7 @@ import { record } from './messages.ts';
 import { perform } from './deeds.ts';
 
 /**
- * A worker that claims the next task, writes back and completes it, until it is told that there are none left. Every
+ * A worker that claims the next task, writes back and completes it, until the daemon answers that none is left. Every
  * other time it first tries to claim a certain task, which is mostly refused: the task is claimed, done, or waits for
  * others.
  */

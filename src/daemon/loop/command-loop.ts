@@ -9,7 +9,7 @@ import type { RecordedEvent } from '../../state/event.ts';
 import { judgesBySilence, type Outcome } from '../../state/outcome.ts';
 import { INTERNAL_ERROR } from '../http/refusals.ts';
 import { type Guard, makeGuard } from './guard.ts';
-import { drainMessages, findHeld, SetAside, goesBeforeKept } from './hold-back.ts';
+import { drainMessages, findHeld, goesBeforeKept, SetAside } from './hold-back.ts';
 import {
   type CommandLoopOptions,
   type CommandRequest,

@@ -92,7 +92,7 @@ describe('in a session’s worktree the fence allows', () => {
     run(['branch', '-D', 'mine']);
     scratch.git(repo, 'pack-refs', '--all');
     run(['branch', '-D', 'second']);
-    // A deleted branch no longer belongs to the claim. Whoever creates it again owns it.
+    // A deleted branch no longer belongs to the claim. The process that creates it again owns it.
     scratch.git(repo, 'branch', 'mine');
     expect(scratch.try(worktree, ['branch', '-f', 'mine', 'HEAD']).stderr).toContain('this claim did not create it');
   });

@@ -35,7 +35,7 @@ const code = {
   diff: `diff --git a/src/cart.py b/src/cart.py\nindex 83db48f..bf269f4 100644\n--- a/src/cart.py\n+++ b/src/cart.py\n@@ -12,7 +12,7 @@ def total(items):\n-    return sum(i.price for i in items)\n+    return sum(i.price * i.quantity for i in items)\n`,
   json: `{"task_id":"T042","epoch":3,"commands":[{"run":"npm test -- --grep 'login'","exit_code":0,"output_sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}],"ok":true,"next":null}`,
   xml: `<?xml version="1.0"?>\n<handoff><from>implementer-agent</from><to>reviewer-agent</to><status>success</status><issue_number>42</issue_number><summary>Adds &lt;b&gt; &amp; trims</summary></handoff>`,
-  stackTrace: `TypeError: Cannot read properties of undefined (reading 'length')\n    at checkShape (file:///work/app/src/protocol/shape/check-shape.ts:41:27)\n    at async Promise.all (index 0)\n    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)\n`,
+  stackTrace: `TypeError: Cannot read properties of undefined (reading 'length')\n    at checkShape (file:///home/app/src/protocol/shape/check-shape.ts:41:27)\n    at async Promise.all (index 0)\n    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)\n`,
   hashes: `e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 da39a3ee5e6b4b0d3255bfef95601890afd80709`,
   base64: `eyJhbGciOiJFZERTQSIsImtpZCI6IjNxMjctQUJDREVGRyJ9.qL8R4QIcQ_ZsRqOAbeRfcZhilN_MksRtDaErMA+/kX9tZQ==`,
   uuids: `7d444840-9dc0-11d1-b245-5ffdce74fad2, F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`,

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { constants, existsSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Environment } from '../../../protocol/environment.ts';
+import { findInFolders, isAccessible } from '../../system-program.ts';
 
 /** Starts a system program without the supervisor's secrets. */
 export function startTool(argv: readonly string[], env: Environment, stdio: StdioOptions): ChildProcess {
@@ -45,7 +46,7 @@ export function findTool(name: string, env: Environment): string | undefined {
   const folders = toolEnvironment(env)
     .PATH.split(delimiter)
     .filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find((path) => isAccessible(path, constants.X_OK));
+  return findInFolders(name, folders);
 }
 
 /** Why this user cannot have an uplink; undefined if no obstacle is known. */
@@ -55,15 +56,6 @@ export function refuseTunDevice(): string | undefined {
 }
 
 const TUN = '/dev/net/tun';
-
-function isAccessible(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The first line of a program's standard error. */
 export function firstLine(text: string): string {
