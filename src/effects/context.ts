@@ -52,7 +52,7 @@ export interface EffectContext {
   readonly fence: (taskId: string) => Promise<void>;
   readonly usesExitSignals: () => boolean;
   /** This host in a fleet. Undefined on a single machine, which performs every effect. */
-  readonly here?: () => FleetRole | undefined;
+  readonly here: () => FleetRole | undefined;
   /** Read from the runbook on each use. */
   readonly times: EffectTimes;
   readonly sessions: SessionSettings;
