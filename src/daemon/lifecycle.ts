@@ -12,6 +12,8 @@ import { openKeyFile } from '../ledger/writer/keys.ts';
 import { exitProtocolEnabled } from '../protocol/exit-signal/exit-signal.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { SandboxAdvice, SandboxMode } from '../protocol/sandbox.ts';
+import { describeRaised, findBelowFloor, raiseMode } from '../effects/sandbox/apply-floor.ts';
+import { readPersonal } from '../runbook/personal/read-personal.ts';
 import { chooseMode } from '../sandbox/choose-mode.ts';
 import { surveySandboxes } from '../sandbox/survey.ts';
 import { resetCrashCount } from '../watchdog/restart-record.ts';
@@ -255,7 +257,7 @@ function makeServices(
       problems: count,
     });
   });
-  const isSet = exitFlag !== undefined && exitFlag !== '';
+  const rulebook = new Rulebook({ path, env, log });
   const clock = new HostClock();
   return {
     newId: randomUUID,
@@ -264,12 +266,10 @@ function makeServices(
     log,
     env,
     runbook,
-    rulebook: new Rulebook({ path, working: runbook, env, log }),
+    rulebook,
     get exitProtocol() {
-      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
+      return exitProtocolEnabled(exitFlag, rulebook.runbookFor(null).exitProtocol);
     },
-    // The files are not read if the environment sets the flag.
-    readExitProtocol: () => exitProtocolEnabled(exitFlag, !isSet && runbook.readExitProtocol()),
     monotonicMs: () => performance.now(),
     loop,
     clock,
@@ -282,9 +282,17 @@ type LifecycleEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the sandbox that a session with this mode would have on this machine. */
 async function adviseSandbox(mode: SandboxMode, env: LifecycleEnvironment): Promise<SandboxAdvice> {
-  const isContainer = mode === 'container';
-  const chosen = chooseMode(mode, await surveySandboxes(env, isContainer), isContainer);
-  return chosen.ok ? chosen : { kind: null, notes: [`${chosen.problem.message}. ${chosen.problem.hint}`] };
+  const { value, path } = readPersonal(env);
+  const personal = { ...value, path };
+  const raised = raiseMode(mode, personal);
+  const isContainer = raised === 'container';
+  const chosen = chooseMode(raised, await surveySandboxes(env, isContainer), isContainer);
+  if (!chosen.ok) return { kind: null, notes: [`${chosen.problem.message}. ${chosen.problem.hint}`] };
+  const tooWeak = findBelowFloor(chosen.kind, personal);
+  if (tooWeak !== undefined) return { kind: null, notes: [tooWeak] };
+  return raised === mode
+    ? chosen
+    : { ...chosen, notes: [describeRaised(mode, chosen.kind, personal), ...chosen.notes] };
 }
 
 const keepCommit: GitPort['keepCommit'] = async (own, sha) => {

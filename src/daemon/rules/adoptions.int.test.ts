@@ -17,6 +17,7 @@ const STRICTER = `${STRICT}[limits]\nreview_rounds = 1\n`;
 let world: RunScene;
 beforeEach(() => {
   world = new RunScene();
+  world.agrees = false;
 });
 afterEach(async () => world.end());
 
