@@ -44,7 +44,7 @@ async function confirm(question: string): Promise<boolean> {
   stdin.setRawMode(true).resume();
   try {
     const [key] = (await once(stdin, 'data')) as [Buffer]; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    const isYes = /^y$/i.test(key.toString('utf8'));
+    const isYes = /^y/i.test(key.toString('utf8'));
     process.stderr.write(`${isYes ? 'yes' : 'no'}\n`);
     return isYes;
   } finally {

@@ -96,12 +96,15 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
 
 /** Puts the working file in force, so that what starts is what was adopted. A person agrees first if it loosens. */
 async function adoptWorking({ project, caller, input, services }: Call<RunInput>): Promise<Answer<AdoptedForRun>> {
+  const isFirst = services.rulebook.inForce === undefined;
   const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
   if (adopted?.ok === false) return adopted;
   if (adopted === undefined)
     return { ok: true, result: { pinned: undefined, runbook: services.rulebook.runbookFor(null), rules: {} } };
   const { pinned, differences } = adopted;
-  const rules = differences.some(({ effect }) => effect !== 'changes') ? { rules: adoptedView(adopted) } : {};
+  // The first rules replace none.
+  const isNews = !isFirst && differences.some(({ effect }) => effect !== 'changes');
+  const rules = isNews ? { rules: adoptedView(adopted) } : {};
   return { ok: true, result: { pinned, runbook: pinned.runbook, rules } };
 }
 
