@@ -84,8 +84,10 @@ export class RunScene {
     this.isEdited = false;
     const rules = await this.call('runbook_rules');
     if (!rules.ok) return;
-    const { working } = rules.result as { working: { loosens: boolean; sha256: string } };
-    if (working.loosens) await this.call('runbook_adopt', { accept_rules: working.sha256 });
+    const { in_force, working } = rules.result as Rules;
+    // The first rules that loosen nothing are adopted by the daemon.
+    const isDue = in_force === null ? working.loosens : working.differences.length > 0;
+    if (isDue) await this.call('runbook_adopt', { accept_rules: working.sha256 });
   }
 
   async run(name: string, ...args: string[]): Promise<string> {
@@ -164,6 +166,11 @@ export class RunScene {
     await this.stop();
     await this.scene.end();
   }
+}
+
+interface Rules {
+  readonly in_force: object | null;
+  readonly working: { readonly loosens: boolean; readonly sha256: string; readonly differences: readonly object[] };
 }
 
 /** What makes a person's agreement necessary. */

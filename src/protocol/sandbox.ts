@@ -120,8 +120,10 @@ export type Mount =
   | { readonly kind: 'masked'; readonly at: string }
   | { readonly kind: 'link'; readonly at: string; readonly to: string };
 
-/** A path that exists outside but not inside. If a tool's output names it, the log says which setting allows it. */
+/** A path that a session cannot reach or change. If a tool's output names it with an error, the log says why. */
 export interface HiddenPath {
+  /** The path is visible, but only a person changes it. Otherwise it exists outside but not inside. */
+  readonly isReadOnly?: true;
   readonly path: string;
   /** The path as written in a runbook, such as `~/.ssh`. */
   readonly shown: string;

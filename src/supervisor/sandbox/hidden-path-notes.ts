@@ -19,25 +19,33 @@ export class HiddenPathNotes {
     if (this.#left.length === 0) return;
     const text = this.#rest + chunk.toString('latin1');
     this.#rest = text.slice(-LONGEST);
-    for (const hidden of this.#left.filter(({ path, shown }) => names(text, path) || names(text, shown))) {
+    for (const hidden of this.#left.filter((each) => isNamed(text, each))) {
       this.#left = this.#left.filter((each) => each !== hidden);
-      this.#print(`baton: ${hidden.shown} is hidden in the sandbox. To allow it: sandbox.read = ["${hidden.shown}"]`);
+      this.#print(`baton: ${explain(hidden)}`);
     }
   }
 }
 
-/**
- * Reports whether an error text names the path or one below it. A relative path, such as the project's `.`, would occur
- * in every text.
- */
-function names(text: string, path: string): boolean {
-  if (!/^[~/]/.test(path)) return false;
+function explain({ shown, isReadOnly }: HiddenPath): string {
+  return isReadOnly === true
+    ? `${shown} is read-only in the sandbox: it decides what starts here, so only a person changes it`
+    : `${shown} is hidden in the sandbox. To allow it: sandbox.read = ["${shown}"]`;
+}
+
+function isNamed(text: string, { path, shown, isReadOnly }: HiddenPath): boolean {
+  const failure = isReadOnly === true ? READ_ONLY : FAILURE;
+  // A relative path, such as the project's `.`, would occur in every text.
+  return [path, shown].some((name) => (isReadOnly === true || /^[~/]/.test(name)) && names(text, name, failure));
+}
+
+/** Reports whether an error text names the path or one below it. */
+function names(text: string, path: string, failure: RegExp): boolean {
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
     const [before, after] = [text[at - 1] ?? ' ', text[at + path.length] ?? ' '];
     if (
       !/[\w.-]/.test(before) &&
       !/[\w.-]/.test(after) &&
-      FAILURE.test(text.slice(Math.max(0, at - AROUND), at + path.length + AROUND))
+      failure.test(text.slice(Math.max(0, at - AROUND), at + path.length + AROUND))
     )
       return true;
   }
@@ -46,5 +54,6 @@ function names(text: string, path: string): boolean {
 
 const FAILURE =
   /no such file|not found|cannot (?:open|find|access|read)|could not|couldn't|ENOENT|EACCES|permission denied|does not exist|unable to/i;
+const READ_ONLY = /read-only file system|device or resource busy|EROFS|EBUSY|permission denied|EACCES/i;
 const AROUND = 200;
 const LONGEST = 4096;
