@@ -105,6 +105,18 @@ export type Mount =
   | { readonly kind: 'masked'; readonly at: string }
   | { readonly kind: 'link'; readonly at: string; readonly to: string };
 
+/** A folder that the process writes, and whose changes are dropped at its end. `src/sandbox/layers` makes it. */
+export interface Layer {
+  /** Its place outside, which exists only while the process runs. */
+  readonly folder: string;
+  /** The folders that the process finds in it, the topmost first. The process cannot change them. */
+  readonly lowers: readonly string[];
+  /** `overlay`: mounted over the lower folders. `copy`: a copy of them. */
+  readonly how: 'overlay' | 'copy';
+  /** Where it is moved at the end, if other layers will show its content: a cache that is being filled. */
+  readonly keptIn?: string;
+}
+
 /** A path that exists outside but not inside. If a tool's output names it, the log says which setting allows it. */
 export interface HiddenPath {
   readonly path: string;
@@ -177,6 +189,8 @@ export interface SandboxSpec {
   /** The system outside HOME; a container image replaces it. */
   readonly system: readonly Mount[];
   readonly mounts: readonly Mount[];
+  /** The folders whose changes are dropped; some of the mounts show them. */
+  readonly layers: readonly Layer[];
   readonly nested: boolean;
   readonly limits: LimitsSpec;
   readonly network: NetworkSpec;
@@ -198,6 +212,12 @@ export interface SandboxSpec {
   /** What the session lacks or additionally has, in plain sentences. */
   readonly notes: readonly string[];
 }
+
+/**
+ * The sandbox of a command of the project, which runs code of branches: all it can write is its folder and layers. Only
+ * `planCommandWrites` makes one.
+ */
+export type CommandSpec = SandboxSpec & { readonly dropsWrites: true };
 
 export interface ContainerSpec {
   readonly engine: ContainerEngine;

@@ -5,6 +5,7 @@ import { openContainer } from './container/open-container.ts';
 import { openBubblewrap } from './bubblewrap/open-bubblewrap.ts';
 import { isRoot } from './user/agent-user.ts';
 import { openAsUser } from './user/open-as-user.ts';
+import { openLayers } from './layers/open-layers.ts';
 import { type DiskWatch, watchDisk } from './limits/disk-watch.ts';
 import type { OpenMode, SandboxedCommand, SandboxRequest } from './mode.ts';
 import type { OpenNetwork } from './network/network-request.ts';
@@ -44,7 +45,8 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   const opened = await openNetwork({ ...request, env, spec: spec.network, owner: ownerOf(spec), hostOnly });
   if (!opened.ok) return opened;
   const { network } = opened;
-  const mode = openMode(request, network);
+  const layers = await openLayers(spec.layers, env);
+  const mode = openMode(request, { ...network, enter: [...network.enter, ...layers.enter] });
   let disk: DiskWatch | undefined;
   const sandbox: OpenSandbox = {
     url: network.url,
@@ -52,7 +54,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       kind: spec.kind,
       network: network.summary,
       limits: mode.limits,
-      notes: [...spec.notes, ...network.notes, ...mode.notes],
+      notes: [...spec.notes, ...network.notes, ...layers.notes, ...mode.notes],
     },
     command: (argv, cwd, env, isTerminal = false) => {
       const whole = { ...env, ...spec.env, ...network.env };
@@ -69,6 +71,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       await mode.end?.();
       await mode.close();
       await network.close();
+      layers.close();
       for (const path of spec.temporary) removeTree(path);
       return network.counts();
     },

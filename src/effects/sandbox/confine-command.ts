@@ -7,7 +7,7 @@ import type { CheckNetwork } from '../../runbook/shape/access-shape.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
-import { buildSpec, type ConfinedProcess } from './build-spec.ts';
+import { buildSpec, type ConfinedCommand } from './build-spec.ts';
 import { chooseSandbox, recordWithout } from './choose-sandbox.ts';
 import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent.ts';
 import { resolveNetwork } from './resolve-network.ts';
@@ -18,6 +18,7 @@ export interface CommandPlace {
   readonly folder: string;
   readonly kind: 'install' | 'checks';
   readonly task: Pick<Task, 'flow'> | null;
+  readonly cache: ConfinedCommand['cacheUse'];
   /** The network of a check that sets its own. */
   readonly network?: CheckNetwork | undefined;
 }
@@ -43,6 +44,7 @@ export async function confineCommand(
     ...PLAIN,
     folder: at,
     runFolder,
+    cacheUse: place.cache,
     env: { ...context.env, ...launch.env },
     network: network.spec,
     git: gitOf(place, context),
@@ -70,7 +72,7 @@ export async function confineCommand(
  * The checkout of a check is its own repository. A gate runs beside the session of its worktree, which could exchange
  * folders meanwhile.
  */
-function gitOf({ folder, kind }: CommandPlace, { path, stateDir }: EffectContext): ConfinedProcess['git'] {
+function gitOf({ folder, kind }: CommandPlace, { path, stateDir }: EffectContext): ConfinedCommand['git'] {
   if (existsSync(join(folder, '.git', 'objects')) && folder !== path) return null;
   return kind === 'checks' && findPrivateGit(stateDir, folder) !== null ? 'as it is' : { fence: null, isResumed: true };
 }
