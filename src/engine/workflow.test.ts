@@ -550,6 +550,22 @@ describe('a task that stalls', () => {
     expect(play.task.phase).toBe('DRAFT');
   });
 
+  it('still asks about a block: a notice is not a question', () => {
+    const play = new WorkflowPlay({ stallMs: { IMPLEMENTATION: HOUR } }).turn('issue-manager').turn('prep');
+    const { timer_id: timerId } = play.the('TimerSet');
+    play.wait(HOUR).say(runs.fire(timerId));
+    play.turn('implementer', {
+      to: 'orchestrator',
+      phase: 'BLOCKED',
+      nextRole: 'implementer',
+      xml: flow.failure(false),
+    });
+    expect(play.openDecisions()).toEqual([
+      'Task needs attention: W-00001 has stalled',
+      'Task needs attention: W-00001 is blocked',
+    ]);
+  });
+
   it('gets a new timer in each phase, and the old one is cancelled', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR, IMPLEMENTATION: 2 * HOUR } }).turn('issue-manager');
     expect(play.owed('TimerSet')).toHaveLength(1);
