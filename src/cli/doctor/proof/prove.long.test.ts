@@ -41,7 +41,7 @@ run = { agent = "coder" }
 const checkOf = (run: string): string => `${MODELS}[[ci.required]]\nname = "test"\nrun = "${run}"\n`;
 
 it('merges a scripted change under the working runbook, in a copy, and finds what no sandbox prevents', async () => {
-  const found = await prove(checkOf('test -e baton-scripted.txt'));
+  const found = await prove(checkOf('test -d baton-scripted'));
   expect(found.map(({ code, detail }) => [code, detail])).toEqual([
     ['proof.merged', expect.stringMatching(/^a scripted change was checked and merged in a copy, .*: no sandbox/)],
     [
@@ -59,7 +59,7 @@ it('merges a scripted change under the working runbook, in a copy, and finds wha
 it.skipIf(!bubblewrap.works)('finds no escape from bubblewrap, also if the copy is in /tmp', async () => {
   const runbook = MODELS.replace('sandbox = "none"', 'sandbox = "bubblewrap"');
   scene.env['TMPDIR'] = undefined;
-  const found = await prove(`${runbook}[[ci.required]]\nname = "test"\nrun = "test -e baton-scripted.txt"\n`);
+  const found = await prove(`${runbook}[[ci.required]]\nname = "test"\nrun = "test -d baton-scripted"\n`);
   expect(found.map(({ code }) => code)).toEqual(['proof.merged', 'proof.contained']);
 });
 

@@ -37,7 +37,7 @@ export async function prove(place: Place, onLine: (line: string) => void): Promi
     timeoutMs: PROOF_MS,
     onLine,
     onMerged: async (project, view) => {
-      const shown = await gitText(['show', `refs/heads/${branch}:baton-scripted.txt`], { cwd: project });
+      const shown = await gitText(['show', `refs/heads/${branch}:baton-scripted/${view.id}.txt`], { cwd: project });
       escapes = findEscapes(shown.ok ? shown.value : '', readdirSync(project));
       sandboxes = sandboxesOf(view);
     },
