@@ -15,6 +15,7 @@ import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
+import { isClaimed, TaskIndex } from '../../state/tasks/task-index.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
 import { type CommandLoopOptions, type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
@@ -74,6 +75,7 @@ export class Project {
   /** Locks by branch: only one effect at a time starts work on a branch or removes its worktree. */
   readonly places = new KeyedMutex();
   readonly lastReports: LastReports;
+  readonly #claimed: TaskIndex;
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
@@ -123,6 +125,7 @@ export class Project {
     this.lastReports = new LastReports(options.monotonicMs());
     this.#onTick = options.onTick ?? ((): void => undefined);
     this.#snapshotAt = parts.state.seq;
+    this.#claimed = new TaskIndex(parts.state, isClaimed);
     this.fleet = this.#createMember(options);
     this.#ticking = setInterval(() => this.#tick(), options.leaseTimes.tickMs);
     this.#ticking.unref();
@@ -187,6 +190,7 @@ export class Project {
       leaseTimes,
       monotonicMs,
       state,
+      claimed: this.#claimed,
       onRoleChanged,
     });
   }
@@ -223,6 +227,7 @@ export class Project {
   }
 
   applyRecorded(recorded: readonly RecordedEvent[]): void {
+    this.#claimed.follow(recorded);
     this.#effects?.reconcile(this.#state);
     this.#effects?.onRecorded(recorded);
     this.mainWatch.follow(recorded);
