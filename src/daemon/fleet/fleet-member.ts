@@ -6,11 +6,11 @@ import type { FleetTables } from '../../fleet/tables.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import { isStoreUnavailable, StoreProblem } from '../../ledger/store.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { type BeatAnswer, type HostBeat, type HostRow, LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import { type BeatAnswer, type HostBeat, LEDGER_LEVEL } from '../../protocol/fleet.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
-import { findFleet, hostOf, listHosts } from '../../state/fleet/fleet.ts';
+import { findFleet, hostOf } from '../../state/fleet/fleet.ts';
 import { mayCare } from '../../state/fleet/caretaker.ts';
 import type { Here } from '../../state/fleet/owner.ts';
 import { findUnknownEntry, type State } from '../../state/state.ts';
@@ -18,7 +18,7 @@ import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
-import { CaretakerRole } from './caretaker-role.ts';
+import { CaretakerRole, levelOf, LIVE_MS } from './caretaker-role.ts';
 import type { FleetMeasures } from '../views/fleet-view.ts';
 import type { HostClock } from './host-clock.ts';
 
@@ -288,15 +288,6 @@ export class FleetMember {
   }
 }
 
-/** The highest level that all live hosts can read. */
-function levelOf(rows: readonly HostRow[], state: State): number {
-  const names = new Set(listHosts(state).map(({ name }) => name));
-  const live = rows.filter(({ host, silentMs }) => names.has(host) && silentMs < LIVE_MS);
-  return Math.min(LEDGER_LEVEL, ...live.map(({ level }) => level));
-}
-
 const CARE_TICKS = 3.5;
 /** If shorter, a busy machine loses the lease between two beats. If longer, a successor needs more than 5 seconds. */
 const LEAST_CARE_MS = 3500;
-/** A host that has been silent for longer does not delay the others. */
-const LIVE_MS = 5000;

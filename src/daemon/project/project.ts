@@ -4,7 +4,6 @@ import type { FleetRole } from '../../effects/context.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { KeyedMutex } from '../../effects/locks.ts';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
-import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { storeSnapshot } from '../../ledger/snapshots-and-blobs.ts';
 import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
@@ -25,7 +24,7 @@ import { closeFences } from '../fleet/await-lease.ts';
 import { FleetMember, type FleetMemberOptions } from '../fleet/fleet-member.ts';
 import { MainWatch } from './main-watch.ts';
 import { RecentIds } from './recent-ids.ts';
-import { findSharedMain } from './remote-main.ts';
+import { findSharedMain, loginConfigOf } from './remote-main.ts';
 import { LastReports } from './silence.ts';
 import { FolderProbe, StoreWatch } from './storage-health.ts';
 
@@ -298,8 +297,3 @@ const LONGEST_PAUSE_MS = 200;
 /** A successful write within this time proves that the store is writable. */
 const FRESH_MS = 2000;
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
-
-function loginConfigOf({ pulls }: Rules): readonly string[] {
-  const repository = pulls === undefined ? undefined : parseRepository(pulls.repository);
-  return repository === undefined ? [] : ghLoginConfig(repository);
-}

@@ -16,7 +16,12 @@ it('has the tasks of the state, and follows entries', () => {
   const index = new TaskIndex(state, isClaimed);
   expect(ids(index)).toEqual(['A']);
   const record = (recorded: Pick<RecordedEvent, 'type' | 'data'>): void => {
-    const entry = { ...recorded, seq: state.seq + 1, at: '2026-01-01T00:00:00.000Z', actor: 'operator' } as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const entry = {
+      ...recorded,
+      seq: state.seq + 1,
+      at: '2026-01-01T00:00:00.000Z',
+      actor: 'operator',
+    } as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
     evolve(state, entry);
     index.follow([entry]);
   };
