@@ -30,7 +30,7 @@ function project(workers: readonly WorkerPlan[], more: Partial<Rules> = {}) {
     ofGroups: (...given) => count(own.ofGroups(...given)),
   };
   let ids = 0;
-  const world = { state, rules, ready, newId: () => `i${(ids += 1)}`, at: '2026-01-01T00:00:00.000Z' };
+  const world = { state, rules, ready, here: undefined, newId: () => `i${(ids += 1)}`, at: '2026-01-01T00:00:00.000Z' };
   apply(world, runs.configure(workers), system);
   const importTasks = (size: number) => {
     Object.assign(looks, { asked: 0, seen: 0 });
