@@ -31,7 +31,7 @@ interface PlainCommand {
 }
 
 /** A command of the second sandbox, with the folder for the files of its start. */
-export interface CommandAside extends Omit<PlainCommand, 'env' | 'isTerminal'> {
+interface CommandAside extends Omit<PlainCommand, 'env' | 'isTerminal'> {
   /** The whole environment inside. It does not reach the programs that open the sandbox. */
   readonly env: Readonly<Record<string, string>>;
   readonly folder: string;

@@ -46,10 +46,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   if (!opened.ok) return opened;
   const { network } = opened;
   const mode = openMode(request, network);
-  const shell =
-    spec.shell === undefined || mode.wrapAside === undefined
-      ? undefined
-      : await openShell({ ...request, env }, spec.shell, mode.wrapAside);
+  const shell = spec.shell === undefined ? undefined : await openShell({ ...request, env }, spec.shell, mode);
   let disk: DiskWatch | undefined;
   const sandbox: OpenSandbox = {
     url: network.url,

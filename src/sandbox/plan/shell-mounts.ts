@@ -78,7 +78,8 @@ function findReplaced(machine: Machine, mounts: readonly Mount[]): ReadonlyMap<s
   for (const folder of folders)
     for (const name of NAMES) {
       const fact = machine.find(joinPath(folder, name));
-      if (fact?.kind === 'file' && outsidePath(fact.real, mounts) === fact.real) found.set(joinPath(folder, name), fact.real);
+      if (fact?.kind === 'file' && outsidePath(fact.real, mounts) === fact.real)
+        found.set(joinPath(folder, name), fact.real);
     }
   return found;
 }

@@ -22,7 +22,7 @@ export interface OpenShell {
 export async function openShell(
   request: SandboxRequest,
   spec: ShellSpec,
-  wrapAside: NonNullable<OpenMode['wrapAside']>,
+  mode: Pick<OpenMode, 'wrapAside'>,
 ): Promise<OpenShell> {
   let network: ReturnType<typeof openNetwork> | undefined;
   const slots = new Slots();
@@ -40,8 +40,8 @@ export async function openShell(
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const own = { ...commandEnvironment(env, spec, request.tokens), ...opened.env };
-      const wrapped = wrapAside({ argv, cwd, env: own, folder, network: opened });
-      if (!wrapped.ok) throw new Error(wrapped.reason);
+      const wrapped = mode.wrapAside?.({ argv, cwd, env: own, folder, network: opened });
+      if (wrapped?.ok !== true) throw new Error(wrapped?.reason ?? 'this sandbox has no second one');
       const command = await runCommand(wrapped.argv, folder, wrapped.env);
       void command.exited.then(() => slots.free(slot));
       return command;

@@ -8,13 +8,22 @@ export interface ForwardSettings {
   readonly commands: readonly string[];
   /** Scripts that run beside the client with these first arguments. */
   readonly scripts: readonly (readonly string[])[];
+  /** Marks, in a variable, the processes of such a command: their shells are real too. */
+  readonly nonce: string;
 }
+
+export const BESIDE = 'BATON_BESIDE';
 
 /**
  * Whether a shell's arguments are one of the client's own commands: exactly its text after flags, or exactly its
  * script. Code under judgement cannot add to a command that is compared as a whole.
  */
-export function isLocal(args: readonly string[], { commands, scripts }: ForwardSettings): boolean {
+export function isLocal(
+  args: readonly string[],
+  mark: string | undefined,
+  { commands, scripts, nonce }: ForwardSettings,
+): boolean {
+  if (mark === nonce) return true;
   const flags = args.slice(0, -1);
   const isCommand = flags.length > 0 && flags.every((flag) => /^-[a-z]+$/.test(flag)) && flags.at(-1)?.endsWith('c');
   if (isCommand === true && commands.includes(args.at(-1) ?? '')) return true;

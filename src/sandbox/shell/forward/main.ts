@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { FRAME, FrameReader, renderFrame } from '../frames.ts';
-import { type ForwardSettings, isLocal } from './local.ts';
+import { BESIDE, type ForwardSettings, isLocal } from './local.ts';
 
 /**
  * What a client's sandbox has in place of each shell and of git: the command runs in the second sandbox, and this
@@ -11,7 +11,8 @@ import { type ForwardSettings, isLocal } from './local.ts';
 export function forward(settings: ForwardSettings): void {
   const [, self = '', ...args] = process.argv;
   const real = settings.real[realpathSync(self)];
-  if (real !== undefined && isLocal(args, settings)) return process.execve?.(real, [self, ...args], process.env);
+  if (real !== undefined && isLocal(args, process.env[BESIDE], settings))
+    return process.execve?.(real, [self, ...args], { ...process.env, [BESIDE]: settings.nonce });
   // Under its own name, the program runs the command that follows.
   run(real === undefined ? args : [self, ...args], settings.socket);
 }
@@ -59,4 +60,3 @@ function endWith(code: number): void {
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 const FAILED = 125;
-
