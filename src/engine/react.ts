@@ -24,7 +24,7 @@ import {
   onUndelivered,
 } from './agent-events.ts';
 import { onAttach } from './attach.ts';
-import { onBlocked, retryError, reviewRounds, setStallTimer } from './blocked.ts';
+import { onBlocked, retryError, restartStallTimer, reviewRounds, setStallTimer } from './blocked.ts';
 import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
 import { cancelPipeline, onCancelled } from './cancel.ts';
 import {
@@ -265,6 +265,6 @@ function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent 
     ...onCiPending(world, task),
     // A person who sent the task here has already decided.
     ...(isBack || cause === 'decision' ? [] : holdAtCheckpoint(world, task)),
-    ...setStallTimer(world, task, seq),
+    ...restartStallTimer(world, task, seq),
   ];
 }

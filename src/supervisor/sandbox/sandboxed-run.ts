@@ -42,6 +42,7 @@ export class SandboxedRun {
       onNote: print,
       env: process.env,
       stateDir: launch.state_dir,
+      tokens: [launch.token, launch.agent_token],
     });
     return opened.ok ? new SandboxedRun(opened.sandbox, launch.sandbox, options) : opened.reason;
   }
