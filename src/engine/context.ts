@@ -13,9 +13,16 @@ export interface EngineInputs {
   readonly ready: ReadyTasks;
   readonly rules: Rules;
   /** The host that decides; undefined on SQLite, where the only host has no name. */
-  readonly here?: string | undefined;
+  readonly here: string | undefined;
   /** The level of entry types, for tests. Defaults to `ENTRY_LEVELS`. */
   readonly levels?: EntryLevels;
+  /** Kept by the kernel for one command; see `fillCapacity`. */
+  readonly search?: WorkSearch;
+}
+
+/** The entry after which a search for work found none. Without a later entry, another search is pointless. */
+export interface WorkSearch {
+  emptyAt: number | undefined;
 }
 
 export interface EngineContext extends EngineInputs {

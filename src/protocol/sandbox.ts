@@ -4,16 +4,25 @@
  */
 
 /** `sandbox-exec` is macOS only; `auto` never chooses it. */
-export const SANDBOX_MODES = ['auto', 'bubblewrap', 'container', 'user', 'sandbox-exec', 'none'] as const;
+export const SANDBOX_KINDS = ['bubblewrap', 'container', 'user', 'sandbox-exec', 'none'] as const;
+export const SANDBOX_MODES = ['auto', ...SANDBOX_KINDS] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
-export type SandboxKind = Exclude<SandboxMode, 'auto'>;
-export const SANDBOX_KINDS = [
-  'bubblewrap',
-  'container',
-  'user',
-  'sandbox-exec',
-  'none',
-] as const satisfies readonly SandboxKind[];
+export type SandboxKind = (typeof SANDBOX_KINDS)[number];
+
+/** The least and the greatest strength of a mode: `auto` may find no mode that works. */
+export const SANDBOX_STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
+  none: [0, 0],
+  user: [1, 1],
+  'sandbox-exec': [1, 1],
+  container: [2, 2],
+  bubblewrap: [2, 2],
+  auto: [0, 2],
+};
+
+/** Reports whether a mode is never weaker than a kind. */
+export function atLeast(mode: SandboxMode, kind: SandboxKind): boolean {
+  return SANDBOX_STRENGTHS[mode][0] >= SANDBOX_STRENGTHS[kind][0];
+}
 
 /**
  * Reports whether a process in this sandbox cannot write the git directory of the user's repository. No record counts
@@ -189,7 +198,6 @@ export interface SandboxSpec {
   /** The system outside HOME; a container image replaces it. */
   readonly system: readonly Mount[];
   readonly mounts: readonly Mount[];
-  /** The folders whose changes are dropped; some of the mounts show them. */
   readonly layers: readonly Layer[];
   readonly nested: boolean;
   readonly limits: LimitsSpec;
@@ -209,15 +217,31 @@ export interface SandboxSpec {
   readonly bwrap: { readonly path: string; readonly version: string } | null;
   readonly container: ContainerSpec | null;
   readonly user: UserSession | null;
+  /** Set for a session that judges: its system call filter also refuses what reads other processes. */
+  readonly refusesTracing?: true;
+  /** The second sandbox, for the shell commands of a session that judges; absent if there is none. */
+  readonly shell?: ShellSpec;
   /** What the session lacks or additionally has, in plain sentences. */
   readonly notes: readonly string[];
 }
 
-/**
- * The sandbox of a command of the project, which runs code of branches: all it can write is its folder and layers. Only
- * `planCommandWrites` makes one.
- */
+/** The sandbox of a command of the project: all it can write is its folder and layers. `planCommandWrites` makes it. */
 export type CommandSpec = SandboxSpec & { readonly dropsWrites: true };
+
+/** The sandbox in which the shell commands of a judging session run; see `src/sandbox/shell`. */
+export interface ShellSpec {
+  /** The folder with the socket and the program that replaces the shells; only the client's sandbox shows it. */
+  readonly folder: string;
+  /** HOME of the commands, outside. */
+  readonly home: string;
+  /** Replaces `mounts`. */
+  readonly mounts: readonly Mount[];
+  readonly network: NetworkSpec;
+  /** Variables of the commands that differ from the client's. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables that the commands do not get: names, or prefixes with `*`. */
+  readonly withheld: readonly string[];
+}
 
 export interface ContainerSpec {
   readonly engine: ContainerEngine;

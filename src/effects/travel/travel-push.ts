@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HOW_CLAIM_ENDED, type RecordedEvent } from '../../state/event.ts';
 import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import type { State } from '../../state/state.ts';
+import { TaskIndex } from '../../state/tasks/task-index.ts';
 import type { EffectContext } from '../context.ts';
-import { findLiveWork, isPushDue, LEAST_MS, listWork, type LiveWork } from './live-work.ts';
+import { findLiveWork, isPushDue, LEAST_MS, listWork, type LiveWork, mayHaveWork } from './live-work.ts';
 import { type PushOutcome, pushWork } from './push-work.ts';
 
 type TravelContext = Pick<EffectContext, 'path' | 'ownRepository' | 'readState' | 'submit' | 'log' | 'here'>;
@@ -29,6 +30,8 @@ export class TravelPush {
   readonly #monotonicMs: () => number;
   /** By task. */
   readonly #slots = new Map<string, Slot>();
+  /** Undefined before the first tick. */
+  #tasks: TaskIndex | undefined;
   #commonDir: string | undefined;
   #opening: Promise<void> | undefined;
   #lastTickMs = Number.NEGATIVE_INFINITY;
@@ -43,7 +46,8 @@ export class TravelPush {
 
   /** Notes a claim at once, because it may end before the next tick. */
   onRecorded(recorded: readonly RecordedEvent[]): void {
-    const host = this.#context.here?.()?.host;
+    this.#tasks?.follow(recorded);
+    const host = this.#context.here()?.host;
     for (const { type, data } of recorded) {
       if (type === 'TaskClaimed' && data.host === host && host !== undefined) this.#slotOf(data.task_id, data.epoch);
       // From now on work is pushed, perhaps before the next tick.
@@ -55,13 +59,14 @@ export class TravelPush {
     const nowMs = this.#monotonicMs();
     if (this.#isClosed || nowMs - this.#lastTickMs < TICK_MS) return;
     this.#lastTickMs = nowMs;
-    const host = this.#context.here?.()?.host;
+    const host = this.#context.here()?.host;
     this.#remote = findSharedRemote(state);
     if (host === undefined || this.#remote === null) {
       this.#slots.clear();
       return;
     }
-    const works = listWork(state, host, this.#context.path);
+    this.#tasks ??= new TaskIndex(state, mayHaveWork);
+    const works = listWork(this.#tasks, state, { host, path: this.#context.path });
     for (const work of works) this.#pushIfDue(work, nowMs);
     this.#forget(state, works);
   }
@@ -117,8 +122,8 @@ export class TravelPush {
   }
 
   #findWork(state: State, taskId: string) {
-    const { here, path } = this.#context;
-    const [host, url, task] = [here?.()?.host, findSharedRemote(state), state.tasks.get(taskId)];
+    const { path } = this.#context;
+    const [host, url, task] = [this.#context.here()?.host, findSharedRemote(state), state.tasks.get(taskId)];
     if (host === undefined || url === null || task === undefined) return undefined;
     const work = findLiveWork(state, task, host, path);
     return work === undefined ? undefined : { work, url, host };
@@ -144,7 +149,7 @@ export class TravelPush {
   #pushIfDue(work: LiveWork, nowMs: number): void {
     const slot = this.#slotOf(work.taskId, work.epoch);
     const url = this.#remote;
-    const host = this.#context.here?.()?.host;
+    const host = this.#context.here()?.host;
     if (slot.running !== undefined || url === null || url === undefined || host === undefined) return;
     const head = this.#readHead(work.branch);
     // Without a loose ref only git knows the head. It is asked as often as a new commit would be pushed.

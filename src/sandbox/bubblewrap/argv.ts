@@ -26,6 +26,11 @@ export interface BubblewrapRequest {
   /** The user and group id outside. */
   readonly uid: number;
   readonly gid: number;
+  /**
+   * The whole environment inside. Absent if the caller's passes on: that one also reaches the programs that open the
+   * sandbox, so it must not be a session's.
+   */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface BwrapProgram {
@@ -108,6 +113,7 @@ function renderOptions(request: BubblewrapRequest): string[] {
     ...(!spec.nested && isAtLeast(bwrap.version, 0, 8) ? ['--disable-userns'] : []),
     '--die-with-parent',
     ...(request.isTerminal ? [] : ['--new-session']),
+    ...(request.env === undefined ? [] : ['--clearenv', ...Object.entries(request.env).flatMap(setVariable)]),
     // A command of `enter` may have made the caller root of a user namespace.
     '--uid',
     String(uid === 0 ? 1000 : uid),
@@ -137,6 +143,10 @@ function renderOptions(request: BubblewrapRequest): string[] {
     request.cwd,
     ...(request.seccomp === undefined ? [] : ['--seccomp', '4']),
   ];
+}
+
+function setVariable([name, value]: readonly [string, string]): string[] {
+  return ['--setenv', name, value];
 }
 
 const PAGE_BYTES = 4096;
