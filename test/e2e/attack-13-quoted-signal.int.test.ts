@@ -26,7 +26,7 @@ it('does not end a session by a signal that a plain command prints on the way', 
   const runbook = `
 exit_protocol = true
 [agents.coder]
-run = '''case ${'${task.id}'} in ${cases.join(' ')} esac'''
+run = '''case \${task.id} in ${cases.join(' ')} esac'''
 [workers.w]
 run = { agent = "coder" }
 concurrency = 3
