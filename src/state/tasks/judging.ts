@@ -3,6 +3,7 @@ import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Decision } from '../runs/decision.ts';
 import type { State } from '../state.ts';
+import { isApproved } from '../workflow/approval.ts';
 import { JUDGED_PHASES, type Task, writebackRecords } from './task.ts';
 
 /**
@@ -62,9 +63,7 @@ export function shownHead(task: Task, tip: string | null): string | null {
  * may do it.
  */
 function isApprovedByAnother({ phase, flow }: Task): boolean {
-  const { approval, head, authors } = flow;
-  if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
-  return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
+  return phase === 'READY_FOR_MERGE' && isApproved(flow);
 }
 
 export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {

@@ -80,6 +80,13 @@ export const WORKFLOW_EVENTS = {
      * this commit.
      */
     since: optional(text),
+    /**
+     * For a judging session: a snapshot of the uncommitted files that it found, in Baton's repository; null if there
+     * were none.
+     */
+    uncommitted: optional(nullable(text)),
+    /** The uncommitted files that a judging session had left, and that were moved to the state folder. */
+    set_aside: optional(list(text)),
     port: nullable(whole),
     mission: missionShape,
   },
@@ -98,6 +105,23 @@ export const WORKFLOW_EVENTS = {
     violations: list(text),
     /** The kinds of the violations, each once; rules decide by these. `upcast` adds them to entries without. */
     broken: list(choice(VIOLATION_KINDS)),
+  },
+  /**
+   * A session, check or merge found the task's branch at a commit that no session was measured at. Its sources are
+   * authors of the task.
+   */
+  BranchMoved: {
+    task_id: text,
+    branch: text,
+    /** The recorded head; null before the first. */
+    old: nullable(text),
+    new: text,
+    /** The commit of main of which the new tree is the automatic merge with the old head; null if it is none. */
+    main: nullable(text),
+    /** The principals that the commits belong to; `operator:unnamed` if no session could have moved the branch. */
+    sources: list(text),
+    /** Sessions without a sandbox that ran since the old head was recorded. */
+    sessions: list(object({ id: text, name: text, task_id: nullable(text) })),
   },
   /** Total usage of a session; the newest counts. */
   SessionUsed: {
