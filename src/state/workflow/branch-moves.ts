@@ -30,7 +30,7 @@ export interface ObserveBranch {
 }
 
 /** The source of a move that no session could have made. It is an author like any other, but nobody has its name. */
-export const UNNAMED_OPERATOR: Principal = 'operator:unnamed';
+const UNNAMED_OPERATOR: Principal = 'operator:unnamed';
 
 /** Records that a branch moved. Does nothing if the comparison is outdated, or if the task no longer needs the branch. */
 export function decideObserveBranch(
