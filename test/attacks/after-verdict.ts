@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '../../src/daemon/running.cases.ts';
 import { type WorkflowEnd, WorkflowScene } from '../processes/workflow-scene.ts';
 
 /** How the reviewer brings its commit in, as the body of a function of `agents/play.mjs`. */
@@ -15,7 +16,7 @@ export const WAYS = {
     late();`,
   'uncommitted files': `ask(); plant();`,
   'a process that commits while it sends its verdict': `const branch = git('branch', '--show-current');
-    spawn('sh', ['-c', 'for i in 1 2 3 4 5 6 7 8 9; do echo $i >backdoor.txt; git add -A; git commit -qm late; sleep 0.05; done'], { detached: true, stdio: 'ignore' }).unref();
+    spawn('sh', ['-c', 'for i in 1 2 3 4 5 6 7 8 9; do echo $i >backdoor.txt; git add -A; git -c user.name=r -c user.email=r@r commit -qm late; sleep 0.05; done'], { detached: true, stdio: 'ignore' }).unref();
     ask();
     execFileSync('sleep', ['1']);`,
 } as const;
@@ -76,10 +77,9 @@ export class AfterVerdict implements AsyncDisposable {
     scene.plays('reviewer', `${approve} ${WAYS[way]}`);
     await scene.start();
     const id = await scene.run('issue', 'Read durations back');
-    const end = await scene.ended(id, 60_000);
-    if (end === undefined) throw new Error(`${id} has not ended`);
+    const end = await settle(scene, id);
     const moved = (await scene.story(id)).filter(({ type }) => type === 'BranchMoved');
-    const { authors } = await scene.ask<{ authors: string[] }>('task_get', { task_id: id });
+    const authors = await authorsOf(scene, id);
     return new AfterVerdict(scene, id, end, {
       authors,
       sources: moved.flatMap(({ data }) => data['sources'] as string[]),
@@ -102,4 +102,21 @@ export class AfterVerdict implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.scene.end();
   }
+}
+
+async function authorsOf(scene: WorkflowScene, id: string): Promise<readonly string[]> {
+  const { authors } = await scene.ask<{ authors: string[] }>('task_get', { task_id: id });
+  return authors;
+}
+
+/** Waits until the workflow is over, waits for a person, or has only an author left to review it. */
+async function settle(scene: WorkflowScene, id: string): Promise<WorkflowEnd> {
+  let end = await scene.standing(id);
+  const isSettled = async (): Promise<boolean> => {
+    end = await scene.standing(id);
+    if (end.is === 'closed' || end.is === 'waits') return true;
+    return end.phase === 'READY_FOR_REVIEW' && (await authorsOf(scene, id)).includes('agent:reviewer');
+  };
+  await until(isSettled, 'the workflow ends', 150_000);
+  return end;
 }
