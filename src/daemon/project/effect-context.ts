@@ -74,6 +74,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     placeMutex: project.places,
     startSemaphore: START_SLOTS,
     noteIsolated: (id) => project.isolated.add(id),
+    isolated: () => project.isolated.ids,
     programs: async () => findPrograms(stateDir),
     cachesFor: async (...wish) => caches.lowersFor(...wish),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),

@@ -95,7 +95,7 @@ describe('a command of the project', () => {
     const how = fc.constantFrom('overlay', 'copy');
     fc.assert(
       fc.property(fc.array(mount), fc.array(mount), how, (system, mounts, kind) => {
-        const made = plan(mounts, kind as Layer['how'], { ...SPEC, system });
+        const made = plan(mounts, kind, { ...SPEC, system });
         const written = [...made.system, ...made.mounts].flatMap((each) => (each.kind === 'write' ? [each.from] : []));
         const isOwn = (from: string): boolean => FOLDERS.own.some((folder) => isInside(from, folder));
         expect(written.filter((from) => !isOwn(from) && find(from)?.kind !== 'other')).toEqual([]);
