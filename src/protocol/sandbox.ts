@@ -114,15 +114,14 @@ export type Mount =
   | { readonly kind: 'masked'; readonly at: string }
   | { readonly kind: 'link'; readonly at: string; readonly to: string };
 
-/** A folder that the process writes, and whose changes are dropped at its end. `src/sandbox/layers` makes it. */
+/** A folder whose changes are dropped when the process ends. `src/sandbox/layers` makes it. */
 export interface Layer {
-  /** Its place outside, which exists only while the process runs. */
+  /** Its place outside, while the process runs. */
   readonly folder: string;
-  /** The folders that the process finds in it, the topmost first. The process cannot change them. */
+  /** What the process finds in it and cannot change, the topmost first. */
   readonly lowers: readonly string[];
-  /** `overlay`: mounted over the lower folders. `copy`: a copy of them. */
   readonly how: 'overlay' | 'copy';
-  /** Where it is moved at the end, if other layers will show its content: a cache that is being filled. */
+  /** Where it is moved at the end, if later layers show its content. */
   readonly keptIn?: string;
 }
 
@@ -225,7 +224,7 @@ export interface SandboxSpec {
   readonly notes: readonly string[];
 }
 
-/** The sandbox of a command of the project: all it can write is its folder and layers. `planCommandWrites` makes it. */
+/** A command of the project can write its folder and layers only: see `planCommandWrites`. */
 export type CommandSpec = SandboxSpec & { readonly dropsWrites: true };
 
 /** The sandbox in which the shell commands of a judging session run; see `src/sandbox/shell`. */
