@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WorkerPlan } from '../protocol/run-plan.ts';
 import type { Command } from '../state/decide.ts';
+import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
 import type { Rules } from '../state/rules.ts';
+import { findOption } from '../state/runs/resolve-decision.ts';
 import { beginFault, heal } from './actors/faults.ts';
 import { act, admitCommand, ANN, answer, RUNBOOKS } from './actors/people.ts';
 import { Auditor, type Violation } from './auditor/auditor.ts';
@@ -56,7 +58,8 @@ function play(world: World): void {
   let rounds = 0;
   do {
     settle(world);
-    auditor.endOfRound(world.upHost() !== undefined);
+    const host = world.upHost();
+    if (host !== undefined) auditor.endOfRound(true, isMainUnaccepted(host.state));
     compareHosts(world);
     rounds += 1;
   } while (rounds < 12 && answerAll(world));
@@ -88,8 +91,16 @@ function answerAll(world: World): boolean {
   const host = world.upHost();
   if (host === undefined) return false;
   const open = [...host.state.decisions.values()].filter(({ result, answer: given }) => result === null && given === undefined);
-  for (const decision of open) answer(host, decision, 1, ANN);
-  return open.length > 0;
+  for (const decision of open) answer(host, decision, findOption(decision, 'approve') ?? 1, ANN);
+  return restoreMain(world, host) || open.length > 0;
+}
+
+/** After a denial merges wait until a person has put the main branch back. Returns whether that was necessary. */
+function restoreMain({ git }: World, { state }: Host): boolean {
+  const trusted = findMain(state)?.trusted?.sha;
+  if (trusted === undefined) return false;
+  git.main = trusted;
+  return true;
 }
 
 function compareHosts(world: World): void {

@@ -1,5 +1,6 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { Command } from '../../state/decide.ts';
+import { isHeldByBudget } from '../../state/runs/standing.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { HabitKind } from '../scenario.ts';
 import type { Reply } from '../world/host.ts';
@@ -118,20 +119,19 @@ function* hinder(process: AgentProcess, habit: HabitKind | undefined): Steps<boo
   }
 }
 
-function use({ run, host, start, report }: AgentProcess, tokens: number): void {
-  const usage = host.state.agents.get(run.id)?.usage;
+/** One request to the model. While a budget holds the agent, its supervisor holds the request back. */
+function use({ run, host }: AgentProcess, tokens: number): void {
+  const agent = host.state.agents.get(run.id);
+  if (agent === undefined || agent.parked !== null || isHeldByBudget(host.state, agent)) return;
+  const { usage } = agent;
   const counted = { output_tokens: 0, cached_tokens: 0, cost_millicents: null, turns: (usage?.turns ?? 0) + 1 };
   const open = { open_input_tokens: 0, open_output_tokens: 0, open_cached_tokens: 0, unpriced_tokens: 0 };
   const input_tokens = (usage?.input_tokens ?? 0) + tokens;
   const about = { conversation_id: `c ${run.id}`, model: 'known-1', waiting_tokens: 0 };
   host.world.auditor.used(run.id, tokens);
-  void start;
-  void report;
+  const report = { kind: 'used', ...about, ...counted, ...open, input_tokens } as const;
   host.submit(
-    {
-      kind: 'report-agent',
-      command: { agentId: run.id, report: { kind: 'used', ...about, ...counted, ...open, input_tokens } },
-    },
+    { kind: 'report-agent', command: { agentId: run.id, report } },
     { kind: 'supervisor', agentId: run.id },
   );
 }

@@ -100,6 +100,7 @@ export class Auditor {
     if (type === 'BudgetRaised') this.#raises = Math.max(this.#raises, numberOf(entry, 'raises'));
     if (type === 'HostRemoved') this.#hosts.removed += 1;
     if (type === 'HostDrained') this.#hosts.draining += entry.data['draining'] === true ? 1 : -1;
+    if (type === 'DecisionResolved') this.#readAnswer(entry);
     const id = textOf(entry, 'task_id');
     if (type === 'TaskCreated') {
       if (this.#tasks.has(id)) this.report('claim', `${id} is created twice`);
@@ -111,8 +112,6 @@ export class Auditor {
     if (type === 'SessionPrepared') this.#checkBase(task, entry);
     followTask(task, entry, (invariant, text) => this.report(invariant, text));
     if (PERSONAL.has(type) && actor.startsWith('operator:')) task.personAt = seq;
-    const resolved = type === 'DecisionResolved' || type === 'DecisionAnswered';
-    if (resolved) task.personAt = seq;
   }
 
   /** A keyed message is recorded once, however often it is sent. */
@@ -121,6 +120,14 @@ export class Auditor {
     if (key === '') return;
     if (this.#settledKeys.has(key)) this.report('message', `message ${key} is recorded twice`);
     this.#settledKeys.add(key);
+  }
+
+  /** An answer is about the task's present state only if the question was asked in it. */
+  #readAnswer(entry: AuditedEntry): void {
+    const asked = this.#runs.questions.get(textOf(entry, 'decision_id'));
+    const task = this.#tasks.get(asked === undefined ? '' : this.#runs.taskOf(asked));
+    if (asked === undefined || task === undefined || asked.source === 'reconcile') return;
+    if (asked.seq > task.movedAt) task.personAt = entry.seq;
   }
 
   #readUse(entry: AuditedEntry): void {
@@ -190,7 +197,7 @@ export class Auditor {
     if (phase === 'COMPLETED' && !(task.isHeld && !this.#hasQuestion(id))) return;
     if (this.#effects.isOwedAbout(id) || this.#hasQuestion(id)) return;
     if (task.isHeld) return this.report('mover', `${id} is held, and no question about it is open`);
-    if (phase === 'BLOCKED' && task.isWorkflow && task.personAt < task.movedAt && !task.movedBy.startsWith('operator:'))
+    if (phase === 'BLOCKED' && task.isWorkflow && task.personAt < task.movedAt && !task.isByPerson)
       return this.report('mover', `${id} is blocked, and nobody is asked`);
     if (phase === 'CI_PENDING' && task.isWorkflow)
       this.report('mover', `${id} waits for checks, and none are on their way`);
@@ -201,10 +208,12 @@ export class Auditor {
   }
 
   /** After healing, when nothing changes any more: whatever is left must wait for a person. */
-  endOfRound(hasRoom: boolean): void {
+  endOfRound(hasRoom: boolean, isMainHeld: boolean): void {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
     for (const { key, due, purpose } of this.#effects.owed.values())
-      if (due === null || !['stall', 'day', 'budget'].includes(purpose)) this.report('liveness', `${key} is still owed`);
+      // A merge waits for the answers about its task and about the main branch.
+      if (key.startsWith('merge ') && (isMainHeld || this.#runs.hasOpen)) continue;
+      else if (due === null || !['stall', 'day', 'budget'].includes(purpose)) this.report('liveness', `${key} is still owed`);
     if (this.#runs.hasOpen || !hasRoom) return;
     for (const task of this.#tasks.values()) this.#checkEnded(task);
   }
@@ -259,7 +268,7 @@ export class Auditor {
 /** Entries of the engine that no entry causes: work that a host finds after another one has recorded something. */
 const BEGINNINGS: ReadonlySet<string> = new Set([
   'TaskClaimed', 'AgentRequested', 'PipelineStarted', 'WorkflowStarted', 'PhaseMoved', 'DecisionOpened', 'BudgetReached',
-  'NotificationRequested', 'StepStarted',
+  'NotificationRequested', 'StepStarted', 'TimerSet',
 ]); // prettier-ignore
 
 /** Entries with which a person acts on a task. */

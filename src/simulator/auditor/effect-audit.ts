@@ -30,6 +30,7 @@ export class EffectAudit {
       this.#requested.add(request.key);
       this.owed.set(request.key, request);
     }
+    this.#dropMoot(entry);
     const key = settledBy(entry);
     if (key === undefined) return;
     if (!this.#requested.has(key)) this.#report('cause', `${entry.type}: ${key} was never requested`);
@@ -38,6 +39,27 @@ export class EffectAudit {
     if (entry.type === 'TimerFired' && due && due > entry.at) this.#report('cause', `${key} fired before it was due`);
     this.#settled.add(key);
     this.owed.delete(key);
+  }
+
+  /** Requests that an entry about something larger ends: a run, a step, a newer request. */
+  #dropMoot(entry: AuditedEntry): void {
+    const id = (field: string): string => textOf(entry, field);
+    const drop = (fits: (owed: Owed) => boolean): void => {
+      for (const owed of this.owed.values()) if (fits(owed)) this.owed.delete(owed.key);
+    };
+    const { type } = entry;
+    if (type === 'ChecksFinished') this.owed.delete(`checks ${id('checks_id')}`);
+    if (type === 'ChecksRequested')
+      drop((owed) => owed.type === type && owed.about.includes(id('task_id')) && owed.seq < entry.seq);
+    if (type === 'MergeHeld') this.owed.delete(`merge ${id('merge_id')}`);
+    if (type === 'PullRequestPublished' || type === 'PullRequestFailed') this.owed.delete(`pull ${id('pull_id')}`);
+    if (type === 'PullRequestRequested' || type === 'PullRequestCloseRequested')
+      drop((owed) => owed.type === 'PullRequestRequested' && owed.about.includes(id('task_id')) && owed.seq < entry.seq);
+    if (type === 'WorkspacePrepared' || type === 'WorkspaceFailed' || type === 'StepFinished' || type === 'PipelineFinished')
+      drop((owed) => owed.type === 'WorkspaceRequested' && owed.about.includes(id('pipeline_id')));
+    if (type === 'AgentEnded') drop((owed) => owed.type === 'MessageRequested' && owed.about.includes(id('agent_id')));
+    if (type === 'AgentKillRequested' || type === 'AgentExited')
+      drop((owed) => owed.key.startsWith(`start ${id('agent_id')} `));
   }
 
   isOwedAbout(id: string): boolean {

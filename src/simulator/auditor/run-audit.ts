@@ -42,10 +42,14 @@ export class RunAudit {
     else if (entry.type.startsWith('Agent')) this.#readAgent(entry);
   }
 
+  taskOf({ taskId, agentId }: Question): string {
+    return taskId === '' ? (this.runs.get(agentId)?.taskId ?? '') : taskId;
+  }
+
   openAbout(taskId: string): Question | undefined {
     for (const each of this.questions.values()) {
       if (each.state === 'over') continue;
-      if (each.taskId === taskId || this.runs.get(each.agentId)?.taskId === taskId) return each;
+      if (this.taskOf(each) === taskId) return each;
     }
     return undefined;
   }

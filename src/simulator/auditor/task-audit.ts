@@ -25,7 +25,8 @@ export interface AuditedTask {
   recorded: Set<string>;
   /** Since when the task is in its phase, and who moved it. */
   movedAt: number;
-  movedBy: string;
+  /** A person moved it, or the answer of one. */
+  isByPerson: boolean;
   cause: string;
   approval: { readonly by: string; readonly head: string } | null;
   selfApproval: { readonly by: string; readonly head: string } | null;
@@ -82,6 +83,7 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
     }
     case 'TaskReinstated':
       task.recorded.clear();
+      task.isHeld = false;
       if (actor.startsWith('operator:')) task.personAt = seq;
       return;
     case 'SessionMeasured':
@@ -123,7 +125,7 @@ function moveTask(task: AuditedTask, entry: AuditedEntry): void {
   if (to === 'IMPLEMENTATION' || to === 'CI_PENDING') task.approval = null;
   if (to !== task.phase) {
     task.movedAt = seq;
-    task.movedBy = actor;
+    task.isByPerson = actor.startsWith('operator:') || textOf(entry, 'cause') === 'decision';
   }
   task.cause = textOf(entry, 'cause');
   task.isCancelled = task.cause === 'cancelled' ? true : to === 'BLOCKED' ? task.isCancelled : false;
@@ -153,7 +155,7 @@ export function newTask(entry: AuditedEntry): AuditedTask {
     head: '',
     recorded: new Set(),
     movedAt: entry.seq,
-    movedBy: entry.actor,
+    isByPerson: false,
     cause: '',
     approval: null,
     selfApproval: null,
