@@ -1,4 +1,5 @@
 import { AGENT_ERRORS } from './run-plan.ts';
+import { judgeShape } from './handoff/judge.ts';
 import { LIMIT_KINDS, SANDBOX_KINDS } from './sandbox.ts';
 import { choice, count, flag, list, nullable, object, optional, text } from './shape/build-shape.ts';
 import { defineMessage, type Message } from './shape/message.ts';
@@ -18,6 +19,7 @@ const sandbox = optional(
   }),
   'The sandbox of the process.',
 );
+const judge = optional(judgeShape, 'What is known about the client of a judging session; absent for other sessions.');
 const hosts = optional(
   list(
     object({
@@ -43,7 +45,7 @@ export const EXIT_FIELDS = {
 export type Exit = FieldsOf<typeof EXIT_FIELDS>;
 
 const FIELDS = {
-  started: { start, supervisor: text, process: text, sandbox },
+  started: { start, supervisor: text, process: text, sandbox, judge },
   exited: EXIT_FIELDS,
   /** A person attached to the process from a terminal, or detached. */
   attached: { start, by: text },

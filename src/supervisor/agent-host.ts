@@ -89,8 +89,8 @@ export class AgentHost implements HookRoutes {
   /** Starts the timers: the process runs, or is expected in a user's terminal. */
   begin(child: Child | undefined, running: Running): void {
     const { prompt, kind } = this.launch;
-    const { supervisor, process: own, start, sandbox } = running;
-    const record = sandbox === undefined ? {} : { sandbox };
+    const { supervisor, process: own, start, sandbox, judge } = running;
+    const record = { ...(sandbox === undefined ? {} : { sandbox }), ...(judge === undefined ? {} : { judge }) };
     void this.report({ kind: 'started', start, supervisor, process: own, ...record });
     if (kind === 'agent') void this.guard.refreshStanding().then(() => this.budgetHold.update());
     void this.messages.begin(child, prompt);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFiles } from '../api/state-folder.ts';
+import type { Judge } from '../protocol/handoff/judge.ts';
 import type { AttemptLimit, StopAction, StreamFormat } from '../protocol/run-plan.ts';
 import type { SandboxRecord, SandboxSpec } from '../protocol/sandbox.ts';
 import type { Standing } from '../protocol/standing.ts';
@@ -137,6 +138,8 @@ export interface Launch {
   readonly forbidden_ports?: readonly number[];
   /** The record for a process without a sandbox. */
   readonly sandbox_record?: SandboxRecord;
+  /** Set if the session judges: what the supervisor records about its client. */
+  readonly judge?: Judge;
 }
 
 export interface LaunchFile {
@@ -156,6 +159,7 @@ export interface Running {
   /** The port for hooks, the agent's own calls (`/v1/…`, `/mcp`) and the daemon's requests (`/control`). */
   readonly port: number;
   readonly sandbox?: SandboxRecord;
+  readonly judge?: Judge;
 }
 
 /** The id that names the container and the control groups of a run. */

@@ -80,6 +80,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
     process: readProcessName(child.pid),
     port: door.port,
     ...(record === undefined ? {} : { sandbox: record }),
+    ...(launch.judge === undefined ? {} : { judge: launch.judge }),
   };
   const tree = { leader: child.pid, mark: environmentMark(launch), isNamespace: sandboxed?.isNamespace === true };
   agent.freezer = new Freezer(tree, sandboxed && (async (isFrozen) => sandboxed.freeze(isFrozen)));

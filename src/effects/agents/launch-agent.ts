@@ -6,6 +6,7 @@ import { readUserSetup } from '../../agents/user-setup.ts';
 import { fenceEnvironment } from '../../git/fence/fence.ts';
 import type { PrivateGitRequest } from '../../git/private/prepare.ts';
 import { allowedEnvironment } from '../../protocol/environment.ts';
+import type { Judge } from '../../protocol/handoff/judge.ts';
 import { type AgentPlan, isModelClient } from '../../protocol/run-plan.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
@@ -34,6 +35,8 @@ export interface StartedAgent {
   readonly usesExitSignals: boolean;
   /** The pinned prompt files of a task. Null for a run without a task, which reads them from the project. */
   readonly prompts: Prompts | null;
+  /** Absent unless the session judges. */
+  readonly judge?: Judge;
   /** Variables of the daemon that every process of the project gets. */
   readonly envPass: readonly string[];
   readonly access: SessionSettings['access'];
@@ -106,13 +109,14 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     ...(isAttached(run) ? {} : { silence_ms: times.silenceMs, tool_ms: times.toolMs }),
     report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
     renew_ms: run.task === null ? null : times.renewalMs,
-    ...(run.task !== null && context.here?.() !== undefined ? ({ fleet: true } as const) : {}),
+    ...(run.task !== null && context.here() !== undefined ? ({ fleet: true } as const) : {}),
     log_bytes: times.logBytes,
     finds_exit_signals: parts.finds_exit_signals && run.task !== null && started.usesExitSignals,
     token: context.supervisorToken(run.id),
     agent_token: context.agentToken(run),
     owes: started.owes,
     state_dir: stateDir,
+    ...(started.judge === undefined ? {} : { judge: started.judge }),
   };
   return { ok: true, launch, reads, writes, ...(program === undefined ? {} : { program }) };
 }

@@ -4,13 +4,14 @@ import { writeFileAtomically } from '../../api/files.ts';
 import { fencePath } from '../../git/fence/fence.ts';
 import { readAuthorEnvironment } from '../../git/config.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
+import { isBuiltInRole, isJudging } from '../../protocol/handoff/judge.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
-import { usesExitProtocol } from '../../state/tasks/task.ts';
+import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
 import { agentFiles, type HookConfig, type Running } from '../../supervisor/contract.ts';
-import type { EffectContext } from '../context.ts';
+import type { EffectContext, SessionSettings } from '../context.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { inspectSupervised, ownerFile } from '../processes/supervised.ts';
 import { type FoundStart, refuseWithoutRoom, startSupervisor, waitForStart } from '../processes/supervisor.ts';
@@ -24,7 +25,7 @@ import { launchAgent, type StartedAgent } from './launch-agent.ts';
 
 /** The outcome of a start. Several commands if the process ran and ended before the start was reported. */
 export type StartOutcome =
-  | ({ readonly kind: 'started' } & Pick<Running, 'supervisor' | 'process' | 'sandbox'>)
+  | ({ readonly kind: 'started' } & Pick<Running, 'supervisor' | 'process' | 'sandbox' | 'judge'>)
   | { readonly kind: 'exited'; readonly exit: Exit }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -103,8 +104,9 @@ async function outcomesOf(
   }
 }
 
-function startedBy({ supervisor, process, sandbox }: Running): StartOutcome {
-  return { kind: 'started', supervisor, process, ...(sandbox === undefined ? {} : { sandbox }) };
+function startedBy({ supervisor, process, sandbox, judge }: Running): StartOutcome {
+  const record = { ...(sandbox === undefined ? {} : { sandbox }), ...(judge === undefined ? {} : { judge }) };
+  return { kind: 'started', supervisor, process, ...record };
 }
 
 function selectStartedAgent(
@@ -135,7 +137,21 @@ function selectStartedAgent(
     envPass: settings.envPass ?? [],
     access: settings.access,
     git: gitOf(run, state, context),
+    ...judgeOf(run, task, settings, context),
   };
+}
+
+/** What is known about the client of a judging session. A built-in role is trusted and needs no record. */
+function judgeOf(
+  run: AgentRun,
+  task: Task | undefined,
+  { workflow }: Pick<SessionSettings, 'workflow'>,
+  context: EffectContext,
+): Pick<StartedAgent, 'judge'> {
+  if (task === undefined || isBuiltInRole(run.plan)) return {};
+  const { phase, claim } = task;
+  if (!isJudging({ phase, role: claim?.role ?? null }, workflow)) return {};
+  return { judge: { stream: false, shell: false, unseparated: context.unseparated() } };
 }
 
 function gitOf({ task }: AgentRun, { sessions }: State, { stateDir, projectId }: EffectContext): StartedAgent['git'] {

@@ -1,3 +1,4 @@
+import type { Judge } from '../../protocol/handoff/judge.ts';
 import type { HandlerName, StopAction } from '../../protocol/run-plan.ts';
 import type { Events } from '../event.ts';
 import type { RunOutcome } from './run-event.ts';
@@ -22,6 +23,8 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   /** The kind of sandbox of the newest process; absent if there is no record. */
   readonly sandbox?: string;
   readonly access?: SandboxAccess;
+  /** What is known about the newest process of a judging session; absent for other sessions. */
+  readonly judge?: Judge;
   /** Set if the newest process is isolated but an earlier one was not. */
   readonly wasOpen?: true;
   readonly signal: Omit<Events['AgentSignalled'], 'agent_id'> | null;

@@ -137,9 +137,10 @@ function attached(agent: AgentRun, { start }: { readonly start: number }, change
 }
 
 function started(agent: AgentRun, data: EventOf<'AgentStarted'>['data']): AgentRun {
-  const { sandbox: earlier, access: _, ...before } = agent;
+  const { sandbox: earlier, access: _access, judge: _judge, ...before } = agent;
   const { supervisor, process: pid, sandbox, network = null, limits = null, sandbox_notes: notes = [] } = data;
-  const running = { ...before, process: 'running', supervisor, pid } as const;
+  const judging = data.judge === undefined ? {} : { judge: data.judge };
+  const running = { ...before, process: 'running', supervisor, pid, ...judging } as const;
   if (sandbox === undefined) return running;
   const wasOpen = data.start > 1 && isIsolated(sandbox) && !isIsolated(earlier);
   const known = data.network === undefined ? {} : { access: { network, limits, notes } };

@@ -67,8 +67,9 @@ function decideProcess(agent: AgentRun, report: Report<'started' | 'exited'>): O
 
 function processEvent(agent_id: string, report: Report<'started' | 'exited'>): Event {
   if (report.kind === 'started') {
-    const { start, supervisor, process, sandbox } = report;
-    return event('AgentStarted', { agent_id, start, supervisor, process, ...sandboxFields(sandbox) });
+    const { start, supervisor, process, sandbox, judge } = report;
+    const judging = judge === undefined ? {} : { judge };
+    return event('AgentStarted', { agent_id, start, supervisor, process, ...sandboxFields(sandbox), ...judging });
   }
   const { start, code, signal, timed_out, blocks_used, output, hosts = [] } = report;
   const exit = { start, code, signal, timed_out, blocks_used, output: output === null ? null : excerptEnd(output) };

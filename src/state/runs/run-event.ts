@@ -1,3 +1,4 @@
+import { judgeShape } from '../../protocol/handoff/judge.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { FINDING_KINDS } from '../../protocol/shape/shared-fields.ts';
 import {
@@ -135,6 +136,8 @@ export const RUN_EVENTS = {
     limits: optional(text),
     /** What the sandbox lacks or additionally has. */
     sandbox_notes: optional(list(text)),
+    /** What is known about the client of a judging session: see `src/protocol/handoff/judge.ts`. */
+    judge: optional(judgeShape),
   },
   AgentStartFailed: { agent_id: text, start: whole, reason: text },
   AgentSignalled: { agent_id: text, kind: choice(['complete', 'escalate']), message: nullable(text) },
