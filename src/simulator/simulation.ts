@@ -36,7 +36,11 @@ export function simulate(scenario: Scenario, { workers, without = new Set() }: S
   const auditor = new Auditor(without);
   const world = new World(scenario, workers, rulesOf(scenario, workers), auditor);
   const required = world.rules.checks?.map(({ name }) => name) ?? [];
-  auditor.watch(world.git, { required, taskTokens: scenario.settings.budget === 'task' ? TASK_TOKENS : Infinity });
+  auditor.watch(world.git, {
+    required,
+    taskTokens: scenario.settings.budget === 'task' ? TASK_TOKENS : Infinity,
+    doClocksJump: scenario.faults.some(({ kind }) => kind === 'clock jump'),
+  });
   try {
     play(world);
   } catch (error) {
@@ -59,7 +63,7 @@ function play(world: World): void {
   do {
     settle(world);
     const host = world.upHost();
-    if (host !== undefined) auditor.endOfRound(true, isMainUnaccepted(host.state));
+    if (host !== undefined) auditor.endOfRound(isMainUnaccepted(host.state));
     compareHosts(world);
     rounds += 1;
   } while (rounds < 12 && answerAll(world));

@@ -128,7 +128,7 @@ function use({ run, host }: AgentProcess, tokens: number): void {
   const open = { open_input_tokens: 0, open_output_tokens: 0, open_cached_tokens: 0, unpriced_tokens: 0 };
   const input_tokens = (usage?.input_tokens ?? 0) + tokens;
   const about = { conversation_id: `c ${run.id}`, model: 'known-1', waiting_tokens: 0 };
-  host.world.auditor.used(run.id, tokens);
+  host.world.auditor.used(tokens);
   const report = { kind: 'used', ...about, ...counted, ...open, input_tokens } as const;
   host.submit(
     { kind: 'report-agent', command: { agentId: run.id, report } },

@@ -17,7 +17,7 @@ export function hostTick(host: Host): void {
   reportLostProcesses(host);
   measureEnded(host);
   if (isCares(host)) seeMain(host);
-  if (world.random.chance(0.15)) host.saveSnapshot();
+  if (!world.isHealed && world.random.chance(0.04)) host.saveSnapshot();
   host.reconcile();
 }
 
@@ -65,7 +65,7 @@ function deliverOutbox(host: Host): void {
     if (kept === undefined) return;
     const reply = host.submit(kept.make(), kept.caller, kept.key);
     if (reply.kind === 'away') return;
-    host.world.auditor.answered(kept.key, reply.kind);
+    host.world.auditor.answered(kept.key);
     host.outbox.shift();
   }
 }

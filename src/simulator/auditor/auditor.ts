@@ -30,6 +30,14 @@ export interface Violation {
   readonly seq: number;
 }
 
+export interface AuditSettings {
+  /** The names of the checks that every commit must pass. */
+  readonly required: readonly string[];
+  /** The budget of a task. */
+  readonly taskTokens: number;
+  readonly doClocksJump: boolean;
+}
+
 /** Git as it really is, for the auditor's questions. */
 export interface TrueGit {
   readonly main: string;
@@ -66,9 +74,10 @@ export class Auditor {
     this.#without = without;
   }
 
-  watch(git: TrueGit, settings: { readonly required: readonly string[]; readonly taskTokens: number }): void {
+  watch(git: TrueGit, settings: AuditSettings): void {
     this.#git = git;
     this.#settings = { ...settings, largestRequest: 0 };
+    this.#effects.doClocksJump = settings.doClocksJump;
   }
 
   report(invariant: Invariant, text: string): void {
@@ -185,7 +194,7 @@ export class Auditor {
   /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
   #checkBase(task: AuditedTask, entry: AuditedEntry): void {
     const base = textOf(entry, 'base');
-    const { head, pushed } = task;
+    const { measured: head, pushed } = task;
     if (this.#git === undefined || head === '' || base === head || base === pushed) return;
     if (!this.#git.isAncestor(head, base)) this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
   }
@@ -208,13 +217,13 @@ export class Auditor {
   }
 
   /** After healing, when nothing changes any more: whatever is left must wait for a person. */
-  endOfRound(hasRoom: boolean, isMainHeld: boolean): void {
+  endOfRound(isMainHeld: boolean): void {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
     for (const { key, due, purpose } of this.#effects.owed.values())
-      // A merge waits for the answers about its task and about the main branch.
-      if (key.startsWith('merge ') && (isMainHeld || this.#runs.hasOpen)) continue;
+      // A merge waits for answers about its task and the main branch, and a start for one about a budget.
+      if (/^(merge|start) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose)) this.report('liveness', `${key} is still owed`);
-    if (this.#runs.hasOpen || !hasRoom) return;
+    if (this.#runs.hasOpen) return;
     for (const task of this.#tasks.values()) this.#checkEnded(task);
   }
 
@@ -231,16 +240,15 @@ export class Auditor {
 
   // What really happened.
 
-  answered(key: string, how: 'ok' | 'refused'): void {
+  answered(key: string): void {
     this.#kept.delete(key);
-    void how;
   }
 
   kept(key: string): void {
     this.#kept.add(key);
   }
 
-  used(_agentId: string, tokens: number): void {
+  used(tokens: number): void {
     this.#settings.largestRequest = Math.max(this.#settings.largestRequest, tokens);
   }
 

@@ -21,6 +21,8 @@ export interface AuditedTask {
   takenBy: string;
   /** The commit at the end of the last session, as recorded. */
   head: string;
+  /** The same, as Baton has measured it. */
+  measured: string;
   /** Commits that records name since the work began. */
   recorded: Set<string>;
   /** Since when the task is in its phase, and who moved it. */
@@ -35,6 +37,8 @@ export interface AuditedTask {
   after: string[];
   mergeHead: string;
   pushed: string;
+  /** The epoch of the newest session that Baton prepared and measures; -1 if there was none. */
+  preparedEpoch: number;
 }
 
 export type TaskReport = (invariant: 'claim' | 'done' | 'base', text: string) => void;
@@ -78,7 +82,11 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
       return;
     case 'ThoughtRecorded': {
       const record = partOf(entry, 'record');
-      if (wordOf(record, 'status') !== 'todo') task.recorded.add(wordOf(record, 'commit_sha').toLowerCase());
+      if (wordOf(record, 'status') === 'todo') return;
+      const sha = wordOf(record, 'commit_sha').toLowerCase();
+      task.recorded.add(sha);
+      // Baton measures the head of its own sessions. For other work only a record names it.
+      if (task.preparedEpoch !== numberOf(entry, 'epoch')) task.head = sha;
       return;
     }
     case 'TaskReinstated':
@@ -88,12 +96,16 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
       return;
     case 'SessionMeasured':
       task.head = textOf(entry, 'head');
+      task.measured = task.head;
       return;
     case 'SelfApproved':
       task.selfApproval = { by: textOf(entry, 'by'), head: textOf(entry, 'head') };
       return;
     case 'WorkPushed':
       task.pushed = textOf(entry, 'sha');
+      return;
+    case 'SessionPrepared':
+      task.preparedEpoch = epoch;
       return;
     case 'WorkflowStarted':
       task.isWorkflow = true;
@@ -153,6 +165,7 @@ export function newTask(entry: AuditedEntry): AuditedTask {
     isHeld: false,
     takenBy: '',
     head: '',
+    measured: '',
     recorded: new Set(),
     movedAt: entry.seq,
     isByPerson: false,
@@ -163,5 +176,6 @@ export function newTask(entry: AuditedEntry): AuditedTask {
     after: Array.isArray(after) ? after.map(String) : [],
     mergeHead: '',
     pushed: '',
+    preparedEpoch: -1,
   };
 }

@@ -80,7 +80,7 @@ export class AgentProcess {
     if (host.outbox.length === 0 && host.isReachable) {
       const reply = host.submit(make(), caller, key);
       if (reply.kind !== 'away') {
-        host.world.auditor.answered(key, reply.kind);
+        host.world.auditor.answered(key);
         if (isTwice) host.submit(make(), caller, key);
         return reply;
       }
