@@ -49,7 +49,8 @@ for (let i = 0; i < most && performance.now() < untilMs; i += 1) {
   if (totals.runs % 5000 === 0) console.log(summary());
 }
 console.log(summary());
-for (const { violation, scenario } of failures) console.log(`seed ${scenario.seed}: ${violation?.invariant ?? ''}: ${violation?.text ?? ''}`);
+for (const { violation, scenario } of failures)
+  console.log(`seed ${scenario.seed}: ${violation?.invariant ?? ''}: ${violation?.text ?? ''}`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
 /** Shrinks a failure and prints its story; the first of each invariant becomes a fixture. */

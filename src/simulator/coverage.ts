@@ -13,8 +13,7 @@ export class Coverage {
     const last = new Map<string, string>();
     for (const { type, data } of entries) {
       this.types.set(type, (this.types.get(type) ?? 0) + 1);
-      const subject = SUBJECTS.map((field) => data[field]).find((id) => typeof id === 'string');
-      const key = String(subject ?? '');
+      const key = SUBJECTS.map((field) => data[field]).find((id) => typeof id === 'string') ?? '';
       const pair = `${last.get(key) ?? ''} > ${type}`;
       last.set(key, type);
       const count = this.pairs.get(pair) ?? 0;
@@ -63,7 +62,13 @@ function vary(base: Scenario, seed: number): Scenario {
   switch (random.below(3)) {
     case 0: {
       const kind = random.pick(FAULTS) ?? 'crash';
-      const fault = { kind, atMs: random.below(untilMs), host: random.below(hosts), forMs: 20_000, commits: random.below(6) };
+      const fault = {
+        kind,
+        atMs: random.below(untilMs),
+        host: random.below(hosts),
+        forMs: 20_000,
+        commits: random.below(6),
+      };
       return { ...base, seed, faults: [...base.faults, fault] };
     }
     case 1: {

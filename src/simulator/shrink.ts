@@ -43,7 +43,14 @@ function dropHosts(current: () => Scenario, tryOne: TryOne): void {
 }
 
 function plainSettings(current: () => Scenario, tryOne: TryOne): void {
-  const plain = { mode: 'autonomous', pulls: false, protects: false, budget: 'none', stalls: false, adopts: false } as const;
+  const plain = {
+    mode: 'autonomous',
+    pulls: false,
+    protects: false,
+    budget: 'none',
+    stalls: false,
+    adopts: false,
+  } as const;
   for (const [name, value] of Object.entries(plain)) {
     const { settings } = current();
     if (Reflect.get(settings, name) !== value) tryOne({ ...current(), settings: { ...settings, [name]: value } });

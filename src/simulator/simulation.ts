@@ -4,13 +4,16 @@ import type { Command } from '../state/decide.ts';
 import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
 import type { Rules } from '../state/rules.ts';
 import { findOption } from '../state/runs/resolve-decision.ts';
+import { hostTick } from './actors/host-tick.ts';
+import { performEffect } from './actors/perform.ts';
 import { beginFault, heal } from './actors/faults.ts';
 import { act, admitCommand, ANN, answer, RUNBOOKS } from './actors/people.ts';
 import { Auditor, type Violation } from './auditor/auditor.ts';
 import type { Scenario, TaskPlan } from './scenario.ts';
 import type { StoredEntry } from './world/chain.ts';
-import { Host } from './world/host.ts';
-import { World } from './world/world.ts';
+import { Daemon } from './world/host.ts';
+import type { Host, World } from './world/parts.ts';
+import { SimWorld } from './world/world.ts';
 
 export interface RunResult {
   readonly scenario: Scenario;
@@ -34,7 +37,8 @@ const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 /** Plays a scenario to its end, heals everything, and then lets all work end. Stops at the first violation. */
 export function simulate(scenario: Scenario, { workers, without = new Set() }: Setup): RunResult {
   const auditor = new Auditor(without);
-  const world = new World(scenario, workers, rulesOf(scenario, workers), auditor);
+  const actors = { perform: performEffect, tick: hostTick };
+  const world = new SimWorld(scenario, { workers, rules: rulesOf(scenario, workers), auditor, actors });
   const required = world.rules.checks?.map(({ name }) => name) ?? [];
   auditor.watch(world.git, {
     required,
@@ -44,10 +48,13 @@ export function simulate(scenario: Scenario, { workers, without = new Set() }: S
   try {
     play(world);
   } catch (error) {
-    if (auditor.violation === undefined) auditor.fail('crash', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    if (auditor.violation === undefined)
+      auditor.fail('crash', error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const { chain } = world;
-  const merges = chain.entries.filter(({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged').length;
+  const merges = chain.entries.filter(
+    ({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged',
+  ).length;
   return { scenario, violation: auditor.violation, entries: chain.entries, merges, digest: chain.digest };
 }
 
@@ -94,7 +101,9 @@ function advanceTo({ timetable, auditor }: World, untilMs: number): void {
 function answerAll(world: World): boolean {
   const host = world.upHost();
   if (host === undefined) return false;
-  const open = [...host.state.decisions.values()].filter(({ result, answer: given }) => result === null && given === undefined);
+  const open = [...host.state.decisions.values()].filter(
+    ({ result, answer: given }) => result === null && given === undefined,
+  );
   for (const decision of open) answer(host, decision, findOption(decision, 'approve') ?? 1, ANN);
   return restoreMain(world, host) || open.length > 0;
 }
@@ -124,7 +133,7 @@ function compareHosts(world: World): void {
 function setUp(world: World): void {
   const { scenario } = world;
   const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'].slice(0, scenario.hosts);
-  for (const name of names) world.hosts.push(new Host(name, world));
+  for (const name of names) world.hosts.push(new Daemon(name, world));
   for (const host of world.hosts) host.start();
   const [founder] = world.hosts;
   if (founder === undefined) throw new Error('a run has at least one host');
@@ -143,7 +152,14 @@ function setUp(world: World): void {
     founder.careUntilMs = 20_000;
     for (const host of world.hosts) host.catchUp();
   }
-  const move = { branch: 'main', sha: world.git.main, upstream: null, isConfigured: true, seenAt: founder.at, move: null };
+  const move = {
+    branch: 'main',
+    sha: world.git.main,
+    upstream: null,
+    isConfigured: true,
+    seenAt: founder.at,
+    move: null,
+  };
   say({ kind: 'see-main', command: move });
   if (scenario.settings.adopts)
     say({
@@ -188,8 +204,7 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
     prices: [],
   };
   const adopted = new Map<string, Rules>();
-  for (const [i, sha256] of RUNBOOKS.entries())
-    adopted.set(sha256, { ...base, reviewRounds: 1 + i, workers, adopted });
+  for (const [i, sha256] of RUNBOOKS.entries()) adopted.set(sha256, { ...base, reviewRounds: 1 + i, workers, adopted });
   return { ...base, adopted };
 }
 

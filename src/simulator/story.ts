@@ -37,12 +37,21 @@ function describeEntry({ seq, at, actor, type, cause, data }: StoredEntry): stri
   const facts = Object.entries(data)
     .filter(([, value]) => value !== null && (typeof value !== 'object' || Array.isArray(value)))
     .filter(([name]) => !HIDDEN.has(name))
-    .map(([name, value]) => `${name} ${String(typeof value === 'object' ? JSON.stringify(value) : value)}`)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .map((fact) => (fact.length > 90 ? `${fact.slice(0, 90)}…` : fact).replaceAll('\n', ' '));
   return `${String(seq).padStart(4)} ${at.slice(11, 19)} ${actor}: ${type}${because}${facts.length === 0 ? '' : ` — ${facts.join(', ')}`}`;
 }
 
-const HIDDEN: ReadonlySet<string> = new Set(['xml', 'plan', 'options', 'context', 'output', 'workers', 'mission', 'message']);
+const HIDDEN: ReadonlySet<string> = new Set([
+  'xml',
+  'plan',
+  'options',
+  'context',
+  'output',
+  'workers',
+  'mission',
+  'message',
+]);
 
 function count(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -3,11 +3,10 @@ import type { Command } from '../../state/decide.ts';
 import { isHeldByBudget } from '../../state/runs/standing.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { HabitKind } from '../scenario.ts';
-import type { Reply } from '../world/host.ts';
-import type { AgentProcess } from '../world/process.ts';
 import { passesChecks } from '../world/git.ts';
 import { exitSignal, pushWork } from './measure.ts';
 import { passOn, record, reportError, result, sendBack, signal } from './messages.ts';
+import type { AgentProcess, Reply } from '../world/parts.ts';
 
 type Steps<T> = Generator<number, T, void>;
 
@@ -130,10 +129,7 @@ function use({ run, host }: AgentProcess, tokens: number): void {
   const about = { conversation_id: `c ${run.id}`, model: 'known-1', waiting_tokens: 0 };
   host.world.auditor.used(tokens);
   const report = { kind: 'used', ...about, ...counted, ...open, input_tokens } as const;
-  host.submit(
-    { kind: 'report-agent', command: { agentId: run.id, report } },
-    { kind: 'supervisor', agentId: run.id },
-  );
+  host.submit({ kind: 'report-agent', command: { agentId: run.id, report } }, { kind: 'supervisor', agentId: run.id });
 }
 
 function now({ host }: AgentProcess) {
@@ -193,9 +189,12 @@ function work(process: AgentProcess, what: string, habit?: HabitKind): string {
   const isFirst = own[path] === undefined;
   const isBad = habit === 'adds a bug' || (isFirst && random.chance(0.12));
   const isWeak = isFirst && random.chance(0.12);
-  const tree: Record<string, string> = { ...own, [path]: `${what} ${random.below(1e6)}${isBad ? ' bug' : ''}${isWeak ? ' flaw' : ''}` };
+  const tree: Record<string, string> = {
+    ...own,
+    [path]: `${what} ${random.below(1e6)}${isBad ? ' bug' : ''}${isWeak ? ' flaw' : ''}`,
+  };
   if (isFirst && random.chance(0.15)) tree['shared.ts'] = `${task?.id ?? ''} ${what}`;
-  if (habit === 'changes protected files') tree['ci.toml'] = `${task?.id ?? ''}`;
+  if (habit === 'changes protected files') tree['ci.toml'] = task?.id ?? '';
   const isMerged = what === 'fixer' && !git.isAncestor(git.main, head);
   if (isMerged) for (const [name, text] of Object.entries(git.treeOf(git.main))) if (name !== path) tree[name] = text;
   const author = task?.claim?.principal ?? `agent:${process.run.plan.name}`;
@@ -246,5 +245,9 @@ function endTurn(process: AgentProcess, habit: HabitKind | undefined): boolean {
   if (host.isReachable) pushWork(host, ref.task_id);
   const said: Reply = process.say(make, habit === 'floods');
   if (said.kind !== 'refused') return true;
-  return said.refusal.code === 'no-active-phase' || said.refusal.code === 'stale-claim' || said.refusal.code === 'claim-ended';
+  return (
+    said.refusal.code === 'no-active-phase' ||
+    said.refusal.code === 'stale-claim' ||
+    said.refusal.code === 'claim-ended'
+  );
 }

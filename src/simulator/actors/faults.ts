@@ -1,6 +1,5 @@
 import type { Fault } from '../scenario.ts';
-import type { Host } from '../world/host.ts';
-import type { World } from '../world/world.ts';
+import type { Host, World } from '../world/parts.ts';
 
 /** Begins a fault, which ends by itself. */
 export function beginFault({ kind, host: n, forMs, commits }: Fault, world: World): void {

@@ -1,10 +1,9 @@
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Host, Reply } from '../world/host.ts';
-import type { Activity, HandClaim } from '../world/world.ts';
 import { branchOf } from './agent-program.ts';
 import { exitSignal } from './measure.ts';
 import { passOn, record, result } from './messages.ts';
+import type { Activity, HandClaim, Host, Reply } from '../world/parts.ts';
 
 /**
  * A person, or a client with a worker token, claims a ready task and works on it: commits, records, passes it on. They
@@ -12,7 +11,8 @@ import { passOn, record, result } from './messages.ts';
  */
 export function workByHand(host: Host, n: number, wanted: string | undefined): void {
   const { world } = host;
-  const caller: Caller = n % 2 === 0 ? { kind: 'operator', name: n % 4 === 0 ? 'ann' : 'bob' } : { kind: 'worker', name: 'cleo' };
+  const caller: Caller =
+    n % 2 === 0 ? { kind: 'operator', name: n % 4 === 0 ? 'ann' : 'bob' } : { kind: 'worker', name: 'cleo' };
   const tasks = [...host.state.tasks.values()].filter(
     ({ claim, nextRole }) => claim === null && (wanted === undefined || nextRole === wanted),
   );

@@ -1,9 +1,9 @@
 import type { Caller } from '../../state/caller.ts';
 import { isHere } from '../../state/fleet/owner.ts';
 import { mayCare } from '../../state/fleet/caretaker.ts';
-import { type Host, LEASE_MS } from '../world/host.ts';
 import { measure, pushWork } from './measure.ts';
 import { seeMain } from './perform-merge.ts';
+import { LEASE_MS, type Host } from '../world/parts.ts';
 
 /** What a daemon does at intervals: everything that no entry triggers. */
 export function hostTick(host: Host): void {
@@ -84,7 +84,8 @@ function renewLeases(host: Host): void {
     if ('process' in run && run.process === 'running' && run.parked === null) continue;
     renew(host, run.task.task_id, run.task.epoch, run.task.session_id);
   }
-  for (const { taskId, epoch, sessionId, host: of } of world.handClaims) if (of === host) renew(host, taskId, epoch, sessionId);
+  for (const { taskId, epoch, sessionId, host: of } of world.handClaims)
+    if (of === host) renew(host, taskId, epoch, sessionId);
 }
 
 function renew(host: Host, taskId: string, epoch: number, sessionId: string): void {
@@ -124,10 +125,12 @@ function measureEnded(host: Host): void {
   const { state, world } = host;
   for (const { id, claim, endings, work, phase } of state.tasks.values()) {
     const last = state.sessions.get(endings.at(-1)?.sessionId ?? '');
-    if (claim !== null || last?.prepared === undefined || !isHere(work ?? { host: null }, state, host.hereNow)) continue;
+    if (claim !== null || last?.prepared === undefined || !isHere(work ?? { host: null }, state, host.hereNow))
+      continue;
     const measured = last.measured === true ? undefined : measure(host, last.id);
     if (measured !== undefined)
       host.submit({ kind: 'measure-session', command: { sessionId: last.id, measured, violations: [] } }, SYSTEM);
-    if (world.isFleet && phase !== 'COMPLETED' && work !== null && work.pushed?.epoch !== work.epoch) pushWork(host, id);
+    if (world.isFleet && phase !== 'COMPLETED' && work !== null && work.pushed?.epoch !== work.epoch)
+      pushWork(host, id);
   }
 }

@@ -1,6 +1,6 @@
 import type { ExitReason, Phase } from '../../protocol/phase.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Host } from '../world/host.ts';
+import type { Host } from '../world/parts.ts';
 
 /** What Baton measures at the end of a session, from git as it is. */
 export function measure(host: Host, sessionId: string) {
@@ -64,6 +64,6 @@ export function pushWork(host: Host, taskId: string): void {
     host.submit({ kind: 'report-push', command: { pushed: false, ...about, sha, reason } }, caller);
     return;
   }
-  world.git.setBranch('remote', `${prepared.branch}`, sha);
+  world.git.setBranch('remote', prepared.branch, sha);
   host.submit({ kind: 'report-push', command: { pushed: true, ...about, sha, wip: null } }, caller);
 }

@@ -3,12 +3,11 @@ import type { Command } from '../../state/decide.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Act } from '../scenario.ts';
-import type { Host, Reply } from '../world/host.ts';
-import type { World } from '../world/world.ts';
 import { branchOf } from './agent-program.ts';
 import { workByHand } from './hand-work.ts';
 import { passOn, record } from './messages.ts';
 import { pipelinePlan, standaloneAgent } from './plans.ts';
+import type { Host, Reply, World } from '../world/parts.ts';
 
 export const ANN: Caller = { kind: 'operator', name: 'ann' };
 export const BOB: Caller = { kind: 'operator', name: 'bob' };
@@ -105,7 +104,8 @@ export function act({ kind, n }: Act, world: World): void {
       if (task !== undefined) say({ kind: 'update-task', command: { task_id: task.id, status: 'done' } });
       return;
     case 'block':
-      if (task !== undefined) say({ kind: 'update-task', command: { task_id: task.id, status: 'blocked', notes: 'wait' } });
+      if (task !== undefined)
+        say({ kind: 'update-task', command: { task_id: task.id, status: 'blocked', notes: 'wait' } });
       return;
     case 'request merge':
       if (task !== undefined) say({ kind: 'request-merge', command: { id: task.id, mergeId: world.newId('merge-') } });
@@ -129,7 +129,11 @@ export function act({ kind, n }: Act, world: World): void {
     }
     case 'drain':
     case 'undo drain':
-      govern(world, { kind: 'drain-host', command: { host: nameOf(world, n), draining: kind === 'drain', by: 'ann' } }, host);
+      govern(
+        world,
+        { kind: 'drain-host', command: { host: nameOf(world, n), draining: kind === 'drain', by: 'ann' } },
+        host,
+      );
       return;
     case 'remove host': {
       const name = nameOf(world, n);
@@ -157,7 +161,8 @@ export function act({ kind, n }: Act, world: World): void {
       if (pipeline !== undefined) say({ kind: 'cancel-pipeline', command: { id: pipeline.id } });
       return;
     case 'retry pipeline':
-      if (pipeline !== undefined) say({ kind: 'retry-pipeline', command: { id: pipeline.id, newId: world.newId('p') } });
+      if (pipeline !== undefined)
+        say({ kind: 'retry-pipeline', command: { id: pipeline.id, newId: world.newId('p') } });
       return;
     case 'resume pipeline':
       if (pipeline !== undefined) say({ kind: 'resume-pipeline', command: { id: pipeline.id } });

@@ -4,8 +4,7 @@ import { findMain } from '../../state/main/main-branch.ts';
 import type { EffectOf } from '../../state/runs/effect.ts';
 import { writebackRecords } from '../../state/tasks/task.ts';
 import { passesChecks } from '../world/git.ts';
-import type { Host, Reply } from '../world/host.ts';
-import type { Activity } from '../world/world.ts';
+import type { Activity, Host, Reply } from '../world/parts.ts';
 
 type Tell = (command: Command) => Activity;
 type Outcome = Extract<Command, { kind: 'finish-merge' }>['command'];
@@ -46,7 +45,8 @@ export function* performMerge(host: Host, { data }: EffectOf<'MergeRequested'>, 
         yield random.between(300, 4000);
         const passed = passesChecks(combined.tree);
         world.auditor.checked(name, combined.tree, passed);
-        if (!passed) return yield* finish({ outcome: 'failed', base: onto, reason: `check failed: ${name}`, output: 'a bug' });
+        if (!passed)
+          return yield* finish({ outcome: 'failed', base: onto, reason: `check failed: ${name}`, output: 'a bug' });
       }
       const reply = yield* prepare(host, { merge_id, branch: 'main', base: onto, merge_sha: sha });
       if (reply.kind !== 'ok') {
@@ -98,7 +98,12 @@ export function seeMain(host: Host): void {
   const { git } = world;
   const main = findMain(state);
   if (main?.sha === git.main || main?.prepared?.sha === git.main) return;
-  const old = main === undefined ? null : git.isAncestor(main.prepared?.sha ?? '', git.main) ? (main.prepared?.sha ?? main.sha) : main.sha;
+  const old =
+    main === undefined
+      ? null
+      : git.isAncestor(main.prepared?.sha ?? '', git.main)
+        ? (main.prepared?.sha ?? main.sha)
+        : main.sha;
   const added = old === null ? [] : git.since(old, git.main);
   const move =
     old === null

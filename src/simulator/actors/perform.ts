@@ -3,11 +3,10 @@ import type { Command } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
 import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
 import { passesChecks } from '../world/git.ts';
-import type { Host } from '../world/host.ts';
-import { AgentProcess } from '../world/process.ts';
-import type { Activity } from '../world/world.ts';
 import { agentProgram, branchOf } from './agent-program.ts';
 import { performMerge } from './perform-merge.ts';
+import type { Activity, AgentProcess, Host } from '../world/parts.ts';
+import { SupervisedProcess } from '../world/process.ts';
 
 /**
  * Runs one effect and submits its outcome until it is recorded or refused. The host may end between any two steps, and
@@ -135,9 +134,7 @@ export function* performEffect(host: Host, effect: Effect, caller: Caller): Acti
   }
 }
 
-function isStop(
-  effect: Effect,
-): effect is Extract<Effect, { type: 'AgentAttachRequested' | 'AgentRestartRequested' }> {
+function isStop(effect: Effect): effect is Extract<Effect, { type: 'AgentAttachRequested' | 'AgentRestartRequested' }> {
   return effect.type !== 'AgentKillRequested';
 }
 
@@ -159,7 +156,8 @@ function* startAgent(host: Host, effect: Effect, tell: Tell, fails: boolean): Ac
   const start = processNumber(effect);
   const run = host.state.agents.get(agentId);
   if (run === undefined) return;
-  const failed = (reason: string): Activity => tell({ kind: 'report-start-failed', command: { agentId, start, reason } });
+  const failed = (reason: string): Activity =>
+    tell({ kind: 'report-start-failed', command: { agentId, start, reason } });
   let process = world.processes.get(`${agentId}:${start}`);
   if (process === undefined) {
     if (fails) return yield* failed('no such program');
@@ -169,7 +167,7 @@ function* startAgent(host: Host, effect: Effect, tell: Tell, fails: boolean): Ac
     }
     yield world.random.below(1500);
     // A daemon that ended here has left a mark: the process exists, and is found by the next one.
-    process = new AgentProcess(host, run, start);
+    process = new SupervisedProcess(host, run, start);
     world.auditor.spawned(agentId, start);
     world.processes.set(`${agentId}:${start}`, process);
     const attached = run.attach?.start === start;
@@ -216,7 +214,15 @@ function* prepareSession(host: Host, agentId: string): Generator<number, string 
   const base = git.branch(host.name, branch) ?? git.main;
   git.setBranch(host.name, branch, base);
   yield world.random.below(1000);
-  const about = { agent_id: agentId, task_id: id, epoch, workspace: `/trees/${host.name}/${id}`, branch, base, port: null };
+  const about = {
+    agent_id: agentId,
+    task_id: id,
+    epoch,
+    workspace: `/trees/${host.name}/${id}`,
+    branch,
+    base,
+    port: null,
+  };
   const mission = {
     version: '1',
     task_id: 'T001',

@@ -156,8 +156,9 @@ export class Auditor {
     const [from, to] = [textOf(entry, 'from'), textOf(entry, 'to')];
     if (from === to || this.#git === undefined) return;
     if (to === 'READY_FOR_REVIEW' && from === 'CI_PENDING') {
-      const missing = this.#findUnchecked(task.head === '' ? [...task.recorded].at(-1) ?? '' : task.head);
-      if (missing !== undefined) this.report('done', `${task.id} comes to review, and ${missing} has not passed on its head`);
+      const missing = this.#findUnchecked(task.head === '' ? ([...task.recorded].at(-1) ?? '') : task.head);
+      if (missing !== undefined)
+        this.report('done', `${task.id} comes to review, and ${missing} has not passed on its head`);
     }
     if (to !== 'COMPLETED') return;
     if (commit.some(({ type, actor }) => type === 'WritebackWaived' && actor.startsWith('operator:'))) return;
@@ -170,10 +171,13 @@ export class Auditor {
   #checkMerged(task: AuditedTask, merged: AuditedEntry): void {
     const git = this.#git;
     if (git === undefined) return;
-    const [head, sha, base] = ['head', 'merge_sha', 'base'].map((field) => textOf(merged, field)) as [string, string, string];
+    const head = textOf(merged, 'head');
+    const sha = textOf(merged, 'merge_sha');
+    const base = textOf(merged, 'base');
     if (!git.isAncestor(sha, git.main)) this.report('done', `${task.id} is done, and main does not have ${sha}`);
     const missing = sha === base ? undefined : this.#findUnchecked(sha);
-    if (missing !== undefined) this.report('done', `${task.id} is merged, and ${missing} has not passed on the merged tree`);
+    if (missing !== undefined)
+      this.report('done', `${task.id} is merged, and ${missing} has not passed on the merged tree`);
     if (![...task.recorded].some((each) => each === head))
       this.report('done', `${task.id} is merged at ${head}, which no record names`);
     const authors = new Set(git.since(git.mergeBase(base, head), head).map(({ author }) => author));
@@ -196,7 +200,8 @@ export class Auditor {
     const base = textOf(entry, 'base');
     const { measured: head, pushed } = task;
     if (this.#git === undefined || head === '' || base === head || base === pushed) return;
-    if (!this.#git.isAncestor(head, base)) this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
+    if (!this.#git.isAncestor(head, base))
+      this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
   }
 
   /** Who moves the task next: a claim, an effect, a question, or anybody who claims it. */
@@ -222,7 +227,8 @@ export class Auditor {
     for (const { key, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
       if (/^(merge|start) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
-      else if (due === null || !['stall', 'day', 'budget'].includes(purpose)) this.report('liveness', `${key} is still owed`);
+      else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
+        this.report('liveness', `${key} is still owed`);
     if (this.#runs.hasOpen) return;
     for (const task of this.#tasks.values()) this.#checkEnded(task);
   }

@@ -38,7 +38,8 @@ export class EffectAudit {
     if (!this.#requested.has(key)) this.#report('cause', `${entry.type}: ${key} was never requested`);
     else if (this.#settled.has(key)) this.#report('effect', `${key} is settled twice`);
     const due = this.owed.get(key)?.due;
-    if (entry.type === 'TimerFired' && due && due > entry.at && !this.doClocksJump) this.#report('cause', `${key} fired before it was due`);
+    if (entry.type === 'TimerFired' && due && due > entry.at && !this.doClocksJump)
+      this.#report('cause', `${key} fired before it was due`);
     this.#settled.add(key);
     this.owed.delete(key);
   }
@@ -56,8 +57,15 @@ export class EffectAudit {
     if (type === 'MergeHeld') this.owed.delete(`merge ${id('merge_id')}`);
     if (type === 'PullRequestPublished' || type === 'PullRequestFailed') this.owed.delete(`pull ${id('pull_id')}`);
     if (type === 'PullRequestRequested' || type === 'PullRequestCloseRequested')
-      drop((owed) => owed.type === 'PullRequestRequested' && owed.about.includes(id('task_id')) && owed.seq < entry.seq);
-    if (type === 'WorkspacePrepared' || type === 'WorkspaceFailed' || type === 'StepFinished' || type === 'PipelineFinished')
+      drop(
+        (owed) => owed.type === 'PullRequestRequested' && owed.about.includes(id('task_id')) && owed.seq < entry.seq,
+      );
+    if (
+      type === 'WorkspacePrepared' ||
+      type === 'WorkspaceFailed' ||
+      type === 'StepFinished' ||
+      type === 'PipelineFinished'
+    )
       drop((owed) => owed.type === 'WorkspaceRequested' && owed.about.includes(id('pipeline_id')));
     if (type === 'AgentEnded') drop((owed) => owed.type === 'MessageRequested' && owed.about.includes(id('agent_id')));
     if (type === 'AgentKillRequested' || type === 'AgentExited')
@@ -74,13 +82,17 @@ function requestOf(entry: AuditedEntry): Owed | undefined {
   const { type, seq } = entry;
   const purpose = partOf(entry, 'purpose');
   const subject = partOf(entry, 'subject');
-  const named = (...fields: string[]): string[] => fields.map((field) => textOf(entry, field)).filter((id) => id !== '');
+  const named = (...fields: string[]): string[] =>
+    fields.map((field) => textOf(entry, field)).filter((id) => id !== '');
   const owed = (key: string, about: readonly string[], due: string | null = null): Owed => {
     return { key, seq, type, about, due, purpose: wordOf(purpose, 'kind') };
   };
   switch (type) {
     case 'CommandRequested':
-      return owed(`command ${textOf(entry, 'command_id')}`, [wordOf(subject, 'agent_id'), wordOf(subject, 'pipeline_id')]);
+      return owed(`command ${textOf(entry, 'command_id')}`, [
+        wordOf(subject, 'agent_id'),
+        wordOf(subject, 'pipeline_id'),
+      ]);
     case 'TimerSet':
       return owed(
         `timer ${textOf(entry, 'timer_id')}`,

@@ -10,32 +10,15 @@ import { type Command, decide } from '../../state/decide.ts';
 import type { Event, RecordedEvent, SettledRequest } from '../../state/event.ts';
 import { effectOwner, type Here, isMine } from '../../state/fleet/owner.ts';
 import { restoreState, toStateJson } from '../../state/json-form.ts';
-import type { Refusal } from '../../state/outcome.ts';
 import { toLedgerDraft } from '../../state/recorded-event.ts';
-import { rulesInForce } from '../../state/rules.ts';
 import type { Effect } from '../../state/runs/effect.ts';
 import { emptyState, foldEntry, type State } from '../../state/state.ts';
 import { type ReadyTasks, trackReadyTasks } from '../../state/tasks/ready.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
-import { performEffect } from '../actors/perform.ts';
-import { hostTick } from '../actors/host-tick.ts';
 import type { StoredEntry } from './chain.ts';
-import type { World } from './world.ts';
-
-/** `away`: no answer. The command may have been recorded all the same. */
-export type Reply =
-  | { readonly kind: 'ok'; readonly answer: unknown }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'away' };
+import { type Host, type KeptCall, LEASE_MS, type Reply, type World } from './parts.ts';
 
 const AWAY: Reply = { kind: 'away' };
-
-/** A message that waits for the daemon. The daemon measures the session when the message arrives. */
-interface KeptCall {
-  readonly make: () => Command;
-  readonly caller: Caller;
-  readonly key: string;
-}
 
 const EPOCH_MS = Date.parse('2026-01-01T08:00:00.000Z');
 
@@ -43,7 +26,7 @@ const EPOCH_MS = Date.parse('2026-01-01T08:00:00.000Z');
  * A daemon with its own fold of the shared chain, made of the kernel's real functions: decide, advance, fold, snapshot.
  * It can end at any commit, be frozen, or lose the store; its machine keeps what is on disk.
  */
-export class Host {
+export class Daemon implements Host {
   readonly name: string;
   readonly world: World;
   state: State = tracked();
@@ -54,14 +37,12 @@ export class Host {
   isCutOff = false;
   isDiskFull = false;
   clockMs = 0;
-  /** How many commits the daemon makes until it crashes; undefined if no crash is planned. */
   crashAfter: number | undefined;
   crashBeforeCommit = false;
   term: number | undefined;
   careUntilMs = 0;
   readonly outbox: KeptCall[] = [];
   readonly #begun = new Map<string, Effect>();
-  readonly thawed: (() => void)[] = [];
   #ready: ReadyTasks;
   #maps: readonly TrackedMap<string, unknown>[] = [];
   #snapshot: { readonly size: number; readonly bytes: string } | undefined;
@@ -73,7 +54,6 @@ export class Host {
     this.#ready = trackReadyTasks(this.state, world.rules);
   }
 
-  /** The host's name in entries; undefined on SQLite. */
   get here(): string | undefined {
     return this.world.isFleet ? this.name : undefined;
   }
@@ -86,7 +66,7 @@ export class Host {
     return this.isUp && !this.isFrozen;
   }
 
-  get canStore(): boolean {
+  get #canStore(): boolean {
     return !this.isCutOff && !this.isDiskFull;
   }
 
@@ -120,7 +100,7 @@ export class Host {
     const { life } = this;
     const tick = (): void => {
       if (this.life !== life || !this.isUp) return;
-      if (!this.isFrozen) hostTick(this);
+      if (!this.isFrozen) this.world.actors.tick(this);
       if (this.isUp) this.world.timetable.in(TICK_MS + this.world.random.below(1000), tick);
     };
     this.world.timetable.in(this.world.random.below(500), tick);
@@ -161,7 +141,7 @@ export class Host {
       if (!outcome.ok) return { kind: 'refused', refusal: outcome.refusal };
       const { events, answer } = outcome;
       if (events.length === 0) return { kind: 'ok', answer };
-      if (!this.canStore) return AWAY;
+      if (!this.#canStore) return AWAY;
       // The commit is refused on an older head, and the command is decided again.
       if (this.#fold()) continue;
       const above = findAboveLevel({ state: this.state }, events);
@@ -172,9 +152,8 @@ export class Host {
     }
   }
 
-  /** Records entries that no command decides: those of the ledger itself. */
   record(events: readonly Event[], actor: string): boolean {
-    if (!this.isReachable || !this.canStore) return false;
+    if (!this.isReachable || !this.#canStore) return false;
     this.#fold();
     return this.#commit(events, actor);
   }
@@ -250,7 +229,7 @@ export class Host {
     const isAlive = (): boolean => this.isUp && this.life === life && this.#begun.get(effect.key) === effect;
     this.world.timetable.in(this.world.random.below(300), () =>
       this.world.run(
-        whileAwake(this, performEffect(this, effect, caller)),
+        whileAwake(this, this.world.actors.perform(this, effect, caller)),
         isAlive,
         // It stays begun: as long as it is owed, its outcome is on the way.
       ),
@@ -278,13 +257,8 @@ export class Host {
       here: this.here,
     };
   }
-
-  get rules() {
-    return rulesInForce(this.state, this.world.rules);
-  }
 }
 
-export const LEASE_MS = 60_000;
 const TICK_MS = 5_000;
 
 function* whileAwake(host: Host, activity: Generator<number, void, void>): Generator<number, void, void> {

@@ -3,19 +3,13 @@ import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { Habit } from '../scenario.ts';
-import type { Host, Reply } from './host.ts';
-import type { Activity } from './world.ts';
-
-export interface ProcessEnd {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
+import type { Activity, AgentProcess, Host, ProcessEnd, Reply } from './parts.ts';
 
 /**
  * A process of an agent with its supervisor, on one machine. It outlives the daemon. What it says while the daemon is
  * away waits in the outbox.
  */
-export class AgentProcess {
+export class SupervisedProcess implements AgentProcess {
   readonly run: Pick<AgentRun, 'id' | 'task' | 'plan' | 'owner'>;
   readonly start: number;
   readonly host: Host;
@@ -36,7 +30,7 @@ export class AgentProcess {
     return `process ${this.run.id} ${this.start}`;
   }
 
-  get session(): Caller {
+  get #session(): Caller {
     const { task, id } = this.run;
     if (task === null) return { kind: 'agent', agentId: id };
     return { kind: 'session', sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch };
@@ -54,21 +48,21 @@ export class AgentProcess {
   kill(end: ProcessEnd): void {
     if (this.end !== undefined) return;
     this.end = end;
-    this.host.world.run(this.#reportEnd(), () => true);
+    this.host.world.run(this.#reportEnd(end), () => true);
   }
 
   /** The supervisor reports the end until the daemon has it. */
-  *#reportEnd(): Activity {
+  *#reportEnd(end: ProcessEnd): Activity {
     const { world } = this.host;
     for (let tries = 0; tries < 200; tries += 1) {
       yield 200 + world.random.below(2000);
-      if (this.report({ kind: 'exited', start: this.start, ...this.end, ...NOTHING }).kind !== 'away') return;
+      if (this.report({ kind: 'exited', start: this.start, ...end, ...NOTHING }).kind !== 'away') return;
     }
   }
 
   /** A report of the supervisor, which is not kept: a later report makes up for a lost one. */
-  report(report: ExitReport | Exclude<AgentReport, { kind: 'exited' }>): Reply {
-    const command = { agentId: this.run.id, report: report as AgentReport };
+  report(report: AgentReport): Reply {
+    const command = { agentId: this.run.id, report };
     return this.host.submit({ kind: 'report-agent', command }, { kind: 'supervisor', agentId: this.run.id });
   }
 
@@ -76,7 +70,7 @@ export class AgentProcess {
   say(make: () => Command, isTwice = false): Reply {
     const { host } = this;
     const key = `${this.run.id}-${this.start}-${(this.#said += 1)}`;
-    const caller = this.session;
+    const caller = this.#session;
     if (host.outbox.length === 0 && host.isReachable) {
       const reply = host.submit(make(), caller, key);
       if (reply.kind !== 'away') {
@@ -91,7 +85,5 @@ export class AgentProcess {
     return { kind: 'away' };
   }
 }
-
-type ExitReport = { readonly kind: 'exited'; readonly start: number } & Partial<ProcessEnd> & typeof NOTHING;
 
 const NOTHING = { timed_out: false, blocks_used: false, output: null } as const;

@@ -4,51 +4,44 @@ import type { Auditor } from '../auditor/auditor.ts';
 import type { Habit, Scenario } from '../scenario.ts';
 import { Chain } from './chain.ts';
 import { Git } from './git.ts';
-import type { Host } from './host.ts';
-import type { AgentProcess } from './process.ts';
+import type { Activity, Actors, AgentProcess, HandClaim, Host, World } from './parts.ts';
 import { Random } from './random.ts';
 import { Timetable } from './timetable.ts';
 
-/** A generator that yields the milliseconds until it goes on. Between two steps anything may happen. */
-export type Activity = Generator<number, void, void>;
-
-/** A claim by hand, which a person or a client works under. */
-export interface HandClaim {
-  readonly taskId: string;
-  readonly epoch: number;
-  readonly sessionId: string;
-  readonly host: Host;
+export interface WorldParts {
+  readonly workers: readonly WorkerPlan[];
+  readonly rules: Rules;
+  readonly auditor: Auditor;
+  readonly actors: Actors;
 }
 
 /** What really happened, whatever anyone reports: git, processes, the shared store, clocks and the network. */
-export class World {
+export class SimWorld implements World {
   readonly scenario: Scenario;
   readonly workers: readonly WorkerPlan[];
   readonly rules: Rules;
   readonly auditor: Auditor;
+  readonly actors: Actors;
   readonly random: Random;
   readonly timetable = new Timetable();
   readonly git: Git;
   readonly chain: Chain;
   readonly hosts: Host[] = [];
-  /** By agent and process number. */
   readonly processes = new Map<string, AgentProcess>();
-  /** The lease rows of claims: until when, by true time, each claim lives. */
   readonly leases = new Map<string, { readonly epoch: number; readonly untilMs: number }>();
   readonly handClaims: HandClaim[] = [];
-  /** The caretaker's lease row, in a fleet. */
   care = { host: '', term: 0, untilMs: 0 };
   isRemoteAway = false;
-  /** From now on nothing fails, and every agent does what it should. */
   isHealed = false;
   readonly #habits: readonly Habit[];
   #started = 0;
   #ids = 0;
 
-  constructor(scenario: Scenario, workers: readonly WorkerPlan[], rules: Rules, auditor: Auditor) {
+  constructor(scenario: Scenario, { workers, rules, auditor, actors }: WorldParts) {
     this.scenario = scenario;
     this.workers = workers;
     this.rules = rules;
+    this.actors = actors;
     this.auditor = auditor;
     this.random = new Random(scenario.seed, 'world');
     this.git = new Git(scenario.seed);
@@ -71,14 +64,12 @@ export class World {
     return `${prefix}${(this.#ids += 1)}`;
   }
 
-  /** The habit of the next process, if it has one. */
   nextHabit(): Habit | undefined {
     const n = this.#started;
     this.#started += 1;
     return this.isHealed ? undefined : this.#habits.find(({ process }) => process === n);
   }
 
-  /** Runs an activity step by step, for as long as `isAlive`. */
   run(activity: Activity, isAlive: () => boolean, onEnd: () => void = () => {}): void {
     const step = (): void => {
       if (!isAlive()) return;
@@ -93,7 +84,6 @@ export class World {
     return this.hosts.find((host) => host.name === name);
   }
 
-  /** A host whose daemon answers; the first of them serves people. */
   upHost(n = 0): Host | undefined {
     const up = this.hosts.filter((host) => host.isUp);
     return up[n % Math.max(1, up.length)];
