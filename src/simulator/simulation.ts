@@ -61,9 +61,10 @@ export function simulate(scenario: Scenario, { workers, without = new Set() }: S
 function play(world: World): void {
   const { scenario, timetable, auditor } = world;
   setUp(world);
-  for (const plan of scenario.tasks) timetable.in(plan.atMs, () => beginTask(world, plan));
-  for (const fault of scenario.faults) timetable.in(fault.atMs, () => beginFault(fault, world));
-  for (const each of scenario.acts) timetable.in(each.atMs, () => act(each, world));
+  const isEarly = ({ atMs }: { readonly atMs: number }): boolean => atMs < scenario.untilMs;
+  for (const plan of scenario.tasks.filter(isEarly)) timetable.in(plan.atMs, () => beginTask(world, plan));
+  for (const fault of scenario.faults.filter(isEarly)) timetable.in(fault.atMs, () => beginFault(fault, world));
+  for (const each of scenario.acts.filter(isEarly)) timetable.in(each.atMs, () => act(each, world));
   advanceTo(world, scenario.untilMs);
   heal(world);
   let rounds = 0;

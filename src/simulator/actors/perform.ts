@@ -5,7 +5,7 @@ import { type Effect, isStartEffect, processNumber } from '../../state/runs/effe
 import { passesChecks } from '../world/git.ts';
 import { agentProgram, branchOf } from './agent-program.ts';
 import { performMerge } from './perform-merge.ts';
-import type { Activity, AgentProcess, Host } from '../world/parts.ts';
+import type { Activity, AgentProcess, Host, Reply } from '../world/parts.ts';
 import { SupervisedProcess } from '../world/process.ts';
 
 /**
@@ -17,7 +17,7 @@ export function* performEffect(host: Host, effect: Effect, caller: Caller): Acti
   const { random } = world;
   yield random.chance(0.03) && !world.isHealed ? random.between(5000, 60_000) : random.below(800);
   const { type, data } = effect;
-  const tell = (command: Command): Activity => submitUntilHeard(host, command, caller);
+  const tell = (command: Command): Activity => submitUntilHeard(host, effect, command, caller);
   const fails = !world.isHealed && random.chance(0.02);
   switch (type) {
     case 'AgentRequested':
@@ -138,13 +138,25 @@ function isStop(effect: Effect): effect is Extract<Effect, { type: 'AgentAttachR
   return effect.type !== 'AgentKillRequested';
 }
 
-/** An outcome that cannot be recorded now is submitted again, and sometimes a second time. */
-function* submitUntilHeard(host: Host, command: Command, caller: Caller): Activity {
-  const { random, isHealed } = host.world;
-  while (host.submit(command, caller).kind === 'away') yield random.between(500, 4000);
-  if (isHealed || !random.chance(0.05)) return;
+/**
+ * An outcome that cannot be recorded now is submitted again, and sometimes a second time. The caretaker records it in
+ * its present term. If another host has become the caretaker, that host owes the effect.
+ */
+function* submitUntilHeard(host: Host, effect: Effect, command: Command, begun: Caller): Activity {
+  const { random } = host.world;
+  const submit = (): Reply => {
+    const isTermed = begun.kind === 'system' && begun.term !== undefined;
+    return host.submit(command, isTermed ? { ...begun, term: host.term ?? begun.term } : begun);
+  };
+  let reply = submit();
+  while (reply.kind === 'away') {
+    yield random.between(500, 4000);
+    reply = submit();
+  }
+  if (reply.kind === 'refused' && reply.refusal.code === 'stale-caretaker') host.forget(effect);
+  if (host.world.isHealed || !random.chance(0.05)) return;
   yield random.below(3000);
-  host.submit(command, caller);
+  submit();
 }
 
 type Tell = (command: Command) => Activity;

@@ -40,7 +40,7 @@ export interface AuditSettings {
 
 /** Git as it really is, for the auditor's questions. */
 export interface TrueGit {
-  readonly main: string;
+  wasOnMain(sha: string): boolean;
   treeOf(sha: string): Readonly<Record<string, string>>;
   isAncestor(older: string, newer: string): boolean;
   since(base: string, head: string): readonly { readonly sha: string; readonly author: string }[];
@@ -174,13 +174,14 @@ export class Auditor {
     const head = textOf(merged, 'head');
     const sha = textOf(merged, 'merge_sha');
     const base = textOf(merged, 'base');
-    if (!git.isAncestor(sha, git.main)) this.report('done', `${task.id} is done, and main does not have ${sha}`);
+    if (!git.wasOnMain(sha)) this.report('done', `${task.id} is done, and main never had ${sha}`);
     const missing = sha === base ? undefined : this.#findUnchecked(sha);
     if (missing !== undefined)
       this.report('done', `${task.id} is merged, and ${missing} has not passed on the merged tree`);
     if (![...task.recorded].some((each) => each === head))
       this.report('done', `${task.id} is merged at ${head}, which no record names`);
-    const authors = new Set(git.since(git.mergeBase(base, head), head).map(({ author }) => author));
+    const own = git.since(git.mergeBase(base, head), head).filter((commit) => !git.wasOnMain(commit.sha));
+    const authors = new Set(own.map(({ author }) => author));
     const { approval, selfApproval } = task;
     const isOwn = selfApproval?.head === head;
     if (approval === null && !isOwn) this.report('done', `${task.id} is merged without an approval`);

@@ -19,11 +19,26 @@ export class Git {
   readonly #commits = new Map<string, Commit>();
   readonly #branches = new Map<string, string>();
   readonly #seed: number;
-  main: string;
+  readonly #wasMain = new Set<string>();
+  #main = '';
 
   constructor(seed: number) {
     this.#seed = seed;
     this.main = this.commit([], { 'README.md': 'begin' }, 'operator:ann');
+  }
+
+  get main(): string {
+    return this.#main;
+  }
+
+  set main(sha: string) {
+    this.#main = sha;
+    for (const each of this.ancestors(sha)) this.#wasMain.add(each);
+  }
+
+  /** Whether the main branch has ever had the commit, even if a person has removed it since. */
+  wasOnMain(sha: string): boolean {
+    return this.#wasMain.has(sha);
   }
 
   commit(parents: readonly string[], tree: Tree, author: string): string {

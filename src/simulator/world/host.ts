@@ -47,6 +47,8 @@ export class Daemon implements Host {
   #maps: readonly TrackedMap<string, unknown>[] = [];
   #snapshot: { readonly size: number; readonly bytes: string } | undefined;
   #isToCatchUp = false;
+  /** Entries of other hosts may have made work possible here. */
+  #isToLook = false;
 
   constructor(name: string, world: World) {
     this.name = name;
@@ -191,15 +193,20 @@ export class Daemon implements Host {
   }
 
   catchUp(): void {
-    if (!this.isReachable || this.isCutOff || !this.#fold()) return;
+    if (!this.isReachable || this.isCutOff) return;
+    this.#fold();
+    if (!this.#isToLook) return;
+    this.#isToLook = false;
     const found = lookForWork(this.#context());
-    if (found.length > 0) this.#commit(found, 'system:engine');
-    else this.reconcile();
+    if (found.length === 0) this.reconcile();
+    else if (!this.isDiskFull) this.#commit(found, 'system:engine');
+    else this.#isToLook = true;
   }
 
   #fold(): boolean {
     const { entries } = this.world.chain;
     if (this.isCutOff || this.state.seq === entries.length) return false;
+    this.#isToLook ||= this.world.isFleet;
     for (const map of this.#maps) map.begin();
     for (const entry of entries.slice(this.state.seq)) {
       const recorded: RecordedEvent | undefined = foldEntry(this.state, asEntry(entry));
