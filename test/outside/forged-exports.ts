@@ -152,8 +152,8 @@ export const FORGED: Readonly<Record<string, () => readonly string[]>> = {
     const note = forger.checkpoint(1);
     const bytes = Buffer.from(note.trimEnd().split(' ').at(-1) ?? '', 'base64');
     const [low, high] = [bytes.subarray(0, 36), bytes.subarray(36)];
-    const sum = BigInt(`0x${Buffer.from(high).reverse().toString('hex')}`) + ORDER;
-    const other = Buffer.from(sum.toString(16).padStart(64, '0'), 'hex').reverse();
+    const sum = BigInt(`0x${Buffer.from(high.toReversed()).toString('hex')}`) + ORDER;
+    const other = Buffer.from(sum.toString(16).padStart(64, '0'), 'hex').toReversed();
     return forger.note(`${note.slice(0, note.lastIndexOf(' ') + 1)}${toBase64(Buffer.concat([low, other]))}\n`).lines;
   },
   'the entries after the last checkpoint': () => start().signs(1).completes().lines,

@@ -10,9 +10,9 @@ import { FORGED, honestLines, keyOf, tampered } from './forged-exports.ts';
 import { makeSample } from './make-sample.ts';
 
 const VERIFIER = join(import.meta.dirname, '../../examples/verify-ledger.py');
-const missing = ['openssl', 'python3'].filter((name) => spawnSync(name, ['--help']).error);
+const missing = new Set(['openssl', 'python3'].filter((name) => spawnSync(name, ['--help']).error));
 const needs = (...names: string[]) => {
-  const absent = names.filter((name) => missing.includes(name));
+  const absent = names.filter((name) => missing.has(name));
   return { isMissing: absent.length > 0, note: absent.length === 0 ? '' : ` (${absent.join(', ')} missing)` };
 };
 
@@ -55,7 +55,7 @@ describe.skipIf(python.isMissing)(`examples/verify-ledger.py${python.note}`, () 
     const lines = honestLines();
     const { checkpoint } = JSON.parse(lines.at(-1) ?? '') as { checkpoint: string };
     const other = JSON.stringify({ checkpoint: checkpoint.replace('\n\n', `\n\n— other.example ${'A'.repeat(92)}\n`) });
-    const honest = { two: lines, cosigned: lines.with(-1, other), earlier: lines.slice(0, -3) };
+    const honest = { two: lines, cosigned: [...lines.slice(0, -1), other], earlier: lines.slice(0, -3) };
     expect(await refusedByBaton(honest)).toEqual([]);
     expect(refusedByPython(honest)).toEqual([]);
   });
