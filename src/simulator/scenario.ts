@@ -23,6 +23,7 @@ export const HABITS = [
   'hits a limit',
   'asks a person',
   'prompts',
+  'asks in its result',
 ] as const;
 export type HabitKind = (typeof HABITS)[number];
 
@@ -33,7 +34,17 @@ export interface Habit {
   readonly step: number;
 }
 
-export const FAULTS = ['crash', 'kill machine', 'freeze', 'cut off', 'clock jump', 'disk full', 'remote away'] as const;
+export const FAULTS = [
+  'crash',
+  'crash',
+  'kill machine',
+  'freeze',
+  'freeze',
+  'cut off',
+  'clock jump',
+  'disk full',
+  'remote away',
+] as const;
 
 export interface Fault {
   readonly atMs: number;
@@ -48,7 +59,7 @@ export const ACTS = [
   'answer', 'answer', 'answer', 'answer late', 'contradict', 'click twice', 'undo', 'commit by hand', 'rewrite main',
   'note', 'cancel', 'unblock', 'reinstate', 'release', 'kill agent', 'send message', 'attach', 'detach', 'claim by hand',
   'take review', 'self-approve', 'complete', 'waive', 'block', 'request merge', 'operator handoff', 'adopt', 'ask adoption',
-  'drain', 'undo drain', 'remove host', 'admit host', 'new task', 'run pipeline', 'cancel pipeline', 'retry pipeline',
+  'drain', 'undo drain', 'remove host', 'remove host', 'admit host', 'new task', 'run pipeline', 'cancel pipeline', 'retry pipeline',
   'resume pipeline', 'reconcile', 'report check', 'start agent', 'depend', 'record',
 ] as const; // prettier-ignore
 export type ActKind = (typeof ACTS)[number];
@@ -128,7 +139,7 @@ export function createScenario(seed: number): Scenario {
       atMs: random.below(untilMs),
       kind: random.pick(FAULTS) ?? 'crash',
       host: random.below(hosts),
-      forMs: random.choose(2_000, 20_000, 90_000, 200_000),
+      forMs: random.choose(2_000, 20_000, 90_000, 150_000, 200_000),
       commits: random.below(6),
     })),
     acts: list(4 + random.below(4 + 8 * trouble), () => ({

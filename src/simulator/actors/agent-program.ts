@@ -166,8 +166,9 @@ function* implement(process: AgentProcess, task: Task, role: string, habit: Habi
   const head = git.branch(host.name, branchOf(task)) ?? git.main;
   const sha = habit === 'commits nothing' ? head : work(process, role, habit);
   yield random.between(300, 2000);
-  const failed = habit === 'gives up' ? 'blocked' : 'completed';
-  process.say(() => result(task, host.at, failed), habit === 'floods');
+  const question = habit === 'asks in its result' ? { question: host.world.newId('Which of ') } : {};
+  const status = habit === 'gives up' ? 'blocked' : 'completed';
+  process.say(() => result(task, host.at, { status, ...question }), habit === 'floods');
   if (habit === 'prints its instructions')
     process.say(() => record(host.world.newId('r'), task, branchOf(task), sha, { summary: '<summary>' }));
   yield random.between(100, 900);
@@ -194,7 +195,8 @@ function work(process: AgentProcess, what: string, habit?: HabitKind): string {
     [path]: `${what} ${random.below(1e6)}${isBad ? ' bug' : ''}${isWeak ? ' flaw' : ''}`,
   };
   if (isFirst && random.chance(0.15)) tree['shared.ts'] = `${task?.id ?? ''} ${what}`;
-  if (habit === 'changes protected files') tree['ci.toml'] = task?.id ?? '';
+  const touches = host.world.scenario.settings.protects && isFirst && random.chance(0.2);
+  if (touches || habit === 'changes protected files') tree['ci.toml'] = task?.id ?? '';
   const isMerged = what === 'fixer' && !git.isAncestor(git.main, head);
   if (isMerged) for (const [name, text] of Object.entries(git.treeOf(git.main))) if (name !== path) tree[name] = text;
   const author = task?.claim?.principal ?? `agent:${process.run.plan.name}`;

@@ -34,7 +34,15 @@ function* work({ taskId, epoch, sessionId, host }: HandClaim, n: number): Activi
   const { world } = host;
   const { git, random } = world;
   const caller: Caller = { kind: 'session', sessionId, taskId, epoch };
-  const say = (command: Command): Reply => host.submit(command, caller);
+  const say = (command: Command): Reply => {
+    const key = world.newId('by-hand-');
+    const reply: Reply = host.outbox.length > 0 ? { kind: 'away' } : host.submit(command, caller, key);
+    if (reply.kind !== 'away') return reply;
+    const keptAt = new Date(host.nowMs).toISOString();
+    host.outbox.push({ make: () => command, caller: { ...caller, keptAt }, key });
+    world.auditor.kept(key);
+    return reply;
+  };
   yield random.between(1000, 20_000);
   const task = host.state.tasks.get(taskId);
   if (task?.claim?.sessionId !== sessionId || n % 7 === 0) return;

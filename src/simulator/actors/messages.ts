@@ -79,13 +79,17 @@ export function record(recordId: string, task: Task, branch: string, sha: string
   };
 }
 
-export function result(task: Task, at: string, status: 'completed' | 'failed' | 'blocked' = 'completed'): Command {
+export function result(task: Task, at: string, { status = 'completed', question }: ResultParts = {}): Command {
   const id = /^T[0-9]+$/.test(task.id) ? task.id : `T${String(task.n).padStart(3, '0')}`;
   const log = ['began', 'ended'].map((message) => ({ level: 'info' as const, message, timestamp: at }));
-  return {
-    kind: 'submit-result',
-    command: { result: { version: '1', task_id: id, status, files_modified: [], log, completed_at: at } },
-  };
+  const issues = question === undefined ? {} : { issues: [{ type: 'question' as const, description: question }] };
+  const about = { version: '1', task_id: id, status, files_modified: [], log, completed_at: at } as const;
+  return { kind: 'submit-result', command: { result: { ...about, ...issues } } };
+}
+
+interface ResultParts {
+  readonly status?: 'completed' | 'failed' | 'blocked';
+  readonly question?: string;
 }
 
 export function signal(

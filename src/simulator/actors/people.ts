@@ -136,7 +136,7 @@ export function act({ kind, n }: Act, world: World): void {
       );
       return;
     case 'remove host': {
-      const name = nameOf(world, n);
+      const name = nameOf(world, n + 1);
       if (name === host.name) return;
       govern(world, { kind: 'remove-host', command: { host: name, reason: 'it burnt', by: 'ann' } }, host);
       return;

@@ -1,6 +1,7 @@
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
+import { buildPacket } from '../../state/packet/packet.ts';
 import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
 import { passesChecks } from '../world/git.ts';
 import { agentProgram, branchOf } from './agent-program.ts';
@@ -213,6 +214,7 @@ function* prepareSession(host: Host, agentId: string): Generator<number, string 
   const task = host.state.tasks.get(ref?.task_id ?? '');
   if (!ref || task?.claim?.sessionId !== ref.session_id) return 'the claim has ended';
   if (host.state.sessions.get(ref.session_id)?.prepared !== undefined) return undefined;
+  world.auditor.packet(task.id, JSON.stringify(buildPacket(host.state, task).sections));
   const { id, epoch } = task;
   const branch = branchOf(task);
   const named: Command = { kind: 'name-branch', command: { id, epoch, branch } };

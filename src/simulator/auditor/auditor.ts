@@ -1,5 +1,5 @@
 import { EffectAudit } from './effect-audit.ts';
-import { type AuditedEntry, numberOf, partOf, textOf, wordOf } from './entry.ts';
+import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
 import { RunAudit } from './run-audit.ts';
 import { type AuditedTask, followTask, newTask } from './task-audit.ts';
 
@@ -103,6 +103,7 @@ export class Auditor {
     if (actor === 'system:engine' && cause === null && !BEGINNINGS.has(type))
       this.report('cause', `entry ${seq} ${type} has no cause`);
     this.#readMessage(entry);
+    if (type === 'ResultSubmitted') this.#readQuestions(entry, commit);
     this.#effects.read(entry);
     this.#runs.read(entry);
     if (type === 'SessionUsed') this.#readUse(entry);
@@ -129,6 +130,17 @@ export class Auditor {
     if (key === '') return;
     if (this.#settledKeys.has(key)) this.report('message', `message ${key} is recorded twice`);
     this.#settledKeys.add(key);
+  }
+
+  /** A question in a result reaches a person at once. */
+  #readQuestions(entry: AuditedEntry, commit: readonly AuditedEntry[]): void {
+    const issues = partsOf(partOf(entry, 'result')['issues']);
+    const asked = commit.filter(({ type }) => type === 'DecisionOpened').map((each) => textOf(each, 'context'));
+    for (const issue of issues) {
+      const text = wordOf(issue, 'description');
+      if (wordOf(issue, 'type') === 'question' && !asked.some((context) => context.includes(text)))
+        this.report('decision', `the question ${text} of a result reaches nobody`);
+    }
   }
 
   /** An answer is about the task's present state only if the question was asked in it. */

@@ -27,3 +27,7 @@ export function wordOf(part: Readonly<Record<string, unknown>>, field: string): 
   const value = part[field];
   return typeof value === 'string' ? value : '';
 }
+
+export function partsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter((part) => typeof part === 'object' && part !== null) : [];
+}
