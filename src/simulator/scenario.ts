@@ -62,7 +62,7 @@ export const ACTS = [
   'drain', 'undo drain', 'remove host', 'remove host', 'admit host', 'new task', 'run pipeline', 'cancel pipeline', 'retry pipeline',
   'resume pipeline', 'reconcile', 'report check', 'start agent', 'depend', 'record',
 ] as const; // prettier-ignore
-export type ActKind = (typeof ACTS)[number];
+type ActKind = (typeof ACTS)[number];
 
 export interface Act {
   readonly atMs: number;
@@ -78,7 +78,7 @@ export interface TaskPlan {
   readonly waitsForPrevious: boolean;
 }
 
-export interface Settings {
+interface Settings {
   readonly mode: WorkflowMode;
   readonly checks: number;
   readonly pulls: boolean;

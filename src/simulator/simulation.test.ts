@@ -67,7 +67,6 @@ const WANTED = [
   'PipelineFinished',
   'PullRequestPublished',
   'RunbookAdopted',
-  'SelfApproved',
   'TaskHeld',
   'TaskReinstated',
   'WorkPushFailed',

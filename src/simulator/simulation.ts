@@ -209,4 +209,4 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
   return { ...base, adopted };
 }
 
-const TASK_TOKENS = 2500;
+const TASK_TOKENS = 600;

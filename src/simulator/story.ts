@@ -1,4 +1,4 @@
-import { INVARIANTS } from './auditor/auditor.ts';
+import { INVARIANTS } from './auditor/invariants.ts';
 import type { Scenario } from './scenario.ts';
 import type { RunResult } from './simulation.ts';
 import type { StoredEntry } from './world/chain.ts';

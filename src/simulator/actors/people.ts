@@ -10,7 +10,7 @@ import { pipelinePlan, standaloneAgent } from './plans.ts';
 import type { Host, Reply, World } from '../world/parts.ts';
 
 export const ANN: Caller = { kind: 'operator', name: 'ann' };
-export const BOB: Caller = { kind: 'operator', name: 'bob' };
+const BOB: Caller = { kind: 'operator', name: 'bob' };
 const SYSTEM: Caller = { kind: 'system', name: 'daemon' };
 
 /** What a person, or a client that people use, does at this moment. */

@@ -85,7 +85,7 @@ function isRecorded(host: Host, taskId: string, head: string): boolean {
   return writebackRecords(task).some(({ commitSha }) => commitSha.toLowerCase() === head);
 }
 
-export function protectedPaths(host: Host, head: string): { readonly base: string; readonly paths: readonly string[] } {
+function protectedPaths(host: Host, head: string): { readonly base: string; readonly paths: readonly string[] } {
   const { git, scenario } = host.world;
   const base = git.mergeBase(git.main, head);
   const paths = scenario.settings.protects ? git.changed(base, head).filter((path) => path === 'ci.toml') : [];

@@ -130,10 +130,6 @@ export function passesChecks(tree: Tree): boolean {
   return !Object.values(tree).some((text) => text.includes('bug'));
 }
 
-export function treeText(tree: Tree): string {
-  return JSON.stringify(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 function shaOf(seed: number, n: number): string {
   let sha = '';
   for (let word = 0; word < 5; word += 1) {
