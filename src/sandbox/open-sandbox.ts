@@ -5,12 +5,14 @@ import { openContainer } from './container/open-container.ts';
 import { openBubblewrap } from './bubblewrap/open-bubblewrap.ts';
 import { isRoot } from './user/agent-user.ts';
 import { openAsUser } from './user/open-as-user.ts';
+import { openLayers } from './layers/open-layers.ts';
 import { type DiskWatch, watchDisk } from './limits/disk-watch.ts';
 import type { OpenMode, SandboxedCommand, SandboxRequest } from './mode.ts';
 import type { OpenNetwork } from './network/network-request.ts';
 import { openSandboxExec } from './macos/open-sandbox-exec.ts';
 import { explainNoNamespace } from './network/namespace/create-namespace.ts';
 import { openNetwork } from './network/open-network.ts';
+import { openShell } from './shell/open-shell.ts';
 import { withSystemFolders } from './system-program.ts';
 
 export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end' | 'freeze'> {
@@ -44,7 +46,9 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   const opened = await openNetwork({ ...request, env, spec: spec.network, owner: ownerOf(spec), hostOnly });
   if (!opened.ok) return opened;
   const { network } = opened;
-  const mode = openMode(request, network);
+  const layers = await openLayers(spec.layers, env);
+  const mode = openMode(request, { ...network, enter: [...network.enter, ...layers.enter] });
+  const shell = spec.shell === undefined ? undefined : await openShell({ ...request, env }, spec.shell, mode);
   let disk: DiskWatch | undefined;
   const sandbox: OpenSandbox = {
     url: network.url,
@@ -52,7 +56,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       kind: spec.kind,
       network: network.summary,
       limits: mode.limits,
-      notes: [...spec.notes, ...network.notes, ...mode.notes],
+      notes: [...spec.notes, ...network.notes, ...layers.notes, ...mode.notes],
     },
     command: (argv, cwd, env, isTerminal = false) => {
       const whole = { ...env, ...spec.env, ...network.env };
@@ -67,13 +71,22 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
     close: async () => {
       disk?.close();
       await mode.end?.();
+      const aside = await shell?.close();
       await mode.close();
       await network.close();
+      layers.close();
       for (const path of spec.temporary) removeTree(path);
-      return network.counts();
+      return addCounts([...network.counts(), ...(aside ?? [])]);
     },
   };
   return { ok: true, sandbox };
+}
+
+function addCounts(counts: readonly HostCount[]): readonly HostCount[] {
+  const hosts = Map.groupBy(counts, ({ host }) => host);
+  const sum = (all: readonly HostCount[], name: 'allowed' | 'refused'): number =>
+    all.reduce((total, each) => total + each[name], 0);
+  return [...hosts].map(([host, all]) => ({ host, allowed: sum(all, 'allowed'), refused: sum(all, 'refused') }));
 }
 
 /** Why the process cannot enter a network namespace that Baton creates; undefined if it can. */

@@ -28,6 +28,7 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
       errors,
       limits: preset.namesWaits === true ? 'named' : 'none',
       mcp: preset.searchesTools === true ? 'search' : mcp,
+      shell: preset.tested.length > 0 ? 'separate' : 'shared',
       sandbox: preset.turnsSandboxOff === true ? 'own-off' : 'inside',
       login: loginOf(preset),
     },
@@ -54,6 +55,7 @@ export const ANY_ACP_PROFILE: ClientProfile = {
     limits: 'named',
     mcp: 'offered',
     sandbox: 'inside',
+    shell: 'shared',
     login: 'its own',
   },
 };

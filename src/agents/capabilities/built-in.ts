@@ -23,6 +23,7 @@ export const CLAUDE_PROFILE: AdapterProfile = {
     limits: 'subscription',
     mcp: 'http',
     sandbox: 'inside',
+    shell: 'separate',
     login: 'your login; the session also gets `apiKeyHelper` and `env` of your settings',
   },
 };
@@ -45,6 +46,7 @@ export const CODEX_PROFILE: AdapterProfile = {
     limits: 'subscription',
     mcp: 'search',
     sandbox: 'own-off',
+    shell: 'separate',
     login: 'your login, with all settings',
   },
 };
@@ -68,6 +70,7 @@ export const GEMINI_PROFILE: AdapterProfile = {
     limits: 'named',
     mcp: 'http',
     sandbox: 'own-off',
+    shell: 'separate',
     login:
       'a link to your login; the session also gets `security.auth`, `general`, `model` and `privacy` of your settings',
   },

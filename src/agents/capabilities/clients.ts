@@ -64,6 +64,7 @@ const ANY_COMMAND: Client = {
     limits: 'none',
     mcp: 'address',
     sandbox: 'inside',
+    shell: 'shared',
     login: 'its own',
   },
 };

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { CommandSandboxes } from '../../agents/builtin/run-shell.ts';
-import { findAdapter } from '../../agents/prepare-agent.ts';
+import { clientVariables, findAdapter } from '../../agents/prepare-agent.ts';
 import { readUserSetup } from '../../agents/user-setup.ts';
 import { readDaemonRecord } from '../../api/state-folder.ts';
 import type { Environment } from '../../protocol/environment.ts';
-import type { Mount } from '../../protocol/sandbox.ts';
+import type { CommandSpec, Mount } from '../../protocol/sandbox.ts';
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
-import { commandNetworkOf, networkOf } from '../../runbook/access.ts';
+import { commandNetworkOf, findFollowedNetwork, networkOf } from '../../runbook/access.ts';
+import { withKept } from '../../sandbox/plan/layer-paths.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
 import type { LaunchMade, StartedAgent } from '../agents/launch-agent.ts';
@@ -15,7 +16,9 @@ import { buildSpec, type ConfinedProcess, type SpecResult } from './build-spec.t
 import { type ChosenSandbox as Chosen, recordWithout } from './choose-sandbox.ts';
 import { copyClientFiles } from './client-copies.ts';
 import { useNodeInside } from './node-inside.ts';
+import { layersOf } from './own-folders.ts';
 import { type ResolvedNetwork, resolveNetwork } from './resolve-network.ts';
+import { type SeparatedSession, separateShell } from './separate-shell.ts';
 import { gitShimOf, runFolderFor, useUserFolder } from './user-place.ts';
 
 export type ConfineResult =
@@ -32,12 +35,13 @@ export async function confineAgent(
   choice: Chosen,
   programs: Programs,
   context: EffectContext,
+  signal: AbortSignal,
 ): Promise<ConfineResult> {
   const { launch } = made;
   if (choice.kind === 'none') return { ok: true, launch: { ...launch, sandbox_record: recordWithout(choice.notes) } };
   const shared = { sandbox_helper: programs.networkHelper, forbidden_ports: portsOf(context) };
   if (started.run.plan.run.startsWith('builtin:')) {
-    const commands = await confineCommands(made, started, choice, programs, context);
+    const commands = await confineCommands(made, started, choice, programs, context, signal);
     return commands.ok ? { ok: true, launch: { ...commands.launch, ...shared } } : commands;
   }
   const { folder } = agentFiles(context.stateDir, started.run.id);
@@ -48,7 +52,8 @@ export async function confineAgent(
   const [program, ...args] = launch.argv;
   const flags = built.spec.network.inject.length === 0 ? [] : injectedFlags;
   const confined: Launch = { ...launch, ...shared, argv: [program, ...flags, ...args], sandbox: built.spec };
-  return { ok: true, launch: adaptLaunch(confined, folder, runFolder, programs) };
+  const adapted = adaptLaunch(confined, folder, runFolder, programs);
+  return { ok: true, launch: separateShell(adapted, describeClient(made, started, runFolder, context), programs) };
 }
 
 /** Rewrites the launch's paths, which differ between sandboxes. */
@@ -80,12 +85,13 @@ function describe(
   const copied = (files?.copied ?? []).filter((each) => !isInjected || (!each.isCredential && !each.isSecret));
   const places = { folder: own, home: env['HOME'] ?? '/', privateHome: join(own, 'home') };
   const copies = copyClientFiles({ ...files, copied }, places);
-  const { nested = false } = run.plan.sandbox ?? {};
+  // A judging session has no namespaces of its own: see `separateShell`.
+  const { nested = false } = launch.judge === undefined ? (run.plan.sandbox ?? {}) : {};
   const isOwnOff = files !== undefined && !nested;
   return {
     folder: workplace,
     runFolder,
-    cacheOf: 'sessions',
+    cacheUse: 'sessions',
     program: program ?? launch.argv[0],
     env: { ...env, ...launch.env },
     network: network.spec,
@@ -102,6 +108,24 @@ function describe(
     credentials: copies.credentials,
     variables: { ...network.variables, ...(isOwnOff ? files.withoutOwnSandbox : {}) },
     notes: [...network.notes, ...(isOwnOff ? [OWN_OFF] : [])],
+  };
+}
+
+function describeClient(
+  { launch, program, commands = [] }: LaunchMade,
+  { run }: StartedAgent,
+  runFolder: string,
+  context: EffectContext,
+): SeparatedSession {
+  const env = { ...context.env, ...run.plan.env };
+  return {
+    run: run.plan.run,
+    runFolder,
+    bin: agentFiles(context.stateDir, run.id).bin,
+    env: { ...env, ...launch.env },
+    program: program ?? launch.argv[0],
+    commands,
+    variables: clientVariables(run.plan, env, readUserSetup(run.plan.run, env)),
   };
 }
 
@@ -138,17 +162,25 @@ async function confineCommands(
   choice: Chosen,
   programs: Programs,
   context: EffectContext,
+  signal: AbortSignal,
 ): Promise<ConfineResult> {
   const { run, workplace, access } = started;
   const { folder } = agentFiles(context.stateDir, run.id);
   const runFolder = runFolderFor(choice, folder, context);
-  const build = async (kind: 'install' | 'checks'): Promise<SpecResult> => {
+  // What an installation of this session fetches, its later commands find; a check passes nothing on.
+  const installed = join(layersOf(runFolder), 'installed');
+  const isInstalling = findFollowedNetwork(run.plan.run) === 'install';
+  const task = (await context.readState(({ tasks }) => tasks.get(run.task?.task_id ?? ''))) ?? null;
+  const wish = { task, sha: isInstalling ? null : (task?.flow.head ?? null), isAwaited: !isInstalling };
+  const lowers = await context.cachesFor({ ...wish, keptIn: join(layersOf(runFolder), 'fetched') }, context, signal);
+  const build = async (kind: 'install' | 'checks'): Promise<SpecResult<CommandSpec>> => {
     const settings = { ...commandNetworkOf(access, kind), ...run.plan.network };
     const network = resolveNetwork(settings, { run: '', env: context.env, port: null, context });
     const given = {
       ...PLAIN,
       folder: workplace,
       runFolder,
+      cacheUse: kind === 'install' ? { lowers, keptIn: installed } : { lowers: withKept(installed, lowers) },
       env: { ...context.env, ...launch.env },
       network: network.spec,
       git: { ...started.git, isResumed: true },
@@ -185,7 +217,6 @@ const BUILT_IN =
 
 /** The settings for a project command: no client, and nothing to read except its folder. */
 export const PLAIN = {
-  cacheOf: 'commands',
   program: '/bin/sh',
   reads: [],
   mounts: [],

@@ -6,12 +6,15 @@ import type { HiddenPath } from '../../protocol/sandbox.ts';
  */
 export class HiddenPathNotes {
   #left: readonly HiddenPath[];
+  /** Paths that exist inside, also below a hidden one: the worktree lies in the main checkout. */
+  readonly #visible: readonly string[];
   readonly #print: (line: string) => void;
   /** The end of the last piece, because a path may be split over two pieces. */
   #rest = '';
 
-  constructor(hidden: readonly HiddenPath[], print: (line: string) => void) {
+  constructor(hidden: readonly HiddenPath[], visible: readonly string[], print: (line: string) => void) {
     this.#left = hidden;
+    this.#visible = visible;
     this.#print = print;
   }
 
@@ -19,7 +22,7 @@ export class HiddenPathNotes {
     if (this.#left.length === 0) return;
     const text = this.#rest + chunk.toString('latin1');
     this.#rest = text.slice(-LONGEST);
-    for (const hidden of this.#left.filter((each) => isNamed(text, each))) {
+    for (const hidden of this.#left.filter((each) => isNamed(text, each, this.#visible))) {
       this.#left = this.#left.filter((each) => each !== hidden);
       this.#print(`baton: ${explain(hidden)}`);
     }
@@ -32,16 +35,22 @@ function explain({ shown, isReadOnly }: HiddenPath): string {
     : `${shown} is hidden in the sandbox. To allow it: sandbox.read = ["${shown}"]`;
 }
 
-function isNamed(text: string, { path, shown, isReadOnly }: HiddenPath): boolean {
-  const failure = isReadOnly === true ? READ_ONLY : FAILURE;
+function isNamed(text: string, { path, shown, isReadOnly }: HiddenPath, visible: readonly string[]): boolean {
+  if (isReadOnly === true) return [path, shown].some((name) => names(text, name, [], READ_ONLY));
   // A relative path, such as the project's `.`, would occur in every text.
-  return [path, shown].some((name) => (isReadOnly === true || /^[~/]/.test(name)) && names(text, name, failure));
+  return [path, shown].some((name) => /^[~/]/.test(name) && names(text, name, visible, FAILURE));
 }
 
-/** Reports whether an error text names the path or one below it. */
-function names(text: string, path: string, failure: RegExp): boolean {
+/**
+ * Reports whether an error text names the path or a hidden one below it. A name that the text cuts off is read again
+ * with the next piece.
+ */
+function names(text: string, path: string, visible: readonly string[], failure: RegExp): boolean {
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
     const [before, after] = [text[at - 1] ?? ' ', text[at + path.length] ?? ' '];
+    const [whole = ''] = /^[^\s'"`()<>,;:]*/.exec(text.slice(at, at + LONGEST)) ?? [];
+    if (at + whole.length === text.length) continue;
+    if (visible.some((each) => whole === each || whole.startsWith(`${each}/`))) continue;
     if (
       !/[\w.-]/.test(before) &&
       !/[\w.-]/.test(after) &&
