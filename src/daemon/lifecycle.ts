@@ -11,11 +11,7 @@ import { removeInspectionFolders } from '../git/own/inspection-folder.ts';
 import { openKeyFile } from '../ledger/writer/keys.ts';
 import { exitProtocolEnabled } from '../protocol/exit-signal/exit-signal.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
-import type { SandboxAdvice, SandboxMode } from '../protocol/sandbox.ts';
-import { describeRaised, findBelowFloor, raiseMode } from '../effects/sandbox/apply-floor.ts';
-import { readPersonal } from '../runbook/personal/read-personal.ts';
-import { chooseMode } from '../sandbox/choose-mode.ts';
-import { surveySandboxes } from '../sandbox/survey.ts';
+import { adviseSandbox } from '../effects/sandbox/advise-sandbox.ts';
 import { resetCrashCount } from '../watchdog/restart-record.ts';
 import { dispatchCall } from './dispatch.ts';
 import { HostClock } from './fleet/host-clock.ts';
@@ -277,23 +273,6 @@ function makeServices(
     now: () => clock.now(),
     adviseSandbox: async (mode) => adviseSandbox(mode, env),
   };
-}
-
-type LifecycleEnvironment = Readonly<Record<string, string | undefined>>;
-
-/** Returns the sandbox that a session with this mode would have on this machine. */
-async function adviseSandbox(mode: SandboxMode, env: LifecycleEnvironment): Promise<SandboxAdvice> {
-  const { value, path } = readPersonal(env);
-  const personal = { ...value, path };
-  const raised = raiseMode(mode, personal);
-  const isContainer = raised === 'container';
-  const chosen = chooseMode(raised, await surveySandboxes(env, isContainer), isContainer);
-  if (!chosen.ok) return { kind: null, notes: [`${chosen.problem.message}. ${chosen.problem.hint}`] };
-  const tooWeak = findBelowFloor(chosen.kind, personal);
-  if (tooWeak !== undefined) return { kind: null, notes: [tooWeak] };
-  return raised === mode
-    ? chosen
-    : { ...chosen, notes: [describeRaised(mode, chosen.kind, personal), ...chosen.notes] };
 }
 
 const keepCommit: GitPort['keepCommit'] = async (own, sha) => {
