@@ -55,7 +55,8 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
     socket: `${SHELL_INSIDE}/${SOCKET}`,
     real: planned.real,
     commands: session.commands,
-    scripts: [[join(bin, 'baton')]],
+    baton: join(bin, 'baton'),
+    launcher: findLauncher(session),
     nonce,
   };
   const { TMPDIR, TMP, TEMP, XDG_RUNTIME_DIR = '/tmp' } = guarded.env;
@@ -85,14 +86,19 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
 const WITHHELD = ['BATON_TOKEN', 'BATON_URL', 'BATON_RUN', 'BATON_BESIDE', 'BATON_AGENT_DIR', 'BATON_PROMPT_FILE'];
 
 /** Why the client's shell cannot be separated; undefined if it can. */
-function findRefusal({ run, program, env }: SeparatedSession): string | undefined {
+function findRefusal({ run }: SeparatedSession): string | undefined {
   if (findClient(run)?.capabilities.shell !== 'separate') return 'Baton does not know how its client runs them';
   // The kernel reads as much of a script's first line.
-  if (process.execPath.length > 200 || /\s/.test(process.execPath)) return 'the path of Node is too long for a script';
+  const isTooLong = process.execPath.length > 200 || /\s/.test(process.execPath);
+  return isTooLong ? 'the path of Node does not fit into the first line of a script' : undefined;
+}
+
+/** The path at which the client is found, if it is a shell script that starts the client's program. */
+function findLauncher({ program, env }: SeparatedSession): string | null {
   const folders = (env['PATH'] ?? '').split(':');
-  const places = program.startsWith('/') ? [program] : folders.map((each) => join(each, program));
+  const places = program.includes('/') ? [program] : folders.map((each) => join(each, program));
   const found = places.find((each) => existsSync(each));
-  return found !== undefined && isShellScript(found) ? `its client ${program} is a shell script` : undefined;
+  return found !== undefined && isShellScript(found) ? found : null;
 }
 
 function isShellScript(path: string): boolean {
