@@ -23,6 +23,8 @@ export interface SeparatedSession {
   readonly program: string;
   /** Shell commands that the client itself runs. */
   readonly commands: readonly string[];
+  /** The variable with the folder in which the client's shell leaves files for the client. */
+  readonly tmpVariable?: string | undefined;
   /** Variables of the client: names, or prefixes with `*`. */
   readonly variables: readonly string[];
 }
@@ -59,18 +61,21 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
     launcher: findLauncher(session),
     nonce,
   };
-  const { TMPDIR, TMP, TEMP, XDG_RUNTIME_DIR = '/tmp' } = guarded.env;
+  const { TMPDIR = '/tmp', TMP, TEMP, XDG_RUNTIME_DIR = '/tmp' } = guarded.env;
   return {
     ...launch,
     judge: { ...judge, shell: true },
-    env: { ...launch.env, BATON_RUN: `${SHELL_INSIDE}/${SHELL_PROGRAM}` },
     files: [...(launch.files ?? []), programFile(join(folder, SHELL_PROGRAM), settings, programs)],
     sandbox: {
       ...guarded,
       mounts: [...guarded.mounts, ...planned.client],
       network: { ...guarded.network, port: null },
       // The client may load what it wrote here, so commands do not see it. They share /tmp.
-      env: { ...guarded.env, TMPDIR: XDG_RUNTIME_DIR, TMP: XDG_RUNTIME_DIR, TEMP: XDG_RUNTIME_DIR },
+      env: {
+        ...guarded.env,
+        ...{ TMPDIR: XDG_RUNTIME_DIR, TMP: XDG_RUNTIME_DIR, TEMP: XDG_RUNTIME_DIR },
+        ...(session.tmpVariable === undefined ? {} : { [session.tmpVariable]: TMPDIR }),
+      },
       shell: {
         folder,
         home: shellHome,
@@ -83,7 +88,7 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
   };
 }
 
-const WITHHELD = ['BATON_TOKEN', 'BATON_URL', 'BATON_RUN', 'BATON_BESIDE', 'BATON_AGENT_DIR', 'BATON_PROMPT_FILE'];
+const WITHHELD = ['BATON_TOKEN', 'BATON_URL', 'BATON_BESIDE', 'BATON_AGENT_DIR', 'BATON_PROMPT_FILE'];
 
 /** Why the client's shell cannot be separated; undefined if it can. */
 function findRefusal({ run }: SeparatedSession): string | undefined {

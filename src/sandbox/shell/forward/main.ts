@@ -16,8 +16,7 @@ export function forward(settings: ForwardSettings): void {
     const mark = place === 'client' ? {} : { [BESIDE]: settings.nonce };
     return process.execve?.(real, [self, ...args], { ...process.env, ...mark });
   }
-  // Under its own name, the program runs the command that follows.
-  run(real === undefined ? args : [self, ...args], settings.socket);
+  run([self, ...args], settings.socket);
 }
 
 function run(argv: readonly string[], socket: string): void {
