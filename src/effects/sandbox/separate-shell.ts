@@ -73,7 +73,9 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
       // The client may load what it wrote here, so commands do not see it. They share /tmp.
       env: {
         ...guarded.env,
-        ...{ TMPDIR: XDG_RUNTIME_DIR, TMP: XDG_RUNTIME_DIR, TEMP: XDG_RUNTIME_DIR },
+        TMPDIR: XDG_RUNTIME_DIR,
+        TMP: XDG_RUNTIME_DIR,
+        TEMP: XDG_RUNTIME_DIR,
         ...(session.tmpVariable === undefined ? {} : { [session.tmpVariable]: TMPDIR }),
       },
       shell: {

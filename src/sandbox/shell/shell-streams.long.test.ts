@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../test/processes/until.ts';
 import { listLiving, readProcFile } from '../../api/processes.ts';
 import { probeBubblewrap } from '../probe.ts';
 import { JudgeScene } from './judge-scene.cases.ts';
 
 const answer = await probeBubblewrap();
 const unless = answer.works ? '' : ` (NOT RUN: ${answer.reason})`;
+
+const DEADLINE = { timeout: 60_000 };
 
 function findMarked(mark: string): number[] {
   return listLiving().flatMap(({ pid }) => (readProcFile(pid, 'cmdline').includes(mark) ? [pid] : []));
@@ -105,24 +106,24 @@ describe.skipIf(!answer.works)(`the streams of a separate shell${unless}`, () =>
     if (client.stdout !== null) await once(client.stdout, 'data');
     expect(findMarked('sleep\u00001002')).toHaveLength(1);
     client.stdin?.write('kill it');
-    await until('the command has ended', () => findMarked('sleep\u00001002').length === 0);
+    await expect.poll(() => findMarked('sleep\u00001002').length, DEADLINE).toBe(0);
     client.kill('SIGKILL');
   });
 
   it('ends every command with the client', async () => {
     const client = scene.start(`spawn('/bin/sh', ['-c', 'sleep 1001; :'])`);
-    await until('the command runs', () => findMarked('sleep\u00001001').length > 0);
+    await expect.poll(() => findMarked('sleep\u00001001').length, DEADLINE).toBe(1);
     client.kill('SIGKILL');
-    await until('the command has ended', () => findMarked('sleep\u00001001').length === 0);
+    await expect.poll(() => findMarked('sleep\u00001001').length, DEADLINE).toBe(0);
   });
 
   it('ends every command with the supervisor', async () => {
     const own = mkdtempSync(join(tmpdir(), 'baton judge-'));
     const code = `spawn('/bin/sh', ['-c', 'sleep 1003; :'])`;
     const supervisor = spawn(process.execPath, [join(import.meta.dirname, 'judge-scene.cases.ts'), own, code]);
-    await until('the command runs', () => findMarked('sleep\u00001003').length > 0);
+    await expect.poll(() => findMarked('sleep\u00001003').length, DEADLINE).toBe(1);
     supervisor.kill('SIGKILL');
-    await until('the command has ended', () => findMarked('sleep\u00001003').length === 0);
+    await expect.poll(() => findMarked('sleep\u00001003').length, DEADLINE).toBe(0);
     rmSync(own, { recursive: true });
   });
 });
