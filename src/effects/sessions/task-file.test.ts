@@ -17,6 +17,7 @@ const facts: TaskFacts = {
   references: [],
   leftovers: [],
   protectedPaths: [],
+  instructionFiles: [],
   change: null,
   forms: [{ kind: 'result', file: 'result.yaml', when: 'always', send: 'baton result submit x', text: 'a: 1\n' }],
 };
