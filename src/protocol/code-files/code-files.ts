@@ -123,7 +123,7 @@ export const CODE_FILES: readonly CodeFiles[] = [
  * Files that agents read as instructions. A reviewer is told of a change. It asks a person only if `ci.protected` names
  * the file, because projects edit these texts all the time.
  */
-export const INSTRUCTION_FILES: readonly string[] = [
+const INSTRUCTION_FILES: readonly string[] = [
   'AGENTS.md', 'AGENT.md', 'AGENTS.override.md', 'CLAUDE.md', 'CLAUDE.local.md', 'GEMINI.md', 'QWEN.md', 'CODEX.md', 'CRUSH.md', 'WARP.md', 'IFLOW.md', 'SKILL.md',
   '.cursorrules', '.windsurfrules', '.goosehints', '.rules', '.roorules', '.roorules-*', '.kilocoderules', '/.github/copilot-instructions.md', '/.github/instructions/**', '/.github/prompts/**', '/.github/chatmodes/**',
 ]; // prettier-ignore

@@ -28,7 +28,7 @@ function patternOf(glob: string): RegExp {
 const SPECIAL: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 /** The form in which paths are compared: file systems that ignore case may also normalize letters. */
-export function foldPath(path: string): string {
+function foldPath(path: string): string {
   return path.normalize('NFKC').toLowerCase();
 }
 
