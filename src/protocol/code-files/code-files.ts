@@ -23,7 +23,7 @@ export type CodeFileKind =
 /**
  * The only list of files that run code. Protected paths, permission prompts and the documentation use it.
  *
- * A row belongs here if a program of a person or of CI runs what the file names, merely because somebody opens the
+ * A row belongs here if a program of a person or of CI runs what the file names, merely because a person opens the
  * folder, enters it, installs, commits or starts an agent. Source, tests, lockfiles and the dependency fields of a
  * manifest do not belong here, because ordinary changes touch them.
  */
