@@ -220,7 +220,7 @@ export class Auditor {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
     for (const { key, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
-      if (/^(merge|start) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
+      if (/^(merge|start|message) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
         this.report('liveness', `${key} is still owed`);
     if (this.#runs.hasOpen) return;
@@ -266,9 +266,10 @@ export class Auditor {
     this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
   }
 
-  /** The packet that a session gets contains the last notes of people. */
+  /** The packet of a session contains what people noted since the session before. */
   packet(taskId: string, text: string): void {
     const missing = (this.#notes.get(taskId) ?? []).find((note) => !text.includes(note));
+    this.#notes.delete(taskId);
     if (missing !== undefined) this.report('packet', `the packet of ${taskId} lacks the note ${missing}`);
   }
 }
