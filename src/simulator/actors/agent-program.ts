@@ -27,7 +27,8 @@ export function* agentProgram(process: AgentProcess): Steps<void> {
   }
   if (process.habit?.kind === 'commits after the end') {
     yield random.between(100, 3000);
-    work(process, 'late work');
+    // While another session has the task, its own git directory is the branch, and late commits do not reach it.
+    if (taskOf(process)?.claim === null) work(process, 'late work');
   }
 }
 

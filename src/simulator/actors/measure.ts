@@ -75,7 +75,8 @@ export function pushWork(host: Host, taskId: string): void {
 export function observeBranch(host: Host, taskId: string, head: string): boolean {
   const { git, madeUnder } = host.world;
   const task = host.state.tasks.get(taskId);
-  if (task === undefined || task.phase === 'COMPLETED' || task.flow.head === null || task.flow.head === head) return false;
+  if (task === undefined || task.phase === 'COMPLETED' || task.flow.head === null || task.flow.head === head)
+    return false;
   const added = git.since(task.flow.head, head);
   const imports = added.flatMap(({ sha }) => madeUnder.get(sha) ?? []);
   const seen = { task_id: taskId, branch: `feature/${taskId}`, old: task.flow.head, new: head, main: null, imports };

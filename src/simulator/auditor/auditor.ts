@@ -101,6 +101,7 @@ export class Auditor {
     if (task === undefined) return;
     if (type === 'PhaseMoved') this.#checkMove(task, entry, commit);
     if (type === 'SessionPrepared') this.#checkBase(task, entry);
+    if (type === 'TaskClaimed') this.#checkFree(task);
     followTask(task, entry, (invariant, text) => this.report(invariant, text));
     if (PERSONAL.has(type) && actor.startsWith('operator:')) task.personAt = seq;
   }
@@ -187,6 +188,15 @@ export class Auditor {
   #findUnchecked(sha: string): string | undefined {
     const tree = sha === '' ? '' : keyOf(this.#git?.treeOf(sha) ?? {});
     return this.#settings.required.find((name) => !this.#passed.has(`${name} ${tree}`));
+  }
+
+  /** A task is claimed only if nothing else has it: a person, a merge, or the tasks that it waits for. */
+  #checkFree({ id, phase, isHeld, after }: AuditedTask): void {
+    const isMerging = [...this.#effects.owed.values()].some(
+      ({ type, about }) => type === 'MergeRequested' && about.includes(id),
+    );
+    const waits = phase !== 'COMPLETED' && after.some((before) => this.#tasks.get(before)?.phase !== 'COMPLETED');
+    if (isHeld || isMerging || waits) this.report('claim', `${id} is claimed, and waits for something else`);
   }
 
   /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
