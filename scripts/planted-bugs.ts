@@ -106,7 +106,10 @@ function plant(parts: readonly Part[]): void {
       const loaded = nextLoad(url, context);
       const own = parts.filter(({ file }) => url.startsWith('file:') && fileURLToPath(url) === join(ROOT, file));
       if (own.length === 0) return loaded;
-      const source = own.reduce((text, { from, to }) => text.replace(from, () => to), String(loaded.source));
+      const source = own.reduce(
+        (text, { from, to }) => text.replace(from, () => to),
+        readFileSync(fileURLToPath(url), 'utf8'),
+      );
       return { ...loaded, source };
     },
   });
