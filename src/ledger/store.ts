@@ -1,6 +1,7 @@
 import { healthAfter, type StoreHealth, WRITABLE } from '../protocol/resource-faults.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
 import { sameBytes } from './format/bytes.ts';
+import type { PartsStore } from './state-parts.ts';
 
 /** The storage interface of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
@@ -41,6 +42,8 @@ export interface Store {
   findSnapshot(name: string): Promise<Snapshot | undefined>;
   snapshotNames(): Promise<readonly string[]>;
   dropSnapshot(name: string): Promise<void>;
+  /** The folded state in parts, derived data on this machine. Absent if the store keeps none. Usable after `close`. */
+  readonly state?: PartsStore;
   /**
    * Returns faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged
    * pages.
