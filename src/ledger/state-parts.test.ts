@@ -66,7 +66,7 @@ it('is refused if parts are missing, added, split or in another order', async ()
   };
   for (const [how, parts] of Object.entries(forged)) {
     const read = await readParts(each(parts));
-    expect(read, how).toMatchObject({ ok: false });
+    expect(read, `forged: ${how}`).toMatchObject({ ok: false });
   }
 });
 

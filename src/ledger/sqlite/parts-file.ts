@@ -34,7 +34,11 @@ export class PartsFile implements PartsStore {
     }
     // Without this, a power cut could undo the rename, which leaves the earlier file: also whole, and signed.
     const folder = await open(dirname(this.#path), 'r');
-    await folder.sync().finally(() => folder.close());
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
   }
 
   async read(): Promise<AsyncIterable<Uint8Array> | undefined> {
