@@ -46,6 +46,8 @@ export interface EffectContext {
   readonly startSemaphore: Semaphore;
   /** Records that a process will start in a sandbox that cannot move the main branch. */
   readonly noteIsolated: (id: string) => void;
+  /** The processes that were noted, and whose start or end may not be recorded yet. */
+  readonly isolated: () => ReadonlySet<string>;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;

@@ -4,6 +4,7 @@ import { describeHandoff } from '../state/packet/describe-message.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/decision.ts';
 import { findTimers } from '../state/runs/effect.ts';
+import { asksAboutWork } from '../state/runs/open-decisions.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
@@ -42,9 +43,7 @@ export function describeError({ flow }: Task, error: HandoffRef): string {
 }
 
 function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
-  const open = [...state.decisions.values()].filter(({ taskId: about, result }) => about === taskId && result === null);
-  // A finding of reconciliation is a separate question.
-  return open.some(({ source }) => source !== 'reconcile');
+  return [...state.decisions.values()].some((decision) => decision.taskId === taskId && asksAboutWork(decision));
 }
 
 function isTriedAgain({ state }: EngineContext, taskId: string): boolean {

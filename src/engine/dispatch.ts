@@ -223,12 +223,18 @@ function assignedAgent({ flow: { assigned } }: Task): AgentPlan | undefined {
 }
 
 /**
- * What the session owes. An agent chosen by a person owes the same as the worker's own agent, because passing work on
- * must not loosen a rule.
+ * What the session owes: the requirements of every agent that works under its claim. An agent chosen by a person owes
+ * the same as the worker's own agents, because passing work on must not loosen a rule.
  */
-function owedFor(worker: WorkerPlan, chosen: AgentPlan | undefined): readonly Requirement[] {
-  const own = agentOf(worker)?.requires ?? OWED;
-  return chosen === undefined ? own : [...new Set([...own, ...(chosen.requires ?? OWED)])];
+function owedFor({ plan }: WorkerPlan, chosen: AgentPlan | undefined): readonly Requirement[] {
+  const owing: readonly Pick<AgentPlan, 'requires'>[] = agentsOf(plan);
+  const all = [...(owing.length === 0 ? [{}] : owing), ...(chosen === undefined ? [] : [chosen])];
+  return [...new Set(all.flatMap(({ requires }) => requires ?? OWED))];
+}
+
+function agentsOf(plan: WorkerPlan['plan']): readonly AgentPlan[] {
+  if (plan.kind === 'pipeline') return Object.values(plan.agents);
+  return plan.kind === 'agent' ? [plan.agent] : [];
 }
 
 const OWED: readonly Requirement[] = ['exit', 'result'];

@@ -38,6 +38,7 @@ import {
 } from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
 import { onCompleted, onDecision } from './decisions/answer.ts';
+import { askQuestions } from './decisions/ask-question.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
@@ -165,6 +166,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   PhaseMoved: onMove,
   ChecksFinished: ofTask((world, task, data) => onNewHead(world, task, data)),
   PullRequestPublished: ofTask((world, task, data) => onNewHead(world, task, data)),
+  ResultSubmitted: ofTask(askQuestions),
   SessionMeasured: ofTask(onMeasured),
   MergeHeld: ofTask(openProtectedDecision),
   MainMoved: onMainMoved,

@@ -35,6 +35,7 @@ import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
+import { decideObserveBranch } from './workflow/branch-moves.ts';
 import { decideFinishCheck } from './workflow/checks.ts';
 import { decideDeclineChecks } from './workflow/decline-checks.ts';
 import { decideCloseGithubIssue } from './workflow/github-issue.ts';
@@ -101,6 +102,7 @@ const COMMANDS = {
   'request-merge': decideRequestMerge,
   'prepare-merge': byRules(decidePrepareMerge),
   'measure-protected': decideMeasureProtected,
+  'observe-branch': byRules(decideObserveBranch),
   'finish-merge': decideFinishMerge,
   'see-main': decideObserveMain,
   'publish-pull': byRules(pulls.decidePublishPull),

@@ -72,6 +72,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     placeMutex: project.places,
     startSemaphore: START_SLOTS,
     noteIsolated: (id) => project.isolated.add(id),
+    isolated: () => project.isolated.ids,
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),

@@ -22,6 +22,7 @@ import { commandFiles } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
 import { readRunning } from '../processes/supervised.ts';
 import { type CommandEnd, killCommand, superviseCommand } from '../processes/command.ts';
+import { observePlace } from '../sessions/observe-branch.ts';
 import { findMainOf } from '../sessions/workplace.ts';
 import { requireRemote } from '../travel/remote-away.ts';
 import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
@@ -35,6 +36,8 @@ export async function runChecks(
   context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
+  // After a move these checks only end, and then the new head is checked.
+  await observePlace(task_id, context);
   const recorded = await context.readState((state) => state.tasks.get(task_id)?.flow.checks?.outcomes);
   if (recorded === undefined) return [];
   const onEnd = async (end: CheckResult): Promise<void> => {

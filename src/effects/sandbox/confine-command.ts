@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { findClaimFence } from '../../git/fence/install.ts';
 import { findPrivateGit } from '../../git/private/find.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
 import { commandNetworkOf } from '../../runbook/access.ts';
@@ -45,7 +46,7 @@ export async function confineCommand(
     runFolder,
     env: { ...context.env, ...launch.env },
     network: network.spec,
-    git: gitOf(place, context),
+    git: await gitOf(place, context),
     mounts: [{ kind: 'read', at: bin, from: bin } as const],
     notes: network.notes,
   };
@@ -70,7 +71,12 @@ export async function confineCommand(
  * The checkout of a check is its own repository. A gate runs beside the session of its worktree, which could exchange
  * folders meanwhile.
  */
-function gitOf({ folder, kind }: CommandPlace, { path, stateDir }: EffectContext): ConfinedProcess['git'] {
+async function gitOf(
+  { folder, kind }: CommandPlace,
+  { path, stateDir }: EffectContext,
+): Promise<ConfinedProcess['git']> {
   if (existsSync(join(folder, '.git', 'objects')) && folder !== path) return null;
-  return kind === 'checks' && findPrivateGit(stateDir, folder) !== null ? 'as it is' : { fence: null, isResumed: true };
+  if (kind === 'checks' && findPrivateGit(stateDir, folder) !== null) return 'as it is';
+  // The command works for the claim of its worktree, so only that claim's commits are imported.
+  return { fence: await findClaimFence(folder), isResumed: true };
 }

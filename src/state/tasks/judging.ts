@@ -2,7 +2,9 @@ import { includesPrincipal, isOperator, type Principal } from '../caller.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Decision } from '../runs/decision.ts';
+import { isNotice } from '../runs/open-decisions.ts';
 import type { State } from '../state.ts';
+import { isApproved } from '../workflow/approval.ts';
 import { JUDGED_PHASES, type Task, writebackRecords } from './task.ts';
 
 /**
@@ -62,9 +64,7 @@ export function shownHead(task: Task, tip: string | null): string | null {
  * may do it.
  */
 function isApprovedByAnother({ phase, flow }: Task): boolean {
-  const { approval, head, authors } = flow;
-  if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
-  return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
+  return phase === 'READY_FOR_MERGE' && isApproved(flow);
 }
 
 export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {
@@ -88,7 +88,7 @@ function findOpenDecision(state: State, task: Task): Decision | undefined {
  * decision about the claim's own run ends with that run.
  */
 function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
-  if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;
+  if (source === 'budget' || isNotice({ options })) return false;
   const session = agents.get(agentId ?? '')?.task?.session_id;
   return session === undefined || session !== claim?.sessionId;
 }

@@ -4,6 +4,7 @@ import { hasSomeHost } from '../fleet/labels.ts';
 import { type AdoptionState, findAdoption, type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
 import { WORKFLOW_START_PHASES } from '../workflow/start-workflow.ts';
+import { asksAboutWork } from '../runs/open-decisions.ts';
 import { isClaimable, isClosable } from './claim-task.ts';
 import { checkMayJudge } from './judging.ts';
 import type { ReadyGroup } from './ready.ts';
@@ -178,5 +179,5 @@ function isBacklog(task: Task): boolean {
 }
 
 function tasksInDecisions({ decisions }: State): ReadonlySet<string | null> {
-  return new Set([...decisions.values()].flatMap(({ result, taskId }) => (result === null ? [taskId] : [])));
+  return new Set([...decisions.values()].filter(asksAboutWork).map(({ taskId }) => taskId));
 }

@@ -4,6 +4,7 @@ import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
+import { approvalAfterMove } from './approval.ts';
 import { authorsAfter } from './authors.ts';
 import type { HandoffRef } from './workflow-event.ts';
 import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
@@ -51,11 +52,16 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       const base = flow.unfit?.base ?? recorded.data.base;
       // Uncommitted changes stay in the worktree and are measured again.
       const unfit = head !== base && broken.some((kind) => CONSTRAINTS.has(kind)) ? { base, head } : null;
-      return { ...flow, head, headAt: recorded.seq, unfit, commits: flow.commits + commits };
+      return { ...flow, head, ...headFrom(recorded), unfit, commits: flow.commits + commits };
+    }
+    case 'BranchMoved': {
+      const { new: head } = recorded.data;
+      const judged = JUDGED_PHASES.has(before.phase) ? { judged: head } : {};
+      return { ...flow, head, ...headFrom(recorded), ...judged, approval: approvalAfterMove(flow, recorded.data) };
     }
     case 'ThoughtRecorded':
       return isOfWork(recorded.data, before)
-        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase(), headAt: recorded.seq }
+        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase(), ...headFrom(recorded) }
         : flow;
     case 'HandoffDelivered':
       return evolveDelivered(flow, recorded.data, approverOf(recorded, before));
@@ -123,6 +129,10 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
   }
 }
 
+function headFrom({ seq, at }: FlowEvent): Pick<Flow, 'headAt' | 'headSince'> {
+  return { headAt: seq, headSince: at };
+}
+
 function finishCheck(
   checks: CheckRun,
   { name, outcome, exit_code, output, sandbox }: EventOf<'CheckFinished'>['data'],
@@ -152,11 +162,12 @@ function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): bool
 /** Restarts the work. Running checks and merges still report, and a new head gets new checks. */
 function restartFlow(flow: Flow): Flow {
   const { mode, runbook, worker, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
-  const { unfit, checks, merge, movedAt } = flow;
+  const { unfit, checks, merge, movedAt, headSince } = flow;
   // Merged work stays merged, so the new work gets its own pull request.
   const pull = flow.mergeSha === null ? flow.pull : null;
   const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
-  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work };
+  const since = headSince === undefined ? {} : { headSince };
+  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work, ...since };
 }
 
 /** Violations that stay in the branch. A false result concerns only its own session. */

@@ -21,6 +21,8 @@ export interface Flow {
   readonly head: string | null;
   /** Seq of the entry that set `head`; 0 if none did. */
   readonly headAt: number;
+  /** The time of that entry; absent if an older version folded it. */
+  readonly headSince?: string;
   /** The head with which the task last came to review or to the merge; absent before that. */
   readonly judged?: string | null;
   /**
@@ -161,3 +163,8 @@ export const NO_FLOW: Flow = {
   mergeBase: null,
   issueClosing: null,
 };
+
+/** The commit of the task that Baton merged; null if it merged none. */
+export function landedHead({ flow }: { readonly flow: Pick<Flow, 'head' | 'mergeSha'> }): string | null {
+  return flow.mergeSha === null ? null : flow.head;
+}

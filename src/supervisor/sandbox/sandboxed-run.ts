@@ -51,7 +51,8 @@ export class SandboxedRun {
     this.#box = box;
     this.#git = spec.git === null ? undefined : new GitSync(spec.git, print);
     this.#credentials = new CredentialKeeper(spec.credentials, print);
-    this.#hidden = new HiddenPathNotes(spec.hidden, print);
+    const visible = spec.mounts.flatMap(({ kind, at }) => (kind === 'read' || kind === 'write' ? [at] : []));
+    this.#hidden = new HiddenPathNotes(spec.hidden, visible, print);
     this.#spec = spec;
     this.#print = print;
     printNotes(box.record, print);
