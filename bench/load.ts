@@ -9,6 +9,7 @@ import { Client } from '../src/api/client/client.ts';
 import { startDaemon } from '../src/api/client/start-daemon.ts';
 import { keepCall, listKept } from '../src/api/outbox.ts';
 import { readDaemonRecord, stateFiles } from '../src/api/state-folder.ts';
+import { textOf } from '../src/protocol/shape/read-unknown.ts';
 import { warnIfBusy } from './handoff.ts';
 import { atMost, type Benchmark, type Measure, median } from './measure.ts';
 
@@ -74,7 +75,7 @@ async function importTasks(client: Client, first: number, size: number, more: ob
 
 const IMPORTED = 5000;
 
-export async function measureImport(): Promise<Measure[]> {
+async function measureImport(): Promise<Measure[]> {
   await using place = await Place.open();
   const client = place.client();
   const watcher = place.client();
@@ -114,7 +115,7 @@ export async function measureImport(): Promise<Measure[]> {
 const IDLE_TASKS = 100_000;
 const IDLE_MS = 30_000;
 
-export async function measureIdle(): Promise<Measure[]> {
+async function measureIdle(): Promise<Measure[]> {
   await using place = await Place.open();
   const client = place.client();
   for (let first = 0; first < IDLE_TASKS; first += IMPORTED) await importTasks(client, first, IMPORTED);
@@ -136,7 +137,7 @@ function cpuMs(pid: number): number {
 const STATE_BYTES = 700 * 1024 * 1024;
 const DESCRIPTION_BYTES = 15_000;
 
-export async function measureDown(): Promise<Measure[]> {
+async function measureDown(): Promise<Measure[]> {
   await using place = await Place.open();
   const client = place.client();
   const tasks = Math.ceil(STATE_BYTES / DESCRIPTION_BYTES);
@@ -181,7 +182,7 @@ const MESSAGES = 20;
 const BUSY_LOOPS = 4;
 
 /** Agents whose messages all go through the outbox, as when the daemon does not answer in time. */
-export async function measureOutbox(): Promise<Measure[]> {
+async function measureOutbox(): Promise<Measure[]> {
   await using place = await Place.open();
   const client = place.client();
   const { outbox } = stateFiles(place.stateDir);
@@ -244,9 +245,9 @@ async function waitsIn({ stateDir }: Place): Promise<number[]> {
   const waits: number[] = [];
   const next = new Map<string, number>();
   for (const { type, data, at } of entries) {
-    const [kept, n] = type === 'TaskProgressed' ? String(data['notes']).split(' kept as ') : [];
+    const [kept, n] = type === 'TaskProgressed' ? textOf(data['notes']).split(' kept as ') : [];
     if (kept === undefined || n === undefined) continue;
-    const task = String(data['task_id']);
+    const task = textOf(data['task_id']);
     if (Number(n) !== (next.get(task) ?? 0)) throw new Error(`a message of ${task} was recorded out of order`);
     next.set(task, Number(n) + 1);
     waits.push(Date.parse(at) - Date.parse(kept));

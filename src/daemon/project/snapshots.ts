@@ -26,7 +26,7 @@ export interface SnapshotLimits {
   readonly stopMs: number;
 }
 
-export const SNAPSHOT_LIMITS: SnapshotLimits = { entries: 20_000, ms: 15 * 60_000, leastMs: 30_000, stopMs: 10_000 };
+const SNAPSHOT_LIMITS: SnapshotLimits = { entries: 20_000, ms: 15 * 60_000, leastMs: 30_000, stopMs: 10_000 };
 
 /** A running daemon spends at most this share of its time on snapshots, however large the state is. */
 const PAUSE_FACTOR = 20;
