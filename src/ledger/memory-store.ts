@@ -2,8 +2,17 @@ import { WRITABLE, type StoreHealth } from '../protocol/resource-faults.ts';
 import { GENESIS } from './format/chain.ts';
 import { sameBytes, toHex } from './format/bytes.ts';
 import { LEDGER_LIMITS } from './format/limits.ts';
-import type { PartsStore } from './state-parts.ts';
-import type { Appended, Commit, Head, Range, Snapshot, Store, StoredBlob, StoredCheckpoint } from './store.ts';
+import type {
+  Appended,
+  Commit,
+  Head,
+  PartsStore,
+  Range,
+  Snapshot,
+  Store,
+  StoredBlob,
+  StoredCheckpoint,
+} from './store.ts';
 import { type NewerEntries, newerThan, type StoredEntry, type Tile } from './store.ts';
 
 /** A store without persistence, for tests and the simulator. It is also the shortest example of a store. */

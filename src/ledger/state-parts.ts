@@ -2,21 +2,8 @@ import { parseBase64, toBase64 } from './format/bytes.ts';
 import { findSigningKey, originOf, parseNote, signNote } from './format/checkpoint.ts';
 import type { Sha256 } from './format/crypto.ts';
 import type { SnapshotSigner, SnapshotTrust } from './snapshots-and-blobs.ts';
-import { hasHead, type Head, type Store } from './store.ts';
+import { DamagedParts, hasHead, type Head, type PartsStore, type Store } from './store.ts';
 import { fieldOf, numberOf, textOf } from '../protocol/shape/read-unknown.ts';
-
-/** Keeps a list of parts as a whole. A reader never sees an unfinished list. */
-export interface PartsStore {
-  /** Replaces the parts. If `parts` throws, the earlier ones stay. */
-  write(parts: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Undefined if there are none. Throws `DamagedParts` at the first part that cannot be read. */
-  read(): Promise<AsyncIterable<Uint8Array> | undefined>;
-  drop(): Promise<void>;
-  /** Removes what a killed writer has left. Only for the one process that may write. */
-  removeDraft(): Promise<void>;
-}
-
-export class DamagedParts extends Error {}
 
 /**
  * Stores a folded state in parts: first a header with the entry of the state, then the parts, then a note that signs

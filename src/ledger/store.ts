@@ -1,7 +1,6 @@
 import { healthAfter, type StoreHealth, WRITABLE } from '../protocol/resource-faults.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
 import { sameBytes } from './format/bytes.ts';
-import type { PartsStore } from './state-parts.ts';
 
 /** The storage interface of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
@@ -57,6 +56,20 @@ export interface Store {
   probe(freshMs?: number): Promise<StoreHealth>;
   close(): Promise<void>;
 }
+
+/** Keeps a list of parts as a whole. A reader never sees an unfinished list. */
+export interface PartsStore {
+  /** Replaces the parts. If `parts` throws, the earlier ones stay. */
+  write(parts: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Undefined if there are none. Throws `DamagedParts` at the first part that cannot be read. */
+  read(): Promise<AsyncIterable<Uint8Array> | undefined>;
+  drop(): Promise<void>;
+  /** Removes what a killed writer has left. Only for the one process that may write. */
+  removeDraft(): Promise<void>;
+}
+
+/** Thrown by a reader of parts that are not those that were written. */
+export class DamagedParts extends Error {}
 
 export interface StoreParts {
   readonly shared: Store;

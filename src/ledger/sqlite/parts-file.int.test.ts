@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { DamagedParts } from '../state-parts.ts';
+import { DamagedParts } from '../store.ts';
 import { PartsFile } from './parts-file.ts';
 
 function scene() {

@@ -1,7 +1,7 @@
 import { createReadStream, rmSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DamagedParts, type PartsStore } from '../state-parts.ts';
+import { DamagedParts, type PartsStore } from '../store.ts';
 
 /**
  * Parts in a file beside the database, each after its length. Not in the database, where a large write would delay
