@@ -17,6 +17,8 @@ export interface Flow {
   readonly place: SessionPlace | null;
   /** The main branch's commit when the first session was prepared; null if none was. */
   readonly mainAt: string | null;
+  /** The main branch's position before others brought a commit of the task onto it; absent if nobody did. */
+  readonly mainBefore?: string;
   /** The commit at the end of the newest session: as measured, or for a claim by hand as its record names it. */
   readonly head: string | null;
   /** Seq of the entry that set `head`; 0 if none did. */
