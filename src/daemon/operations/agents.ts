@@ -132,7 +132,7 @@ export async function measureOwn({ project }: Call, { session, task }: OwnSessio
   await project.mainWatch.poll();
   const read = await project.commandLoop.read(({ state }) => mainWithout(state, task));
   const main = read.ok ? read.answer : null;
-  return measureSession(prepared, session.result ?? null, { stateDir: project.stateDir, own: project.own, main });
+  return measureSession(prepared, session.result ?? null, { stateDir: project.stateDir, own: project.own, main, task });
 }
 
 const UNMEASURED: SessionMeasures = { committed: false, violations: [] };

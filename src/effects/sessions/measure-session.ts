@@ -7,6 +7,8 @@ import type { RecordedEvent } from '../../state/event.ts';
 import { isHere } from '../../state/fleet/owner.ts';
 import { mainWithout } from '../../state/main/main-branch.ts';
 import type { SessionPreparation, State } from '../../state/state.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { constraintsInForce } from '../../state/tasks/waive-constraint.ts';
 import type { WorkflowEvents } from '../../state/workflow/workflow-event.ts';
 import type { EffectContext } from '../context.ts';
 
@@ -24,7 +26,12 @@ export interface SessionMeasures {
 export async function measureSession(
   prepared: Pick<SessionPreparation, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
   result: Result | null,
-  { stateDir, own, main }: Pick<MeasureRequest, 'stateDir' | 'own' | 'main'>,
+  {
+    stateDir,
+    own,
+    main,
+    task,
+  }: Pick<MeasureRequest, 'stateDir' | 'own' | 'main'> & { readonly task?: Task | undefined },
 ): Promise<SessionMeasures> {
   const { workspace, base, since, branch, mission } = prepared;
   const found = await tryMeasure(workspace, { base, branch, stateDir, own, main });
@@ -32,7 +39,7 @@ export async function measureSession(
   const { value } = found;
   const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir, own, main });
   if (!whole.ok) return unmeasured(whole.problem);
-  const violations = findViolations(mission.constraints ?? {}, value, result, whole.value);
+  const violations = findViolations(constraintsInForce(mission.constraints, task), value, result, whole.value);
   return {
     measured: { ...recordOf(value), broken: violationKinds(violations) },
     violations: violations.slice(0, MOST_NAMED).map(({ text }) => text.slice(0, MOST_CHARACTERS)),
@@ -115,12 +122,17 @@ export class SessionMeasuring {
       const timedOut = [...state.agents.values()].some(
         ({ task, exit }) => task?.session_id === sessionId && exit?.timedOut === true,
       );
-      return { prepared, result: result ?? null, timedOut, main: mainWithout(state, task) };
+      return { prepared, result: result ?? null, timedOut, task, main: mainWithout(state, task) };
     });
     if (found === undefined) return;
-    const { prepared, result, timedOut, main } = found;
+    const { prepared, result, timedOut, task, main } = found;
     const { stateDir, ownRepository } = this.#context;
-    const { measured, violations } = await measureSession(prepared, result, { stateDir, own: ownRepository, main });
+    const { measured, violations } = await measureSession(prepared, result, {
+      stateDir,
+      own: ownRepository,
+      main,
+      task,
+    });
     if (measured === undefined) return;
     const tooLong = timedOut ? [`timeout: ended after ${prepared.mission.timeout ?? 0} seconds`] : [];
     const broken = timedOut ? [...measured.broken, 'timeout' as const] : measured.broken;

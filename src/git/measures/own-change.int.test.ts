@@ -78,18 +78,20 @@ describe('over random histories without conflicts', () => {
         let base = history.tip;
         let worked: string[] = [];
         const changes = new Set<string>();
+        const [charged, expected]: [string[][], string[][]] = [[], []];
         for (const step of [...steps, 'next session'] as const) {
           if (step === 'person') history.person();
           else if (step === 'work') worked.push(history.session());
           else if (step === 'merge') history.merge();
           else if (step === 'rebase') history.rebase();
           else {
-            const change = await history.change(base);
-            expect(paths(change)).toEqual(worked.toSorted());
+            charged.push(paths(await history.change(base)));
+            expected.push(worked.toSorted());
             for (const path of worked) changes.add(path);
             [base, worked] = [history.tip, []];
           }
         }
+        expect(charged).toEqual(expected);
         const contained = scratch.git(history.worktree, 'merge-base', 'main', 'HEAD');
         const tip = history.files('HEAD');
         const composed = new Map(history.files(contained));

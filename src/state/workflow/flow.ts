@@ -1,3 +1,4 @@
+import type { Constraint } from '../../protocol/agent-session-completed.ts';
 import type { AgentPlan, WorkflowMode } from '../../protocol/run-plan.ts';
 import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository } from './workflow-event.ts';
 
@@ -32,6 +33,8 @@ export interface Flow {
    * start too.
    */
   readonly unfit: { readonly base: string; readonly head: string } | null;
+  /** The constraints that an operator waived for the task; absent if there are none. */
+  readonly waived?: readonly Constraint[];
   /** The newest delivered handoff that passed work on: the input of the next role. */
   readonly handoff: HandoffRef | null;
   /** The issue-manager's handoff, which all later roles follow. */
