@@ -8,7 +8,7 @@ import type { CheckNetwork } from '../../runbook/shape/access-shape.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
-import { buildSpec, type ConfinedProcess } from './build-spec.ts';
+import { buildSpec, type ConfinedCommand } from './build-spec.ts';
 import { chooseSandbox, recordWithout } from './choose-sandbox.ts';
 import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent.ts';
 import { resolveNetwork } from './resolve-network.ts';
@@ -19,6 +19,7 @@ export interface CommandPlace {
   readonly folder: string;
   readonly kind: 'install' | 'checks';
   readonly task: Pick<Task, 'flow'> | null;
+  readonly cache: ConfinedCommand['cacheUse'];
   /** The network of a check that sets its own. */
   readonly network?: CheckNetwork | undefined;
 }
@@ -44,6 +45,7 @@ export async function confineCommand(
     ...PLAIN,
     folder: at,
     runFolder,
+    cacheUse: place.cache,
     env: { ...context.env, ...launch.env },
     network: network.spec,
     git: await gitOf(place, context),
@@ -74,7 +76,7 @@ export async function confineCommand(
 async function gitOf(
   { folder, kind }: CommandPlace,
   { path, stateDir }: EffectContext,
-): Promise<ConfinedProcess['git']> {
+): Promise<ConfinedCommand['git']> {
   if (existsSync(join(folder, '.git', 'objects')) && folder !== path) return null;
   if (kind === 'checks' && findPrivateGit(stateDir, folder) !== null) return 'as it is';
   // The command works for the claim of its worktree, so only that claim's commits are imported.
