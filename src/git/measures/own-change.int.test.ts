@@ -70,37 +70,41 @@ const paths = ({ files }: MeasuredChange): string[] => files.map(({ path }) => p
 const STEPS = ['person', 'work', 'merge', 'rebase', 'next session'] as const;
 
 describe('over random histories without conflicts', () => {
-  it('each session is charged with its own files, and the own changes in order give the tree of the task', async () => {
-    let histories = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 3, maxLength: 9 }), async (steps) => {
-        const history = new History(`random-${(histories += 1)}`);
-        let base = history.tip;
-        let worked: string[] = [];
-        const changes = new Set<string>();
-        const [charged, expected]: [string[][], string[][]] = [[], []];
-        for (const step of [...steps, 'next session'] as const) {
-          if (step === 'person') history.person();
-          else if (step === 'work') worked.push(history.session());
-          else if (step === 'merge') history.merge();
-          else if (step === 'rebase') history.rebase();
-          else {
-            charged.push(paths(await history.change(base)));
-            expected.push(worked.toSorted());
-            for (const path of worked) changes.add(path);
-            [base, worked] = [history.tip, []];
+  it(
+    'each session is charged with its own files, and the own changes in order give the tree of the task',
+    { timeout: 180_000 },
+    async () => {
+      let histories = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 3, maxLength: 7 }), async (steps) => {
+          const history = new History(`random-${(histories += 1)}`);
+          let base = history.tip;
+          let worked: string[] = [];
+          const changes = new Set<string>();
+          const [charged, expected]: [string[][], string[][]] = [[], []];
+          for (const step of [...steps, 'next session'] as const) {
+            if (step === 'person') history.person();
+            else if (step === 'work') worked.push(history.session());
+            else if (step === 'merge') history.merge();
+            else if (step === 'rebase') history.rebase();
+            else {
+              charged.push(paths(await history.change(base)));
+              expected.push(worked.toSorted());
+              for (const path of worked) changes.add(path);
+              [base, worked] = [history.tip, []];
+            }
           }
-        }
-        expect(charged).toEqual(expected);
-        const contained = scratch.git(history.worktree, 'merge-base', 'main', 'HEAD');
-        const tip = history.files('HEAD');
-        const composed = new Map(history.files(contained));
-        for (const path of changes) composed.set(path, tip.get(path) ?? '');
-        expect(tip).toEqual(composed);
-      }),
-      { numRuns: samples(24) },
-    );
-  });
+          expect(charged).toEqual(expected);
+          const contained = scratch.git(history.worktree, 'merge-base', 'main', 'HEAD');
+          const tip = history.files('HEAD');
+          const composed = new Map(history.files(contained));
+          for (const path of changes) composed.set(path, tip.get(path) ?? '');
+          expect(tip).toEqual(composed);
+        }),
+        { numRuns: samples(16) },
+      );
+    },
+  );
 });
 
 describe('a session that brings main in', () => {

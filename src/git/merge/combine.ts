@@ -75,7 +75,8 @@ async function applyTo(repository: GitLocation, tip: string, commit: string, par
 
 async function mergeTrees(repository: GitLocation, ours: string, theirs: string): Promise<Trees> {
   const merged = await mergeAutomatically(repository, ours, theirs);
-  if (merged.kind !== 'unrelated') return merged;
+  if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
+  if (merged.kind === 'merged') return merged;
   return unwrap(gitFailure('git/unrelated', `${ours} and ${theirs} have no history in common`, UNRELATED_HINT));
 }
 
