@@ -45,12 +45,14 @@ function withoutBranch(session: FoundSession): TaskDiff['sessions'][number] {
 
 interface DiffOptions extends Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'> {
   readonly sessions?: readonly FoundSession[];
+  /** Only these files. */
+  readonly paths?: readonly string[];
 }
 
 export async function readTaskDiff(
   task: Task,
   call: Pick<Call, 'project' | 'services'>,
-  { agent_id, path, stat, sessions = [] }: DiffOptions,
+  { agent_id, path, paths, stat, sessions = [] }: DiffOptions,
 ): Promise<GitResult<Omit<TaskDiff, 'sessions'>>> {
   return attempt(async () => {
     const {
@@ -61,7 +63,8 @@ export async function readTaskDiff(
     } = await (agent_id === undefined ? findChange(task, call) : findSession(task, agent_id, sessions, call));
     const own = unwrap(await call.project.own.with(base, head));
     // A single file may be as large as the limit of all files together.
-    const one = path === undefined ? {} : { paths: [path], maxFileChars: MAX_ONE_CHARS };
+    const some = paths === undefined ? {} : { paths };
+    const one = path === undefined ? some : { paths: [path], maxFileChars: MAX_ONE_CHARS };
     const from = of === 'session' ? await findSessionBase(own, { base, tip: head, main }, call) : base;
     const change = unwrap(await readChange(own, from, head, { patches: stat !== true, ...one }));
     const files = change.files.map(({ isBinary: binary, isCut: cut, ...file }) => ({ ...file, binary, cut }));
