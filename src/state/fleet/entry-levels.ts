@@ -14,4 +14,5 @@ export const ENTRY_LEVELS: EntryLevels = {
   NoteAdded: 2,
   PageKeyAdded: 2,
   PageKeyRevoked: 2,
+  RunAcknowledged: 3,
 };
