@@ -1,10 +1,11 @@
 import fc from 'fast-check';
+import { WORKFLOW_MODES } from '../protocol/run-plan.ts';
 import type { Caller } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { type Effect, processNumber } from '../state/runs/effect.ts';
-import { listFailedRuns } from '../state/runs/failed-runs.ts';
+import { listFailedRuns } from '../state/runs/find-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import * as say from '../state/say.cases.ts';
@@ -23,6 +24,9 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.serial}`), operator]),
   workerPlans.map((plan) => () => [runs.configure([plan]), system]),
   index.map(() => (play) => [say.create(`T${play.state.tasks.size}`), operator]),
+  fc
+    .constantFrom(...WORKFLOW_MODES)
+    .map((mode): Speech => (play) => [flow.startWorkflow(`workflow ${play.serial}`, mode), operator]),
 
   // Outcomes of effects.
   ...Array.from({ length: 6 }, () =>

@@ -12,7 +12,6 @@ import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
 import { decideAddPageKey, decideRevokePageKey, findRevokedPage } from './page-keys.ts';
 import { type Rules, rulesInForce } from './rules.ts';
-import { decideAcknowledgeRun } from './runs/failed-runs.ts';
 import { decideReportAgent, decideReportStarted, decideReportStartFailed } from './runs/report-agent.ts';
 import { decideUndoAnswer } from './runs/pending-answer.ts';
 import {
@@ -35,6 +34,7 @@ import { decideNoteTask } from './tasks/note-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
+import { decideWaiveConstraint } from './tasks/waive-constraint.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
 import { decideObserveBranch } from './workflow/branch-moves.ts';
 import { decideFinishCheck } from './workflow/checks.ts';
@@ -63,6 +63,7 @@ const COMMANDS = {
   'record-thought': decideRecordThought,
   'complete-task': decideCompleteTask,
   'operate-task': byRules(decideOperateTask),
+  'waive-constraint': decideWaiveConstraint,
   'note-task': decideNoteTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,
@@ -92,7 +93,7 @@ const COMMANDS = {
   'apply-answer': byRules(decideApplyAnswer),
   'cancel-pipeline': steer.decideCancelPipeline,
   'retry-pipeline': steer.decideRetryPipeline,
-  'acknowledge-run': decideAcknowledgeRun,
+  'acknowledge-run': steer.decideAcknowledgeRun,
   'resume-pipeline': steer.decideResumePipeline,
   'send-message': decideSendMessage,
   'kill-agent': decideKillAgent,
