@@ -24,9 +24,10 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.serial}`), operator]),
   workerPlans.map((plan) => () => [runs.configure([plan]), system]),
   index.map(() => (play) => [say.create(`T${play.state.tasks.size}`), operator]),
-  fc
-    .constantFrom(...WORKFLOW_MODES)
-    .map((mode): Speech => (play) => [flow.startWorkflow(`workflow ${play.serial}`, mode), operator]),
+  fc.constantFrom(...WORKFLOW_MODES).map((mode): Speech => (play) => [
+    flow.startWorkflow(`workflow ${play.serial}`, mode),
+    operator,
+  ]),
 
   // Outcomes of effects.
   ...Array.from({ length: 6 }, () =>
