@@ -41,6 +41,7 @@ import { onCompleted, onDecision } from './decisions/answer.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
+import { askAboutVerdict } from './decisions/confirm-verdict.ts';
 import { holdAtCheckpoint } from './decisions/hold-task.ts';
 import { onAnswerWithdrawn, onExtended } from './decisions/lapse.ts';
 import { onHostRemoved } from './fleet/removed-host.ts';
@@ -167,6 +168,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   PullRequestPublished: ofTask((world, task, data) => onNewHead(world, task, data)),
   SessionMeasured: ofTask(onMeasured),
   MergeHeld: ofTask(openProtectedDecision),
+  VerdictUnproven: ofTask(askAboutVerdict),
   MainMoved: onMainMoved,
   MergeFinished: ofTask(onMerged),
   GithubIssueClosed: ofTask(onGithubIssueClosed),

@@ -13,4 +13,6 @@ export const ENTRY_LEVELS: EntryLevels = {
   NoteAdded: 2,
   PageKeyAdded: 2,
   PageKeyRevoked: 2,
+  VerdictUnproven: 3,
+  VerdictConfirmed: 3,
 };

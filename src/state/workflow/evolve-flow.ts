@@ -32,7 +32,18 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
-      return { ...flow, held: null, heldMerge: null };
+      return withoutVerdict({ ...flow, held: null, heldMerge: null });
+    case 'VerdictUnproven':
+      return evolveVerdict(flow, recorded.data, before);
+    case 'VerdictConfirmed': {
+      const { verdict, approval } = flow;
+      if (verdict === undefined) return flow;
+      const { holder: by, principal, head, held } = verdict;
+      // The merge keeps the reviewer's approval; the confirmed verdict is the validator's.
+      const isApproval = held.merge_id === null && held.to === 'READY_FOR_MERGE';
+      const confirmed = isApproval ? ({ head, by, principal, unproven: 'confirmed' } as const) : approval;
+      return withoutVerdict({ ...flow, approval: confirmed });
+    }
     case 'TaskAssigned': {
       const { agent, person } = recorded.data;
       const toPerson = person === null ? null : { person };
@@ -121,6 +132,19 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     default:
       return flow;
   }
+}
+
+function withoutVerdict({ verdict: _, ...flow }: Flow): Flow {
+  return flow;
+}
+
+function evolveVerdict(
+  flow: Flow,
+  { task_id: _, held, ...verdict }: EventOf<'VerdictUnproven'>['data'],
+  { phase }: TaskBefore,
+): Flow {
+  if (held !== null) return { ...flow, verdict: { ...verdict, held, from: phase, head: flow.head } };
+  return flow.approval === null ? flow : { ...flow, approval: { ...flow.approval, unproven: 'accepted' } };
 }
 
 function finishCheck(

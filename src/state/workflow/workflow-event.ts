@@ -238,6 +238,30 @@ export const WORKFLOW_EVENTS = {
   MergeHeld: { merge_id: text, task_id: text, head: text, handoff: nullable(handoffRef) },
   /** A person agreed to merge this commit although it changes protected paths. */
   MergeAgreed: { task_id: text, head: text, by: text },
+  /**
+   * An approval by a session whose client cannot prove that it sent it. `held`: what follows if a person confirms it;
+   * null if the person's own configuration accepts such approvals, so that it counts.
+   */
+  VerdictUnproven: {
+    task_id: text,
+    epoch: whole,
+    session_id: text,
+    holder: text,
+    principal: text,
+    /** `client`: its calls cannot be matched with its output. `shell`: its shell runs beside the client. */
+    because: choice(['client', 'shell']),
+    held: nullable(
+      object({
+        to: choice(PHASES),
+        next_role: nullable(text),
+        handoff: nullable(handoffRef),
+        /** The merge that the verdict requests; null if it requests none. */
+        merge_id: nullable(text),
+      }),
+    ),
+  },
+  /** A person confirmed the approval. */
+  VerdictConfirmed: { task_id: text, epoch: whole, session_id: text, by: text },
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
