@@ -148,9 +148,9 @@ async function createTasks({ commandLoop: keeper }: Project, size: number): Prom
 async function claimNext({ commandLoop: keeper }: Project, n: number): Promise<void> {
   const settled = await keeper.submit({
     actor: 'session:bench',
-    decide: ({ state, ready, rules }) => {
+    decide: ({ state, ready, rules, here }) => {
       const command = { id: ready.first(state, 1)[0]?.id ?? '', sessionId: `s${n}`, holder: 'bench' };
-      return decide(state, { kind: 'claim-task', command }, OPERATOR, rules);
+      return decide(state, { kind: 'claim-task', command }, OPERATOR, rules, here);
     },
   });
   if (!settled.ok) throw new Error('nothing was claimed');

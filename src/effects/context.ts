@@ -4,6 +4,7 @@ import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Unseparated } from '../protocol/handoff/judge.ts';
 import type { Prompts } from '../runbook/gates/gate-fields.ts';
 import type { Protection } from '../runbook/gates/protected-paths.ts';
+import type { Personal } from '../runbook/personal/personal.ts';
 import type { Runbook, SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
 import type { Here } from '../state/fleet/owner.ts';
@@ -55,10 +56,12 @@ export interface EffectContext {
   /** `review.unseparated` of the person's own configuration. */
   readonly unseparated: () => Unseparated;
   /** This host in a fleet. Undefined on a single machine, which performs every effect. */
-  readonly here?: () => FleetRole | undefined;
+  readonly here: () => FleetRole | undefined;
   /** Read from the runbook on each use. */
   readonly times: EffectTimes;
   readonly sessions: SessionSettings;
+  /** The person's own configuration, read on each use. Sessions never see it. */
+  readonly personal: PersonalSettings;
   /** The settings for the sessions of one task. A workflow keeps the runbook that it was started with. */
   readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
 }
@@ -90,6 +93,13 @@ export interface SessionSettings {
   readonly filters: readonly string[];
   /** What sessions and commands can access. */
   readonly access: Pick<Runbook, 'sandbox' | 'network' | 'secrets'>;
+}
+
+/** The person's own configuration. */
+export interface PersonalSettings extends Personal {
+  readonly path: string;
+  /** Why the file cannot be used. While there is a problem no sandbox is chosen, because the floor is unknown. */
+  readonly problem: string | null;
 }
 
 export interface EffectTimes {

@@ -76,7 +76,7 @@ export class Effects {
     if (this.#isClosed) return;
     if (recorded.some(({ type }) => type.startsWith('Claim'))) this.#run(this.#ends.onRecorded(recorded));
     this.#travel.onRecorded(recorded);
-    if (isRemoval(recorded, this.#context.here?.()?.host))
+    if (isRemoval(recorded, this.#context.here()?.host))
       this.#run(endRemovedAgents(this.#context, this.#closing.signal));
   }
 
@@ -87,7 +87,7 @@ export class Effects {
 
   reconcile(state: State): void {
     if (this.#isClosed) return;
-    const here = this.#context.here?.();
+    const here = this.#context.here();
     for (const [key, { effect, controller }] of this.#inProgress) {
       const owed = judgeBegun(effect, state, here);
       if (owed === 'here') continue;
@@ -185,7 +185,7 @@ export class Effects {
   #contextFor(term: number | undefined, signal: AbortSignal): EffectContext {
     if (term === undefined) return this.#context;
     const submit: EffectContext['submit'] = async (command) =>
-      this.#context.submit(command, outcomeTerm(term, this.#context.here?.(), signal));
+      this.#context.submit(command, outcomeTerm(term, this.#context.here(), signal));
     // The context's getters are inherited.
     return Object.create(this.#context, { submit: { value: submit } }) as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }

@@ -13,7 +13,7 @@ export interface EngineInputs {
   readonly ready: ReadyTasks;
   readonly rules: Rules;
   /** The host that decides; undefined on SQLite, where the only host has no name. */
-  readonly here?: string | undefined;
+  readonly here: string | undefined;
   /** The level of entry types, for tests. Defaults to `ENTRY_LEVELS`. */
   readonly levels?: EntryLevels;
 }

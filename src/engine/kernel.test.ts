@@ -14,7 +14,14 @@ function newWorld(): EngineContext {
   const state = emptyState();
   let ids = 0;
   const newId = (): string => `x${(ids += 1)}`;
-  return { state, newId, at: '2026-01-01T00:00:00.000Z', ready: trackReadyTasks(state, RULES), rules: RULES };
+  return {
+    state,
+    newId,
+    at: '2026-01-01T00:00:00.000Z',
+    ready: trackReadyTasks(state, RULES),
+    rules: RULES,
+    here: undefined,
+  };
 }
 
 const start = runs.startPipeline(runs.pipelinePlan([runs.shellStep('build')]));
@@ -51,7 +58,7 @@ describe('apply', () => {
 
 describe('advance', () => {
   const decided = (): readonly Event[] => {
-    const outcome = decide(emptyState(), start, operator, RULES);
+    const outcome = decide(emptyState(), start, operator, RULES, undefined);
     return outcome.ok ? outcome.events : [];
   };
 

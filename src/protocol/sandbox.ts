@@ -15,6 +15,21 @@ export const SANDBOX_KINDS = [
   'none',
 ] as const satisfies readonly SandboxKind[];
 
+/** The least and the greatest strength of a mode: `auto` may find no mode that works. */
+export const SANDBOX_STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
+  none: [0, 0],
+  user: [1, 1],
+  'sandbox-exec': [1, 1],
+  container: [2, 2],
+  bubblewrap: [2, 2],
+  auto: [0, 2],
+};
+
+/** Reports whether a mode is never weaker than a kind. */
+export function atLeast(mode: SandboxMode, kind: SandboxKind): boolean {
+  return SANDBOX_STRENGTHS[mode][0] >= SANDBOX_STRENGTHS[kind][0];
+}
+
 /**
  * Reports whether a process in this sandbox cannot write the git directory of the user's repository. No record counts
  * as no sandbox.

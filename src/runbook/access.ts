@@ -28,10 +28,15 @@ export function sandboxOf(
   { sandbox: project }: Pick<Runbook, 'sandbox'>,
   { sandbox: own = {} }: Pick<AgentPlan, 'sandbox'> = {},
 ): SandboxSettings {
+  return { ...DEFAULT_SANDBOX, ...joinSandboxes(project, own) };
+}
+
+/** The inner fields replace the outer ones, and the inner lists extend them. */
+function joinSandboxes(outer: SandboxPlan, inner: SandboxPlan) {
   const both = (list: 'read' | 'write' | 'hide'): readonly string[] => [
-    ...new Set([...(project[list] ?? []), ...(own[list] ?? [])]),
+    ...new Set([...(outer[list] ?? []), ...(inner[list] ?? [])]),
   ];
-  return { ...DEFAULT_SANDBOX, ...project, ...own, read: both('read'), write: both('write'), hide: both('hide') };
+  return { ...outer, ...inner, read: both('read'), write: both('write'), hide: both('hide') };
 }
 
 /** Built-in roles that run the project's commands use the commands' network. */
@@ -76,4 +81,21 @@ export function secretVariables({ secrets }: Pick<Runbook, 'secrets'>): readonly
 /** Renders a policy as a runbook writes it: `full`, `model`, `none`, or the hosts. */
 export function renderPolicy(policy: NetworkPolicy): string {
   return typeof policy === 'string' ? policy : policy.length === 0 ? 'none' : policy.join(', ');
+}
+
+/** Reports whether one host of a policy includes another: `*.example.com` includes `api.example.com`. */
+export function covers(wide: string, narrow: string): boolean {
+  return wide === narrow || (wide.startsWith('*.') && narrow.endsWith(wide.slice(1)));
+}
+
+/** A runbook with the person's own defaults in place of the built-in ones. */
+export function withDefaults<R extends Pick<Runbook, 'sandbox' | 'network'>>(
+  runbook: R,
+  { sandbox, network }: Pick<Runbook, 'sandbox' | 'network'>,
+): R {
+  return {
+    ...runbook,
+    sandbox: joinSandboxes(sandbox, runbook.sandbox),
+    network: { ...network, ...runbook.network },
+  };
 }

@@ -100,7 +100,7 @@ describe('who may send which command', () => {
   );
 
   it.each(table)('%s, %s: %s', (kind, what, allowed, command, caller) => {
-    const outcome = decide(state, command, caller, OPEN);
+    const outcome = decide(state, command, caller, OPEN, undefined);
     const isForbidden = !outcome.ok && outcome.refusal.code === 'forbidden';
     const message = isForbidden ? outcome.refusal.message : '';
     expect(message).toBe(allowed ? '' : `the token of this ${kind} does not allow ${what}`);

@@ -152,7 +152,7 @@ export function decide<K extends CommandKind>(
   order: CommandOf<K>,
   caller: Caller,
   given: Rules,
-  here?: string,
+  here: string | undefined,
 ): Outcome<AnswerOf<K>> {
   const { kind, command } = order;
   const allowed: readonly CallerKind[] = commandAccess[kind];

@@ -49,7 +49,7 @@ interface Then {
 
 function when(story: Story, command: Command, caller: Caller): When {
   const before = structuredClone(story.state);
-  const outcome = decide(story.state, command, caller, story.rules);
+  const outcome = decide(story.state, command, caller, story.rules, undefined);
   expect(story.state, 'deciding changes nothing').toEqual(before);
   return {
     // oxlint-disable-next-line unicorn/no-thenable -- Nobody awaits it.
@@ -121,7 +121,7 @@ export function createStory(given: Rules): Story {
     entries,
     record,
     say(command, caller) {
-      const outcome = decide(state, command, caller, rules);
+      const outcome = decide(state, command, caller, rules, undefined);
       if (!outcome.ok) throw new Error(`${command.kind} by ${caller.kind}: ${outcome.refusal.message}`);
       record(outcome.events, actorOf(caller));
     },

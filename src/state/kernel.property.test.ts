@@ -39,7 +39,7 @@ class Said implements fc.Command<Model, Real> {
     this.#said = `${actorOf(caller)} ${JSON.stringify(command)}`;
     const { state, entries } = story;
     const before = structuredClone(state);
-    const outcome = decide(state, command, caller, story.rules);
+    const outcome = decide(state, command, caller, story.rules, undefined);
     must(isDeepStrictEqual(state, before), 'deciding changed the state');
     const accepted = modelled.accepts(model, command, caller);
     must(

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { agentsCheck, diagnoseAgents } from './checks/agents.ts';
 import { chainCheck, diagnoseChain } from './checks/chain.ts';
@@ -9,6 +10,7 @@ import { diagnoseDisk, diskCheck } from './checks/disk.ts';
 import { diagnoseGit, gitCheck } from './checks/git.ts';
 import { diagnoseHooks, hooksCheck } from './checks/hooks.ts';
 import { diagnoseNode, nodeCheck } from './checks/node.ts';
+import { diagnosePersonal, personalCheck } from './checks/personal.ts';
 import { proofCheck } from './checks/proof.ts';
 import { diagnoseRunbook, runbookCheck } from './checks/runbook.ts';
 import { diagnoseSandbox, sandboxCheck } from './checks/sandbox.ts';
@@ -63,6 +65,11 @@ const ROWS: readonly Row[] = [
   {
     check: runbookCheck,
     look: async (place, { survey }) => diagnoseRunbook(readRunbookFacts(place, await survey())),
+  },
+  {
+    check: personalCheck,
+    look: ({ env, repository }) =>
+      diagnosePersonal(readPersonal(env, repository.ok ? repository.value.mainTop : undefined)),
   },
   {
     check: agentsCheck,

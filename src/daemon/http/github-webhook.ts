@@ -148,13 +148,16 @@ async function reportCheck(
   const settled = await commandLoop.submit<{ taken: number }>({
     actor: 'system:ci',
     key,
-    decide: ({ state, rules }) => {
-      const events = findWaitingTasks(state, report).flatMap((checks_id) => {
+    decide: ({ state, rules, here }) => {
+      const outcomes = findWaitingTasks(state, report).map((checks_id) => {
         const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
         const command = { checks_id, name, outcome, exit_code: null, log: null, output, handoffId: newId() };
-        const decided = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
-        return decided.ok ? decided.events : [];
+        return decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules, here);
       });
+      // A host that may decide nothing must not record the delivery either: GitHub delivers it to another one.
+      const refused = outcomes.find((outcome) => !outcome.ok);
+      if (refused !== undefined) return refused;
+      const events = outcomes.flatMap((outcome) => (outcome.ok ? outcome.events : []));
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,
         source: 'github',
@@ -163,7 +166,8 @@ async function reportCheck(
       return { ok: true, events: [received, ...events], answer: { taken: events.length === 0 ? 0 : 1 } };
     },
   });
-  return settled.ok ? settled.answer.taken : STORE_UNAVAILABLE;
+  if (settled.ok) return settled.answer.taken;
+  return 'refusal' in settled ? { ok: false, error: settled.refusal } : STORE_UNAVAILABLE;
 }
 
 function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string[] {

@@ -268,11 +268,11 @@ async function claimNext(sessionId: string, ms: number) {
   return project.commandLoop.submit<{ id: string; epoch: number }>({
     actor: `session:${sessionId}`,
     waitLimit: { ms, otherwise },
-    decide: ({ state, ready, rules }) => {
+    decide: ({ state, ready, rules, here }) => {
       const [task] = ready.first(state, 1);
       if (task === undefined) return LATER;
       const command: Command = { kind: 'claim-task', command: { id: task.id, sessionId, holder: sessionId } };
-      const outcome = decide(state, command, { kind: 'worker', name: sessionId }, rules);
+      const outcome = decide(state, command, { kind: 'worker', name: sessionId }, rules, here);
       return outcome.ok ? { ...outcome, answer: { id: task.id, epoch: task.epoch + 1 } } : outcome;
     },
   });

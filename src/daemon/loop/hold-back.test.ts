@@ -21,6 +21,7 @@ async function openLoop(holdBack: NonNullable<CommandLoopOptions['holdBack']>) {
     ledger,
     state: await loadState(ledger),
     rules: { ciGate: false, mergeGate: false },
+    here: undefined,
     clock,
     onRecorded: (entries) => void recorded.push(...entries.map(({ type }) => type)),
     onInternalError: (error) => {

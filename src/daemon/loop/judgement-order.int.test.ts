@@ -37,7 +37,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
     project.commandLoop.submit<unknown>({
       actor: 'system:test',
       isKept,
-      decide: ({ state, rules }) => decide(state, command, caller, rules),
+      decide: ({ state, rules, here }) => decide(state, command, caller, rules, here),
     });
   await say({ kind: 'create-task', command: { id: 'A', title: 'x' } }, OPERATOR);
   await say({ kind: 'claim-task', command: { id: 'A', sessionId: 's1', holder: 's1' } }, OPERATOR);

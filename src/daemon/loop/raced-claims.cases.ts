@@ -73,6 +73,7 @@ async function openHost(store: Store, key: number): Promise<Host> {
     ledger,
     state,
     rules: { ciGate: false, mergeGate: false },
+    here: undefined,
     clock,
     onRecorded: () => {},
     onInternalError: (error) => {
@@ -98,11 +99,11 @@ async function claimNext(loop: CommandLoop, sessionId: string): Promise<string |
   const result = await loop.submit<string>({
     actor: `session:${sessionId}`,
     waitLimit: { ms: 0, otherwise: NOTHING },
-    decide: ({ state, ready, rules }) => {
+    decide: ({ state, ready, rules, here }) => {
       const [task] = ready.first(state, 1);
       if (task === undefined) return LATER;
       const command = { kind: 'claim-task', command: { id: task.id, sessionId, holder: sessionId } } as const;
-      const outcome = decide(state, command, { kind: 'worker', name: sessionId }, rules);
+      const outcome = decide(state, command, { kind: 'worker', name: sessionId }, rules, here);
       return outcome.ok ? { ...outcome, answer: task.id } : outcome;
     },
   });

@@ -13,7 +13,7 @@ export interface DecideContext {
   /** The time of this commit's entries. */
   readonly at: string;
   /** This host; undefined on SQLite. */
-  readonly here?: string | undefined;
+  readonly here: string | undefined;
 }
 
 /** Returned by `decide` if the request must wait. The loop calls `decide` again after the next change. */
@@ -62,8 +62,8 @@ export interface CommandLoopOptions {
   readonly ledger: Ledger;
   readonly state: State;
   readonly rules: Rules;
-  /** The name of this host in its fleet; absent on SQLite. */
-  readonly here?: string | undefined;
+  /** The name of this host in its fleet; undefined on SQLite. */
+  readonly here: string | undefined;
   readonly clock: { readonly pin: () => string; readonly unpin: () => void; readonly read: () => Date };
   /** Receives durable entries in order, from this loop (`isOwn`) or from elsewhere, before requests are answered. */
   readonly onRecorded: (recorded: readonly RecordedEvent[], isOwn: boolean) => void;

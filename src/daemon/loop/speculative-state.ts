@@ -25,7 +25,7 @@ export class SpeculativeState {
   readonly #maps: readonly TrackedMap<string, unknown>[];
 
   /** Requires a state whose maps are `TrackedMap`s. */
-  constructor(state: State, rules: Rules, here?: string) {
+  constructor(state: State, rules: Rules, here: string | undefined) {
     this.state = state;
     this.#here = here;
     this.#rules = rules;

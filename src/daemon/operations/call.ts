@@ -130,14 +130,12 @@ function commandFor<K extends CommandKind>(
 export async function submitCommand<K extends CommandKind>(
   call: Call,
   command: CommandOf<K>,
-  complete: (outcome: Outcome<AnswerOf<K>>, view: Pick<DecideContext, 'state' | 'rules'>) => Outcome<AnswerOf<K>> = (
-    outcome,
-  ) => outcome,
+  complete: (outcome: Outcome<AnswerOf<K>>, view: DecideContext) => Outcome<AnswerOf<K>> = (outcome) => outcome,
 ): Promise<CommandResult<AnswerOf<K>>> {
   return call.project.commandLoop.submit<AnswerOf<K>>({
     actor: actorOf(call.caller),
     ...keyOf(call),
-    decide: ({ state, rules, here }) => complete(decide(state, command, call.caller, rules, here), { state, rules }),
+    decide: (view) => complete(decide(view.state, command, call.caller, view.rules, view.here), view),
   });
 }
 

@@ -47,7 +47,7 @@ export const handoffHandler = handlerFor(operations.handoffSend, async (call) =>
   const settled = await project.commandLoop.submit<{ held: boolean; task_id: string }>({
     actor: actorOf(caller),
     ...(call.key === undefined ? {} : { key: call.key }),
-    decide: ({ state, rules }) => {
+    decide: ({ state, rules, here }) => {
       const task = findTask(state, caller, message, input.task_id);
       if (task === undefined)
         return refusal('no-such-task', 'the handoff is about a task that does not exist here', 'Check issue_number.');
@@ -68,7 +68,7 @@ export const handoffHandler = handlerFor(operations.handoffSend, async (call) =>
         nextRole: next,
         xml,
       };
-      const outcome = decide(state, { kind: 'send-handoff', command }, caller, rules);
+      const outcome = decide(state, { kind: 'send-handoff', command }, caller, rules, here);
       return outcome.ok ? { ...outcome, answer: { held: caller.kind === 'session', task_id: task.id } } : outcome;
     },
   });

@@ -79,8 +79,8 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
   if (adopted?.ok === false) return adopted;
   const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
   const command = { ...wanted, ...pin };
-  const settled = await submitCommand(call, { kind: 'start-workflow', command }, (started, { state, rules }) =>
-    adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
+  const settled = await submitCommand(call, { kind: 'start-workflow', command }, (started, view) =>
+    adopted === undefined ? started : withWorkers(started, adopted.pinned, view),
   );
   const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: adoptedView(adopted) };
   return answerFor(settled, ({ id, ids = [id] }) => ({ kind: 'workflow', id, ids, ...rules }));

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { daemonEnvironment } from '../../api/client/start-daemon.ts';
-import type { EffectTimes, SessionSettings } from '../../effects/context.ts';
+import type { EffectTimes, PersonalSettings, SessionSettings } from '../../effects/context.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { Semaphore } from '../../effects/locks.ts';
 import { storeTextBlob } from '../../ledger/snapshots-and-blobs.ts';
@@ -12,6 +12,7 @@ import { renderTemplate } from '../../protocol/text/render-template.ts';
 import { secretVariables } from '../../runbook/access.ts';
 import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { buildProtection } from '../../runbook/gates/protected-paths.ts';
+import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
@@ -19,6 +20,7 @@ import type { Task } from '../../state/tasks/task.ts';
 import { findPrograms } from '../../supervisor/programs.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../operations/call.ts';
+import { renderRunbookProblem } from '../rules/rulebook.ts';
 import { withoutDatabaseLogin } from '../fleet/database-login.ts';
 import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
 import type { AccessTokens } from '../tokens.ts';
@@ -83,6 +85,9 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     settingsFor: (task) => sessionSettingsOf(services, task),
     get times() {
       return timesOf(services, settings);
+    },
+    get personal() {
+      return personalSettingsOf(env, path);
     },
     get sessions() {
       return sessionSettingsOf(services);
@@ -162,6 +167,12 @@ export function sessionSettingsOf(
       return buildProtection(runbook, prompts ?? {});
     },
   };
+}
+
+function personalSettingsOf(env: EffectContextOptions['env'], project: string): PersonalSettings {
+  const { value, path, problems } = readPersonal(env, project);
+  const [first] = problems;
+  return { ...value, path, problem: first === undefined ? null : `${renderRunbookProblem(first)}. ${first.hint}` };
 }
 
 /** Uses the current runbook, so that a correction applies to waiting notifications. */

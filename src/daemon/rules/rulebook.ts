@@ -4,12 +4,13 @@ import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
-import { commandNetworkOf } from '../../runbook/access.ts';
+import { commandNetworkOf, withDefaults } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { GateValue } from '../../runbook/gates/gate-value.ts';
 import { withLibrary } from '../../runbook/library.ts';
+import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import { workerPlans } from '../../runbook/plan.ts';
 import type { CiCheck, Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
@@ -122,7 +123,8 @@ export class Rulebook {
    */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
     const { lastValid: good } = this.#options.working;
-    const counts = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
+    const own = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
+    const counts = withDefaults(own, readPersonal(this.#options.env, this.#options.path).value.defaults);
     return good === undefined ? counts : { ...counts, workspace: good.workspace };
   }
 

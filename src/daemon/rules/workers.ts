@@ -3,9 +3,10 @@ import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { decide } from '../../state/decide.ts';
 import { decided, type Outcome } from '../../state/outcome.ts';
-import { findAdoption, type Rules } from '../../state/rules.ts';
+import { findAdoption } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { Log } from '../log.ts';
+import type { DecideContext } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
 import type { PinnedRunbook } from './pinned-runbook.ts';
 import { sortedWorkers } from './rulebook.ts';
@@ -23,13 +24,14 @@ export async function configureWorkers(
   }
   const settled = await commandLoop.submit<unknown>({
     actor: 'system:daemon',
-    decide: ({ state, rules }) =>
-      decideWorkers(state, startsWorkflows(runbook) || hasWorkflows(state) ? all : own, rules),
+    decide: (view) => decideWorkers(view, startsWorkflows(runbook) || hasWorkflows(view.state) ? all : own),
   });
   if (settled.ok) return;
   const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
   log.error('the workers of the runbook cannot be recorded', { project: id, cause });
 }
+
+type DecidedOn = Pick<DecideContext, 'state' | 'rules' | 'here'>;
 
 /**
  * Records the workers in the commit that starts the workflow. Otherwise the workers of an earlier runbook would claim
@@ -38,19 +40,19 @@ export async function configureWorkers(
 export function withWorkers<A>(
   started: Outcome<A>,
   { sha256, runbook }: Pick<PinnedRunbook, 'sha256' | 'runbook'>,
-  state: State,
-  rules: Rules,
+  view: DecidedOn,
 ): Outcome<A> {
   // Another runbook may have been adopted in the meantime.
-  if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
-  const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
+  if (!started.ok || findAdoption(view.state)?.sha256 !== sha256) return started;
+  const configured = decideWorkers(view, sortedWorkers(withLibrary(runbook)));
   // Configured last, because workers must not claim the task before its checkpoint holds it.
   return configured.ok ? { ...started, events: [...started.events, ...configured.events] } : configured;
 }
 
-function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {
+function decideWorkers({ state, rules, here }: DecidedOn, workers: readonly WorkerPlan[]): Outcome<unknown> {
   if (haveSameWorkers([...state.workers.values()], workers)) return decided([], null);
-  return decide(state, { kind: 'configure-workers', command: { workers } }, { kind: 'system', name: 'daemon' }, rules);
+  const command = { kind: 'configure-workers', command: { workers } } as const;
+  return decide(state, command, { kind: 'system', name: 'daemon' }, rules, here);
 }
 
 /** Workers of the built-in workflow are recorded with the first workflow, or before a worker starts one. */

@@ -10,7 +10,7 @@ import { killAgent } from './control.ts';
  * Ends the agents of a removed host that still runs. The ledger counts them as lost, and no other host can reach them.
  */
 export async function endRemovedAgents(context: EffectContext, signal: AbortSignal): Promise<void> {
-  const host = context.here?.()?.host;
+  const host = context.here()?.host;
   const runs = (await context.readState((state) => listAgentsOf(state, host))) ?? [];
   const isThere = ({ id, start }: RunStart): boolean =>
     ['starting', 'running'].includes(inspectSupervised(agentFiles(context.stateDir, id), start).kind);

@@ -109,7 +109,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     ...(isAttached(run) ? {} : { silence_ms: times.silenceMs, tool_ms: times.toolMs }),
     report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
     renew_ms: run.task === null ? null : times.renewalMs,
-    ...(run.task !== null && context.here?.() !== undefined ? ({ fleet: true } as const) : {}),
+    ...(run.task !== null && context.here() !== undefined ? ({ fleet: true } as const) : {}),
     log_bytes: times.logBytes,
     finds_exit_signals: parts.finds_exit_signals && run.task !== null && started.usesExitSignals,
     token: context.supervisorToken(run.id),

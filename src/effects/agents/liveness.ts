@@ -19,14 +19,14 @@ export class Liveness {
   }
 
   reconcile(state: State): void {
-    const here = this.#context.here?.();
+    const here = this.#context.here();
     for (const run of state.agents.values())
       if (isLost(run) && isHere(run, state, here)) this.#settle(run.id, run.start);
   }
 
   async check(agentId: string): Promise<void> {
     if (this.#controller.signal.aborted) return;
-    const here = this.#context.here?.();
+    const here = this.#context.here();
     const run = await this.#context.readState((state) => {
       const found = state.agents.get(agentId);
       return isHere(found, state, here) ? found : undefined;
@@ -67,7 +67,7 @@ function isLost({ process, supervisor }: AgentRun): boolean {
  */
 export function claimsToRenew(
   state: State,
-  here?: Pick<Here, 'host'>,
+  here: Pick<Here, 'host'> | undefined,
 ): { readonly taskId: string; readonly epoch: number }[] {
   const held = new Map<string, number>();
   for (const run of [...state.pipelines.values(), ...state.agents.values()]) {

@@ -71,7 +71,7 @@ export class StandingPush {
   reconcile(state: State): void {
     if (state.agents.size === 0) return;
     const usesExitSignals = this.#context.usesExitSignals();
-    const here = this.#context.here?.();
+    const here = this.#context.here();
     for (const run of state.agents.values()) {
       if (run.process === 'running' && isHere(run, state, here))
         this.#push(run, standingOf(state, run.id, usesExitSignals));

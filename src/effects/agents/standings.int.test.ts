@@ -47,7 +47,14 @@ it('sends an unchanged standing again if a response carried another one in betwe
   onTestFinished(() => rmSync(stateDir, { recursive: true }));
   const heard = await supervisor(stateDir, 'a1');
   const times = { controlMs: 10_000 };
-  const standings = new StandingPush({ stateDir, supervisorToken: () => 't', usesExitSignals: () => false, times });
+  const here = (): undefined => undefined;
+  const standings = new StandingPush({
+    stateDir,
+    supervisorToken: () => 't',
+    usesExitSignals: () => false,
+    times,
+    here,
+  });
   const play = new Play();
   play.order(runs.startAgent(runs.agentPlan({ budget: { tokens: 100 } }), 'a1')).say(runs.started('a1'));
   standings.reconcile(play.state);

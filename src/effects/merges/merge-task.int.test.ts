@@ -38,7 +38,7 @@ function fold(...events: readonly Event[]): void {
 }
 
 function say(command: Command, caller = operator): string | undefined {
-  const outcome = decide(state, command, caller, RULES);
+  const outcome = decide(state, command, caller, RULES, undefined);
   if (!outcome.ok) return outcome.refusal.message;
   fold(...outcome.events);
   return undefined;

@@ -88,7 +88,7 @@ export async function buildSpec(
       worktree: given.folder,
       sessionFolder: SESSION_FOLDER,
       stateDir,
-      secrets: outsideSockets(stateDir),
+      secrets: [...outsideSockets(stateDir), dirname(context.personal.path)],
       repository: mainTop,
       worktrees: join(mainTop, WORKTREES_FOLDER),
       commonDir: git.value === null ? null : commonDir,

@@ -5,6 +5,7 @@ import { chooseMode } from '../../sandbox/choose-mode.ts';
 import type { SandboxSurvey } from '../../sandbox/survey.ts';
 import { surveySandboxes } from '../../sandbox/survey.ts';
 import type { EffectContext, SessionSettings } from '../context.ts';
+import { describeRaised, findBelowFloor, raiseMode } from './apply-floor.ts';
 import { findDevcontainer } from './choose-image.ts';
 
 export interface ChosenSandbox {
@@ -19,20 +20,25 @@ export type SandboxChoice = ChosenSandbox | { readonly ok: false; readonly reaso
 
 /**
  * Chooses the sandbox of an agent, or without one that of the project's commands. A requested mode that does not work
- * refuses the start.
+ * refuses the start, and so does a floor of the person that no mode reaches.
  */
 export async function chooseSandbox(
   access: SessionSettings['access'],
   agent: Pick<AgentPlan, 'sandbox'> | undefined,
-  { env, path }: Pick<EffectContext, 'env' | 'path'>,
+  { env, path, personal }: Pick<EffectContext, 'env' | 'path' | 'personal'>,
 ): Promise<SandboxChoice> {
-  const plan = sandboxOf(access, agent);
+  if (personal.problem !== null) return { ok: false, reason: personal.problem };
+  const asked = sandboxOf(access, agent);
+  const plan = { ...asked, mode: raiseMode(asked.mode, personal) };
   if (plan.mode === 'none') return { ok: true, kind: 'none', notes: [], plan, survey: null };
   const hasImage = plan.image !== undefined || findDevcontainer(path)?.source !== undefined;
   const survey = await surveySandboxes(env, plan.mode === 'container' || (plan.mode === 'auto' && hasImage));
   const chosen = chooseMode(plan.mode, survey, hasImage);
   if (!chosen.ok) return { ok: false, reason: `${chosen.problem.message}. ${chosen.problem.hint}` };
-  return { ...chosen, plan, survey };
+  const tooWeak = findBelowFloor(chosen.kind, personal);
+  if (tooWeak !== undefined) return { ok: false, reason: tooWeak };
+  const raised = plan.mode === asked.mode ? [] : [describeRaised(asked.mode, chosen.kind, personal)];
+  return { ...chosen, notes: [...raised, ...chosen.notes], plan, survey };
 }
 
 /** The record for a process that runs with the user's rights. */

@@ -1,10 +1,11 @@
-import { type Injection, type NetworkSpec, secretClientOf } from '../../protocol/sandbox.ts';
+import { type Injection, type NetworkPolicy, type NetworkSpec, secretClientOf } from '../../protocol/sandbox.ts';
 import type { NetworkSettings } from '../../runbook/access.ts';
 import { findAcpPresetName, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
 import { planInjection, SECRET_ROUTES } from '../../sandbox/network/plan-injection.ts';
 import { loopbackPorts } from '../../sandbox/network/proxy/host-rules.ts';
 import type { EffectContext } from '../context.ts';
+import { narrowPorts, narrowReach, type Reach } from './apply-floor.ts';
 
 interface NetworkUser {
   /** The client, as in a runbook's `run`; empty for a command. */
@@ -14,7 +15,7 @@ interface NetworkUser {
   /** API addresses in the client's settings. */
   readonly urls?: readonly string[];
   readonly port: number | null;
-  readonly context: Pick<EffectContext, 'secrets'>;
+  readonly context: Pick<EffectContext, 'secrets' | 'personal'>;
 }
 
 export interface ResolvedNetwork {
@@ -31,14 +32,25 @@ export function resolveNetwork(
 ): ResolvedNetwork {
   const inject = planInjections(run, env, context);
   const ofModel = isModelClient(run) ? [...modelHosts(run, env), ...urls.flatMap((url) => hostOfUrl(url) ?? [])] : [];
-  const hosts = policy === 'model' ? ofModel : typeof policy === 'string' ? [] : policy;
-  const kind = policy === 'full' || policy === 'none' ? policy : 'proxy';
-  const notes = policy === 'model' && hosts.length === 0 && inject.length === 0 ? [NO_MODEL] : [];
+  const { floor, path } = context.personal;
+  const asked = reachOf(policy, ofModel);
+  const { kind, hosts } = narrowReach(asked, reachOf(floor.network.policy, ofModel));
+  const own = narrowPorts(local, floor.network);
+  const isNarrowed = kind !== asked.kind || hosts.length < asked.hosts.length || own.length < local.length;
+  const notes = [
+    ...(policy === 'model' && hosts.length === 0 && inject.length === 0 ? [NO_MODEL] : []),
+    ...(isNarrowed ? [`Your floor (floor.network in ${path}) narrows the network that the project asks for.`] : []),
+  ];
   // An API on this machine, such as a gateway, is a port of the loopback address, for which clients use no proxy.
-  const reached = policy === 'full' ? ofModel : hosts;
-  const ports = [...new Set([...local, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
+  const reached = kind === 'full' ? ofModel : hosts;
+  const ports = [...new Set([...own, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
   const variables = isModelClient(run) && kind === 'proxy' ? (QUIET_VARIABLES[run] ?? {}) : {};
   return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
+}
+
+function reachOf(policy: NetworkPolicy, ofModel: readonly string[]): Reach {
+  if (policy === 'full' || policy === 'none') return { kind: policy, hosts: [] };
+  return { kind: 'proxy', hosts: policy === 'model' ? ofModel : policy };
 }
 
 function planInjections(

@@ -103,7 +103,7 @@ export class SessionMeasuring {
       const session = state.sessions.get(sessionId);
       const { prepared, measured, taskId, epoch, result } = session ?? {};
       const task = state.tasks.get(taskId ?? '');
-      const isNewest = task?.epoch === epoch && isHere(task?.work ?? { host: null }, state, this.#context.here?.());
+      const isNewest = task?.epoch === epoch && isHere(task?.work ?? { host: null }, state, this.#context.here());
       if (prepared === undefined || measured === true || !isNewest || prepared.workspace === this.#context.path)
         return undefined;
       const timedOut = [...state.agents.values()].some(

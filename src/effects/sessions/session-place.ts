@@ -76,7 +76,7 @@ async function claimPlace(branch: string, holder: PlaceHolder, context: EffectCo
     return { ok: true, path: context.path, branch, isFenced: false };
   const main = await findMainOf(task, context);
   const based =
-    main.ok && context.here?.() !== undefined ? requireRemote(await bringCommit(main.value.sha, context)) : NOTHING;
+    main.ok && context.here() !== undefined ? requireRemote(await bringCommit(main.value.sha, context)) : NOTHING;
   if (!based.ok) return failure(based);
   const found = await findPlace(branch, existing.value?.path ?? null, holder, {
     path: context.path,
@@ -137,7 +137,7 @@ async function waitForOtherSessions(
   signal: AbortSignal,
 ): Promise<boolean> {
   while (!signal.aborted) {
-    const busy = await context.readState((state) => isBusy(state, { taskId, epoch }, context.here?.()));
+    const busy = await context.readState((state) => isBusy(state, { taskId, epoch }, context.here()));
     if (busy === false) return true;
     await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }

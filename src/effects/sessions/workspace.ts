@@ -58,7 +58,7 @@ async function makeFencedWorktree(
  * In a fleet a worktree starts at the recorded main branch, which this repository may lack. Null on a single machine.
  */
 async function findSharedBase(context: EffectContext): Promise<GitResult<string | null>> {
-  if (context.here?.() === undefined) return { ok: true, value: null };
+  if (context.here() === undefined) return { ok: true, value: null };
   const main = await findMainOf(null, context);
   // Without a main branch git reports what is missing.
   if (!main.ok) return { ok: true, value: null };

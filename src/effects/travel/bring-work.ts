@@ -33,7 +33,7 @@ export async function bringWork(
   { branch, epoch }: { readonly branch: string; readonly epoch: number },
   context: BringContext,
 ): Promise<GitResult<BroughtFiles | null>> {
-  const here = context.here?.();
+  const here = context.here();
   const url = await context.readState((state) => findSharedRemote(state));
   const { work } = task;
   if (here === undefined || !url || work === null || work.host === here.host || work.pushed === null) return NOTHING;

@@ -12,7 +12,7 @@ type FollowContext = Pick<EffectContext, 'ownRepository' | 'readState' | 'log' |
 /** In a fleet, moves each host's main branch after every merge. */
 export async function followMerges(recorded: readonly RecordedEvent[], context: FollowContext): Promise<void> {
   const last = recorded.findLast(({ type, data }) => type === 'MergeFinished' && data.outcome === 'merged');
-  if (last?.type !== 'MergeFinished' || last.data.merge_sha === null || context.here?.() === undefined) return;
+  if (last?.type !== 'MergeFinished' || last.data.merge_sha === null || context.here() === undefined) return;
   const sha = last.data.merge_sha;
   const branch = await context.readState((state) =>
     findSharedRemote(state) ? (findMain(state)?.branch ?? null) : null,

@@ -122,7 +122,7 @@ export class Host {
     const commandLoop = {
       read: async <A>(select: (of: typeof view) => A) => ({ ok: true, answer: select(view) }),
       submitCommand: async (command: Command, caller: Caller) => {
-        const outcome = decide(story.state, command, caller, OPEN);
+        const outcome = decide(story.state, command, caller, OPEN, this.name);
         if (outcome.ok) this.#fleet.record(...outcome.events);
         return outcome;
       },

@@ -43,7 +43,7 @@ export class TravelPush {
 
   /** Notes a claim at once, because it may end before the next tick. */
   onRecorded(recorded: readonly RecordedEvent[]): void {
-    const host = this.#context.here?.()?.host;
+    const host = this.#context.here()?.host;
     for (const { type, data } of recorded) {
       if (type === 'TaskClaimed' && data.host === host && host !== undefined) this.#slotOf(data.task_id, data.epoch);
       // From now on work is pushed, perhaps before the next tick.
@@ -55,7 +55,7 @@ export class TravelPush {
     const nowMs = this.#monotonicMs();
     if (this.#isClosed || nowMs - this.#lastTickMs < TICK_MS) return;
     this.#lastTickMs = nowMs;
-    const host = this.#context.here?.()?.host;
+    const host = this.#context.here()?.host;
     this.#remote = findSharedRemote(state);
     if (host === undefined || this.#remote === null) {
       this.#slots.clear();
@@ -117,8 +117,8 @@ export class TravelPush {
   }
 
   #findWork(state: State, taskId: string) {
-    const { here, path } = this.#context;
-    const [host, url, task] = [here?.()?.host, findSharedRemote(state), state.tasks.get(taskId)];
+    const { path } = this.#context;
+    const [host, url, task] = [this.#context.here()?.host, findSharedRemote(state), state.tasks.get(taskId)];
     if (host === undefined || url === null || task === undefined) return undefined;
     const work = findLiveWork(state, task, host, path);
     return work === undefined ? undefined : { work, url, host };
@@ -144,7 +144,7 @@ export class TravelPush {
   #pushIfDue(work: LiveWork, nowMs: number): void {
     const slot = this.#slotOf(work.taskId, work.epoch);
     const url = this.#remote;
-    const host = this.#context.here?.()?.host;
+    const host = this.#context.here()?.host;
     if (slot.running !== undefined || url === null || url === undefined || host === undefined) return;
     const head = this.#readHead(work.branch);
     // Without a loose ref only git knows the head. It is asked as often as a new commit would be pushed.

@@ -24,7 +24,7 @@ export class Travel {
   }
 
   onRecorded(recorded: readonly RecordedEvent[]): void {
-    if (this.#context.here?.() === undefined) return;
+    if (this.#context.here() === undefined) return;
     this.#push.onRecorded(recorded);
     if (!recorded.some(({ type }) => type === 'MergeFinished')) return;
     this.#following = this.#following.then(async () => this.#try(followMerges(recorded, this.#context)));
@@ -32,7 +32,7 @@ export class Travel {
   }
 
   tick(state: State): void {
-    const here = this.#context.here?.();
+    const here = this.#context.here();
     if (here === undefined) return;
     this.#push.tick(state);
     const nowMs = this.#monotonicMs();

@@ -200,7 +200,7 @@ describe('an answer that is no longer possible', () => {
     const tasks = new Map([[play.id, { ...play.task, nextRole: 'reviewer' }]]);
     const apply = runs.applyAnswer(id, play.decision().answer?.seq ?? 0);
     const reason = 'agent ada plays issue-manager, but the next role is reviewer';
-    expect(decide({ ...play.state, tasks }, apply, system, play.rules)).toMatchObject({
+    expect(decide({ ...play.state, tasks }, apply, system, play.rules, undefined)).toMatchObject({
       ok: true,
       events: [{ type: 'DecisionAnswerWithdrawn', data: { decision_id: id, reason } }],
     });

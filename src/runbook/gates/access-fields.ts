@@ -1,7 +1,8 @@
 import type { AgentPlan } from '../../protocol/run-plan.ts';
-import { SANDBOX_MODES, type SandboxMode } from '../../protocol/sandbox.ts';
+import { SANDBOX_MODES, SANDBOX_STRENGTHS } from '../../protocol/sandbox.ts';
 import {
   commandNetworkOf,
+  covers,
   findFollowedNetwork,
   networkOf,
   type NetworkSettings,
@@ -71,16 +72,6 @@ const COMPARISONS: Readonly<Record<string, (before: GateValue, after: GateValue)
   'network.local': isFewer,
 };
 
-/** The minimum and maximum strength of a mode: `auto` may find no mode that works. */
-const STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
-  none: [0, 0],
-  user: [1, 1],
-  'sandbox-exec': [1, 1],
-  container: [2, 2],
-  bubblewrap: [2, 2],
-  auto: [0, 2],
-};
-
 function isStrongerMode(before: GateValue, after: GateValue): boolean {
   const [wasLeast, wasMost] = strengthOf(before);
   const [least, most] = strengthOf(after);
@@ -89,21 +80,18 @@ function isStrongerMode(before: GateValue, after: GateValue): boolean {
 
 function strengthOf(value: GateValue): readonly [number, number] {
   const mode = SANDBOX_MODES.find((each) => each === value);
-  return STRENGTHS[mode ?? 'none'];
+  return SANDBOX_STRENGTHS[mode ?? 'none'];
 }
 
 /** Lists of hosts are compared by what they cover. The hosts of `model` depend on the client. */
 function isNarrower(before: GateValue, after: GateValue): boolean {
   if (after === 'none' || before === 'full') return true;
   return (
-    Array.isArray(before) && Array.isArray(after) && after.every((host) => before.some((each) => covers(each, host)))
-  );
-}
-
-function covers(wide: GateValue, narrow: GateValue): boolean {
-  if (wide === narrow) return true;
-  return (
-    typeof wide === 'string' && typeof narrow === 'string' && wide.startsWith('*.') && narrow.endsWith(wide.slice(1))
+    Array.isArray(before) &&
+    Array.isArray(after) &&
+    after.every((host) =>
+      before.some((each) => typeof each === 'string' && typeof host === 'string' && covers(each, host)),
+    )
   );
 }
 

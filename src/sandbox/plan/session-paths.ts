@@ -9,7 +9,7 @@ export interface SessionPaths {
   /** The folder for Baton's files in the worktree, relative to it. */
   readonly sessionFolder: string;
   readonly stateDir: string;
-  /** Other paths that no session may see, such as a socket of the daemon outside the state folder. */
+  /** Other paths that no session may see, such as the person's own configuration. */
   readonly secrets?: readonly string[];
   /** The main checkout, and the folder with the worktrees of all tasks. */
   readonly repository: string;

@@ -55,7 +55,8 @@ function findRefusal(machine: Machine, paths: SessionPaths, field: 'read' | 'wri
     folders.some((folder) => isInside(real, realPathOf(machine, folder)));
   if (real === '/' || real === realPathOf(machine, homeInside(machine)))
     return 'HOME and / are private to each session; name the folders in them that it needs';
-  if (isIn([paths.stateDir, ...(paths.secrets ?? [])])) return 'no session may see the state folder of Baton';
+  if (isIn([paths.stateDir, ...(paths.secrets ?? [])]))
+    return 'no session may see the state folder of Baton or your own configuration';
   const { commonDir } = paths;
   if (commonDir !== null && real === realPathOf(machine, commonDir))
     return 'a session has a git directory of its own in place of the one of the repository';

@@ -183,8 +183,8 @@ export function hasCapacity(
   { agents, hosts, fleet }: Pick<Runs, 'agents'> & FleetState,
   { name, max_concurrency: most }: AgentPlan,
   { maxAgents }: Rules,
-  more: readonly AgentPlan[] = [],
-  host?: string,
+  more: readonly AgentPlan[],
+  host: string | undefined,
 ): boolean {
   const room = host === undefined ? undefined : hosts.get(host)?.agents;
   if (most === undefined && maxAgents === undefined && room === undefined) return true;

@@ -51,7 +51,7 @@ export function decideStartAgent(
   state: State,
   { id, plan, vars }: StartAgent,
   rules: Rules,
-  here?: string,
+  here: string | undefined,
 ): StartedRun {
   if (state.agents.has(id)) return refuseExistingRun(id);
   if (!hasCapacity(state, plan, rules, [], here)) {

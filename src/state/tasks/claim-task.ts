@@ -36,7 +36,7 @@ export function decideClaimTask(
   state: State,
   command: ClaimTask,
   rules: Rules,
-  here?: string,
+  here: string | undefined,
 ): Outcome<{ readonly epoch: number }> {
   const { sessionId, holder, role = null, requires = [], principal = agentPrincipal(holder) } = command;
   const task = state.tasks.get(command.id);

@@ -13,7 +13,7 @@ function after(...commands: readonly Command[]): State {
 }
 
 function say(state: State, command: Command): State {
-  const outcome = decide(state, command, /^(?:prepare|name)-/.test(command.kind) ? system : operator, RULES);
+  const outcome = decide(state, command, /^(?:prepare|name)-/.test(command.kind) ? system : operator, RULES, undefined);
   if (!outcome.ok) throw new Error(outcome.refusal.message);
   for (const event of outcome.events) evolve(state, { ...event, seq: state.seq + 1, at: '', actor: 'operator:ann' });
   return state;
@@ -31,15 +31,15 @@ describe('a workflow', () => {
   });
 
   it('is started by people, and refused if the task cannot be created', () => {
-    expect(decide(emptyState(), startWorkflow('One'), worker, RULES).ok).toBe(false);
-    expect(decide(emptyState(), startWorkflow(''), operator, RULES).ok).toBe(false);
+    expect(decide(emptyState(), startWorkflow('One'), worker, RULES, undefined).ok).toBe(false);
+    expect(decide(emptyState(), startWorkflow(''), operator, RULES, undefined).ok).toBe(false);
   });
 });
 
 describe('a workflow of an existing task', () => {
   const take = (task: string): Command => ({ kind: 'start-workflow', command: { tasks: [task], mode: 'semi' } });
   const refused = (state: State, id: string): string => {
-    const outcome = decide(state, take(id), operator, RULES);
+    const outcome = decide(state, take(id), operator, RULES, undefined);
     return outcome.ok ? 'taken' : outcome.refusal.code;
   };
 
@@ -75,7 +75,7 @@ describe('a workflow of an existing task', () => {
     expect(refused(after(create('A'), operate('waive')), 'A')).toBe('completed');
     expect(refused(after(create('A'), operate('cancel')), 'A')).toBe('cancelled');
     expect(refused(after(create('A'), operate('cancel'), operate('reinstate')), 'A')).toBe('taken');
-    expect(decide(after(create('A')), take('A'), worker, RULES).ok).toBe(false);
+    expect(decide(after(create('A')), take('A'), worker, RULES, undefined).ok).toBe(false);
   });
 });
 
@@ -84,7 +84,7 @@ describe('workflows of several tasks', () => {
 
   it('begin together, each once; one that waits for another is queued', () => {
     const given = after(create('A'), create('B', { after: ['A'] }), create('C', { phase: 'DRAFT' }));
-    const outcome = decide(given, take('B', 'A', 'C', 'A'), operator, RULES);
+    const outcome = decide(given, take('B', 'A', 'C', 'A'), operator, RULES, undefined);
     expect(outcome).toMatchObject({ ok: true, answer: { id: 'B', n: 2, ids: ['B', 'A', 'C'] } });
     say(given, take('B', 'A', 'C', 'A'));
     expect([...given.tasks.values()].map(({ phase, flow }) => [phase, flow.mode])).toEqual([
@@ -104,7 +104,7 @@ describe('workflows of several tasks', () => {
       operate('waive', 'done', 'B'),
       operate('cancel', 'no', 'C'),
     );
-    const outcome = decide(given, take('A', 'B', 'C', 'D'), operator, RULES);
+    const outcome = decide(given, take('A', 'B', 'C', 'D'), operator, RULES, undefined);
     expect(!outcome.ok && outcome.refusal).toEqual({
       code: 'tasks-not-started',
       message: [
@@ -138,7 +138,7 @@ describe('workflows of several tasks', () => {
       ['13', 'semi'],
     ]);
     expect(state.tasks.get('12')?.description).toBe('All of it.');
-    const refused = decide(emptyState(), imported('done'), operator, RULES);
+    const refused = decide(emptyState(), imported('done'), operator, RULES, undefined);
     expect(!refused.ok && refused.refusal.message).toContain(
       '1 of 2 tasks cannot become workflows\n  task 13 is completed',
     );
@@ -146,14 +146,14 @@ describe('workflows of several tasks', () => {
       ...imported(),
       command: { tasks: ['1'], mode: 'semi', imports: { source: 'x', tasks: [{ id: '1', title: '' }] } },
     };
-    const unmade = decide(emptyState(), bad as Command, operator, RULES);
+    const unmade = decide(emptyState(), bad as Command, operator, RULES, undefined);
     expect(!unmade.ok && unmade.refusal.code).toBe('empty-title');
   });
 });
 
 describe('the branch of a task', () => {
   const name = (state: State, id: string, branch: string, epoch = 1) =>
-    decide(state, nameBranch(id, epoch, branch), system, RULES);
+    decide(state, nameBranch(id, epoch, branch), system, RULES, undefined);
 
   it('is named once, and keeps its name whatever the template says later', () => {
     const state = after(create('A'), claim('A', 'a1'));
@@ -184,8 +184,8 @@ describe('a session', () => {
       branch: 'feature/a',
       place: { branch: 'feature/a', port: 3100 },
     });
-    expect(decide(state, prepare('A', 1), system, RULES)).toMatchObject({ ok: true, events: [] });
-    const stale = decide(state, prepare('A', 2), system, RULES);
+    expect(decide(state, prepare('A', 1), system, RULES, undefined)).toMatchObject({ ok: true, events: [] });
+    const stale = decide(state, prepare('A', 2), system, RULES, undefined);
     expect(!stale.ok && stale.refusal.code).toBe('claim-ended');
   });
 

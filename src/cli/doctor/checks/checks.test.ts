@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findClient } from '../../../agents/capabilities/clients.ts';
+import { problem } from '../../../protocol/shape/problem.ts';
 import { checkRunbook } from '../../../runbook/check/check-runbook.ts';
+import { NO_PERSONAL } from '../../../runbook/personal/personal.ts';
 import type { Diagnosis } from '../finding.ts';
 import { CHECKS, guard } from '../look.ts';
 import { type AgentFacts, diagnoseAgents } from './agents.ts';
@@ -12,6 +14,7 @@ import { diagnoseGit, type GitFacts } from './git.ts';
 import { diagnoseHooks, type HookFacts, type HookFileFacts } from './hooks.ts';
 import type { ChainFacts, LedgerFacts, SnapshotFacts } from './ledger-facts.ts';
 import { diagnoseNode } from './node.ts';
+import { diagnosePersonal } from './personal.ts';
 import { diagnoseProof, type ProofFacts } from './proof.ts';
 import { diagnoseRunbook, type RunbookFacts } from './runbook.ts';
 import { diagnoseSandbox, type SandboxFacts } from './sandbox.ts';
@@ -27,6 +30,8 @@ import { diagnoseWorktrees, type WorktreeFact, type WorktreeFacts } from './work
 type Case = readonly [code: string, found: readonly Diagnosis[], expected: string];
 
 const TROUBLE = { code: 'x', message: 'it does not work', hint: 'Make it work.' } as const;
+
+const PERSONAL = { path: '/c/config.toml', exists: true, value: NO_PERSONAL, problems: [] } as const;
 
 const git = (more: Partial<GitFacts>, inside: Partial<NonNullable<GitFacts['repository']>> = {}) =>
   diagnoseGit({
@@ -526,6 +531,16 @@ const CASES: readonly Case[] = [
     'service.foreign',
     service({ content: 'foreign' }),
     '/u/baton.service was not written by Baton | Make that service run: baton up --foreground',
+  ],
+  ['personal.absent', diagnosePersonal({ ...PERSONAL, exists: false }), 'none'],
+  ['personal.valid', diagnosePersonal(PERSONAL), '/c/config.toml'],
+  [
+    'personal.invalid',
+    diagnosePersonal({
+      ...PERSONAL,
+      problems: [{ ...problem('x', 'no floor', 'Add it.'), line: 2, file: '/c/config.toml' }],
+    }),
+    '/c/config.toml:2:1: no floor | Add it.',
   ],
   ['telemetry.off', telemetry({ module: undefined }), 'not configured'],
   ['telemetry.configured', telemetry({}), '/o/otel.mjs'],
