@@ -19,6 +19,7 @@ import { findLedgerFile } from '../stores/find-ledger-file.ts';
 import { Agent } from './agent.ts';
 import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
+import { acceptUnproven } from './personal.ts';
 import { until } from './until.ts';
 
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -75,6 +76,7 @@ export class World implements AsyncDisposable {
       ...STORE,
       ...settings,
     };
+    acceptUnproven(this.folder);
     if (origin !== undefined) {
       this.git(this.folder, 'clone', '--quiet', origin, this.repository);
       return;

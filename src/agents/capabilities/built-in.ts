@@ -22,6 +22,7 @@ export const CLAUDE_PROFILE: AdapterProfile = {
     errors: 'kind',
     limits: 'subscription',
     mcp: 'http',
+    verdict: 'matched',
     sandbox: 'inside',
     login: 'your login; the session also gets `apiKeyHelper` and `env` of your settings',
   },
@@ -44,6 +45,7 @@ export const CODEX_PROFILE: AdapterProfile = {
     errors: 'kind',
     limits: 'subscription',
     mcp: 'search',
+    verdict: 'matched',
     sandbox: 'own-off',
     login: 'your login, with all settings',
   },
@@ -67,6 +69,7 @@ export const GEMINI_PROFILE: AdapterProfile = {
     errors: 'kind',
     limits: 'named',
     mcp: 'http',
+    verdict: 'matched',
     sandbox: 'own-off',
     login:
       'a link to your login; the session also gets `security.auth`, `general`, `model` and `privacy` of your settings',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { callBaton } from './call-baton.ts';
 import type { ToolCall } from './tools.ts';
 
 export interface ToolResult {
@@ -15,6 +16,8 @@ export async function runTool(tool: ToolCall, cwd: string, signal?: AbortSignal)
       return runShell(tool.command, cwd, signal);
     case 'edit':
       return attempt(() => writeText(resolve(cwd, tool.path), tool.text));
+    case 'baton':
+      return callBaton(tool.tool, tool.input);
     case 'read':
       return attempt(() => readFileSync(resolve(cwd, tool.path), 'utf8').slice(0, MAX_OUTPUT));
   }

@@ -1,4 +1,4 @@
-import { isBuiltInRole, isSeparated, type Judge } from '../../protocol/handoff/judge.ts';
+import { isBuiltInRole, isSeparated, type Judge, useTheTool, VERDICT_TOOLS } from '../../protocol/handoff/judge.ts';
 import { type Caller, isOperator } from '../caller.ts';
 import { event, type Event, type EventOf } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
@@ -94,24 +94,8 @@ function isMatchedBy({ id, judge }: AgentRun, caller: Caller): boolean {
 }
 
 /**
- * The messages that state or change a verdict, with the MCP tool of each. `agent_signal` is one, because a question in
- * the judge's name is as misleading as its approval.
- */
-const VERDICT_TOOLS: Readonly<Record<string, string>> = {
-  'exit-session': 'exit_signal',
-  'submit-result': 'result_submit',
-  'send-handoff': 'handoff_send',
-  'record-thought': 'thought_record',
-  'complete-task': 'task_complete',
-  'update-task': 'task_update',
-  'request-merge': 'merge_request',
-  'signal-agent': 'agent_signal',
-  'release-claim': 'task_release',
-};
-
-/**
- * Refuses a message in the name of a judge whose client's calls can be matched, unless its supervisor has matched it:
- * whoever has stolen the session's token can send nothing with it, whichever way it takes to the daemon.
+ * Refuses a message in the name of a separated judge, unless its supervisor has matched it with the client's output:
+ * whoever has stolen the session's token can send no verdict with it, whichever way it takes to the daemon.
  */
 export function findUnmatchedCall(
   state: State,
@@ -119,15 +103,14 @@ export function findUnmatchedCall(
   command: unknown,
   caller: Caller,
 ): ReturnType<typeof refusal> | undefined {
-  const tool = VERDICT_TOOLS[kind];
+  const tool = VERDICT_TOOLS.get(kind);
   if (caller.kind !== 'session' || tool === undefined || isProgress(kind, command)) return undefined;
-  const judges = agentsOfClaim(state, caller.sessionId).filter(({ judge }) => judge?.stream === true);
-  if (judges.length === 0 || judges.some((agent) => isMatchedBy(agent, caller))) return undefined;
-  return refusal(
-    'unmatched-call',
-    `Use the tool \`${tool}\``,
-    "A session that judges sends this only with Baton's MCP tools, because only those calls are known to be its own.",
+  const judges = agentsOfClaim(state, caller.sessionId).filter(
+    ({ judge }) => judge !== undefined && isSeparated(judge),
   );
+  if (judges.length === 0 || judges.some((agent) => isMatchedBy(agent, caller))) return undefined;
+  const { code, message, hint } = useTheTool(tool);
+  return refusal(code, message, hint);
 }
 
 /** Progress and signs of life move nothing. */

@@ -12,6 +12,7 @@ export function describeTool(
 ): ToolCallParts & { readonly title: string } {
   if (tool.kind === 'execute')
     return { toolCallId, title: tool.command, kind: 'execute', rawInput: { command: tool.command } };
+  if (tool.kind === 'baton') return { toolCallId, title: tool.tool, kind: 'other', rawInput: { ...tool.input } };
   const path = pathIn(cwd, tool.path);
   const place = { toolCallId, kind: tool.kind, locations: [{ path }], rawInput: { path } };
   if (tool.kind === 'read') return { ...place, title: `Read ${tool.path}` };
