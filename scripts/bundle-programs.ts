@@ -99,6 +99,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
       'hook-own': 'src/hooks/session/main.ts',
       watchdog: 'src/watchdog/main.ts',
       'network-helper': 'src/sandbox/network/namespace/helper/main.ts',
+      'shell-forward': 'src/sandbox/shell/forward/main.ts',
     },
   });
 }

@@ -32,7 +32,7 @@ const SECTIONS: readonly Section[] = [
   { title: 'Usage and errors', questions: ['usage', 'budget', 'cost', 'errors', 'limits'], extra: [] },
   {
     title: 'Setup',
-    questions: ['mcp', 'sandbox'],
+    questions: ['mcp', 'sandbox', 'shell'],
     extra: [
       [
         'hooks that Baton sets',

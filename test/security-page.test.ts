@@ -14,8 +14,10 @@ const sections = page.split(/^## /m).flatMap((text) => {
 });
 
 describe('docs/security.md', () => {
-  it('has fifteen attacks', () => {
-    expect(sections.map(([number]) => number)).toEqual(Array.from({ length: 15 }, (_, i) => i + 1));
+  it('numbers its attacks in order', () => {
+    const numbers = sections.map(([number]) => number);
+    expect(numbers.length).toBeGreaterThanOrEqual(15);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
   });
 
   it.each(sections)('describes what stops attack %i and what only the sandbox stops', (_, text) => {
@@ -24,8 +26,9 @@ describe('docs/security.md', () => {
   });
 
   it.each(sections)('has an end-to-end test of attack %i', (number) => {
-    const name = String(number).padStart(2, '0');
-    expect(globSync(`test/e2e/attack-${name}-*.int.test.ts`, { cwd: root })).toHaveLength(1);
+    // Attack 19 is against a reader outside of Baton, so no daemon takes part in its test.
+    const name = number === 19 ? 'outside/outside' : `e2e/attack-${String(number).padStart(2, '0')}-*`;
+    expect(globSync(`test/${name}.int.test.ts`, { cwd: root })).toHaveLength(1);
   });
 
   it('names tests that exist, at least one with variants for each attack', () => {

@@ -47,6 +47,8 @@ export type LaunchParts = Required<
      */
     readonly reads?: readonly string[];
     readonly writes?: readonly string[];
+    /** Shell commands that the client runs by itself: hooks, and the helper that returns its key. */
+    readonly commands?: readonly string[];
   };
 
 /** The client's configuration in the user's home. A sandboxed session gets a copy of it. */

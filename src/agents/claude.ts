@@ -102,6 +102,7 @@ function prepared(
       input: 'stream-json',
       prompt: context.prompt,
       finds_exit_signals: true,
+      commands: [...LOGIN_COMMANDS].map((name) => content[name]).filter((value) => typeof value === 'string'),
       files: [
         { path: settings, content: JSON.stringify(content, null, 2) },
         { path: mcp, content: JSON.stringify(MCP, null, 2) },
@@ -162,15 +163,10 @@ function withoutKeys(settings: UserSetup['settings'], injected: readonly string[
 /** Tools that run without a question. For all others the client asks the supervisor, since no person is present. */
 const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
 
-const LOGIN_SETTINGS = new Set([
-  'apiKeyHelper',
-  'awsAuthRefresh',
-  'awsCredentialExport',
-  'env',
-  'forceLoginMethod',
-  'forceLoginOrgUUID',
-  'gcpAuthRefresh',
-]);
+/** Settings with a command that the client runs in a shell. */
+const LOGIN_COMMANDS = ['apiKeyHelper', 'awsAuthRefresh', 'awsCredentialExport', 'gcpAuthRefresh'] as const;
+
+const LOGIN_SETTINGS = new Set<string>([...LOGIN_COMMANDS, 'env', 'forceLoginMethod', 'forceLoginOrgUUID']);
 
 /** A person may take a day to answer. Without an answer the tool is refused. */
 const PERMISSION = { hooks: [{ ...httpHook('permission-request'), timeout: 24 * 60 * 60 }] };

@@ -5,6 +5,8 @@ import type { AgentContext } from './adapter.ts';
 export interface ClaudeSettings {
   readonly disableAllHooks: false;
   readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly HttpHook[] }[]>>;
+  /** The login part of the user's settings. */
+  readonly [name: string]: unknown;
 }
 
 export interface HttpHook {
@@ -52,6 +54,10 @@ export function stopHookCommand({ programs, agentId }: Pick<AgentContext, 'progr
 /** The hook before each tool, held while a budget is exhausted. */
 export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
   return [process.execPath, programs.stopHook, '--before-tool', agentId].map(quoteForShell).join(' ');
+}
+
+export function hookCommands(context: Pick<AgentContext, 'programs' | 'agentId'>): readonly string[] {
+  return [stopHookCommand(context), toolHookCommand(context)];
 }
 
 export const HOOK_TIMEOUT_S = 600;

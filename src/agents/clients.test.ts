@@ -23,6 +23,7 @@ const CONTEXT: AgentContext = {
     builtin: '/builtin.cjs',
     acpDriver: '/acp.cjs',
     networkHelper: '/n',
+    shellForward: '/n',
     baton: '/b',
   },
 };

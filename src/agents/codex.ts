@@ -5,7 +5,7 @@ import { MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { CODEX_PROVIDER_FLAGS } from '../sandbox/network/plan-injection.ts';
 import type { Adapter, AgentContext } from './adapter.ts';
 import { CODEX_PROFILE } from './capabilities/built-in.ts';
-import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
+import { HOLD_MS, HOOK_TIMEOUT_S, hookCommands, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /** Finds API addresses and key variables in Codex's settings: custom providers and MCP servers name them. */
 export const CODEX_PROVIDERS = {
@@ -56,6 +56,7 @@ export const codexAdapter: Adapter = {
       finds_exit_signals: true,
       hold_ms: HOLD_MS,
       files: [],
+      commands: hookCommands(context),
     },
   }),
   attach: ({ model }, context) => ({
@@ -77,6 +78,7 @@ export const codexAdapter: Adapter = {
       finds_exit_signals: true,
       hold_ms: HOLD_MS,
       files: [],
+      commands: hookCommands(context),
     },
   }),
 };

@@ -5,7 +5,7 @@ import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { GEMINI_PROFILE } from './capabilities/built-in.ts';
-import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
+import { HOLD_MS, HOOK_TIMEOUT_S, hookCommands, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /**
  * Gemini CLI, one process per turn. It reads hooks only from settings files, and the machine-wide file must belong to
@@ -79,6 +79,7 @@ function prepared(
         ...loginLinks(dot, context.user),
       ],
       writes: [home],
+      commands: hookCommands(context),
     },
   };
 }

@@ -136,6 +136,7 @@ describe('a scripted agent under its supervisor', () => {
       builtin: '/builtin.cjs',
       acpDriver: '/acp.cjs',
       networkHelper: '',
+      shellForward: '',
       baton: '',
     };
     expect(prepareAgent({ name: 'a', run: 'scripted' }, { ...context, programs })).toMatchObject({

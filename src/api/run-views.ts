@@ -166,6 +166,7 @@ export const decisionView = object({
         message: { ...nullable(text), about: 'The note of the answer.' },
         agent: { ...nullable(text), about: 'With `hand_over`: the agent that gets the work.' },
         effective_at: { ...text, about: 'When it takes effect. Until then `decision_undo` withdraws it.' },
+        seq: { ...whole, about: 'The entry that recorded it; `decision_undo` names it.' },
       }),
     ),
     about: 'An answer that is not in effect yet; the decision needs no person, and its `status` is still open.',

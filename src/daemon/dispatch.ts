@@ -52,7 +52,8 @@ import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
 export interface DispatchOptions extends Outbox, Pick<FolderCall, 'projects' | 'door'> {
   readonly log: Log;
-  readonly drain: (projectId: string) => Promise<boolean>;
+  /** Delivers the kept calls of the caller's session. Returns whether none is left. */
+  readonly drain: (caller: CallerIdentity) => Promise<boolean>;
 }
 
 /** Finds the project and runs the operation. An internal error is logged; the answer has no details. */
@@ -77,9 +78,8 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
     // Does not wait for an unavailable database on every message, so that agents are not delayed.
     if (project.isAway && isOfAgent(call)) return checkedWithoutStore(operation, call) ?? keepWhileAway(call, options);
     // Earlier calls of a session go first, even if they are still in the outbox.
-    const { project: own } = identity;
-    const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
-    if (!isInOrder && !(await options.drain(own)))
+    const isInOrder = call.keptAt !== undefined || !KEEPABLE.has(call.operation);
+    if (!isInOrder && !(await options.drain(identity)))
       return canKeep(call, project) ? keepWhileAway(call, options) : { ok: false, error: EARLIER_CALLS_WAIT };
     const judged = KEEPABLE.has(call.operation)
       ? awaitLease(identity.caller, project, services.monotonicMs())

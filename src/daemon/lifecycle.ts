@@ -37,7 +37,7 @@ import { type DaemonSettings, readSettings } from './settings.ts';
 import { lockStateFolder, readOwnership } from './state-lock.ts';
 import { loadReporter } from './telemetry/load-reporter.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
-import { AccessTokens } from './tokens.ts';
+import { AccessTokens, type CallerIdentity } from './tokens.ts';
 
 export interface DaemonOptions {
   readonly stateDir?: string;
@@ -133,7 +133,7 @@ async function openDaemon(
     door,
     outbox: files.outbox,
     log,
-    drain: async (projectId: string) => delivery.drain(projectId),
+    drain: async (caller: CallerIdentity) => delivery.drainFor(caller),
     onKept: () => delivery.retryLater(),
   };
   const isAway = (id: string): boolean => projects.opened().some(({ project }) => project.id === id && project.isAway);
@@ -186,6 +186,7 @@ async function openDaemon(
   }
 
   await delivery.deliver();
+  delivery.listen();
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeFileAtomically(files.record, `${JSON.stringify(record)}\n`);

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepCall, listKept } from '../api/outbox.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
+import { sessionOf } from '../state/runs/find-run.ts';
+import type { Caller } from '../state/caller.ts';
 import type { PageDoor } from './pages/page-ledgers.ts';
 import type { Projects } from './project/projects.ts';
 import { AccessTokens } from './tokens.ts';
 
-/** An outbox with calls of two projects. The store of `locked` is not writable; that of `open` refuses everything. */
-function scene() {
+const NO_RUNS = { agents: new Map<string, never>() };
+
+/**
+ * An outbox with calls of two projects. The store of `locked` is not writable; that of `open` refuses everything. Agents
+ * work for the session of their name. `isOpen`: whether the projects are open.
+ */
+function scene({ isOpen = true } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const tokens = new AccessTokens(folder);
@@ -23,33 +30,83 @@ function scene() {
     if (code === 'ENOSPC') throw Object.assign(new Error('no space left'), { code });
     return { ok: false, error: { code, message: code, hint: '' } } as const;
   };
-  // Only `find` is called, because tokens of sessions and supervisors name their project.
-  const projects = { find } as unknown as Projects; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const open = { find, sessionOf: (_: string, caller: Caller) => (isOpen ? sessionOf(NO_RUNS, caller) : undefined) };
+  // Nothing else is called, because tokens of sessions and supervisors name their project.
+  const projects = open as unknown as Projects; // oxlint-disable-line typescript/no-unsafe-type-assertion
   // Not used, because pages have no tokens and so no calls in the outbox.
   const door = {} as unknown as PageDoor; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const log = { info: () => {}, error: () => {} };
-  const delivery = new OutboxDelivery({ projects, door, outbox, log, tokens, drain: async (id) => delivery.drain(id) });
+  const logged: string[] = [];
+  const log = { info: (line: string) => void logged.push(line), error: () => {} };
+  const delivery = new OutboxDelivery({
+    projects,
+    door,
+    outbox,
+    log,
+    tokens,
+    drain: async (caller) => delivery.drainFor(caller),
+  });
   onTestFinished(async () => delivery.stop());
   const keep = (operation: string, token: string, projectPath: string | null, key: string): boolean =>
     keepCall(outbox, { v: 1, operation, input: '{}', key, token, projectPath, keptAt: '2026-01-01T00:00:00.000Z' });
-  for (const project of ['locked', 'open']) {
-    keep(
-      'exit_signal',
-      tokens.issueSession({ project, sessionId: 's', taskId: 't', epoch: 1 }),
-      '/repo',
-      `${project}-signal`,
-    );
-    keep('agent_report', tokens.issueSupervisor({ project, id: 's' }), null, `${project}-exited`);
-  }
-  return { delivery, outbox, asked, answers };
+  const keepEnd = (project: string, id: string): void => {
+    const token = tokens.issueSession({ project, sessionId: id, taskId: 't', epoch: 1 });
+    keep('exit_signal', token, '/repo', `${project}-${id}-signal`);
+    keep('agent_report', tokens.issueSupervisor({ project, id }), null, `${project}-${id}-exited`);
+  };
+  for (const project of ['locked', 'open']) keepEnd(project, 's');
+  return { delivery, outbox, asked, answers, keepEnd, logged };
 }
 
-it('keeps the order of a project, whatever token each call has, and does not delay another project', async () => {
+it('keeps the order of a session, whatever token each call has, and does not delay another project', async () => {
   const { delivery, outbox, asked } = scene();
   expect(await delivery.deliver()).toEqual({ delivered: 0, refused: 2, waiting: 2 });
   expect(asked.filter((id) => id === 'locked')).toHaveLength(1);
   expect(asked.filter((id) => id === 'open')).toHaveLength(2);
   expect(listKept(outbox)).toHaveLength(2);
+});
+
+it('does not delay a session by another one, and delivers their calls together', async () => {
+  const { delivery, asked, answers, keepEnd, logged, outbox } = scene();
+  for (const id of ['s2', 's3']) keepEnd('locked', id);
+  expect(await delivery.deliver()).toEqual({ delivered: 0, refused: 2, waiting: 6 });
+  expect(
+    asked.filter((id) => id === 'locked'),
+    'the first call of each session',
+  ).toHaveLength(3);
+  answers.locked = 'no-such-project';
+  logged.length = 0;
+  expect(await delivery.deliver()).toEqual({ delivered: 0, refused: 6, waiting: 0 });
+  expect([logged.length, listKept(outbox).length], 'one line for all of them').toEqual([1, 0]);
+});
+
+it('delivers a new session while an earlier one waits to be tried again', async () => {
+  const { delivery, outbox, keepEnd } = scene();
+  await delivery.deliver();
+  expect(listKept(outbox)).toHaveLength(2);
+  keepEnd('open', 's2');
+  delivery.deliverIfAny();
+  expect(await delivery.drain('open')).toBe(true);
+  expect(listKept(outbox)).toHaveLength(2);
+});
+
+it('waits only for the calls of the same session before a direct call', async () => {
+  const { delivery, asked, keepEnd } = scene();
+  keepEnd('open', 's2');
+  const ofSession = (sessionId: string) =>
+    ({ project: 'open', caller: { kind: 'session', sessionId, taskId: 't', epoch: 1 } }) as const;
+  expect(await delivery.drainFor(ofSession('s3'))).toBe(true);
+  expect(asked).toEqual([]);
+  expect(await delivery.drainFor(ofSession('s2'))).toBe(true);
+  expect(asked).toHaveLength(2);
+  expect(delivery.isWaiting('open')).toBe(true);
+});
+
+it('keeps the order of all calls while it does not know the sessions of a closed project', async () => {
+  const { delivery, asked, keepEnd } = scene({ isOpen: false });
+  keepEnd('locked', 's2');
+  await delivery.drain('locked');
+  // Once to open the project, and once for the first call.
+  expect(asked).toEqual(['locked', 'locked']);
 });
 
 it('reports whether a project is drained, without delivering for others', async () => {

@@ -1,9 +1,21 @@
-import type { Answer } from '../api/answer.ts';
-import { findKept, listKept, openKept, removeKept, setAsideKept, type KeptCall } from '../api/outbox.ts';
-import { dispatchCall, type DispatchOptions } from './dispatch.ts';
-import { keptCallId, OutboxLanes } from './outbox-lanes.ts';
+import { type FSWatcher, watch } from 'node:fs';
+import { findKept, listKept, openKept } from '../api/outbox.ts';
+import { makeFolder } from '../api/state-folder.ts';
+import { KeptCallDelivery, type KeptCallOptions } from './deliver-kept.ts';
+import {
+  EVERY_SESSION,
+  keptCallId,
+  type KeptFile,
+  type Lane,
+  type LaneEnd,
+  laneKey,
+  type LaneRun,
+  mayCollide,
+  OutboxLanes,
+  sumOf,
+} from './outbox-lanes.ts';
 import { causeOf } from './log.ts';
-import type { AccessTokens } from './tokens.ts';
+import type { CallerIdentity } from './tokens.ts';
 
 export interface Delivered {
   readonly delivered: number;
@@ -11,44 +23,57 @@ export interface Delivered {
   readonly waiting: number;
 }
 
-interface OutboxDeliveryOptions extends DispatchOptions {
-  readonly tokens: AccessTokens;
+interface OutboxDeliveryOptions extends KeptCallOptions {
   /** Whether the database of a project is known to be unavailable. Then no delivery is tried. */
   readonly isAway?: (projectId: string) => boolean;
 }
 
 /**
- * Delivers the calls that were kept while no daemon ran, each with its key. The calls of one project form a lane: they
- * are delivered in order, and a call that its store cannot accept yet delays those behind it, but no other project. A
- * refused call is set aside for people. After an internal error a call is first retried a few times.
+ * Delivers the calls that were kept while no daemon ran or answered, each with its key. The calls of one session form a
+ * lane: they are delivered in order, and a call that cannot be accepted yet delays those behind it, but no other
+ * session. Lanes are delivered together, so that their entries share commits. A refused call is set aside for people.
+ * After an internal error a call is first retried a few times.
  */
 export class OutboxDelivery {
   readonly #options: OutboxDeliveryOptions;
-  readonly #lanes = new Map<string, { readonly end: Promise<LaneEnd>; readonly isBegun: boolean }>();
+  readonly #running = new Map<string, LaneRun>();
   readonly #placed: OutboxLanes;
-  /** Settled calls whose files could not be removed. */
-  readonly #settled = new Set<string>();
-  readonly #failures = new Map<string, number>();
-  /** When each lane became blocked, and when a file became unreadable, on the monotonic clock. */
-  readonly #blockedSince = new Map<string, number>();
+  readonly #calls: KeptCallDelivery;
+  /** The lanes that wait, with the time since when, on the monotonic clock; and when a file became unreadable. */
+  readonly #blocked = new Map<string, { readonly lane: Lane; readonly sinceMs: number }>();
   #unreadableSince: number | undefined;
-  #underWay = 0;
+  #watcher: FSWatcher | undefined;
   #again: NodeJS.Timeout | undefined;
   #delayMs = FIRST_DELAY_MS;
   #isStopped = false;
 
   constructor(options: OutboxDeliveryOptions) {
     this.#options = options;
-    this.#placed = new OutboxLanes(options.outbox, (call) => this.#laneOf(call));
+    this.#calls = new KeptCallDelivery(options);
+    this.#placed = new OutboxLanes({
+      outbox: options.outbox,
+      identify: (token) => options.tokens.identify(token),
+      sessionOf: (projectId, caller) => options.projects.sessionOf(projectId, caller),
+    });
   }
 
+  /** Delivers everything. */
   async deliver(): Promise<Delivered> {
-    this.#underWay += 1;
-    try {
-      return await this.#deliverAll();
-    } finally {
-      this.#underWay -= 1;
-    }
+    clearTimeout(this.#again);
+    this.#again = undefined;
+    const isReadable = this.#placed.setCorruptAside(this.#options.log);
+    this.#noteReadable(isReadable);
+    const ends = await this.#deliverLanes(() => true);
+    if (!isReadable || ends.some(({ isWaiting }) => isWaiting)) this.retryLater();
+    else this.#delayMs = FIRST_DELAY_MS;
+    return { ...sumOf(ends), waiting: listKept(this.#options.outbox).length };
+  }
+
+  /** Delivers the calls of the caller's own session, and for an operator or a worker everything. */
+  async deliverFor({ project, caller }: CallerIdentity): Promise<Delivered> {
+    if (project === undefined) return this.deliver();
+    const { isWaiting, ...counts } = await this.#drainLane(this.#placed.laneOf(project, caller));
+    return { ...counts, waiting: isWaiting ? 1 : 0 };
   }
 
   /**
@@ -56,32 +81,57 @@ export class OutboxDelivery {
    * such a call.
    */
   isWaiting(projectId: string): boolean {
-    const names = findKept(this.#options.outbox);
-    return names === undefined || names.some((name) => this.#mayBeOf(projectId, name));
+    return this.#isLaneWaiting({ project: projectId, session: EVERY_SESSION });
   }
 
-  /**
-   * Returns whether no call is left. If one is left, a direct call would overtake earlier calls of the same session.
-   */
+  /** Returns whether no call of the project is left. */
   async drain(projectId: string): Promise<boolean> {
-    if (!this.isWaiting(projectId)) return true;
-    if (this.#isStopped) return false;
-    const { isWaiting } = await this.#run(projectId);
+    await this.#deliverLanes(({ project }) => project === projectId);
+    const isWaiting = this.isWaiting(projectId);
     if (isWaiting) this.retryLater();
     return !isWaiting;
   }
 
+  /**
+   * Returns whether no call of the caller's session is left. If one is left, a direct call would overtake earlier ones.
+   */
+  async drainFor({ project, caller }: CallerIdentity): Promise<boolean> {
+    return project === undefined || !(await this.#drainLane(this.#placed.laneOf(project, caller))).isWaiting;
+  }
+
   blockedMs(projectId: string): number {
-    const since = Math.min(this.#blockedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
+    const own = [...this.#blocked.values()].filter(({ lane }) => lane.project === projectId);
+    const since = Math.min(this.#unreadableSince ?? Infinity, ...own.map(({ sinceMs }) => sinceMs));
     return Math.max(0, performance.now() - since);
   }
 
-  /** A caller may keep its call just after the daemon has looked. That call is delivered too. */
+  /** Delivers each call soon after it was kept. If the folder cannot be watched, the regular check finds the call. */
+  listen(): void {
+    const { outbox } = this.#options;
+    let isNoted = false;
+    try {
+      makeFolder(outbox);
+      this.#watcher = watch(outbox, () => {
+        if (!isNoted) setImmediate(() => ((isNoted = false), this.deliverIfAny()));
+        isNoted = true;
+      });
+      this.#watcher.on('error', () => undefined);
+    } catch {
+      return;
+    }
+  }
+
+  /**
+   * A caller may keep its call just after the daemon has looked. That call is delivered too, and does not wait for the
+   * lanes that are retried later.
+   */
   deliverIfAny(): void {
-    if (this.#isStopped || this.#underWay > 0 || this.#again !== undefined) return;
+    if (this.#isStopped) return;
     const names = findKept(this.#options.outbox);
     this.#noteReadable(names !== undefined);
-    if (names === undefined || names.length > 0) void this.deliver();
+    if (names?.length === 0) return;
+    if (this.#again === undefined && this.#running.size === 0) void this.deliver();
+    else void this.#deliverLanes((lane) => !this.#blocked.has(laneKey(lane)));
   }
 
   /** No event reports that a store is available again, so delivery is retried, less and less often. */
@@ -94,40 +144,48 @@ export class OutboxDelivery {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#watcher?.close();
     clearTimeout(this.#again);
-    await Promise.all([...this.#lanes.values()].map(async ({ end }) => end));
+    await Promise.all([...this.#running.values()].map(async ({ end }) => end));
   }
 
-  async #deliverAll(): Promise<Delivered> {
-    const { outbox, log } = this.#options;
-    clearTimeout(this.#again);
-    this.#again = undefined;
-    const found = this.#findLanes();
-    const ends = await Promise.all([...found.lanes].map(async (lane) => this.#run(lane)));
-    const delivered = ends.reduce((sum, end) => sum + end.delivered, 0);
-    const refused = ends.reduce((sum, end) => sum + end.refused, 0);
-    if (delivered + refused > 0) log.info('kept calls were delivered', { delivered, refused });
-    if (!found.isComplete || ends.some(({ isWaiting }) => isWaiting)) this.retryLater();
-    else this.#delayMs = FIRST_DELAY_MS;
-    return { delivered, refused, waiting: listKept(outbox).length };
+  async #deliverLanes(isWanted: (lane: Lane) => boolean): Promise<readonly LaneEnd[]> {
+    const { log } = this.#options;
+    await this.#openProjects(isWanted);
+    const { files } = this.#placed.scan();
+    const lanes = this.#placed.lanesOf(files).filter(isWanted);
+    const ends = await Promise.all(lanes.map(async (lane) => this.#run(lane, files)));
+    const { delivered, refused } = sumOf(ends);
+    if (delivered + refused > 0) log.info('kept calls were delivered', { delivered, refused, lanes: lanes.length });
+    return ends;
   }
 
-  #findLanes(): { readonly lanes: ReadonlySet<string>; readonly isComplete: boolean } {
-    const { outbox, log } = this.#options;
-    const lanes = new Set<string>();
-    const names = findKept(outbox);
-    let isComplete = names !== undefined;
-    if (!isComplete) log.error('the outbox cannot be read', { path: outbox });
-    for (const name of names ?? []) {
-      const found = this.#placed.readLane(name);
-      if (found.kind === 'call') lanes.add(found.lane);
-      if (found.kind === 'corrupt') this.#setCorruptAside(name);
-      if (found.kind !== 'unreadable') continue;
-      isComplete = false;
-      log.error('a kept call cannot be read yet', { name, code: found.code });
+  /** Only the state of an open project tells for which session an agent works. */
+  async #openProjects(isWanted: (lane: Lane) => boolean): Promise<void> {
+    const closed = new Set<string>();
+    for (const file of this.#placed.scan().files) {
+      const lane = this.#placed.laneOfFile(file);
+      if (lane.session === EVERY_SESSION && file.identity?.project !== undefined && isWanted(lane))
+        closed.add(lane.project);
     }
-    this.#noteReadable(isComplete);
-    return { lanes, isComplete };
+    await Promise.allSettled([...closed].map(async (project) => this.#options.projects.find(project)));
+  }
+
+  #isLaneWaiting(lane: Lane): boolean {
+    const { files, isComplete } = this.#placed.scan();
+    return !isComplete || this.#unsettled(files, lane).length > 0;
+  }
+
+  #unsettled(files: readonly KeptFile[], lane: Lane): readonly KeptFile[] {
+    return files.filter((file) => mayCollide(lane, this.#placed.laneOfFile(file)) && !this.#calls.isSettled(file.id));
+  }
+
+  async #drainLane(lane: Lane): Promise<LaneEnd> {
+    if (!this.#isLaneWaiting(lane)) return { delivered: 0, refused: 0, isWaiting: false };
+    if (this.#isStopped) return { delivered: 0, refused: 0, isWaiting: true };
+    const end = await this.#run(lane);
+    if (end.isWaiting) this.retryLater();
+    return end;
   }
 
   #noteReadable(isReadable: boolean): void {
@@ -135,62 +193,53 @@ export class OutboxDelivery {
     else this.#unreadableSince ??= performance.now();
   }
 
-  #setCorruptAside(name: string): void {
-    const { outbox, log } = this.#options;
-    log.error('a kept call cannot be read, and was set aside', { name });
-    try {
-      setAsideKept(outbox, name, 'corrupt');
-    } catch (error) {
-      log.error('a kept call cannot be set aside', { name, cause: causeOf(error) });
-    }
-  }
-
-  /** Tokens of sessions, agents and supervisors name their project; operators' calls name its path. */
-  #laneOf({ token, projectPath }: KeptCall): string {
-    return this.#options.tokens.identify(token)?.project ?? projectPath ?? token;
-  }
-
-  #mayBeOf(projectId: string, name: string): boolean {
-    const found = this.#placed.readLane(name);
-    if (found.kind === 'unreadable') return true;
-    return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
-  }
-
-  /** Runs a lane. A run that has not started yet serves all callers, because each run of a lane waits for its store. */
-  async #run(lane: string): Promise<LaneEnd> {
-    const before = this.#lanes.get(lane);
+  /**
+   * Runs a lane. A run that has not started yet serves all callers, because each run of a lane waits for its store.
+   * `files`: what the outbox has now.
+   */
+  async #run(lane: Lane, files?: readonly KeptFile[]): Promise<LaneEnd> {
+    const key = laneKey(lane);
+    const before = this.#running.get(key);
     if (before?.isBegun === false) return before.end;
-    const next = { isBegun: false, end: this.#runAfter(before?.end, lane, () => (next.isBegun = true)) };
-    this.#lanes.set(lane, next);
+    const others = [...this.#running.values()].filter((run) => mayCollide(run.lane, lane));
+    const isNow = others.length === 0;
+    const begin = (): void => {
+      next.isBegun = true;
+    };
+    const next = { lane, isBegun: isNow, end: this.#runAfter(others, lane, begin, isNow ? files : undefined) };
+    this.#running.set(key, next);
     const end = await next.end;
-    if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
-    if (!end.isWaiting) this.#blockedSince.delete(lane);
-    else if (!this.#blockedSince.has(lane)) this.#blockedSince.set(lane, performance.now());
+    if (this.#running.get(key) === next) this.#running.delete(key);
+    if (!end.isWaiting) this.#blocked.delete(key);
+    else if (!this.#blocked.has(key)) this.#blocked.set(key, { lane, sinceMs: performance.now() });
     return end;
   }
 
-  async #runAfter(before: Promise<LaneEnd> | undefined, lane: string, begin: () => void): Promise<LaneEnd> {
-    await before;
+  async #runAfter(
+    before: readonly LaneRun[],
+    lane: Lane,
+    begin: () => void,
+    files: readonly KeptFile[] | undefined,
+  ): Promise<LaneEnd> {
+    await Promise.all(before.map(async ({ end }) => end));
     begin();
-    return this.#deliverLane(lane);
+    return this.#deliverLane(lane, files);
   }
 
   /** Never rejects, because the next run of the lane waits for it. */
-  async #deliverLane(lane: string): Promise<LaneEnd> {
+  async #deliverLane(lane: Lane, given: readonly KeptFile[] | undefined): Promise<LaneEnd> {
     const { outbox, log } = this.#options;
     const counts = { delivered: 0, refused: 0 };
-    const names = findKept(outbox);
-    if (names === undefined || this.#options.isAway?.(lane) === true) return { ...counts, isWaiting: true };
-    for (const name of names) {
+    if (this.#options.isAway?.(lane.project) === true) return { ...counts, isWaiting: true };
+    const { files, isComplete } = given === undefined ? this.#placed.scan() : { files: given, isComplete: true };
+    if (!isComplete) return { ...counts, isWaiting: true };
+    for (const { name, id } of this.#unsettled(files, lane)) {
       if (this.#isStopped) return { ...counts, isWaiting: true };
-      const found = this.#placed.readLane(name);
-      if (found.kind === 'unreadable') return { ...counts, isWaiting: true };
-      if (found.kind !== 'call' || found.lane !== lane || this.#settled.has(found.id)) continue;
       const opened = openKept(outbox, name);
       if (opened.kind === 'unreadable') return { ...counts, isWaiting: true };
-      if (opened.kind !== 'call') continue;
+      if (opened.kind !== 'call' || keptCallId(name, opened.call) !== id) continue;
       try {
-        const outcome = await this.#deliverOne(name, opened.call);
+        const outcome = await this.#calls.deliver(name, opened.call);
         if (outcome === 'waits') return { ...counts, isWaiting: true };
         counts[outcome] += 1;
       } catch (error) {
@@ -200,71 +249,7 @@ export class OutboxDelivery {
     }
     return { ...counts, isWaiting: false };
   }
-
-  async #deliverOne(name: string, call: KeptCall): Promise<'delivered' | 'refused' | 'waits'> {
-    const { outbox, log } = this.#options;
-    const answer = await this.#dispatch(call);
-    if (answer.ok) {
-      this.#remove(name, call, () => removeKept(outbox, name));
-      return 'delivered';
-    }
-    const { code } = answer.error;
-    if (TEMPORARY_CODES.has(code) || (code === 'internal' && this.#mayTryAgain(keptCallId(name, call)))) return 'waits';
-    log.error('a kept call was refused, and was set aside', { name, operation: call.operation, code });
-    // Omits the token, which is no longer needed.
-    const about = JSON.stringify({ ...call, token: undefined, answer });
-    this.#remove(name, call, () => setAsideKept(outbox, name, 'refused', about));
-    return 'refused';
-  }
-
-  async #dispatch({ operation, key, token, projectPath, input, keptAt }: KeptCall): Promise<Answer> {
-    const identity = this.#options.tokens.identify(token);
-    if (identity === undefined)
-      return { ok: false, error: { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } };
-    const body = Buffer.from(input);
-    return dispatchCall(
-      { operation, identity, token, key, projectPath: projectPath ?? undefined, body, keptAt },
-      this.#options,
-    );
-  }
-
-  /** The call is settled, so a file that cannot be removed must not delay the others. */
-  #remove(name: string, call: KeptCall, remove: () => void): void {
-    this.#failures.delete(keptCallId(name, call));
-    try {
-      remove();
-    } catch (error) {
-      if (this.#settled.size >= MAX_SETTLED) this.#settled.clear();
-      this.#settled.add(keptCallId(name, call));
-      this.#options.log.error('a kept call was delivered or refused, but its file cannot be removed', {
-        name,
-        cause: causeOf(error),
-      });
-    }
-  }
-
-  #mayTryAgain(id: string): boolean {
-    const failures = (this.#failures.get(id) ?? 0) + 1;
-    this.#failures.set(id, failures);
-    return failures < MAX_FAILURES;
-  }
-}
-
-interface LaneEnd {
-  readonly delivered: number;
-  readonly refused: number;
-  readonly isWaiting: boolean;
 }
 
 const FIRST_DELAY_MS = 500;
-
-const TEMPORARY_CODES: ReadonlySet<string> = new Set([
-  'store-unavailable',
-  'writeback-failed',
-  'rate-limited',
-  'stopping',
-]);
-
 const LAST_DELAY_MS = 30_000;
-const MAX_FAILURES = 5;
-const MAX_SETTLED = 10_000;

@@ -41,6 +41,8 @@ export class Effects {
   readonly #lastTo = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
+  /** How many runs have ended since folders of old runs were removed. */
+  #endedRuns = 0;
   #isClosed = false;
 
   constructor(context: Omit<EffectContext, 'onSpawned'>) {
@@ -63,17 +65,24 @@ export class Effects {
 
   /** Called once when the project is open. Finds what an earlier daemon left running. */
   recover(state: State): void {
-    const wanted = [...state.effects.values()].flatMap((effect) => commandsOf(effect));
-    const wantsCommand = (id: string): boolean => wanted.some((each) => id === each || id.startsWith(`${each}.`));
-    removeOldRunFolders({ ...this.#context, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
-    this.#run(killUnwantedCommands(wantsCommand, this.#context));
+    this.#run(killUnwantedCommands(this.#tidy(state), this.#context));
     this.#run(this.#ends.recover(state));
     this.#travel.tick(state);
     this.reconcile(state);
   }
 
+  /** Removes folders of runs that nothing needs any more. Returns which commands are still wanted. */
+  #tidy(state: State): (id: string) => boolean {
+    this.#endedRuns = 0;
+    const wanted = [...state.effects.values()].flatMap((effect) => commandsOf(effect));
+    const wantsCommand = (id: string): boolean => wanted.some((each) => id === each || id.startsWith(`${each}.`));
+    removeOldRunFolders({ ...this.#context, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
+    return wantsCommand;
+  }
+
   onRecorded(recorded: readonly RecordedEvent[]): void {
     if (this.#isClosed) return;
+    this.#endedRuns += recorded.filter(({ type }) => type === 'AgentEnded' || type === 'CommandFinished').length;
     if (recorded.some(({ type }) => type.startsWith('Claim'))) this.#run(this.#ends.onRecorded(recorded));
     this.#travel.onRecorded(recorded);
     if (isRemoval(recorded, this.#context.here()?.host))
@@ -114,6 +123,7 @@ export class Effects {
     this.#liveness.reconcile(state);
     this.#standings.reconcile(state);
     this.#travel.tick(state);
+    if (this.#endedRuns >= TIDY_AFTER_RUNS) this.#tidy(state);
   }
 
   /** Agents and commands keep running, and the next daemon finds them. */
@@ -227,4 +237,7 @@ function commandsOf(effect: Effect): readonly string[] {
 }
 
 /** How long a stopping daemon waits for running effects. The next daemon resumes all of them. */
+/** Old folders are removed after so many runs, so that a daemon that runs for months does not fill the disk. */
+const TIDY_AFTER_RUNS = 50;
+
 const CLOSE_MS = 2000;

@@ -4,6 +4,7 @@ import { describeHandoff } from '../state/packet/describe-message.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/decision.ts';
 import { findTimers } from '../state/runs/effect.ts';
+import { asksAboutWork } from '../state/runs/open-decisions.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
@@ -42,9 +43,7 @@ export function describeError({ flow }: Task, error: HandoffRef): string {
 }
 
 function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
-  const open = [...state.decisions.values()].filter(({ taskId: about, result }) => about === taskId && result === null);
-  // A finding of reconciliation is a separate question.
-  return open.some(({ source }) => source !== 'reconcile');
+  return [...state.decisions.values()].some((decision) => decision.taskId === taskId && asksAboutWork(decision));
 }
 
 function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
@@ -95,16 +94,18 @@ export function reviewRounds(world: EngineContext, task: Task, { from }: EventOf
 }
 
 /** On a task that entered a phase: cancels the previous phase's stall timer, and sets one if this phase has a limit. */
+export function restartStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
+  if (rulesFor(task, world.rules).stallMs === undefined) return [];
+  const over = findTimers(world.state, (purpose) => purpose.kind === 'stall' && purpose.task_id === task.id);
+  return [...cancelPending(over), ...setStallTimer(world, task, seq)];
+}
+
+/** A new task has no timer yet. Searching for one would make a large import slow. */
 export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
-  const { stallMs } = rulesFor(task, world.rules);
-  if (stallMs === undefined) return [];
-  const limit = stallMs[task.phase];
-  const over = cancelPending(
-    findTimers(world.state, (purpose) => purpose.kind === 'stall' && purpose.task_id === task.id),
-  );
-  if (limit === undefined || task.phase === 'COMPLETED' || isCancelled(task)) return over;
+  const limit = rulesFor(task, world.rules).stallMs?.[task.phase];
+  if (limit === undefined || task.phase === 'COMPLETED' || isCancelled(task)) return [];
   const purpose = { kind: 'stall', task_id: task.id, phase: task.phase, since: seq } as const;
-  return [...over, setTimer(world, limit, purpose)];
+  return [setTimer(world, limit, purpose)];
 }
 
 /** On the stall timer: opens a decision that people can dismiss, unless the task already waits for a person. */

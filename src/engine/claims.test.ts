@@ -45,6 +45,16 @@ describe('a worker', () => {
     expect(working(agentWorker({}, { requires: ['handoff'] })).newest('TaskClaimed').requires).toEqual(['handoff']);
   });
 
+  it('has the requirements of all agents of its pipeline', () => {
+    const steps: StepPlan[] = ['plan', 'coder'].map((agent) => ({ name: agent, run: { kind: 'agent', agent } }));
+    const agents = {
+      plan: runs.agentPlan({ name: 'plan', requires: ['exit'] }),
+      coder: runs.agentPlan({ requires: ['exit', 'handoff', 'thought_record'] }),
+    };
+    const play = working({ ...pipelineWorker(steps), plan: { ...runs.pipelinePlan(steps), agents } });
+    expect(play.newest('TaskClaimed').requires).toEqual(['exit', 'handoff', 'thought_record']);
+  });
+
   it('runs up to its concurrency, and claims the next task when a run ends', () => {
     const play = new Play({ ciGate: true }).order(runs.configure([agentWorker({ concurrency: 2 })]));
     for (const id of ['A', 'B', 'C']) play.order(create(id));

@@ -16,6 +16,13 @@ export interface EngineInputs {
   readonly here: string | undefined;
   /** The level of entry types, for tests. Defaults to `ENTRY_LEVELS`. */
   readonly levels?: EntryLevels;
+  /** Kept by the kernel for one command; see `fillCapacity`. */
+  readonly search?: WorkSearch;
+}
+
+/** The entry after which a search for work found none. Without a later entry, another search is pointless. */
+export interface WorkSearch {
+  emptyAt: number | undefined;
 }
 
 export interface EngineContext extends EngineInputs {

@@ -1,6 +1,6 @@
 import type { AgentPlan, Plan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
 import { agentPrincipal } from '../state/caller.ts';
-import { type Event, event } from '../state/event.ts';
+import { type Event, event, type EventType, type RecordedEvent } from '../state/event.ts';
 import { findHost, hostOf } from '../state/fleet/fleet.ts';
 import { hasLabels } from '../state/fleet/labels.ts';
 import { mayWorkHere } from '../state/fleet/task-work.ts';
@@ -18,11 +18,12 @@ import {
   fitsWorker,
   holderName,
   type PinnedWorker,
+  servesGroup,
   workersInUse,
 } from '../state/tasks/worker-fit.ts';
 import { findWorkflowObstacle, workflowStartEvents } from '../state/workflow/start-workflow.ts';
 import { openBudgetDecision } from './budgets.ts';
-import type { EngineContext } from './context.ts';
+import type { EngineContext, WorkSearch } from './context.ts';
 import { findQueued, requestAgent } from './steps.ts';
 
 /**
@@ -34,11 +35,37 @@ export function lookForWork(world: EngineContext): readonly Event[] {
 }
 
 /**
- * Fills free room: first starts steps that wait for room, oldest first, then lets workers claim tasks. Fills only the
+ * Fills free room, once for all entries of a command that leave no work behind: an import of thousands of tasks looks
+ * for work twice, not after every task.
+ */
+export function fillCapacity(world: EngineContext, isBarred: (task: Task) => boolean = () => false): Event[] {
+  const { state, search } = world;
+  if (search?.emptyAt === state.seq) return [];
+  let hasBarred = false;
+  const events = findNewWork(world, (task) => {
+    const bars = isBarred(task);
+    hasBarred ||= bars;
+    return bars;
+  });
+  // A task that is barred after this entry may be free after the next one.
+  if (search !== undefined && events.length === 0 && !hasBarred) search.emptyAt = state.seq;
+  return events;
+}
+
+/** Entries that cannot give work to anyone. */
+const WITHOUT_WORK: ReadonlySet<string> = new Set<EventType>(['TimerSet']);
+
+/** Called with each entry, so that an entry without work does not cause another search. */
+export function followSearch(search: WorkSearch, { type, seq }: Pick<RecordedEvent, 'type' | 'seq'>): void {
+  if (search.emptyAt === seq - 1 && WITHOUT_WORK.has(type)) search.emptyAt = seq;
+}
+
+/**
+ * First starts steps that wait for room, oldest first, then lets workers claim tasks. Fills only the
  * room of the deciding host, because another one may have work that this one cannot see. `isBarred`: tasks that no
  * worker may claim yet.
  */
-export function fillCapacity(world: EngineContext, isBarred: (task: Task) => boolean = () => false): Event[] {
+function findNewWork(world: EngineContext, isBarred: (task: Task) => boolean): Event[] {
   const { state, rules, here } = world;
   const starting: AgentPlan[] = [];
   const started: Event[] = [];
@@ -128,13 +155,20 @@ function findWork(
   const { state, ready, rules, here } = world;
   const fit = (task: Task): boolean =>
     !taken.has(task.id) && fitsWorker(state, worker, task, rules) && mayWorkHere(state, task, here) && mayTake(task);
-  const closing = ready.closing(state, MAX_CLOSING_TASKS).filter(fit).slice(0, free);
-  if (closing.length === free) return closing;
-  return [...closing, ...findFittingTasks(ready, state, free - closing.length, fit)];
+  const find = (count: number, isToClose: boolean): readonly Task[] =>
+    findFittingTasks(
+      (most) =>
+        ready.ofGroups(
+          state,
+          most,
+          (group) => (group.phase === 'COMPLETED') === isToClose && servesGroup(worker.worker, group),
+        ),
+      count,
+      fit,
+    );
+  const closing = find(free, true);
+  return closing.length === free ? closing : [...closing, ...find(free - closing.length, false)];
 }
-
-/** Completed tasks are closed soon after they arrive, so few of them wait at any time. */
-const MAX_CLOSING_TASKS = 1000;
 
 /** Turns the task into a workflow, or claims it for a run. */
 function beginWork(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
@@ -189,12 +223,18 @@ function assignedAgent({ flow: { assigned } }: Task): AgentPlan | undefined {
 }
 
 /**
- * What the session owes. An agent chosen by a person owes the same as the worker's own agent, because passing work on
- * must not loosen a rule.
+ * What the session owes: the requirements of every agent that works under its claim. An agent chosen by a person owes
+ * the same as the worker's own agents, because passing work on must not loosen a rule.
  */
-function owedFor(worker: WorkerPlan, chosen: AgentPlan | undefined): readonly Requirement[] {
-  const own = agentOf(worker)?.requires ?? OWED;
-  return chosen === undefined ? own : [...new Set([...own, ...(chosen.requires ?? OWED)])];
+function owedFor({ plan }: WorkerPlan, chosen: AgentPlan | undefined): readonly Requirement[] {
+  const owing: readonly Pick<AgentPlan, 'requires'>[] = agentsOf(plan);
+  const all = [...(owing.length === 0 ? [{}] : owing), ...(chosen === undefined ? [] : [chosen])];
+  return [...new Set(all.flatMap(({ requires }) => requires ?? OWED))];
+}
+
+function agentsOf(plan: WorkerPlan['plan']): readonly AgentPlan[] {
+  if (plan.kind === 'pipeline') return Object.values(plan.agents);
+  return plan.kind === 'agent' ? [plan.agent] : [];
 }
 
 const OWED: readonly Requirement[] = ['exit', 'result'];

@@ -7,7 +7,8 @@ import { trackReadyTasks } from '../state/tasks/ready.ts';
 import { copyState, evolve, type State } from '../state/state.ts';
 import { reactUntilQuiet } from './react-until-quiet.ts';
 import { react } from './react.ts';
-import type { EngineContext } from './context.ts';
+import type { EngineContext, WorkSearch } from './context.ts';
+import { followSearch } from './dispatch.ts';
 import { findAboveLevel, requireLevel } from './fleet/entry-level.ts';
 import { placeEvent } from './fleet/place-event.ts';
 
@@ -51,6 +52,8 @@ export function advance(
   steps: Step[] = [],
 ): readonly Step[] {
   const { state, ready, at } = world;
+  const search: WorkSearch = { emptyAt: undefined };
+  const inputs = { ...world, search };
   requireLevel(world, events);
   const record = (
     given: Event,
@@ -63,6 +66,7 @@ export function advance(
     steps.push({ event, recorded, cause });
     evolve(state, recorded);
     ready.note(state, recorded);
+    followSearch(search, recorded);
     return recorded;
   };
   const decided = events.map((event, i) =>
@@ -71,7 +75,7 @@ export function advance(
   reactUntilQuiet(
     decided,
     (recorded) => {
-      const followed = react(state, recorded, world);
+      const followed = react(state, recorded, inputs);
       requireLevel(world, followed);
       return followed;
     },

@@ -24,7 +24,7 @@ import {
   onUndelivered,
 } from './agent-events.ts';
 import { onAttach } from './attach.ts';
-import { onBlocked, retryError, reviewRounds, setStallTimer } from './blocked.ts';
+import { onBlocked, retryError, restartStallTimer, reviewRounds, setStallTimer } from './blocked.ts';
 import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
 import { cancelPipeline, onCancelled } from './cancel.ts';
 import {
@@ -38,6 +38,7 @@ import {
 } from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
 import { onCompleted, onDecision } from './decisions/answer.ts';
+import { askQuestions } from './decisions/ask-question.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
@@ -166,6 +167,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   PhaseMoved: onMove,
   ChecksFinished: ofTask((world, task, data) => onNewHead(world, task, data)),
   PullRequestPublished: ofTask((world, task, data) => onNewHead(world, task, data)),
+  ResultSubmitted: ofTask(askQuestions),
   SessionMeasured: ofTask(onMeasured),
   MergeHeld: ofTask(openProtectedDecision),
   VerdictUnproven: ofTask(askAboutVerdict),
@@ -265,6 +267,6 @@ function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent 
     ...onCiPending(world, task),
     // A person who sent the task here has already decided.
     ...(isBack || cause === 'decision' ? [] : holdAtCheckpoint(world, task)),
-    ...setStallTimer(world, task, seq),
+    ...restartStallTimer(world, task, seq),
   ];
 }

@@ -4,6 +4,8 @@ import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { operator, SHA } from '../state/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
+import { buildPacket } from '../state/packet/packet.ts';
+import { renderPacket } from '../state/packet/render-packet.ts';
 import { Play } from './play.cases.ts';
 import { TO_FIXER, WorkflowPlay } from './workflow.cases.ts';
 
@@ -536,6 +538,52 @@ describe('checkpoints', () => {
   });
 });
 
+describe('a question in the result of a session', () => {
+  const at = '2026-01-01T00:00:00Z';
+  const issues = [
+    { type: 'question', description: 'May the format change?' },
+    { type: 'concern', description: 'The parser is slow.' },
+  ] as const;
+  const ask = (play: WorkflowPlay, role: 'implementer' | 'fixer' = 'implementer'): WorkflowPlay => {
+    const caller = play.wait(1000).claim(role);
+    for (const message of ['ended', 'ended after a correction']) {
+      const log = ['began', message].map((text) => ({ level: 'info' as const, message: text, timestamp: at }));
+      const result = { version: '1', task_id: 'T001', status: 'completed', files_modified: [], log, issues } as const;
+      play.say({ kind: 'submit-result', command: { result: { ...result, completed_at: at } } }, caller);
+    }
+    play.say(say.record({ task_id: play.id, commit_sha: SHA }), caller);
+    const route = { from: `${role}-agent`, senderRole: role, to: 'reviewer-agent' } as const;
+    play.say(say.handoff({ taskId: play.id, ...route, phase: 'CI_PENDING', nextRole: 'reviewer' }), caller);
+    return play.say(play.exit(SHA), caller);
+  };
+
+  it('reaches a person when the session ends, and the work goes on', () => {
+    const play = ask(new WorkflowPlay().turn('issue-manager').turn('prep'));
+    expect(play.openDecisions()).toEqual(['The result of a session asks: W-00001']);
+    expect(play.decision()).toMatchObject({
+      source: 'prompt',
+      context: expect.stringContaining('May the format change?'),
+    });
+    expect(play.decision().context).not.toContain('slow');
+    expect(play.check().turn('reviewer').stands()).toEqual(['READY_FOR_MERGE', 'validator']);
+    play.checkReplay();
+  });
+
+  it('is replaced by a corrected result of the same session, and by that alone', () => {
+    const play = ask(new WorkflowPlay().turn('issue-manager').turn('prep'));
+    expect(play.openDecisions()).toHaveLength(1);
+    ask(play.check('failed'), 'fixer');
+    expect(play.openDecisions()).toHaveLength(2);
+  });
+
+  it('is answered with a note, which the next session reads', () => {
+    const play = ask(new WorkflowPlay().turn('issue-manager').turn('prep'));
+    const { id } = play.decision();
+    play.order({ kind: 'resolve-decision', command: { id, option: 1, message: 'Only the long form.' } });
+    expect(renderPacket(buildPacket(play.state, play.task)).text).toContain('Only the long form.');
+  });
+});
+
 describe('a task that stalls', () => {
   const HOUR = 3_600_000;
 
@@ -548,6 +596,22 @@ describe('a task that stalls', () => {
     expect(play.decision().context).toContain('nobody holds it');
     play.resolve(1);
     expect(play.task.phase).toBe('DRAFT');
+  });
+
+  it('still asks about a block: a notice is not a question', () => {
+    const play = new WorkflowPlay({ stallMs: { IMPLEMENTATION: HOUR } }).turn('issue-manager').turn('prep');
+    const { timer_id: timerId } = play.the('TimerSet');
+    play.wait(HOUR).say(runs.fire(timerId));
+    play.turn('implementer', {
+      to: 'orchestrator',
+      phase: 'BLOCKED',
+      nextRole: 'implementer',
+      xml: flow.failure(false),
+    });
+    expect(play.openDecisions()).toEqual([
+      'Task needs attention: W-00001 has stalled',
+      'Task needs attention: W-00001 is blocked',
+    ]);
   });
 
   it('gets a new timer in each phase, and the old one is cancelled', () => {

@@ -42,7 +42,15 @@ export function desktopChannel(options: DesktopOptions): NotificationChannel {
   };
 }
 
-const DESKTOP_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
+/** Reports whether the daemon runs in a desktop session and has a program that can show notifications there. */
+export function hasDesktop({ env, platform = process.platform }: DesktopOptions): boolean {
+  const isSession = platform === 'darwin' || SESSION_VARIABLES.some((name) => (env[name] ?? '') !== '');
+  const programs = platform === 'darwin' ? MACOS : FREEDESKTOP;
+  return isSession && programs.some(({ program }) => findProgram(program, env) !== undefined);
+}
+
+const SESSION_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS'];
+const DESKTOP_VARIABLES = [...SESSION_VARIABLES, 'XAUTHORITY'];
 
 type Texts = Pick<Notification, 'kind' | 'title' | 'message'>;
 

@@ -1,5 +1,5 @@
 import type { NotificationChannel } from './channel.ts';
-import { desktopChannel } from './desktop.ts';
+import { desktopChannel, hasDesktop } from './desktop.ts';
 import { terminalChannel } from './terminal.ts';
 import { webhookChannel } from './webhook.ts';
 
@@ -18,12 +18,15 @@ export interface NotifyContext {
   readonly say?: (line: string) => void;
 }
 
-/** Opens the configured channels. Terminal and desktop are on by default; a webhook must be configured. */
+/**
+ * Opens the configured channels. Terminal and desktop are on by default; a webhook must be configured. On a machine
+ * without a desktop there is no desktop channel, because each notification would record a failure.
+ */
 export function openChannels(settings: NotifySettings, context: NotifyContext): readonly NotificationChannel[] {
   const { desktop = true, terminal = true, webhook } = settings;
   return [
     ...(terminal ? [terminalChannel(context)] : []),
-    ...(desktop ? [desktopChannel(context)] : []),
+    ...(desktop && hasDesktop(context) ? [desktopChannel(context)] : []),
     ...(webhook === undefined || webhook === '' ? [] : [webhookChannel(webhook)]),
   ];
 }

@@ -26,7 +26,8 @@ export function isBatonVariable(name: string): boolean {
   return name.startsWith('BATON_');
 }
 
-function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
+/** Matches names, or prefixes with `*`. */
+export function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((each) => !each.endsWith('*')));
   const prefixes = patterns.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1));
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));

@@ -210,8 +210,27 @@ export interface SandboxSpec {
   readonly bwrap: { readonly path: string; readonly version: string } | null;
   readonly container: ContainerSpec | null;
   readonly user: UserSession | null;
+  /** Set for a session that judges: its system call filter also refuses what reads other processes. */
+  readonly refusesTracing?: true;
+  /** The second sandbox, for the shell commands of a session that judges; absent if there is none. */
+  readonly shell?: ShellSpec;
   /** What the session lacks or additionally has, in plain sentences. */
   readonly notes: readonly string[];
+}
+
+/** The sandbox in which the shell commands of a judging session run; see `src/sandbox/shell`. */
+export interface ShellSpec {
+  /** The folder with the socket and the program that replaces the shells; only the client's sandbox shows it. */
+  readonly folder: string;
+  /** HOME of the commands, outside. */
+  readonly home: string;
+  /** Replaces `mounts`. */
+  readonly mounts: readonly Mount[];
+  readonly network: NetworkSpec;
+  /** Variables of the commands that differ from the client's. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables that the commands do not get: names, or prefixes with `*`. */
+  readonly withheld: readonly string[];
 }
 
 export interface ContainerSpec {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_AGENTS } from './build/build-agent.ts';
+import { BUILT_IN_AGENTS, BUILT_IN_WORKERS } from './build/build-agent.ts';
 import { checkRunbook } from './check/check-runbook.ts';
 import { LIBRARY_FOLDER, resolvePromptPath, withLibrary } from './library.ts';
 import { workerPlans } from './plan.ts';
@@ -68,6 +68,36 @@ describe('the library', () => {
     expect(joined.agents.get('reviewer')?.run).toBe('codex');
     expect(joined.workers.get('reviewers')?.concurrency).toBe(9);
     expect(joined.agents.get('fixer')?.run).toBe('claude');
+  });
+
+  it('has workers of which a project may change single fields, such as the concurrency', () => {
+    const { workers, agents } = withLibrary(runbookOf('[workers.preparers]\nconcurrency = 9\n'));
+    expect(workers.get('preparers')).toEqual({
+      name: 'preparers',
+      roles: ['prep'],
+      workflow: true,
+      concurrency: 9,
+      run: { kind: 'agent', agent: 'prep' },
+    });
+    expect(agents.get('prep')).toEqual(BUILT_IN_AGENTS.find(({ name }) => name === 'prep'));
+    expect(
+      runbookOf('[workers.mine]\nroles = ["validator"]\nrun = { agent = "validator" }').agents.get('validator'),
+    ).toEqual(BUILT_IN_AGENTS.find(({ name }) => name === 'validator'));
+    const { workers: shipped } = withLibrary(runbookOf(''));
+    for (const [name, worker] of BUILT_IN_WORKERS) expect(shipped.get(name)).toEqual(worker);
+  });
+
+  it.each([
+    ['mine', 'Only the built-in workers may leave it out: issue-managers, preparers,'],
+    ['reviewer', 'Did you mean `reviewers`?'],
+  ])('leaves no other worker without a run: %s', (name, hint) => {
+    const checked = checkRunbook([{ path: 'baton.toml', text: `[workers.${name}]\nconcurrency = 2\n` }]);
+    expect(checked).toMatchObject({
+      problems: [
+        { code: 'missing-field', message: expect.stringContaining(`Missing required field: workers.${name}.run`) },
+      ],
+    });
+    expect(checked.ok ? '' : checked.problems[0].hint).toContain(hint);
   });
 
   it('resolves its own prompts, and others in the project', () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxRecord, SandboxSpec } from '../protocol/sandbox.ts';
+import type { OpenNetwork } from './network/network-request.ts';
 
 /** One process to run in a sandbox, as its supervisor describes it. */
 export interface SandboxRequest {
@@ -17,6 +18,8 @@ export interface SandboxRequest {
   readonly forbiddenPorts: readonly number[];
   readonly onNote: (line: string) => void;
   readonly env: NodeJS.ProcessEnv;
+  /** The tokens of the run, which no command of the second sandbox gets in a variable. */
+  readonly tokens: readonly string[];
 }
 
 /** The command of the program, as it would be spawned without a sandbox. */
@@ -25,6 +28,14 @@ interface PlainCommand {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly isTerminal: boolean;
+}
+
+/** A command of the second sandbox, with the folder for the files of its start. */
+interface CommandAside extends Omit<PlainCommand, 'env' | 'isTerminal'> {
+  /** The whole environment inside. It does not reach the programs that open the sandbox. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly network: OpenNetwork;
 }
 
 export type SandboxedCommand =
@@ -36,6 +47,8 @@ export interface OpenMode {
   readonly limits: SandboxRecord['limits'];
   readonly notes: readonly string[];
   wrap(command: PlainCommand): SandboxedCommand;
+  /** Wraps a command of the second sandbox, which shares the limits of the first. Absent if the mode has none. */
+  wrapAside?(command: CommandAside): SandboxedCommand;
   /** Called after the command was spawned. */
   started(pid: number): void;
   /**

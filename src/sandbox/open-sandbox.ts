@@ -11,6 +11,7 @@ import type { OpenNetwork } from './network/network-request.ts';
 import { openSandboxExec } from './macos/open-sandbox-exec.ts';
 import { explainNoNamespace } from './network/namespace/create-namespace.ts';
 import { openNetwork } from './network/open-network.ts';
+import { openShell } from './shell/open-shell.ts';
 import { withSystemFolders } from './system-program.ts';
 
 export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end' | 'freeze'> {
@@ -45,6 +46,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   if (!opened.ok) return opened;
   const { network } = opened;
   const mode = openMode(request, network);
+  const shell = spec.shell === undefined ? undefined : await openShell({ ...request, env }, spec.shell, mode);
   let disk: DiskWatch | undefined;
   const sandbox: OpenSandbox = {
     url: network.url,
@@ -67,13 +69,21 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
     close: async () => {
       disk?.close();
       await mode.end?.();
+      const aside = await shell?.close();
       await mode.close();
       await network.close();
       for (const path of spec.temporary) removeTree(path);
-      return network.counts();
+      return addCounts([...network.counts(), ...(aside ?? [])]);
     },
   };
   return { ok: true, sandbox };
+}
+
+function addCounts(counts: readonly HostCount[]): readonly HostCount[] {
+  const hosts = Map.groupBy(counts, ({ host }) => host);
+  const sum = (all: readonly HostCount[], name: 'allowed' | 'refused'): number =>
+    all.reduce((total, each) => total + each[name], 0);
+  return [...hosts].map(([host, all]) => ({ host, allowed: sum(all, 'allowed'), refused: sum(all, 'refused') }));
 }
 
 /** Why the process cannot enter a network namespace that Baton creates; undefined if it can. */

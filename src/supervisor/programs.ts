@@ -15,6 +15,8 @@ export interface Programs {
   readonly acpDriver: string;
   /** Opens ports in a session's network namespace. */
   readonly networkHelper: string;
+  /** Passes shell commands of a judging session's client to the second sandbox. */
+  readonly shellForward: string;
   readonly baton: string;
 }
 
@@ -50,6 +52,7 @@ const SOURCE = {
   builtin: join(ROOT, 'src', 'agents', 'builtin', 'main.ts'),
   acpDriver: join(ROOT, 'src', 'agents', 'acp', 'driver', 'main.ts'),
   networkHelper: join(ROOT, 'src', 'sandbox', 'network', 'namespace', 'helper', 'main.ts'),
+  shellForward: join(ROOT, 'src', 'sandbox', 'shell', 'forward', 'main.ts'),
 };
 
 /** Bundles by state folder: one process may serve several, and the first may be deleted meanwhile. */
@@ -63,6 +66,7 @@ function programsIn(folder: string): Programs {
     builtin: join(folder, 'builtin.cjs'),
     acpDriver: join(folder, 'acp-driver.cjs'),
     networkHelper: join(folder, 'network-helper.cjs'),
+    shellForward: join(folder, 'shell-forward.cjs'),
     baton: BATON,
   };
 }

@@ -131,6 +131,7 @@ export function prepare(
     builtin: '/builtin.cjs',
     acpDriver: ACP_DRIVER,
     networkHelper: '',
+    shellForward: '',
     baton: '',
     stopHook: STOP_HOOK,
   };

@@ -134,7 +134,7 @@ async function walk({ name, files, found, asksForCheck }: Repository, type: Type
 
   expect(await type('baton status')).toContain('Nothing needs you, nothing runs.\n');
   expect(await type('git log --oneline')).toMatch(/ task: W-\d+ — Say hello\n/);
-  expect(await type('cat baton-scripted.txt')).toMatch(/added this line for the task W-\d+\.\n\[0\]/);
+  expect(await type('cat baton-scripted/*.txt')).toMatch(/added this line for the task W-\d+\.\n\[0\]/);
   expect(await type('baton ledger verify')).toMatch(/\nverified: \d+ entries of /);
   expect(await type(undo)).toContain(
     'Removed baton.toml.\nIt was committed. To commit its removal: git commit -m "chore: remove Baton" -- baton.toml\n[0]',

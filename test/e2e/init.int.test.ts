@@ -31,7 +31,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const PROGRAMS = ['node', 'npm', 'git', 'sh', 'sed', 'env', 'python3', 'stty', 'tty', 'script', 'cat', 'sleep'];
+const PROGRAMS = [
+  'node',
+  'npm',
+  'git',
+  'sh',
+  'sed',
+  'mkdir',
+  'env',
+  'python3',
+  'stty',
+  'tty',
+  'script',
+  'cat',
+  'sleep',
+];
 
 const NODE: Files = {
   'package.json': '{"scripts":{"test":"node --test"}}',

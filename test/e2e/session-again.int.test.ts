@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
@@ -6,6 +6,7 @@ import { until } from '../../src/daemon/running.cases.ts';
 
 const world = new RunScene();
 const script = join(world.scene.folder, 'agent.yaml');
+const secondScript = join(world.scene.folder, 'other.yaml');
 
 const RECORD = `printf '{"task_id":"T1","branch":"feature/t1","commit_sha":"%s","tests_run":[],"summary":"one","blockers":[],"files_changed":["a.txt"],"related_thought_records":[]}' $(git rev-parse HEAD) | baton thought record -`;
 
@@ -37,10 +38,16 @@ beforeAll(async () => {
     on_dead = "fail"
     on_stop = { action = "signal", attempts = 1 }
     requires = ["exit", "result"]
+    [agents.b]
+    run = "scripted ${secondScript}"
+    on_dead = "escalate"
     [workers.w]
     tasks = ["T1"]
     phases = ["IMPLEMENTATION"]
-    run = { agent = "a" }`);
+    run = { agent = "a" }
+    [workers.v]
+    tasks = ["T2"]
+    run = { agent = "b" }`);
   await world.start();
 }, 60_000);
 afterAll(async () => world.end());
@@ -75,3 +82,27 @@ it('work that broke a constraint is not accepted in the next session, unless it 
     .map(({ data }) => data['since'] ?? null);
   expect(since).toEqual([null, first?.['base'], first?.['base']]);
 }, 120_000);
+
+it('a restarted agent gets fresh forms, not those that its predecessor has used', async () => {
+  const look = 'grep -qs USED .baton/session/result.yaml && echo used >> forms.txt || echo fresh >> forms.txt';
+  const steps = [{ run: `${look}; echo USED > .baton/session/result.yaml` }, { crash: 1 }];
+  writeFileSync(secondScript, JSON.stringify({ steps }));
+  await world.ask('task_create', { task_id: 'T2', title: 'y' });
+  const asked = async (): Promise<Asked | undefined> =>
+    (await world.ask<{ decisions: readonly Asked[] }>('decision_list')).decisions.find(
+      ({ source }) => source === 'dead',
+    );
+  await until(async () => (await asked()) !== undefined, 'its first process has ended');
+  const first = await asked();
+  const option = first?.options.find(({ action }) => action === 'retry')?.n;
+  await world.ask('decision_resolve', { id: first?.id, option });
+  await until(async () => ![undefined, first?.id].includes((await asked())?.id), 'its second process has ended');
+  const prepared = (await world.entries()).findLast(({ type }) => type === 'SessionPrepared');
+  expect(readFileSync(join(String(prepared?.data['workspace']), 'forms.txt'), 'utf8')).toBe('fresh\nfresh\n');
+}, 60_000);
+
+interface Asked {
+  readonly id: string;
+  readonly source: string;
+  readonly options: readonly { readonly n: number; readonly action: string }[];
+}

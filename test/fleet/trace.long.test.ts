@@ -13,7 +13,7 @@ const MODULE = join(import.meta.dirname, '../../examples/telemetry/otel.mjs');
 function runbook(): string {
   const agent = findChoice('scripted');
   if (agent === undefined) throw new Error('there are no scripted agents');
-  const checks = [{ name: 'test', run: 'test -f baton-scripted.txt', from: null, isOnline: false }];
+  const checks = [{ name: 'test', run: 'test -d baton-scripted', from: null, isOnline: false }];
   const bound = (role: string): string =>
     `\n[workers.${role}s]\nroles = ["${role}"]\nworkflow = true\nlabels = ["${role}"]\nrun = { agent = "${role}" }\n`;
   const text = renderRunbook({ agent, branch: 'main', checks, install: null, build: null });

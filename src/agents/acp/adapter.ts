@@ -49,6 +49,7 @@ function adapterFor(preset: AcpPreset | undefined): Omit<Adapter, 'runs'> {
           files: [{ path, content: JSON.stringify(settings, null, 2) }],
           program: programOf(plan.run, preset),
           writes: [own],
+          commands: [acpCommandOf(plan.run) ?? []].flat(),
         },
       };
     },

@@ -96,6 +96,7 @@ async function openCommandSandbox(purpose: CommandPurpose): Promise<SandboxResul
     folder: join(dirname(path), 'sandbox', purpose),
     stateDir: process.env['BATON_STATE_DIR'] ?? '',
     secrets: {},
+    tokens: [],
     helper: sandboxes.helper,
     forbiddenPorts: sandboxes.forbidden_ports,
     onNote: (line) => void process.stdout.write(`${line}\n`),

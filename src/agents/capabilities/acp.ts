@@ -32,6 +32,7 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
       limits: preset.namesWaits === true ? 'named' : 'none',
       mcp: preset.searchesTools === true ? 'search' : mcp,
       verdict: VERDICT,
+      shell: preset.tested.length > 0 ? 'separate' : 'shared',
       sandbox: preset.turnsSandboxOff === true ? 'own-off' : 'inside',
       login: loginOf(preset),
     },
@@ -59,6 +60,7 @@ export const ANY_ACP_PROFILE: ClientProfile = {
     mcp: 'offered',
     verdict: VERDICT,
     sandbox: 'inside',
+    shell: 'shared',
     login: 'its own',
   },
 };

@@ -24,6 +24,7 @@ export const CLAUDE_PROFILE: AdapterProfile = {
     mcp: 'http',
     verdict: 'matched',
     sandbox: 'inside',
+    shell: 'separate',
     login: 'your login; the session also gets `apiKeyHelper` and `env` of your settings',
   },
 };
@@ -47,6 +48,7 @@ export const CODEX_PROFILE: AdapterProfile = {
     mcp: 'search',
     verdict: 'matched',
     sandbox: 'own-off',
+    shell: 'separate',
     login: 'your login, with all settings',
   },
 };
@@ -71,6 +73,7 @@ export const GEMINI_PROFILE: AdapterProfile = {
     mcp: 'http',
     verdict: 'matched',
     sandbox: 'own-off',
+    shell: 'separate',
     login:
       'a link to your login; the session also gets `security.auth`, `general`, `model` and `privacy` of your settings',
   },

@@ -136,6 +136,16 @@ export const QUESTIONS = {
       ],
     },
   },
+  shell: {
+    title: "a judge's shell",
+    answers: {
+      separate: [
+        'separate',
+        'in a bubblewrap sandbox, the shell commands of a session that judges run in a second sandbox without its token',
+      ],
+      shared: ['shared', 'shell commands run in the sandbox of the client, which has its token'],
+    },
+  },
 } as const;
 
 type Questions = typeof QUESTIONS;

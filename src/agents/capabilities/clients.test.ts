@@ -133,6 +133,7 @@ function prepare(run: string, adapter: Adapter | undefined): LaunchParts {
       builtin: '/builtin',
       acpDriver: '/d',
       networkHelper: '/n',
+      shellForward: '/n',
       baton: '/b',
     },
   };

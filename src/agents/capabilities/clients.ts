@@ -70,6 +70,7 @@ const ANY_COMMAND: Client = {
     mcp: 'address',
     verdict: 'confirmed',
     sandbox: 'inside',
+    shell: 'shared',
     login: 'its own',
   },
 };

@@ -47,6 +47,7 @@ function prepared(
         ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
       ],
       reads: [script],
+      commands: [stopCommand(agentId)],
       writes: [kept],
     },
   };
@@ -62,8 +63,12 @@ function parseRun(run: string): { readonly named: string; readonly isCommandHook
 function settingsOf(agentId: string, isCommandHook: boolean): object {
   const settings = claudeSettings();
   if (!isCommandHook) return settings;
-  const stop = { type: 'command', command: `baton agent hook stop ${quoteForShell(agentId)}` };
+  const stop = { type: 'command', command: stopCommand(agentId) };
   return { ...settings, hooks: { ...settings.hooks, Stop: [{ hooks: [stop] }] } };
+}
+
+function stopCommand(agentId: string): string {
+  return `baton agent hook stop ${quoteForShell(agentId)}`;
 }
 
 const NO_SCRIPT =

@@ -284,10 +284,7 @@ export const decisionUndo = operation({
   command: 'undo-answer',
   input: object({
     id: decisionId,
-    effective_at: optional(
-      text,
-      'The `effective_at` of the answer to withdraw. If another answer was given since, it is not withdrawn.',
-    ),
+    answer: optional(whole, 'The `seq` of the answer to withdraw. Without it, only your own answer is withdrawn.'),
   }),
   result: object({ id: text, option: whole, action: text }),
 });

@@ -60,6 +60,7 @@ it('lists an answered decision with its answer', () => {
     message: 'Not\ntoday',
     agent: null,
     effective_at: '2026-01-01T00:00:14.500Z',
+    seq: 7,
   };
   expect(renderDecisions([{ ...decisionThatQuotes('x'), answer }], NOW)).toBe(
     'ID  OPEN  DECISION\n' +

@@ -1,7 +1,7 @@
 import type { ResultOf } from '../../api/operations/registry.ts';
 import type { DecisionDetails } from '../../api/decision-evidence.ts';
 import type { DecisionView } from '../../api/run-views.ts';
-import { operationCommand, pickOptions } from '../operation-command.ts';
+import { operationCommand, pickOptions, wholeOption } from '../operation-command.ts';
 import { durationOption } from '../operation-input.ts';
 import { columnsOf, lookOf, renderAge } from '../status/paint.ts';
 import { hangTo, renderTable } from '../table.ts';
@@ -61,10 +61,17 @@ export const decisionResolveCommand = operationCommand({
 const MOST_DELAY_MS = 60_000;
 
 export const decisionUndoCommand = operationCommand({
-  examples: ['baton decision undo 9b2d4c10'],
+  examples: ['baton decision undo 9b2d4c10', 'baton decision undo 9b2d4c10 --answer 217'],
   args: [decisionArgument],
+  options: [
+    { name: 'answer', value: 'N', about: 'The number of the answer, as a refusal names it; default: your own' },
+  ],
   operation: 'decision_undo',
-  input: ({ args: [id] }) => ({ value: { id } }),
+  input: (given) => {
+    const answer = wholeOption(given, 'answer', { from: 1 });
+    if ('usage' in answer) return answer;
+    return { value: { id: given.args[0], ...(answer.value === undefined ? {} : { answer: answer.value }) } };
+  },
   show: ({ id, action }) =>
     `Decision ${shortId(id)}: the answer ${printable(action)} is withdrawn; the decision waits for a person again.\n`,
 });

@@ -130,7 +130,7 @@ timeout = "${timeout}"`,
 const AGENTS_INTRO = `# Who plays the roles. \`run\` names the client: baton agent clients. A prompt with \`baton:\` comes with Baton;
 # for your own, name a file of this repository. A session that takes longer than \`timeout\` fails.`;
 
-const SCRIPTED_INTRO = `# Who plays the roles. These are scripts: they add a line to baton-scripted.txt and merge it, without a model.
+const SCRIPTED_INTRO = `# Who plays the roles. These are scripts: they add a line to a file in baton-scripted and merge it, without a model.
 # For real work install a client, such as Claude Code, and set in each role (ROLE is its name):
 #   run = "claude"
 #   prompt_file = "baton:prompts/ROLE.md"

@@ -231,6 +231,7 @@ describe('renderTree', () => {
       message: null,
       agent: null,
       effective_at: new Date(options.now.getTime() + 3400).toISOString(),
+      seq: 7,
     };
     const answered = [decision('d1d1d1d1-0000', { answer })];
     const wide = { ...options, columns: Infinity };

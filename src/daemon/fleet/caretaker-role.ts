@@ -1,5 +1,6 @@
-import type { BeatAnswer } from '../../protocol/fleet.ts';
-import type { FleetRecord } from '../../state/fleet/fleet.ts';
+import { type BeatAnswer, type HostRow, LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import { type FleetRecord, listHosts } from '../../state/fleet/fleet.ts';
+import type { State } from '../../state/state.ts';
 
 /** Whether this host is the caretaker. Times are monotonic milliseconds. */
 export class CaretakerRole {
@@ -26,3 +27,13 @@ export class CaretakerRole {
     this.#lease = caretaker?.host === this.#host ? { term: caretaker.term, untilMs } : undefined;
   }
 }
+
+/** The highest level that all live hosts can read. */
+export function levelOf(rows: readonly HostRow[], state: State): number {
+  const names = new Set(listHosts(state).map(({ name }) => name));
+  const live = rows.filter(({ host, silentMs }) => names.has(host) && silentMs < LIVE_MS);
+  return Math.min(LEDGER_LEVEL, ...live.map(({ level }) => level));
+}
+
+/** A host that has been silent for longer does not delay the others. */
+export const LIVE_MS = 5000;

@@ -7,6 +7,7 @@ import * as fleet from '../../state/fleet/say.cases.ts';
 import { given, type Step } from '../../state/given.cases.ts';
 import { claim, create, operator, system, worker } from '../../state/say.cases.ts';
 import { createLeases } from '../../state/tasks/lease.ts';
+import { isClaimed, TaskIndex } from '../../state/tasks/task-index.ts';
 import { FleetMember } from './fleet-member.ts';
 import { HostClock } from './host-clock.ts';
 
@@ -30,6 +31,7 @@ const started: readonly Step[] = [
 
 /** The host alpha. Its submitted commands are never recorded. */
 function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => never) = ANSWER) {
+  const { state } = given(steps);
   const beats: HostBeat[] = [];
   const submitted: string[] = [];
   const log = { info: () => undefined, error: () => undefined };
@@ -56,7 +58,8 @@ function scene(steps: readonly Step[], nowMs = 0, answer: BeatAnswer | (() => ne
         return new Promise(() => undefined);
       },
     },
-    state: given(steps).state,
+    state,
+    claimed: new TaskIndex(state, isClaimed),
     leases: createLeases(TIMES),
     leaseTimes: TIMES,
     clock: new HostClock({ wallMs: () => nowMs, bootMs: () => nowMs }),

@@ -6,18 +6,19 @@ import type { FleetTables } from '../../fleet/tables.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import { isStoreUnavailable, StoreProblem } from '../../ledger/store.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { type BeatAnswer, type HostBeat, type HostRow, LEDGER_LEVEL } from '../../protocol/fleet.ts';
+import { type BeatAnswer, type HostBeat, LEDGER_LEVEL } from '../../protocol/fleet.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
-import { findFleet, hostOf, listHosts } from '../../state/fleet/fleet.ts';
+import { findFleet, hostOf } from '../../state/fleet/fleet.ts';
 import { mayCare } from '../../state/fleet/caretaker.ts';
 import type { Here } from '../../state/fleet/owner.ts';
 import { findUnknownEntry, type State } from '../../state/state.ts';
 import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
+import type { Task } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
-import { CaretakerRole } from './caretaker-role.ts';
+import { CaretakerRole, levelOf, LIVE_MS } from './caretaker-role.ts';
 import type { FleetMeasures } from '../views/fleet-view.ts';
 import type { HostClock } from './host-clock.ts';
 
@@ -31,6 +32,8 @@ export interface FleetMemberOptions {
   readonly ledger: Pick<Ledger, 'head' | 'replicaProblem'>;
   readonly commandLoop: Pick<CommandLoop, 'submitCommand' | 'waitingForWork'>;
   readonly state: State;
+  /** The tasks with a live claim. */
+  readonly claimed: Iterable<Task>;
   readonly leases: Leases;
   readonly leaseTimes: LeaseTimes;
   readonly clock: HostClock;
@@ -137,8 +140,8 @@ export class FleetMember {
 
   /** After a restart: a claim granted just before may have no lease row yet, and still lasts a full expiry. */
   #noteOwnClaims(): void {
-    const { state } = this.#options;
-    for (const { id, claim } of state.tasks.values())
+    const { state, claimed } = this.#options;
+    for (const { id, claim } of claimed)
       if (claim !== null && hostOf(claim, state) === this.host) this.noteClaim(id, claim.epoch, claim.at);
   }
 
@@ -197,7 +200,7 @@ export class FleetMember {
   }
 
   #acknowledge({ leases }: HostBeat, answer: BeatAnswer, sentMs: number): void {
-    const live = [...this.#options.state.tasks.values()].flatMap(({ id: taskId, claim }) =>
+    const live = [...this.#options.claimed].flatMap(({ id: taskId, claim }) =>
       claim === null ? [] : [{ taskId, epoch: claim.epoch }],
     );
     noteAnswer(this.#book, leases, answer, sentMs);
@@ -205,9 +208,9 @@ export class FleetMember {
   }
 
   #nextBeat(): HostBeat {
-    const { host, key, ledger, commandLoop, leases, leaseTimes, state, clock, monotonicMs } = this.#options;
+    const { host, key, ledger, commandLoop, leases, leaseTimes, state, claimed, clock, monotonicMs } = this.#options;
     const nowMs = monotonicMs();
-    const claims = [...state.tasks.values()].flatMap(({ id, claim }) => {
+    const claims = [...claimed].flatMap(({ id, claim }) => {
       const holder = claim === null ? undefined : hostOf(claim, state);
       return claim === null || holder === undefined ? [] : [{ taskId: id, epoch: claim.epoch, host: holder }];
     });
@@ -285,15 +288,6 @@ export class FleetMember {
   }
 }
 
-/** The highest level that all live hosts can read. */
-function levelOf(rows: readonly HostRow[], state: State): number {
-  const names = new Set(listHosts(state).map(({ name }) => name));
-  const live = rows.filter(({ host, silentMs }) => names.has(host) && silentMs < LIVE_MS);
-  return Math.min(LEDGER_LEVEL, ...live.map(({ level }) => level));
-}
-
 const CARE_TICKS = 3.5;
 /** If shorter, a busy machine loses the lease between two beats. If longer, a successor needs more than 5 seconds. */
 const LEAST_CARE_MS = 3500;
-/** A host that has been silent for longer does not delay the others. */
-const LIVE_MS = 5000;

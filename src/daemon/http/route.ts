@@ -81,7 +81,8 @@ const FIXED_ROUTES: ReadonlyMap<string, RouteHandler> = new Map(
     '/v1/stop': { method: 'POST', isForAnyVersion: true, refusesPages: true, run: runStop },
     '/v1/deliver': {
       method: 'POST',
-      run: async ({ response }, { delivery }) => sendAnswer(response, { ok: true, result: await delivery.deliver() }),
+      run: async ({ response, identity }, { delivery }) =>
+        sendAnswer(response, { ok: true, result: await delivery.deliverFor(identity) }),
     },
     '/v1/worker-token': { method: 'POST', refusesPages: true, run: runWorkerToken },
   }),

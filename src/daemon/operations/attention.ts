@@ -5,6 +5,7 @@ import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { findMain } from '../../state/main/main-branch.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
+import { asksAboutWork } from '../../state/runs/open-decisions.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
@@ -170,8 +171,7 @@ function joinFirst(names: readonly string[]): string {
 
 /** Tasks with an open decision, and those that are retried automatically. */
 function settledTasks({ decisions, effects }: State): ReadonlySet<string | null> {
-  // A contradiction with git is a separate question.
-  const asked = [...decisions.values()].filter(({ result, source }) => result === null && source !== 'reconcile');
+  const asked = [...decisions.values()].filter(asksAboutWork);
   const retried = [...effects.values()].flatMap((effect) =>
     effect.type === 'TimerSet' && effect.data.purpose.kind === 'unblock' ? [effect.data.purpose.task_id] : [],
   );

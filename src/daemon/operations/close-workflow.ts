@@ -8,6 +8,7 @@ import { openPullRequestApi } from '../../github/pulls.ts';
 import { renderElapsedTime } from '../../protocol/text/text-format.ts';
 import { isElsewhere } from '../../state/fleet/work-place.ts';
 import type { Task } from '../../state/tasks/task.ts';
+import { landedHead } from '../../state/workflow/flow.ts';
 import type { Call } from './call.ts';
 
 type ClosedWorkflow = ResultOf<'workflow_close'>;
@@ -59,7 +60,8 @@ async function removeTaskWorktree(
   if (isElsewhere(task, here))
     return `Its worktree is on ${task.work?.host ?? ''}; remove it there: baton worktree prune`;
   const { workspace, merge } = services.rulebook.runbookFor(task);
-  const guard = { stateDir, mainBranch: merge?.into, configured: [...workspace.copy, ...workspace.link] };
+  const configured = [...workspace.copy, ...workspace.link];
+  const guard = { stateDir, mainBranch: merge?.into, configured, landed: landedHead(task) };
   const removed = await removeWorktree(path, place.workspace, guard);
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
   // The task may have been closed before.

@@ -78,8 +78,8 @@ export const DECISION_HANDLERS = {
   decision_undo: steers(
     operations.decisionUndo,
     find,
-    ({ effective_at: effectiveAt }) =>
-      ({ id }) => ({ id, ...(effectiveAt === undefined ? {} : { effectiveAt }) }),
+    ({ answer: seq }) =>
+      ({ id }) => ({ id, ...(seq === undefined ? {} : { seq }) }),
     (answer) => answer,
   ),
 };

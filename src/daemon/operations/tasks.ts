@@ -210,7 +210,7 @@ function findClaimableTasks(
 ): readonly Task[] {
   const principal = principalOf(state, caller);
   const fits = (task: Task) => mayClaim(state, task, principal, rules) && mayWorkHere(state, task, here);
-  return findFittingTasks(ready, state, count, fits, role);
+  return findFittingTasks((most) => ready.first(state, most, role), count, fits);
 }
 
 /** Refusals that may become invalid while the caller waits. */

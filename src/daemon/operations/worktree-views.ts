@@ -15,6 +15,7 @@ import { createSharedFacts, type SharedFacts } from '../../git/worktree/shared-f
 import { listWorktrees, readLinkedGitDir, readWorktreeNote, type Worktree } from '../../git/worktree/worktree.ts';
 import type { State } from '../../state/state.ts';
 import { isCancelled } from '../../state/tasks/task.ts';
+import { landedHead } from '../../state/workflow/flow.ts';
 
 export interface WorktreeContext extends WorktreeContentOptions {
   readonly path: string;
@@ -62,8 +63,11 @@ export async function viewWorktree(
   const found = isMissing || known !== undefined ? undefined : await findRepository(path);
   const gitDir = known?.repository.gitDir ?? (found?.ok === true ? found.value.gitDir : undefined);
   const fence = gitDir === undefined ? null : readFence(gitDir);
-  const needed = await context.read((state) => findWorktreeNeed(state, path, branch, fence));
-  const content = isMissing ? undefined : await readWorktreeContent(path, context, known);
+  const { needed, landed } = await context.read((state) => ({
+    needed: findWorktreeNeed(state, path, branch, fence),
+    landed: findLanded(state, fence),
+  }));
+  const content = isMissing ? undefined : await readWorktreeContent(path, { ...context, landed }, known);
   const unknown = isMissing ? ['its folder is gone'] : [];
   return {
     path,
@@ -73,6 +77,12 @@ export async function viewWorktree(
     needed,
     holds: content === undefined ? unknown : content.ok ? describeContent(content.value) : [content.problem.message],
   };
+}
+
+/** Returns the commit that Baton merged for the task of this worktree; null if it merged none. */
+export function findLanded({ tasks }: State, fence: Fence | null): string | null {
+  const task = tasks.get(fence?.taskId ?? '');
+  return task === undefined ? null : landedHead(task);
 }
 
 /** Returns why a worktree must stay. Null only if it is known to be Baton's and its work is over. */

@@ -3,7 +3,9 @@ import * as operations from '../../api/operations/project.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { bringCommit, bringWork } from '../../effects/travel/bring-work.ts';
 import { restoreFiles } from '../../effects/travel/restore-files.ts';
+import { readFence } from '../../git/fence/fence.ts';
 import { findFence, installFence } from '../../git/fence/install.ts';
+import { findRepository } from '../../git/repository.ts';
 import type { GitResult } from '../../git/run-git.ts';
 import { branchName, createTakeoverWorktree, createWorktree } from '../../git/worktree/create.ts';
 import { recordOrigin } from '../../git/worktree/origin.ts';
@@ -15,7 +17,7 @@ import type { State } from '../../state/state.ts';
 import { decideNameBranch } from '../../state/workflow/session-place.ts';
 import { sessionSettingsOf } from '../project/effect-context.ts';
 import { type Call, handlerFor, problemAnswer, refusalOf } from './call.ts';
-import { viewWorktree, viewWorktrees, type WorktreeContext } from './worktree-views.ts';
+import { findLanded, viewWorktree, viewWorktrees, type WorktreeContext } from './worktree-views.ts';
 
 export const WORKTREE_HANDLERS = {
   worktree_list: handlerFor(operations.worktreeList, async (call) => {
@@ -51,7 +53,10 @@ async function pruneWorktree(
     if (worktree === undefined) return false;
     const { needed, holds } = await viewWorktree(worktree, context);
     if (needed !== null || holds.length > 0) return false;
-    return (await removeWorktree(context.path, path, context)).ok;
+    const found = await findRepository(path);
+    const fence = found.ok ? readFence(found.value.gitDir) : null;
+    const landed = await context.read((state) => findLanded(state, fence));
+    return (await removeWorktree(context.path, path, { ...context, landed })).ok;
   });
 }
 

@@ -23,6 +23,8 @@ export class Fences {
   readonly #project: string;
   readonly #closesAtMs: number;
   readonly #fenced: Set<string>;
+  /** The fenced tasks with a live claim: closed tasks keep their fence, and must not be looked at again and again. */
+  readonly #live = new Set<string>();
   /** Tasks whose claim another host may have by now, so no session may move their refs. */
   readonly #closed = new Set<string>();
 
@@ -36,7 +38,7 @@ export class Fences {
 
   add(taskId: string, claim: LiveClaim | null): void {
     this.#fenced.add(taskId);
-    this.#write(taskId, claim);
+    this.#follow(taskId, claim);
   }
 
   /**
@@ -44,7 +46,7 @@ export class Fences {
    * its task.
    */
   closeOverdue(state: State, leaseOf: SharedLease): void {
-    for (const id of this.#fenced) {
+    for (const id of [...this.#live, ...[...this.#closed].filter((each) => !this.#live.has(each))]) {
       const { claim = null } = state.tasks.get(id) ?? {};
       const leaseMs = claim === null ? undefined : leaseOf(id, claim.epoch);
       if (leaseMs !== undefined && leaseMs <= this.#closesAtMs) this.#close(id);
@@ -58,7 +60,7 @@ export class Fences {
   }
 
   writeAll(state: State): void {
-    for (const taskId of this.#fenced) this.#write(taskId, state.tasks.get(taskId)?.claim ?? null);
+    for (const taskId of this.#fenced) this.#follow(taskId, state.tasks.get(taskId)?.claim ?? null);
   }
 
   follow(recorded: readonly RecordedEvent[]): void {
@@ -66,9 +68,15 @@ export class Fences {
     for (const { type, data } of recorded) {
       // The store has just acknowledged a new claim.
       if (type === 'TaskClaimed') this.#closed.delete(data.task_id);
-      if (type === 'TaskClaimed') this.#write(data.task_id, { epoch: data.epoch, sessionId: data.session_id });
-      else if (type.startsWith('Claim') && 'task_id' in data) this.#write(data.task_id ?? '', null);
+      if (type === 'TaskClaimed') this.#follow(data.task_id, { epoch: data.epoch, sessionId: data.session_id });
+      else if (type.startsWith('Claim') && 'task_id' in data) this.#follow(data.task_id ?? '', null);
     }
+  }
+
+  #follow(taskId: string, claim: LiveClaim | null): void {
+    if (claim === null) this.#live.delete(taskId);
+    else if (this.#fenced.has(taskId)) this.#live.add(taskId);
+    this.#write(taskId, claim);
   }
 
   #close(taskId: string): void {

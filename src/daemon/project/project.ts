@@ -4,7 +4,6 @@ import type { FleetRole } from '../../effects/context.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { KeyedMutex } from '../../effects/locks.ts';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
-import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { storeSnapshot } from '../../ledger/snapshots-and-blobs.ts';
 import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
@@ -15,6 +14,7 @@ import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
+import { isClaimed, TaskIndex } from '../../state/tasks/task-index.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
 import { type CommandLoopOptions, type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
@@ -24,7 +24,7 @@ import { closeFences } from '../fleet/await-lease.ts';
 import { FleetMember, type FleetMemberOptions } from '../fleet/fleet-member.ts';
 import { MainWatch } from './main-watch.ts';
 import { RecentIds } from './recent-ids.ts';
-import { findSharedMain } from './remote-main.ts';
+import { findSharedMain, loginConfigOf } from './remote-main.ts';
 import { LastReports } from './silence.ts';
 import { FolderProbe, StoreWatch } from './storage-health.ts';
 
@@ -74,6 +74,7 @@ export class Project {
   /** Locks by branch: only one effect at a time starts work on a branch or removes its worktree. */
   readonly places = new KeyedMutex();
   readonly lastReports: LastReports;
+  readonly #claimed: TaskIndex;
   readonly #state: State;
   readonly #monotonicMs: () => number;
   readonly #ticking: NodeJS.Timeout;
@@ -123,6 +124,7 @@ export class Project {
     this.lastReports = new LastReports(options.monotonicMs());
     this.#onTick = options.onTick ?? ((): void => undefined);
     this.#snapshotAt = parts.state.seq;
+    this.#claimed = new TaskIndex(parts.state, isClaimed);
     this.fleet = this.#createMember(options);
     this.#ticking = setInterval(() => this.#tick(), options.leaseTimes.tickMs);
     this.#ticking.unref();
@@ -187,6 +189,7 @@ export class Project {
       leaseTimes,
       monotonicMs,
       state,
+      claimed: this.#claimed,
       onRoleChanged,
     });
   }
@@ -223,6 +226,7 @@ export class Project {
   }
 
   applyRecorded(recorded: readonly RecordedEvent[]): void {
+    this.#claimed.follow(recorded);
     this.#effects?.reconcile(this.#state);
     this.#effects?.onRecorded(recorded);
     this.mainWatch.follow(recorded);
@@ -293,8 +297,3 @@ const LONGEST_PAUSE_MS = 200;
 /** A successful write within this time proves that the store is writable. */
 const FRESH_MS = 2000;
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
-
-function loginConfigOf({ pulls }: Rules): readonly string[] {
-  const repository = pulls === undefined ? undefined : parseRepository(pulls.repository);
-  return repository === undefined ? [] : ghLoginConfig(repository);
-}

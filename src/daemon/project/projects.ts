@@ -9,6 +9,8 @@ import { SERVER_LIMITS } from '../limits.ts';
 import { causeOf } from '../log.ts';
 import type { KeptMessages } from '../loop/request.ts';
 import type { Services } from '../operations/call.ts';
+import type { Caller } from '../../state/caller.ts';
+import { sessionOf } from '../../state/runs/find-run.ts';
 import { hasLedger, type IdentifiedProject, identifyProject } from './identity.ts';
 import { ProjectList } from './project-list.ts';
 import type { Project } from './project.ts';
@@ -123,6 +125,11 @@ export class Projects {
       void this.#askGit(path);
     }
     return this.find(known.id);
+  }
+
+  /** The session for which a caller acts; undefined if the project is not open. */
+  sessionOf(id: string, caller: Caller): string | undefined {
+    return this.#open.get(id)?.project.read((state) => sessionOf(state, caller));
   }
 
   async close(): Promise<void> {

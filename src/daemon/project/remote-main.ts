@@ -1,3 +1,5 @@
+import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
+import type { Rules } from '../../state/rules.ts';
 import { isInHistory, measureMove, readMoveContent } from '../../git/main-branch.ts';
 import type { FleetRole } from '../../effects/context.ts';
 import type { OwnRepository } from '../../git/own/own-repository.ts';
@@ -87,3 +89,9 @@ async function measure(
 }
 
 const FETCH_MS = 30_000;
+
+/** The options with which git reads the pull requests' repository as the login of `gh`. */
+export function loginConfigOf({ pulls }: Rules): readonly string[] {
+  const repository = pulls === undefined ? undefined : parseRepository(pulls.repository);
+  return repository === undefined ? [] : ghLoginConfig(repository);
+}

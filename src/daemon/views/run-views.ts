@@ -134,6 +134,7 @@ export function decisionView(decision: Decision): DecisionView {
             message: answer.message,
             agent: answer.handTo?.name ?? null,
             effective_at: answer.effectiveAt,
+            seq: answer.seq,
           },
     lapsed: lapsed === undefined ? null : { ...lapsed, label: labelOf(lapsed.option) },
     result,

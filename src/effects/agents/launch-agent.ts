@@ -46,7 +46,7 @@ export interface StartedAgent {
   readonly git: Pick<PrivateGitRequest, 'branch' | 'fence'>;
 }
 
-export interface LaunchMade extends Pick<LaunchParts, 'reads' | 'writes' | 'program'> {
+export interface LaunchMade extends Pick<LaunchParts, 'reads' | 'writes' | 'program' | 'commands'> {
   readonly ok: true;
   readonly launch: Launch;
 }
@@ -82,7 +82,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     injected: started.injected ?? [],
   });
   if (!prepared.ok) return prepared;
-  const { reads = [], writes = [], program, ...parts } = prepared.launch;
+  const { reads = [], writes = [], program, commands = [], ...parts } = prepared.launch;
   const launch: Launch = {
     ...parts,
     folders: writes,
@@ -119,7 +119,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     state_dir: stateDir,
     ...(started.judge === undefined ? {} : { judge: started.judge }),
   };
-  return { ok: true, launch, reads, writes, ...(program === undefined ? {} : { program }) };
+  return { ok: true, launch, reads, writes, commands, ...(program === undefined ? {} : { program }) };
 }
 
 /** A supervisor reports at least this often, so that the daemon notices when reports stop. */

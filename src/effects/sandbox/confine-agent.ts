@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CommandSandboxes } from '../../agents/builtin/run-shell.ts';
-import { findAdapter } from '../../agents/prepare-agent.ts';
+import { clientVariables, findAdapter } from '../../agents/prepare-agent.ts';
 import { readUserSetup } from '../../agents/user-setup.ts';
 import { readDaemonRecord } from '../../api/state-folder.ts';
 import type { Environment } from '../../protocol/environment.ts';
@@ -16,6 +16,7 @@ import { type ChosenSandbox as Chosen, recordWithout } from './choose-sandbox.ts
 import { copyClientFiles } from './client-copies.ts';
 import { useNodeInside } from './node-inside.ts';
 import { type ResolvedNetwork, resolveNetwork } from './resolve-network.ts';
+import { type SeparatedSession, separateShell } from './separate-shell.ts';
 import { gitShimOf, runFolderFor, useUserFolder } from './user-place.ts';
 
 export type ConfineResult =
@@ -48,7 +49,8 @@ export async function confineAgent(
   const [program, ...args] = launch.argv;
   const flags = built.spec.network.inject.length === 0 ? [] : injectedFlags;
   const confined: Launch = { ...launch, ...shared, argv: [program, ...flags, ...args], sandbox: built.spec };
-  return { ok: true, launch: adaptLaunch(confined, folder, runFolder, programs) };
+  const adapted = adaptLaunch(confined, folder, runFolder, programs);
+  return { ok: true, launch: separateShell(adapted, describeClient(made, started, runFolder, context), programs) };
 }
 
 /** Rewrites the launch's paths, which differ between sandboxes. */
@@ -80,7 +82,8 @@ function describe(
   const copied = (files?.copied ?? []).filter((each) => !isInjected || (!each.isCredential && !each.isSecret));
   const places = { folder: own, home: env['HOME'] ?? '/', privateHome: join(own, 'home') };
   const copies = copyClientFiles({ ...files, copied }, places);
-  const { nested = false } = run.plan.sandbox ?? {};
+  // A judging session has no namespaces of its own: see `separateShell`.
+  const { nested = false } = launch.judge === undefined ? (run.plan.sandbox ?? {}) : {};
   const isOwnOff = files !== undefined && !nested;
   return {
     folder: workplace,
@@ -102,6 +105,24 @@ function describe(
     credentials: copies.credentials,
     variables: { ...network.variables, ...(isOwnOff ? files.withoutOwnSandbox : {}) },
     notes: [...network.notes, ...(isOwnOff ? [OWN_OFF] : [])],
+  };
+}
+
+function describeClient(
+  { launch, program, commands = [] }: LaunchMade,
+  { run }: StartedAgent,
+  runFolder: string,
+  context: EffectContext,
+): SeparatedSession {
+  const env = { ...context.env, ...run.plan.env };
+  return {
+    run: run.plan.run,
+    runFolder,
+    bin: agentFiles(context.stateDir, run.id).bin,
+    env: { ...env, ...launch.env },
+    program: program ?? launch.argv[0],
+    commands,
+    variables: clientVariables(run.plan, env, readUserSetup(run.plan.run, env)),
   };
 }
 

@@ -44,7 +44,8 @@ export async function prepareSession(
   const { workspace, port } = prepared;
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
   const changed = isJudgingRole(facts.role ?? 'implementer') ? await measureProtected(facts.task, context) : [];
-  await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, context, facts.prepared !== undefined);
+  // Another agent under the same claim, such as a restarted one, gets fresh forms.
+  await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, context, run.start > 1);
   const recorded =
     facts.prepared === undefined ? await context.submit({ kind: 'prepare-session', command: prepared }) : {};
   if (recorded === undefined) return undefined;

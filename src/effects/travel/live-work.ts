@@ -18,10 +18,17 @@ export interface LiveWork {
 }
 
 /** What this host pushes: the work of its live claims, and of ended claims whose last push failed or never happened. */
-export function listWork(state: State, host: string, path: string): readonly LiveWork[] {
-  return [...state.tasks.values()].flatMap(
-    (task) => findLiveWork(state, task, host, path) ?? findOwedWork(state, task, host) ?? [],
-  );
+export function listWork(
+  tasks: Iterable<Task>,
+  state: State,
+  { host, path }: { readonly host: string; readonly path: string },
+): readonly LiveWork[] {
+  return [...tasks].flatMap((task) => findLiveWork(state, task, host, path) ?? findOwedWork(state, task, host) ?? []);
+}
+
+/** Whether some host may have work of this task to push: a live claim, or work that is not at the remote. */
+export function mayHaveWork(task: Task): boolean {
+  return task.claim !== null || owesWork(task);
 }
 
 /** Undefined for a session in the repository itself, which changes nothing. */
@@ -37,14 +44,17 @@ export function findLiveWork(state: State, task: Task, host: string, path: strin
 
 /** Includes sessions from before the project had a second host. */
 function findOwedWork(state: State, task: Task, host: string): LiveWork | undefined {
+  const { work, flow, epoch } = task;
+  if (!owesWork(task) || flow.branch === null || !isHere(work ?? { host: null }, state, { host })) return undefined;
+  return { taskId: task.id, epoch, branch: flow.branch, worktree: null, base: null, work, isOwed: true };
+}
+
+function owesWork(task: Task): boolean {
   const { claim, work, flow, epoch, phase } = task;
-  if (claim !== null || flow.branch === null || epoch === 0 || phase === 'COMPLETED' || isCancelled(task))
-    return undefined;
-  if (!isHere(work ?? { host: null }, state, { host })) return undefined;
+  if (claim !== null || flow.branch === null || epoch === 0 || phase === 'COMPLETED' || isCancelled(task)) return false;
   const isPushed = work !== null && work.failed === null && work.pushed?.epoch === work.epoch;
   // A later claim without a worktree has nothing to push.
-  if (isPushed || (work !== null && work.epoch !== epoch)) return undefined;
-  return { taskId: task.id, epoch, branch: flow.branch, worktree: null, base: null, work, isOwed: true };
+  return !isPushed && (work === null || work.epoch === epoch);
 }
 
 /** What the remote should have of a claim. */

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HOW_CLAIM_ENDED, type RecordedEvent } from '../../state/event.ts';
 import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import type { State } from '../../state/state.ts';
+import { TaskIndex } from '../../state/tasks/task-index.ts';
 import type { EffectContext } from '../context.ts';
-import { findLiveWork, isPushDue, LEAST_MS, listWork, type LiveWork } from './live-work.ts';
+import { findLiveWork, isPushDue, LEAST_MS, listWork, type LiveWork, mayHaveWork } from './live-work.ts';
 import { type PushOutcome, pushWork } from './push-work.ts';
 
 type TravelContext = Pick<EffectContext, 'path' | 'ownRepository' | 'readState' | 'submit' | 'log' | 'here'>;
@@ -29,6 +30,8 @@ export class TravelPush {
   readonly #monotonicMs: () => number;
   /** By task. */
   readonly #slots = new Map<string, Slot>();
+  /** Undefined before the first tick. */
+  #tasks: TaskIndex | undefined;
   #commonDir: string | undefined;
   #opening: Promise<void> | undefined;
   #lastTickMs = Number.NEGATIVE_INFINITY;
@@ -43,6 +46,7 @@ export class TravelPush {
 
   /** Notes a claim at once, because it may end before the next tick. */
   onRecorded(recorded: readonly RecordedEvent[]): void {
+    this.#tasks?.follow(recorded);
     const host = this.#context.here()?.host;
     for (const { type, data } of recorded) {
       if (type === 'TaskClaimed' && data.host === host && host !== undefined) this.#slotOf(data.task_id, data.epoch);
@@ -61,7 +65,8 @@ export class TravelPush {
       this.#slots.clear();
       return;
     }
-    const works = listWork(state, host, this.#context.path);
+    this.#tasks ??= new TaskIndex(state, mayHaveWork);
+    const works = listWork(this.#tasks, state, { host, path: this.#context.path });
     for (const work of works) this.#pushIfDue(work, nowMs);
     this.#forget(state, works);
   }

@@ -80,7 +80,7 @@ describe('an answer with a delay', () => {
       expect(play.refuse(other)).toEqual({
         code: 'answer-pending',
         message: `decision ${id} was answered by ${BY} at ${play.at}: 1 (Start writing the issue); it takes effect at ${addMs(play.at, 5000)}`,
-        hint: `Withdraw that answer first: baton decision undo ${id}`,
+        hint: `Withdraw that answer first: baton decision undo ${id} --answer ${play.decision().answer?.seq}`,
       });
     }
   });
@@ -132,14 +132,27 @@ describe('an answer that is withdrawn before it takes effect', () => {
     expect(takeEffect(play).decision().result).toMatchObject({ kind: 'resolved', option: 2 });
   });
 
-  it('can be named by its time: a late click does not withdraw a newer answer of another person', () => {
+  it('can be named: a late click does not withdraw a newer answer, even one with the same time', () => {
     const play = answer(asked());
     const { id, answer: first } = play.decision();
-    const late = runs.undo(id, first?.effectiveAt);
-    play.order(runs.undo(id)).wait(1000);
+    const late = runs.undo(id, first?.seq);
+    play.order(runs.undo(id));
     answer(play, 2);
+    expect(play.decision().answer?.effectiveAt).toBe(first?.effectiveAt);
     expect(play.refuse(late).code).toBe('answer-pending');
-    play.order(runs.undo(id, play.decision().answer?.effectiveAt));
+    play.order(runs.undo(id, play.decision().answer?.seq));
+    expect(play.types()).toEqual(['DecisionAnswerWithdrawn']);
+  });
+
+  it('must be named by another person, who may not have seen it', () => {
+    const play = answer(asked());
+    const { id, answer: given } = play.decision();
+    const other = { kind: 'operator', name: 'grace' } as const;
+    expect(play.refuse(runs.undo(id), other)).toMatchObject({
+      code: 'answer-pending',
+      hint: `Withdraw that answer first: baton decision undo ${id} --answer ${given?.seq}`,
+    });
+    play.say(runs.undo(id, given?.seq), other);
     expect(play.types()).toEqual(['DecisionAnswerWithdrawn']);
   });
 

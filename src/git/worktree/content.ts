@@ -31,6 +31,11 @@ export interface WorktreeContentOptions {
   readonly stateDir: string;
   readonly mainBranch?: string | undefined;
   readonly configured?: readonly string[];
+  /**
+   * The commit that Baton merged for the worktree's task, if any. Git cannot find a squashed copy of it if others have
+   * changed lines beside it.
+   */
+  readonly landed?: string | null;
 }
 
 /** Facts about a worktree that the caller has already read. */
@@ -53,7 +58,8 @@ export async function readWorktreeContent(
     const place = { format, commonDir, gitDir, ignoreFiles };
     const files = await readFiles(path, { stateDir: guard.stateDir, rulesAt: null, known: place }, head);
     const stashes = branch === null ? 0 : countStashes(unwrap(await shared.stashMessages()), branch);
-    const commits = head === null ? NO_COMMITS : await countCommits(path, head, shared);
+    const isLanded = head === null || head === guard.landed;
+    const commits = isLanded ? NO_COMMITS : await countCommits(path, head, shared);
     const underway = await findUnderway(gitDir);
     const configured = await findChangedConfiguredFiles(path, repository, guard);
     return { branch, head, ...files, configured, ...commits, stashes, underway };

@@ -72,6 +72,25 @@ describe('a worktree is removed', () => {
     expect(scratch.try(repo, ['config', '--get-regexp', '^branch\\.']).code).toBe(1);
   });
 
+  it('where Baton squashed the work between lines that others have changed', async () => {
+    const lines = (...changed: string[]): string =>
+      `${['one', 'two', 'three', 'four', 'five', ...changed].join('\n')}\n`;
+    scratch.commit(repo, { list: lines('six') });
+    scratch.git(path, 'merge', '-q', 'main');
+    scratch.commit(path, { list: lines('six', 'from the task') });
+    const landed = scratch.git(path, 'rev-parse', 'HEAD');
+    scratch.commit(repo, { list: lines('changed by others', 'from the task'), other: 'x' });
+    expect(codeOf(await removeWorktree(repo, path, guard))).toBe('git/worktree-keeps-work');
+    expect(valueOf(await removeWorktree(repo, path, { ...guard, landed })).branch).toBe(BRANCH);
+  });
+
+  it('but not where a commit followed the one that Baton merged', async () => {
+    scratch.commit(path, { a: '1' });
+    const landed = scratch.git(path, 'rev-parse', 'HEAD');
+    scratch.commit(path, { b: '1' });
+    expect(codeOf(await removeWorktree(repo, path, { ...guard, landed }))).toBe('git/worktree-keeps-work');
+  });
+
   it('with files ignored from the beginning, which are no work', async () => {
     scratch.write(repo, { '.git/info/exclude': '/node_modules\n' });
     valueOf(await recordOrigin(guard.stateDir, path, { copied: {}, linked: [] }));

@@ -7,6 +7,7 @@ import {
   type HandlerName,
   type HandlerPlan,
 } from '../../protocol/run-plan.ts';
+import type { WorkerDefinition } from '../runbook.ts';
 import { buildNetwork, buildSandbox } from '../shape/access-shape.ts';
 import { parseDuration } from '../shape/fields.ts';
 import { buildBudget } from '../shape/limits-shape.ts';
@@ -95,6 +96,18 @@ export const BUILT_IN_AGENTS: readonly AgentPlan[] = [
   program('validator'),
   program('closer'),
 ];
+
+/** The worker of each built-in agent, as in `runbooks/issue.toml`. */
+export const BUILT_IN_WORKERS: ReadonlyMap<string, WorkerDefinition> = new Map(
+  BUILT_IN_AGENTS.map(({ name: agent }) => {
+    const name = agent === 'prep' ? 'preparers' : `${agent}s`;
+    return [name, { name, roles: [agent], workflow: true, concurrency: 4, run: { kind: 'agent', agent } }];
+  }),
+);
+
+export function isBuiltInAgent(name: string): boolean {
+  return BY_NAME.has(name);
+}
 
 const BY_NAME: ReadonlyMap<string, AgentPlan> = new Map(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]));
 

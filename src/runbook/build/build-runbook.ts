@@ -1,6 +1,7 @@
 import { DEFAULT_BRANCH } from '../../protocol/branch-name.ts';
 import { EDGES, ROLES } from '../../protocol/handoff/edges.ts';
 import { extendWorkflow, type Workflow } from '../../protocol/handoff/extend-workflow.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { Parsed } from '../../protocol/shape/problem.ts';
 import { type CommandArgs, parseArgsDefinition } from '../command-args.ts';
 import {
@@ -18,11 +19,16 @@ import { parseDuration } from '../shape/fields.ts';
 import { buildLimits, buildPrices } from '../shape/limits-shape.ts';
 import type { RunbookValue, WorkerRunValue } from '../shape/runbook-shape.ts';
 import { buildGithub } from '../shape/section-shapes.ts';
-import { buildAgent } from './build-agent.ts';
+import { BUILT_IN_WORKERS, buildAgent, isBuiltInAgent } from './build-agent.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 
 /** Builds the runbook from a checked value: resolves names, converts times to milliseconds, fills defaults. */
 export function buildRunbook(value: RunbookValue): Runbook {
+  const pipelines = definitions(value.pipelines, buildPipeline);
+  const commands = definitions(value.commands, buildCommand);
+  const workers = definitions(value.workers, buildWorker);
+  const steps = [...pipelines.values()].flatMap((pipeline) => pipeline.steps);
+  const runs = [...steps, ...commands.values(), ...workers.values()].map(({ run }) => run);
   return {
     exitProtocol: value.exit_protocol,
     project: value.project,
@@ -31,10 +37,10 @@ export function buildRunbook(value: RunbookValue): Runbook {
     sandbox: buildSandbox(value.sandbox ?? {}),
     network: buildNetwork(value.network ?? {}),
     secrets: new Map(Object.entries(value.secrets ?? {})),
-    agents: definitions(value.agents, buildAgent),
-    pipelines: definitions(value.pipelines, buildPipeline),
-    commands: definitions(value.commands, buildCommand),
-    workers: definitions(value.workers, buildWorker),
+    agents: new Map([...builtInAgentsOf(runs), ...definitions(value.agents, buildAgent)]),
+    pipelines,
+    commands,
+    workers,
     ci: {
       required: (value.ci?.required ?? []).map(buildCheck),
       isSet: value.ci?.required !== undefined,
@@ -78,8 +84,18 @@ function requireArgs(text: string): CommandArgs {
   return args;
 }
 
-function buildWorker(name: string, { run, concurrency = 1, ...selects }: Definition<'workers'>): WorkerDefinition {
-  return { name, ...selects, concurrency, run: buildWorkerRun(run) };
+/** Built-in agents that the runbook runs. Its own definition of the same name takes precedence. */
+function builtInAgentsOf(runs: readonly { readonly kind: string; readonly agent?: string }[]): [string, AgentPlan][] {
+  const names = runs.flatMap(({ kind, agent }) => (kind === 'agent' && agent !== undefined ? [agent] : []));
+  return [...new Set(names)].filter(isBuiltInAgent).map((name) => [name, buildAgent(name, {})]);
+}
+
+/** A built-in worker keeps every field that the runbook does not set; one that sets `run` replaces it. */
+function buildWorker(name: string, { run, ...own }: Definition<'workers'>): WorkerDefinition {
+  if (run !== undefined) return { name, concurrency: 1, ...own, run: buildWorkerRun(run) };
+  const builtIn = BUILT_IN_WORKERS.get(name);
+  if (builtIn === undefined) throw new Error(`a checked runbook has a worker without a run: ${name}`);
+  return { ...builtIn, ...own };
 }
 
 function buildWorkerRun(run: WorkerRunValue): WorkerRun {

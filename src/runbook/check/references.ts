@@ -1,4 +1,5 @@
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
+import { BUILT_IN_WORKERS, isBuiltInAgent } from '../build/build-agent.ts';
 import { buildVariables } from '../build/build-pipeline.ts';
 import { parseDeclaredWorkflow } from '../build/build-runbook.ts';
 import { buildLimits } from '../shape/limits-shape.ts';
@@ -29,7 +30,7 @@ function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject):
   const isAgent = 'agent' in run;
   const given = isAgent ? run.agent : run.pipeline;
   const known = subject.names(isAgent ? 'agents' : 'pipelines');
-  if (known.includes(given)) return;
+  if (known.includes(given) || (isAgent && isBuiltInAgent(given))) return;
   const code = isAgent ? 'runbook/unknown-agent' : 'runbook/unknown-pipeline';
   const kind = isAgent ? 'agent' : 'pipeline';
   subject.reportUnknown(code, [...path, kind], `there is no ${kind} ${quote(given)}`, given, known);
@@ -42,7 +43,7 @@ export function runnablesOf({ value }: RunbookSubject): { readonly run: Runnable
   );
   const others = (['commands', 'workers'] as const).flatMap((section) =>
     Object.entries(value[section] ?? {}).flatMap(([name, { run }]) =>
-      isWorkflowRun(run) ? [] : [{ run, path: [section, name, 'run'] }],
+      run === undefined || isWorkflowRun(run) ? [] : [{ run, path: [section, name, 'run'] }],
     ),
   );
   return [...steps, ...others];
@@ -52,9 +53,16 @@ export function isWorkflowRun(run: WorkerRunValue): run is Exclude<WorkerRunValu
   return typeof run === 'object' && 'workflow' in run;
 }
 
-/** Refuses options that a worker which makes workflows ignores: it takes only tasks in no workflow, before review. */
+/**
+ * Requires what a worker runs, unless it changes a built-in worker. Refuses options that a worker which makes workflows
+ * ignores: it takes only tasks in no workflow, before review.
+ */
 export function checkWorkers(subject: RunbookSubject): void {
   for (const [name, { run, workflow, phases = [] }] of Object.entries(subject.value.workers ?? {})) {
+    if (run === undefined) {
+      if (!BUILT_IN_WORKERS.has(name)) reportNoRun(name, subject);
+      continue;
+    }
     if (!isWorkflowRun(run)) continue;
     if (workflow === true) {
       const message = `worker ${name} makes workflows, but takes only tasks of workflows`;
@@ -68,6 +76,13 @@ export function checkWorkers(subject: RunbookSubject): void {
       subject.report('runbook/meaningless-option', ['workers', name, 'phases', index], message, hint);
     }
   }
+}
+
+function reportNoRun(name: string, subject: RunbookSubject): void {
+  const message = `Missing required field: workers.${name}.run`;
+  const others = `Only the built-in workers may leave it out: ${[...BUILT_IN_WORKERS.keys()].join(', ')}.`;
+  const hint = didYouMean(name, [...BUILT_IN_WORKERS.keys()]) ?? others;
+  subject.reportName('missing-field', ['workers', name], message, hint);
 }
 
 /** Requires that `roles` fits the built-in workflow, and that every named role exists. */

@@ -34,7 +34,7 @@ export function checkTemplates(subject: RunbookSubject): void {
   }
   for (const [name, { run }] of Object.entries(subject.value.workers ?? {})) {
     const scope = { sites: [siteOf('workers', name, subject)], owner: `worker ${name}` };
-    if (!isWorkflowRun(run))
+    if (run !== undefined && !isWorkflowRun(run))
       checkRunnable(run, ['workers', name, 'run'], { ...scope, sources: ['task', 'env'] }, subject);
   }
   for (const [index, { name, run }] of (subject.value.ci?.required ?? []).entries()) {

@@ -72,8 +72,9 @@ const workerShape = {
     ),
     run: {
       ...runnableField,
+      optional: true,
       expected: `${runnableField.expected}, or { workflow = "issue" }`,
-      about: `${runnableField.about} Or \`{ workflow = "issue" }\`: the task becomes a workflow.`,
+      about: `${runnableField.about} Or \`{ workflow = "issue" }\`: the task becomes a workflow. A worker of the built-in workflow may leave it out, and keeps every field that it does not set.`,
       options: [...runnableField.options, workflowRun],
     },
     workflow: optional(

@@ -25,6 +25,11 @@ export interface BubblewrapRequest {
   readonly prlimit: readonly string[];
   /** The user id outside. */
   readonly uid: number;
+  /**
+   * The whole environment inside. Absent if the caller's passes on: that one also reaches the programs that open the
+   * sandbox, so it must not be a session's.
+   */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface BwrapProgram {
@@ -107,6 +112,7 @@ function renderOptions(request: BubblewrapRequest): string[] {
     ...(!spec.nested && isAtLeast(bwrap.version, 0, 8) ? ['--disable-userns'] : []),
     '--die-with-parent',
     ...(request.isTerminal ? [] : ['--new-session']),
+    ...(request.env === undefined ? [] : ['--clearenv', ...Object.entries(request.env).flatMap(setVariable)]),
     ...(uid === 0
       ? ['--uid', '1000', '--gid', '1000', '--setenv', 'USER', 'baton', '--setenv', 'LOGNAME', 'baton']
       : []),
@@ -133,6 +139,10 @@ function renderOptions(request: BubblewrapRequest): string[] {
     request.cwd,
     ...(request.seccomp === undefined ? [] : ['--seccomp', '4']),
   ];
+}
+
+function setVariable([name, value]: readonly [string, string]): string[] {
+  return ['--setenv', name, value];
 }
 
 const PAGE_BYTES = 4096;

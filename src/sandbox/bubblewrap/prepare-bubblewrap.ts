@@ -10,9 +10,9 @@ import { groupInside, passwdInside } from './users.ts';
 
 export interface BubblewrapStart extends Pick<
   BubblewrapRequest,
-  'bwrap' | 'argv' | 'cwd' | 'enter' | 'unsharesNet' | 'isTerminal' | 'folder' | 'procs' | 'prlimit'
+  'bwrap' | 'argv' | 'cwd' | 'enter' | 'unsharesNet' | 'isTerminal' | 'folder' | 'procs' | 'prlimit' | 'env'
 > {
-  readonly spec: Pick<SandboxSpec, 'system' | 'mounts' | 'nested' | 'limits' | 'env'>;
+  readonly spec: Pick<SandboxSpec, 'system' | 'mounts' | 'nested' | 'limits' | 'env' | 'refusesTracing'>;
   /** The text of resolv.conf inside; null if the outside file is used. */
   readonly resolvConf: string | null;
 }

@@ -1,6 +1,7 @@
 import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
+import { Play } from '../../engine/play.cases.ts';
 import { WorkflowPlay } from '../../engine/workflow.cases.ts';
 import type { Event, EventOf } from '../event.ts';
 import { event } from '../event.ts';
@@ -36,6 +37,26 @@ describe('a context packet', () => {
     expect(text).toContain('entry_get');
     // An open fence would turn the text after it into data.
     expect(openFence(text)).toBe('');
+  });
+
+  it('has the records of the tasks that it waited for, with their blockers and notes, also beside its own record', () => {
+    const play = new Play()
+      .order(say.create('A'))
+      .order(say.create('B'))
+      .order(say.create('C', { after: ['A', 'B'] }));
+    for (const task_id of ['A', 'B']) {
+      const caller = say.session(`s-${task_id}`, task_id);
+      play.say(say.claim(task_id, `s-${task_id}`));
+      const blockers = [{ description: `the key of ${task_id} is missing` }];
+      play.say(say.record({ task_id, blockers, notes: `call open() before use (${task_id})` }), caller);
+      play.say(say.update('done', { task_id }), caller);
+    }
+    const shown = () => renderPacket(buildPacket(play.state, play.state.tasks.get('C') ?? say.emptyTask)).text;
+    for (const words of ['the key of A is missing', 'call open() before use (A)', 'call open() before use (B)'])
+      expect(shown()).toContain(words);
+    expect(shown().indexOf('of task B')).toBeLessThan(shown().indexOf('of task A'));
+    play.say(say.claim('C', 's-C')).say(say.record({ task_id: 'C' }), say.session('s-C', 'C'));
+    expect(shown()).toContain('## Records of the tasks before');
   });
 
   it('puts notes of people, findings and failed checks first if there is little room', () => {

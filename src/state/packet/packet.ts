@@ -21,8 +21,10 @@ export interface Packet {
   readonly lessons: readonly Lesson[];
   /** Tasks of the project that can be claimed now. */
   readonly next: readonly Pick<Task, 'id' | 'title' | 'phase'>[];
-  /** The newest record of another task, if this one has none, because it describes the last work. */
-  readonly before: Statement | null;
+  /** The newest record of each task that this one waited for, newest first, with its blockers and notes. */
+  readonly before: readonly Statement[];
+  /** The newest record of the project, which describes the last work, if there is no other record. */
+  readonly newest: Statement | null;
 }
 
 interface PacketSection {
@@ -40,6 +42,7 @@ export interface PacketSource {
 
 export function buildPacket(source: PacketSource, task: Task, next: Packet['next'] = []): Packet {
   const { tasks, decisions, statements, memory } = source;
+  const before = recordsBefore(source, task);
   // The issue is the goal, so it is not repeated among the handoffs.
   const issue = task.flow.issue?.handoff_id;
   const said = (statements.get(task.id) ?? []).filter(({ ref }) => ref === undefined || ref !== issue).toReversed();
@@ -56,13 +59,22 @@ export function buildPacket(source: PacketSource, task: Task, next: Packet['next
     sections: sections.filter(({ items }) => items.length > 0),
     lessons: lessonsFor(memory, task).filter(({ taskId }) => taskId !== task.id),
     next,
-    before: task.latestRecord === null ? findNewestRecord(source) : null,
+    before,
+    newest: before.length === 0 && task.latestRecord === null ? findNewestRecord(source) : null,
   };
 }
 
 function describeGoal({ title, description, flow: { issue } }: Task): string {
   const parts = [title, issue === null ? '' : describeHandoff(issue), description ?? ''];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function recordsBefore({ statements }: PacketSource, { after }: Task): readonly Statement[] {
+  const records = after.flatMap((id) => {
+    const record = statements.get(id)?.findLast(({ section }) => section === 'record');
+    return record === undefined ? [] : [{ ...record, title: `${record.title} of task ${id}` }];
+  });
+  return records.toSorted((a, b) => b.seq - a.seq);
 }
 
 /** Finds the newest record of any task, without its blockers, which belong to another task. */

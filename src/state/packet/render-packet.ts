@@ -97,15 +97,24 @@ function chooseTail(packet: Packet, options: RenderOptions, room: number): strin
   return '';
 }
 
-function renderTail({ next, lessons, before }: Packet, { references = [] }: RenderOptions, most: number): string {
+function renderTail(
+  { next, lessons, before, newest }: Packet,
+  { references = [] }: RenderOptions,
+  most: number,
+): string {
   const learned = lessons
     .slice(0, most)
     .map(({ text, taskId, seq }) => `- ${cutLine(text, 40)} (${taskId}, entry ${seq})`);
   const actions = next.slice(0, most).map(renderOther);
   const files = references.slice(0, most).map((path) => `- ${renderPath(path)}`);
   const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
+  const recordTokens = 40 + 8 * most;
+  const earlier = before.slice(0, MAX_BEFORE).map((item) => renderItem(item, cutItem(item, recordTokens)));
+  const unshown = before.slice(MAX_BEFORE).map(({ seq }) => seq);
+  if (unshown.length > 0) earlier.push(`Not shown: entries ${unshown.slice(0, 6).join(', ')}`);
   return [
-    before === null ? '' : `## Newest record of the project\n\n${renderItem(before, cut(before.text, 40 + 8 * most))}`,
+    earlier.length === 0 ? '' : `## Records of the tasks before\n\n${earlier.join('\n\n')}`,
+    newest === null ? '' : `## Newest record of the project\n\n${renderItem(newest, cut(newest.text, recordTokens))}`,
     // Lessons and titles of other tasks are data like other text, so each is one line inside a fence.
     learned.length === 0 ? '' : `## Project memory\n\n${renderFence(learned.join('\n'))}`,
     actions.length === 0 ? '' : `## Next actions\n\n${renderFence(actions.join('\n'))}`,
@@ -114,6 +123,9 @@ function renderTail({ next, lessons, before }: Packet, { references = [] }: Rend
     .filter((part) => part !== '')
     .join('\n\n');
 }
+
+/** How many records of earlier tasks are shown. */
+const MAX_BEFORE = 3;
 
 /**
  * Ranks the newest item of each section first, the most urgent section first; then the second newest of each, and so

@@ -24,6 +24,15 @@ export function agentsOfClaim(state: State, sessionId: string): readonly AgentRu
   return [...state.agents.values()].filter((agent) => agent.outcome === null && agent.task?.session_id === sessionId);
 }
 
+/**
+ * The session for which a caller acts. Its messages stay in order: an agent's exit must not overtake the signal of its
+ * session. An agent without a task, and a command, stand for themselves.
+ */
+export function sessionOf({ agents }: Pick<State, 'agents'>, caller: Caller): string {
+  if (caller.kind === 'session') return caller.sessionId;
+  return 'agentId' in caller ? (agents.get(caller.agentId)?.task?.session_id ?? caller.agentId) : caller.kind;
+}
+
 /** Returns the run that a caller names, or its own. Only operators and Baton itself may name another one. */
 export function findReportedAgent(
   state: State,

@@ -37,6 +37,20 @@ export function findSilenceDecision({ decisions }: Pick<Runs, 'decisions'>, agen
   return asked?.untilHeard === true && asked.result === null && agent.outcome === null ? asked : undefined;
 }
 
+/** Reports whether the decision only informs: nothing waits for it, and it stands for no question. */
+export function isNotice({ options }: Pick<Decision, 'options'>): boolean {
+  return options.every(({ action }) => action === 'dismiss');
+}
+
+/**
+ * Reports whether the decision is an open question about the work on its task. Notices, budgets and findings of
+ * reconciliation are separate matters, and none of them stands for such a question.
+ */
+export function asksAboutWork(decision: Pick<Decision, 'result' | 'source' | 'options'>): boolean {
+  const { result, source } = decision;
+  return result === null && source !== 'budget' && source !== 'reconcile' && !isNotice(decision);
+}
+
 /** Reports whether the decision is open and unanswered. */
 export function needsPerson({ result, answer }: Decision): boolean {
   return result === null && answer === undefined;

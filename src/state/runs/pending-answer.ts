@@ -1,3 +1,4 @@
+import { type Caller, principalOf, splitActor } from '../caller.ts';
 import { event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { State } from '../state.ts';
@@ -11,19 +12,21 @@ interface UndoneAnswer {
 
 interface UndoAnswer {
   readonly id: string;
-  /**
-   * When the answer to withdraw would take effect, so that a late undo does not withdraw another person's newer answer.
-   */
-  readonly effectiveAt?: string;
+  /** The entry of the answer to withdraw. Without it only the caller's own answer is withdrawn. */
+  readonly seq?: number;
 }
 
-/** Withdraws an answer that is not in effect yet: the decision waits for a person again. */
-export function decideUndoAnswer(state: State, { id, effectiveAt }: UndoAnswer): Outcome<UndoneAnswer> {
+/**
+ * Withdraws an answer that is not in effect yet: the decision waits for a person again. A late undo must not withdraw a
+ * newer answer, nor one of another person that the caller has not seen.
+ */
+export function decideUndoAnswer(state: State, { id, seq }: UndoAnswer, caller: Caller): Outcome<UndoneAnswer> {
   const decision = state.decisions.get(id);
   if (decision === undefined) return refuseUnknownDecision(id);
   const { answer, result } = decision;
   if (answer !== undefined) {
-    if (effectiveAt !== undefined && effectiveAt !== answer.effectiveAt) return refuseAnswered(decision, answer);
+    const isMeant = seq === undefined ? splitActor(answer.by).actor === principalOf(state, caller) : seq === answer.seq;
+    if (!isMeant) return refuseAnswered(decision, answer);
     const { option, action } = answer;
     return decided([event('DecisionAnswerWithdrawn', { decision_id: id, reason: null })], { id, option, action });
   }
@@ -41,9 +44,9 @@ export function decideUndoAnswer(state: State, { id, effectiveAt }: UndoAnswer):
 /** Refuses every command that would answer a decision twice. */
 export function refuseAnswered(decision: Decision, answer: PendingAnswer): ReturnType<typeof refusal> {
   const { id } = decision;
-  const { by, at, option, effectiveAt } = answer;
+  const { by, at, option, effectiveAt, seq } = answer;
   const message = `decision ${id} was answered by ${by} at ${at}: ${nameOption(decision, option)}; it takes effect at ${effectiveAt}`;
-  return refusal('answer-pending', message, `Withdraw that answer first: baton decision undo ${id}`);
+  return refusal('answer-pending', message, `Withdraw that answer first: baton decision undo ${id} --answer ${seq}`);
 }
 
 export function refuseUnknownDecision(id: string): ReturnType<typeof refusal> {

@@ -151,8 +151,8 @@ export function applyAnswer(id: string, seq: number): Command {
   return { kind: 'apply-answer', command: { id, seq } };
 }
 
-export function undo(id: string, effectiveAt?: string): Command {
-  return { kind: 'undo-answer', command: { id, ...(effectiveAt === undefined ? {} : { effectiveAt }) } };
+export function undo(id: string, seq?: number): Command {
+  return { kind: 'undo-answer', command: { id, ...(seq === undefined ? {} : { seq }) } };
 }
 
 export function cancel(id: string, reason?: string): Command {

@@ -2,6 +2,7 @@ import { includesPrincipal, isOperator, type Principal } from '../caller.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Decision } from '../runs/decision.ts';
+import { isNotice } from '../runs/open-decisions.ts';
 import type { State } from '../state.ts';
 import { JUDGED_PHASES, type Task, writebackRecords } from './task.ts';
 
@@ -88,7 +89,7 @@ function findOpenDecision(state: State, task: Task): Decision | undefined {
  * decision about the claim's own run ends with that run.
  */
 function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
-  if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;
+  if (source === 'budget' || isNotice({ options })) return false;
   const session = agents.get(agentId ?? '')?.task?.session_id;
   return session === undefined || session !== claim?.sessionId;
 }

@@ -16,12 +16,9 @@ it('stays in order for changes of any size', () => {
       for (const changes of batches) {
         // Each task once, with marks of what may have changed.
         const news = new Map(
-          changes.map(([n, chain, stays]) => [
-            n,
-            { stays, place: { id: `t${n}`, n, chain, priority: chain % 2, role: null } },
-          ]),
+          changes.map(([n, chain, stays]) => [n, { stays, place: { id: `t${n}`, n, chain, priority: chain % 2 } }]),
         );
-        const out = [...news.values()].flatMap(({ place }) => queue.find(place.id) ?? []);
+        const out = [...news.values()].flatMap(({ place }) => there.get(place.id) ?? []);
         const put = [...news.values()].filter(({ stays }) => stays).map(({ place }) => place);
         queue.change(out, put);
         for (const { id } of out) there.delete(id);

@@ -1,3 +1,4 @@
+import type { Phase } from '../../protocol/phase.ts';
 import type { RecordedEvent } from '../event.ts';
 import { type Rules, rulesInForce } from '../rules.ts';
 import { dependantsOf, type State } from '../state.ts';
@@ -6,7 +7,8 @@ import type { Task } from './task.ts';
 
 /**
  * The tasks that can be claimed now, in order: longest remaining chain first, then priority (larger first), then age.
- * Updated with each entry, so that a query is fast even with a hundred thousand tasks.
+ * Updated with each entry and kept in groups, so that a query is fast even with a hundred thousand tasks, and does not
+ * look at tasks of other roles.
  */
 export interface ReadyTasks {
   /** Called with each entry after it was folded or rolled back. It only marks what may have changed. */
@@ -15,16 +17,24 @@ export interface ReadyTasks {
   first(state: State, count: number, role?: string): readonly Task[];
   /** The completed tasks that a role has yet to close. Only requests for that role, or for these tasks, return them. */
   closing(state: State, count: number): readonly Task[];
+  /** The most urgent tasks of some groups, completed ones included. */
+  ofGroups(state: State, count: number, isWanted: (group: ReadyGroup) => boolean): readonly Task[];
   hasRunbook(state: State, sha256: string): boolean;
+}
+
+/** What tasks of one queue have in common. */
+export interface ReadyGroup {
+  readonly phase: Phase;
+  /** The role that works next; null if any role may claim it. */
+  readonly role: string | null;
+  readonly isInWorkflow: boolean;
 }
 
 export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
   /** Length of the longest chain of open tasks that starts at this task; 1 for a task alone. */
   const chains = new Map<string, number>();
-  const queue = createQueue();
-  const closing = createQueue();
-  /** The positions by role, so that a query does not search other roles' work. */
-  const ofRole = new Map<string | null, ReadyQueue>();
+  const positions = new Map<string, ReadyPosition>();
+  const queues = new Map<string, { readonly group: ReadyGroup; readonly queue: ReadyQueue }>();
   const ofRunbook = new Map<string, number>();
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
@@ -42,27 +52,33 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
       markChains(id);
       for (const dependant of dependantsOf(current, id)) stale.places.add(dependant);
     },
-    first(current, count, role) {
-      settleChains(current);
-      settlePlaces(current);
-      const places = role === undefined ? queue.first(count) : firstOf(role, count);
-      return places.flatMap(({ id }) => current.tasks.get(id) ?? []);
-    },
-    closing(current, count) {
-      settleChains(current);
-      settlePlaces(current);
-      return closing.first(count).flatMap(({ id }) => current.tasks.get(id) ?? []);
-    },
+    first: (current, count, role) =>
+      firstOf(current, count, (group) =>
+        role === undefined ? !isToClose(group) : group.role === null || group.role === role,
+      ),
+    closing: (current, count) => firstOf(current, count, isToClose),
+    ofGroups: firstOf,
     hasRunbook(current, sha256) {
-      settleChains(current);
-      settlePlaces(current);
+      settle(current);
       return (ofRunbook.get(sha256) ?? 0) > 0;
     },
   };
 
-  function firstOf(role: string, count: number): readonly QueuePosition[] {
-    const [own = [], anybodys = []] = [role, null].map((each) => ofRole.get(each)?.first(count));
-    return own.length === 0 ? anybodys : [...own, ...anybodys].sort(compareUrgency).slice(0, count);
+  function firstOf(current: State, count: number, isWanted: (group: ReadyGroup) => boolean): readonly Task[] {
+    settle(current);
+    const found: QueuePosition[][] = [];
+    for (const { group, queue } of queues.values()) {
+      const first = isWanted(group) ? queue.first(count) : [];
+      if (first.length > 0) found.push([...first]);
+    }
+    const [only = [], ...others] = found;
+    const places = others.length === 0 ? only : found.flat().sort(compareUrgency).slice(0, count);
+    return places.flatMap(({ id }) => current.tasks.get(id) ?? []);
+  }
+
+  function settle(current: State): void {
+    settleChains(current);
+    settlePlaces(current);
   }
 
   function markChains(...ids: readonly string[]): void {
@@ -98,47 +114,68 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
 
   function settlePlaces(current: State): void {
     if (stale.places.size === 0) return;
-    const out: QueuePosition[] = [];
-    const put: QueuePosition[] = [];
+    const changes = new Map<string, { readonly out: ReadyPosition[]; readonly put: ReadyPosition[] }>();
+    const changeOf = (place: ReadyPosition) => {
+      const change = changes.get(place.key) ?? { out: [], put: [] };
+      changes.set(place.key, change);
+      return change;
+    };
     for (const id of stale.places) {
-      const old = queue.find(id) ?? closing.find(id);
+      const old = positions.get(id);
       const place = placeOf(current, id);
       if (old !== undefined && place !== undefined && isSamePlace(old, place)) continue;
-      if (old !== undefined) out.push(old);
-      if (place !== undefined) put.push(place);
+      if (old !== undefined) {
+        changeOf(old).out.push(old);
+        positions.delete(id);
+        countRunbook(old, -1);
+      }
+      if (place !== undefined) {
+        changeOf(place).put.push(place);
+        positions.set(id, place);
+        countRunbook(place, 1);
+      }
     }
     stale.places.clear();
-    const isOpen = ({ chain }: QueuePosition): boolean => chain > 0;
-    countRunbooks(out, -1);
-    countRunbooks(put, 1);
-    queue.change(out.filter(isOpen), put.filter(isOpen));
-    const isClosed = ({ chain }: QueuePosition): boolean => chain === 0;
-    closing.change(out.filter(isClosed), put.filter(isClosed));
-    for (const role of new Set([...out, ...put].map((place) => place.role))) {
-      const known = ofRole.get(role) ?? createQueue();
-      ofRole.set(role, known);
-      const isOfRole = (place: QueuePosition): boolean => place.role === role;
-      known.change(out.filter(isOfRole), put.filter(isOfRole));
-    }
+    for (const [key, { out, put }] of changes) queues.get(key)?.queue.change(out, put);
   }
 
-  function countRunbooks(places: readonly QueuePosition[], by: number): void {
-    for (const { runbook } of places) if (runbook) ofRunbook.set(runbook, (ofRunbook.get(runbook) ?? 0) + by);
+  function countRunbook({ runbook }: ReadyPosition, by: number): void {
+    if (runbook !== null) ofRunbook.set(runbook, (ofRunbook.get(runbook) ?? 0) + by);
   }
 
-  function placeOf(current: State, id: string): QueuePosition | undefined {
+  function placeOf(current: State, id: string): ReadyPosition | undefined {
     const task = current.tasks.get(id);
     if (task === undefined) return undefined;
-    const { n, priority, nextRole: role } = task;
+    const { n, priority } = task;
     const { runbook } = task.flow;
-    if (isClosable(task)) return { id, n, priority, chain: 0, role, runbook };
+    if (isClosable(task)) return { id, n, priority, chain: 0, runbook, key: keyOf(task) };
     if (!isClaimable(current, task, rulesInForce(current, rules))) return undefined;
-    return { id, n, priority, chain: chains.get(id) ?? 1, role, runbook };
+    return { id, n, priority, chain: chains.get(id) ?? 1, runbook, key: keyOf(task) };
+  }
+
+  /** Creates the queue of the task's group if there is none yet. */
+  function keyOf({ phase, nextRole: role, flow }: Task): string {
+    const isInWorkflow = flow.mode !== null;
+    const key = `${phase} ${isInWorkflow ? 'workflow' : 'plain'} ${role ?? ''}`;
+    if (!queues.has(key)) queues.set(key, { group: { phase, role, isInWorkflow }, queue: createQueue() });
+    return key;
   }
 }
 
-function isSamePlace(one: QueuePosition, other: QueuePosition): boolean {
-  return compareUrgency(one, other) === 0 && one.role === other.role && one.runbook === other.runbook;
+/** A completed task is ready only to be closed. */
+function isToClose({ phase }: ReadyGroup): boolean {
+  return phase === 'COMPLETED';
+}
+
+function isSamePlace(one: ReadyPosition, other: ReadyPosition): boolean {
+  return compareUrgency(one, other) === 0 && one.key === other.key && one.runbook === other.runbook;
+}
+
+interface ReadyPosition extends QueuePosition {
+  /** The key of its group's queue. */
+  readonly key: string;
+  /** The runbook of its workflow; null for the one in force. */
+  readonly runbook: string | null;
 }
 
 function insertByAge(waiting: Task[], task: Task | undefined): void {
@@ -158,17 +195,12 @@ export interface QueuePosition {
   readonly n: number;
   readonly chain: number;
   readonly priority: number;
-  /** The role that works next; null if any role may claim it. */
-  readonly role: string | null;
-  /** The runbook of its workflow; absent or null for the one in force. */
-  readonly runbook?: string | null;
 }
 
 /** A sorted list of positions, of which few change at a time. */
 export interface ReadyQueue {
-  find(id: string): QueuePosition | undefined;
   first(count: number): readonly QueuePosition[];
-  /** Removes and adds positions. The removed ones must be the objects that `find` returned. */
+  /** Removes and adds positions. The removed ones must be the objects that were added. */
   change(out: readonly QueuePosition[], put: readonly QueuePosition[]): void;
 }
 
@@ -178,14 +210,10 @@ export function compareUrgency(a: QueuePosition, b: QueuePosition): number {
 }
 
 export function createQueue(): ReadyQueue {
-  const places = new Map<string, QueuePosition>();
   let order: QueuePosition[] = [];
   return {
-    find: (id) => places.get(id),
     first: (count) => order.slice(0, count),
     change(out, put) {
-      for (const { id } of out) places.delete(id);
-      for (const place of put) places.set(place.id, place);
       if (out.length + put.length > BULK_CHANGE_MIN) order = merge(order, new Set(out), [...put].sort(compareUrgency));
       else changeOneByOne(order, out, put);
     },

@@ -4,9 +4,10 @@ import { hasSomeHost } from '../fleet/labels.ts';
 import { type AdoptionState, findAdoption, type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
 import { WORKFLOW_START_PHASES } from '../workflow/start-workflow.ts';
+import { asksAboutWork } from '../runs/open-decisions.ts';
 import { isClaimable, isClosable } from './claim-task.ts';
 import { checkMayJudge } from './judging.ts';
-import type { ReadyTasks } from './ready.ts';
+import type { ReadyGroup } from './ready.ts';
 import { JUDGED_PHASES, type Task, taskStatus } from './task.ts';
 
 /** A worker and its runbook; `runbook` is null for the runbook in force. */
@@ -58,16 +59,24 @@ function isOfRunbook(state: AdoptionState, { flow: { runbook: own } }: Task, run
   return isInForce ? runbook === null : runbook === own;
 }
 
-function fits({ tasks, phases, roles, workflow, plan }: WorkerPlan, { id, phase, nextRole, flow }: Task): boolean {
-  if (plan.kind === 'workflow' && (flow.mode !== null || !WORKFLOW_START_PHASES.has(phase))) return false;
-  if (workflow === true && (flow.mode === null || nextRole === null)) return false;
+function fits(worker: WorkerPlan, { id, phase, nextRole: role, flow }: Task): boolean {
+  if (!servesGroup(worker, { phase, role, isInWorkflow: flow.mode !== null })) return false;
+  return worker.tasks === undefined || worker.tasks.some((pattern) => matchesPattern(pattern, id));
+}
+
+/** Reports whether a worker may claim tasks of this group. */
+export function servesGroup(
+  { phases, roles, workflow, plan }: WorkerPlan,
+  { phase, role, isInWorkflow }: ReadyGroup,
+): boolean {
+  if (plan.kind === 'workflow' && (isInWorkflow || !WORKFLOW_START_PHASES.has(phase))) return false;
+  if (workflow === true && (!isInWorkflow || role === null)) return false;
   // Only the closing role claims a completed task.
-  if (phase === 'COMPLETED' && !roles?.includes(nextRole ?? '') && roleOf(plan) !== nextRole) return false;
-  if (tasks !== undefined && !tasks.some((pattern) => matchesPattern(pattern, id))) return false;
+  if (phase === 'COMPLETED' && !roles?.includes(role ?? '') && roleOf(plan) !== role) return false;
   if (phases !== undefined && !phases.includes(phase)) return false;
-  if (nextRole === null) return true;
-  if (roles !== undefined && !roles.includes(nextRole)) return false;
-  return (roleOf(plan) ?? nextRole) === nextRole;
+  if (role === null) return true;
+  if (roles !== undefined && !roles.includes(role)) return false;
+  return (roleOf(plan) ?? role) === role;
 }
 
 function roleOf(plan: WorkerPlan['plan']): string | undefined {
@@ -110,18 +119,18 @@ export function mayClaim(state: State, task: Task, principal: Principal, rules: 
 
 /** Returns the most urgent tasks that fit. Searches only as far as needed. */
 export function findFittingTasks(
-  ready: Pick<ReadyTasks, 'first'>,
-  state: State,
+  first: (count: number) => readonly Task[],
   count: number,
   fits: (task: Task) => boolean,
-  role?: string,
 ): readonly Task[] {
-  for (let look = Math.max(64, count); ; look *= 8) {
-    const seen = ready.first(state, look, role);
+  for (let look = Math.max(FIRST_LOOK, count); ; look *= 8) {
+    const seen = first(look);
     const fitting = seen.filter(fits).slice(0, count);
     if (fitting.length === count || seen.length < look) return fitting;
   }
 }
+
+const FIRST_LOOK = 64;
 
 /**
  * The claimable tasks in a phase that no worker serves, oldest first, without an open decision about them: each needs a
@@ -170,5 +179,5 @@ function isBacklog(task: Task): boolean {
 }
 
 function tasksInDecisions({ decisions }: State): ReadonlySet<string | null> {
-  return new Set([...decisions.values()].flatMap(({ result, taskId }) => (result === null ? [taskId] : [])));
+  return new Set([...decisions.values()].filter(asksAboutWork).map(({ taskId }) => taskId));
 }

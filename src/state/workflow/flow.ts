@@ -173,3 +173,8 @@ export const NO_FLOW: Flow = {
   mergeBase: null,
   issueClosing: null,
 };
+
+/** The commit of the task that Baton merged; null if it merged none. */
+export function landedHead({ flow }: { readonly flow: Pick<Flow, 'head' | 'mergeSha'> }): string | null {
+  return flow.mergeSha === null ? null : flow.head;
+}

@@ -12,7 +12,7 @@ beforeEach(() => {
     { path: '/mnt', shown: '/mnt' },
     { path: '/home/ada/app', shown: '.' },
   ];
-  notes = new HiddenPathNotes(hidden, (line) => printed.push(line));
+  notes = new HiddenPathNotes(hidden, ['/home/ada/app/.worktrees/t1'], (line) => printed.push(line));
 });
 
 describe('a hidden path', () => {
@@ -28,13 +28,27 @@ describe('a hidden path', () => {
     expect(printed).toHaveLength(1);
   });
 
+  it('is found beside a visible path below it', () => {
+    notes.push(Buffer.from('/home/ada/app/.worktrees/t1/a.sh: cannot open /home/ada/app/secrets.env: not found\n'));
+    expect(printed).toEqual(['baton: . is hidden in the sandbox. To allow it: sandbox.read = ["."]']);
+  });
+
+  it('is not reported for a visible path below it, also if a piece cuts the path off', () => {
+    const trace = [
+      "Error: Cannot find module './missing.js'\n    at /home/ada/app",
+      '/.worktrees/t1/src/main.js:3:5\n',
+    ];
+    for (const piece of trace) notes.push(Buffer.from(piece));
+    expect(printed).toEqual([]);
+  });
+
   it.each([
     'the docs mention /home/ada/.ssh',
     'cat: /home/ada/.sshd: No such file or directory',
     "nsenter: reassociate to namespace 'ns/mnt' failed: permission denied",
     './test.sh: not found',
   ])('is not reported for: %s', (text) => {
-    notes.push(Buffer.from(text));
+    notes.push(Buffer.from(`${text}\n`));
     expect(printed).toEqual([]);
   });
 });

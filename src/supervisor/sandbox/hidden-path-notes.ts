@@ -6,12 +6,15 @@ import type { HiddenPath } from '../../protocol/sandbox.ts';
  */
 export class HiddenPathNotes {
   #left: readonly HiddenPath[];
+  /** Paths that exist inside, also below a hidden one: the worktree lies in the main checkout. */
+  readonly #visible: readonly string[];
   readonly #print: (line: string) => void;
   /** The end of the last piece, because a path may be split over two pieces. */
   #rest = '';
 
-  constructor(hidden: readonly HiddenPath[], print: (line: string) => void) {
+  constructor(hidden: readonly HiddenPath[], visible: readonly string[], print: (line: string) => void) {
     this.#left = hidden;
+    this.#visible = visible;
     this.#print = print;
   }
 
@@ -19,7 +22,8 @@ export class HiddenPathNotes {
     if (this.#left.length === 0) return;
     const text = this.#rest + chunk.toString('latin1');
     this.#rest = text.slice(-LONGEST);
-    for (const hidden of this.#left.filter(({ path, shown }) => names(text, path) || names(text, shown))) {
+    const isNamed = (path: string): boolean => names(text, path, this.#visible);
+    for (const hidden of this.#left.filter(({ path, shown }) => isNamed(path) || isNamed(shown))) {
       this.#left = this.#left.filter((each) => each !== hidden);
       this.#print(`baton: ${hidden.shown} is hidden in the sandbox. To allow it: sandbox.read = ["${hidden.shown}"]`);
     }
@@ -27,13 +31,16 @@ export class HiddenPathNotes {
 }
 
 /**
- * Reports whether an error text names the path or one below it. A relative path, such as the project's `.`, would occur
- * in every text.
+ * Reports whether an error text names the path or a hidden one below it. A relative path, such as the project's `.`,
+ * would occur in every text. A name that the text cuts off is read again with the next piece.
  */
-function names(text: string, path: string): boolean {
+function names(text: string, path: string, visible: readonly string[]): boolean {
   if (!/^[~/]/.test(path)) return false;
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
     const [before, after] = [text[at - 1] ?? ' ', text[at + path.length] ?? ' '];
+    const [whole = ''] = /^[^\s'"`()<>,;:]*/.exec(text.slice(at, at + LONGEST)) ?? [];
+    if (at + whole.length === text.length) continue;
+    if (visible.some((each) => whole === each || whole.startsWith(`${each}/`))) continue;
     if (
       !/[\w.-]/.test(before) &&
       !/[\w.-]/.test(after) &&

@@ -42,6 +42,7 @@ export class SandboxedRun {
       onNote: print,
       env: process.env,
       stateDir: launch.state_dir,
+      tokens: [launch.token, launch.agent_token],
     });
     return opened.ok ? new SandboxedRun(opened.sandbox, launch.sandbox, options) : opened.reason;
   }
@@ -50,7 +51,8 @@ export class SandboxedRun {
     this.#box = box;
     this.#git = spec.git === null ? undefined : new GitSync(spec.git, print);
     this.#credentials = new CredentialKeeper(spec.credentials, print);
-    this.#hidden = new HiddenPathNotes(spec.hidden, print);
+    const visible = spec.mounts.flatMap(({ kind, at }) => (kind === 'read' || kind === 'write' ? [at] : []));
+    this.#hidden = new HiddenPathNotes(spec.hidden, visible, print);
     this.#spec = spec;
     this.#print = print;
     printNotes(box.record, print);

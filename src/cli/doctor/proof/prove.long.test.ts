@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runCli } from '../../../../test/run-cli.ts';
 import { Scene } from '../../../daemon/running.cases.ts';
+import { probeBubblewrap } from '../../../sandbox/probe.ts';
 import type { DoctorReport, Finding } from '../finding.ts';
+
+const bubblewrap = await probeBubblewrap();
 
 let scene: Scene;
 let repository: string;
@@ -38,7 +41,7 @@ run = { agent = "coder" }
 const checkOf = (run: string): string => `${MODELS}[[ci.required]]\nname = "test"\nrun = "${run}"\n`;
 
 it('merges a scripted change under the working runbook, in a copy, and finds what no sandbox prevents', async () => {
-  const found = await prove(checkOf('test -e baton-scripted.txt'));
+  const found = await prove(checkOf('test -d baton-scripted'));
   expect(found.map(({ code, detail }) => [code, detail])).toEqual([
     ['proof.merged', expect.stringMatching(/^a scripted change was checked and merged in a copy, .*: no sandbox/)],
     [
@@ -51,6 +54,13 @@ it('merges a scripted change under the working runbook, in a copy, and finds wha
   );
   expect(existsSync(scene.stateDir)).toBe(false);
   expect(readdirSync(repository).toSorted()).toEqual(['.git', 'baton.toml']);
+});
+
+it.skipIf(!bubblewrap.works)('finds no escape from bubblewrap, also if the copy is in /tmp', async () => {
+  const runbook = MODELS.replace('sandbox = "none"', 'sandbox = "bubblewrap"');
+  scene.env['TMPDIR'] = undefined;
+  const found = await prove(`${runbook}[[ci.required]]\nname = "test"\nrun = "test -d baton-scripted"\n`);
+  expect(found.map(({ code }) => code)).toEqual(['proof.merged', 'proof.contained']);
 });
 
 it('names the check that fails in a clean checkout', async () => {

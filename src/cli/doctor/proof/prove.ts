@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { TaskOverview } from '../../../api/operations/task-view.ts';
 import { findMainBranch } from '../../../git/repository.ts';
 import { gitText } from '../../../git/run-git.ts';
@@ -37,8 +37,8 @@ export async function prove(place: Place, onLine: (line: string) => void): Promi
     timeoutMs: PROOF_MS,
     onLine,
     onMerged: async (project, view) => {
-      const shown = await gitText(['show', `refs/heads/${branch}:baton-scripted.txt`], { cwd: project });
-      escapes = findEscapes(shown.ok ? shown.value : '');
+      const shown = await gitText(['show', `refs/heads/${branch}:baton-scripted/${view.id}.txt`], { cwd: project });
+      escapes = findEscapes(shown.ok ? shown.value : '', readdirSync(project));
       sandboxes = sandboxesOf(view);
     },
   });

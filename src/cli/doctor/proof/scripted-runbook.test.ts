@@ -94,5 +94,7 @@ it("adds its attempts to the implementer's script, which stays valid", () => {
   expect(parseScript(tried)).toMatchObject({ ok: true });
   expect(tried).toContain('probe "could read the signing key"');
   expect(tried.indexOf('probe ')).toBeLessThan(tried.indexOf('git add'));
-  expect(findEscapes('A line.\nescape: could x\nescape: could y\n')).toEqual(['could x', 'could y']);
+  const recorded = 'A line.\nescape: could x\n';
+  expect(findEscapes(recorded, ['.git', 'src'])).toEqual(['could x']);
+  expect(findEscapes(recorded, ['.baton-escape', '.git'])).toEqual(['could x', 'could write to the main checkout']);
 });

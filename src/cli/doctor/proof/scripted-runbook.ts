@@ -47,24 +47,31 @@ export function scriptedRunbook(
 
 const KEPT = ['sandbox', 'network', 'env', 'env_pass', 'timeout'] as const;
 
-/** Extends the script of the implementer: it records in its file what it can do outside of its worktree. */
+/**
+ * Extends the script of the implementer: it records in its file what it can read outside of its worktree, and leaves a
+ * file in the main checkout. Only a look from outside shows whether that worked: inside a sandbox the path may be an
+ * empty folder of the session.
+ */
 export function withEscapes(script: string): string {
   const before = 'git add "$file"';
   if (!script.includes(before)) throw new Error('the scripted implementer adds no file');
   const probes = ESCAPES.map(([what, command]) => `probe "${what}" '${command}'`);
-  const lines = [`probe() { if sh -c "$2" >/dev/null 2>&1; then echo "${MARK}$1" >> "$file"; fi; }`, ...probes, before];
+  const probe = `probe() { if sh -c "$2" >/dev/null 2>&1; then echo "${MARK}$1" >> "$file"; fi; }`;
+  const lines = [probe, ...probes, `touch ../../${LEFT_FILE} 2>/dev/null || true`, before];
   return script.replace(before, () => lines.join('\n    '));
 }
 
 const ESCAPES = [
   ['could read the signing key', 'cat "$BATON_STATE_DIR/key.pem"'],
   ["could read the operator's token", 'cat "$BATON_STATE_DIR/operator.token"'],
-  ['could write to the main checkout', 'touch ../../.baton-escape && rm ../../.baton-escape'],
 ] as const;
+
+const LEFT_FILE = '.baton-escape';
 
 const MARK = 'escape: ';
 
-/** Returns what the scripted implementer recorded. */
-export function findEscapes(text: string): readonly string[] {
-  return text.split('\n').flatMap((line) => (line.startsWith(MARK) ? [line.slice(MARK.length)] : []));
+/** Returns what the scripted implementer recorded, and what it left in the main checkout. */
+export function findEscapes(text: string, checkoutFiles: readonly string[]): readonly string[] {
+  const read = text.split('\n').flatMap((line) => (line.startsWith(MARK) ? [line.slice(MARK.length)] : []));
+  return checkoutFiles.includes(LEFT_FILE) ? [...read, 'could write to the main checkout'] : read;
 }

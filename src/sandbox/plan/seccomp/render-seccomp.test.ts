@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { renderSeccomp } from './render-seccomp.ts';
 import { ARCHITECTURES, type SeccompArch, SYSCALL_RULES } from './syscalls.ts';
 
+type FilterOptions = Parameters<typeof renderSeccomp>[1];
+
 interface Call {
   readonly arch: number;
   readonly number: number;
@@ -49,9 +51,10 @@ function nameOf(value: number): string {
 }
 
 /** The expected result by the rules in the table. */
-function expected(arch: SeccompArch, nested: boolean, { number, args }: Call): string {
+function expected(arch: SeccompArch, { nested, refusesTracing }: FilterOptions, { number, args }: Call): string {
   if (number >>> 0 >= 0x40000000) return 'ENOSYS';
-  const rule = SYSCALL_RULES.find((each) => each.number[arch] === number && !(nested && each.isForNested === true));
+  const rule = SYSCALL_RULES.find((each) => each.number[arch] === number);
+  if ((rule?.isForNested === true && nested) || (rule?.isForJudges === true && refusesTracing !== true)) return 'allow';
   if (rule === undefined) return 'allow';
   const isMeant = (rule.when ?? []).every((condition) => {
     const low = Number(BigInt.asUintN(32, args[condition.argument] ?? 0n));
@@ -60,7 +63,12 @@ function expected(arch: SeccompArch, nested: boolean, { number, args }: Call): s
   return isMeant ? rule.errno : 'allow';
 }
 
-const filters = (['x64', 'arm64'] as const).flatMap((arch) => [true, false].map((nested) => [arch, nested] as const));
+const options: readonly FilterOptions[] = [
+  { nested: true },
+  { nested: false },
+  { nested: false, refusesTracing: true },
+];
+const filters = (['x64', 'arm64'] as const).flatMap((arch) => options.map((each) => [arch, each] as const));
 const known = (arch: SeccompArch) => fc.constantFrom(...SYSCALL_RULES.flatMap(({ number }) => number[arch] ?? []));
 const argument = fc.oneof(
   fc.constantFrom(
@@ -79,15 +87,15 @@ const argument = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
 );
 
-describe.each(filters)('the filter for %s, nested %s', (arch, nested) => {
-  const program = renderSeccomp(arch, { nested }) ?? new Uint8Array();
+describe.each(filters)('the filter for %s with %j', (arch, each) => {
+  const program = renderSeccomp(arch, each) ?? new Uint8Array();
 
   it('decides about any call as the table does', () => {
     const numbers = fc.oneof(known(arch), fc.integer({ min: -5, max: 600 }), fc.integer());
     fc.assert(
       fc.property(numbers, fc.array(argument, { minLength: 6, maxLength: 6 }), (number, args) => {
         const call = { arch: ARCHITECTURES[arch], number, args };
-        expect(run(program, call)).toBe(expected(arch, nested, call));
+        expect(run(program, call)).toBe(expected(arch, each, call));
       }),
       { numRuns: 2000 },
     );
@@ -150,6 +158,15 @@ it('allows what a sandbox inside needs only if it is nested', () => {
     'EPERM',
   ]);
   expect(decide(false, clone, 0x01200011n)).toBe('allow');
+});
+
+it('refuses a session that judges what reads the processes of its client', () => {
+  const decide = (each: FilterOptions, number: number) =>
+    run(renderSeccomp('x64', each) ?? new Uint8Array(), { arch: ARCHITECTURES.x64, number, args: [] });
+  for (const call of [101, 310, 311, 438]) {
+    expect(decide({ nested: false, refusesTracing: true }, call)).toBe('EPERM');
+    expect(decide({ nested: false }, call)).toBe('allow');
+  }
 });
 
 it('has no filter for other processors', () => {

@@ -11,9 +11,15 @@ import {
  * Renders a filter in classic BPF (`struct sock_filter`, little-endian), as `bwrap --seccomp` reads it. Undefined for
  * other processors.
  */
-export function renderSeccomp(arch: string, { nested }: { readonly nested: boolean }): Uint8Array | undefined {
+export function renderSeccomp(
+  arch: string,
+  { nested, refusesTracing }: { readonly nested: boolean; readonly refusesTracing?: true },
+): Uint8Array | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined;
-  const rules = SYSCALL_RULES.filter(({ isForNested }) => !(nested && isForNested === true));
+  const rules = SYSCALL_RULES.filter(
+    ({ isForNested, isForJudges }) =>
+      !(nested && isForNested === true) && (isForJudges !== true || refusesTracing === true),
+  );
   return encode([
     { op: LOAD, value: OFFSET_ARCH },
     // Programs of another architecture have other numbers for the same calls, so they are killed.

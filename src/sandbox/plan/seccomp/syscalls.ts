@@ -10,6 +10,8 @@ export interface SyscallRule {
   readonly when?: readonly Condition[];
   /** Allowed with `sandbox.nested`: the session may then create namespaces, in which these calls affect only itself. */
   readonly isForNested?: boolean;
+  /** Refused only in a session that judges. */
+  readonly isForJudges?: boolean;
 }
 
 /** The condition that an argument has one of the values, or one of the bits. */
@@ -33,6 +35,7 @@ const O_CREAT_OR_TMPFILE = 0x400040;
 const KEYS = 'keys of the user are not part of any namespace';
 const KERNEL = 'it changes or inspects the kernel';
 const MOUNT = 'it could uncover what a mount hides';
+const JUDGE = "code under judgement could read or change the judge's client";
 const NAMESPACE = 'a new user namespace brings capabilities that mounts and the network do not expect';
 
 export const SYSCALL_RULES: readonly SyscallRule[] = [
@@ -90,6 +93,11 @@ export const SYSCALL_RULES: readonly SyscallRule[] = [
   { ...ofNamespaces('clone', 56, 220, NAMESPACE), when: [{ argument: 0, bits: CLONE_NEWUSER }] },
   // Its flags are in memory, which a filter cannot read.
   { ...ofNamespaces('clone3', 435, 435, NAMESPACE), errno: 'ENOSYS' },
+  ofJudges('ptrace', 101, 117),
+  ofJudges('process_vm_readv', 310, 270),
+  ofJudges('process_vm_writev', 311, 271),
+  ofJudges('pidfd_getfd', 438, 438),
+  ofJudges('kcmp', 312, 272),
 ];
 
 function refuse(name: string, x64: number, arm64: number | null, why: string): SyscallRule {
@@ -98,6 +106,10 @@ function refuse(name: string, x64: number, arm64: number | null, why: string): S
 
 function ofNamespaces(name: string, x64: number, arm64: number, why: string): SyscallRule {
   return { ...refuse(name, x64, arm64, why), isForNested: true };
+}
+
+function ofJudges(name: string, x64: number, arm64: number): SyscallRule {
+  return { ...refuse(name, x64, arm64, JUDGE), isForJudges: true };
 }
 
 /** A program with this bit would run with its owner's rights outside the sandbox, as root if Baton is root. */

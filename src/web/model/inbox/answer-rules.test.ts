@@ -47,7 +47,7 @@ describe('several similar decisions', () => {
   it('keeps what is open and of the kind of the first', () => {
     const answered = asked('c', {
       answer: {
-        option: 1, action: 'approve', label: 'Approve', by: 'ann', at: '', message: null, agent: null, effective_at: '',
+        option: 1, action: 'approve', label: 'Approve', by: 'ann', at: '', message: null, agent: null, effective_at: '', seq: 7,
       },
     }); // prettier-ignore
     const alike = groupAlike([asked('a'), asked('b', { source: 'merge' }), answered, asked('d')]);

@@ -26,7 +26,7 @@ describe('needs', () => {
   it('keeps the place of a decision that is answered', () => {
     const [first, second] = [asked('a', { opened_at: '1' }), asked('b', { opened_at: '2' })];
     const answer = { option: 1, action: 'approve', label: 'Approve', by: 'ann', at: '', message: null, agent: null };
-    const answered = { ...first, answer: { ...answer, effective_at: '' } };
+    const answered = { ...first, answer: { ...answer, effective_at: '', seq: 7 } };
     const rows = listNeeds({ needs_you: [second], answered: [answered], attention: [] });
     expect(rows.map(({ key }) => key)).toEqual(['a', 'b']);
   });

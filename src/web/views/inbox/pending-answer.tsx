@@ -7,20 +7,23 @@ import { renderTime } from '../../kit/time.tsx';
 import { Words } from '../../kit/words.tsx';
 import { renderEffect } from '../../model/inbox/answer-rules.ts';
 
-export type GivenAnswer = Pick<NonNullable<DecisionView['answer']>, 'option' | 'label' | 'message' | 'effective_at'>;
+type Answer = NonNullable<DecisionView['answer']>;
+/** Without `seq` it was just sent from this page: the daemon withdraws only the caller's own answer then. */
+export type GivenAnswer = Pick<Answer, 'option' | 'label' | 'message' | 'effective_at'> & Partial<Pick<Answer, 'seq'>>;
 
 /** A recorded answer that is not in effect yet. The daemon applies it even if the page is closed. */
 export function PendingAnswer({
   id,
-  answer: { option, label, message, effective_at },
+  answer: { option, label, message, effective_at, seq },
   undone,
 }: {
   readonly id: string;
   readonly answer: GivenAnswer;
   readonly undone?: () => void;
 }) {
+  const named = seq === undefined ? {} : { answer: seq };
   const undo = async () => {
-    const answer = await call('decision_undo', { id, effective_at });
+    const answer = await call('decision_undo', { id, ...named });
     if (!answer.ok) return answer;
     // Restores the note, so that it can be changed and sent again.
     if (message !== null && draftOf(id) === '') setDraft(id, message);

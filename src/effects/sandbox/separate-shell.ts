@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { findClient } from '../../agents/capabilities/clients.ts';
+import { writeBelow } from '../../api/write-below.ts';
+import type { Mount, SandboxSpec } from '../../protocol/sandbox.ts';
+import { readMachine } from '../../sandbox/machine.ts';
+import { homeInside } from '../../sandbox/plan/home-rules.ts';
+import { isInside, pathBelow } from '../../sandbox/plan/paths.ts';
+import { planShellMounts, SHELL_INSIDE, SHELL_PROGRAM } from '../../sandbox/plan/shell-mounts.ts';
+import type { ForwardSettings } from '../../sandbox/shell/forward/local.ts';
+import { SOCKET } from '../../sandbox/shell/shell-server.ts';
+import type { Launch } from '../../supervisor/contract.ts';
+import type { Programs } from '../../supervisor/programs.ts';
+
+/** A judging session whose shell is to be separated. */
+export interface SeparatedSession {
+  readonly run: string;
+  readonly runFolder: string;
+  readonly bin: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The client's own program. */
+  readonly program: string;
+  /** Shell commands that the client itself runs. */
+  readonly commands: readonly string[];
+  /** Variables of the client: names, or prefixes with `*`. */
+  readonly variables: readonly string[];
+}
+
+/**
+ * Gives the shell commands of a judging session a sandbox of their own, in which no token, no login and no process of
+ * the client is visible: they run the code under judgement. Where that is not possible, a note says why, and the record
+ * of the session says that its shell is not separate.
+ */
+export function separateShell(launch: Launch, session: SeparatedSession, programs: Programs): Launch {
+  const { judge, sandbox } = launch;
+  if (judge === undefined || sandbox === undefined) return launch;
+  if (sandbox.kind !== 'bubblewrap') return withNote(launch, sandbox, `the mode ${sandbox.kind} has only one sandbox`);
+  // A namespace inside would bring back what the filter refuses.
+  const guarded: SandboxSpec = { ...sandbox, nested: false, refusesTracing: true };
+  // A client that cannot send its verdict by itself needs its token in the shell. A person confirms that verdict.
+  if (!judge.stream) return { ...launch, sandbox: guarded };
+  const refusal = findRefusal(session);
+  if (refusal !== undefined) return withNote(launch, guarded, refusal);
+  const { runFolder, bin, env } = session;
+  const own = join(runFolder, 'sandbox');
+  const [home, shellHome, folder] = [join(own, 'home'), join(own, 'shell-home'), join(own, 'shell')];
+  const machine = readMachine(env);
+  const shared = [...sandbox.temporary, bin];
+  const planned = planShellMounts(machine, guarded, { home, shellHome, runFolder, shared, folder });
+  if (!planned.ok) return withNote(launch, guarded, planned.reason);
+  copySettings(guarded.mounts, home, shellHome);
+  const nonce = randomUUID();
+  const settings: ForwardSettings = {
+    socket: `${SHELL_INSIDE}/${SOCKET}`,
+    real: planned.real,
+    commands: session.commands,
+    scripts: [[join(bin, 'baton')]],
+    nonce,
+  };
+  const { TMPDIR, TMP, TEMP, XDG_RUNTIME_DIR = '/tmp' } = guarded.env;
+  return {
+    ...launch,
+    judge: { ...judge, shell: true },
+    env: { ...launch.env, BATON_RUN: `${SHELL_INSIDE}/${SHELL_PROGRAM}` },
+    files: [...(launch.files ?? []), programFile(join(folder, SHELL_PROGRAM), settings, programs)],
+    sandbox: {
+      ...guarded,
+      mounts: [...guarded.mounts, ...planned.client],
+      network: { ...guarded.network, port: null },
+      // The client may load what it wrote here, so commands do not see it. They share /tmp.
+      env: { ...guarded.env, TMPDIR: XDG_RUNTIME_DIR, TMP: XDG_RUNTIME_DIR, TEMP: XDG_RUNTIME_DIR },
+      shell: {
+        folder,
+        home: shellHome,
+        mounts: planned.commands,
+        network: { ...guarded.network, inject: [] },
+        env: { ...present({ TMPDIR, TMP, TEMP }), HOME: homeInside(machine) },
+        withheld: [...WITHHELD, ...session.variables],
+      },
+    },
+  };
+}
+
+const WITHHELD = ['BATON_TOKEN', 'BATON_URL', 'BATON_RUN', 'BATON_BESIDE', 'BATON_AGENT_DIR', 'BATON_PROMPT_FILE'];
+
+/** Why the client's shell cannot be separated; undefined if it can. */
+function findRefusal({ run, program, env }: SeparatedSession): string | undefined {
+  if (findClient(run)?.capabilities.shell !== 'separate') return 'Baton does not know how its client runs them';
+  // The kernel reads as much of a script's first line.
+  if (process.execPath.length > 200 || /\s/.test(process.execPath)) return 'the path of Node is too long for a script';
+  const folders = (env['PATH'] ?? '').split(':');
+  const places = program.startsWith('/') ? [program] : folders.map((each) => join(each, program));
+  const found = places.find((each) => existsSync(each));
+  return found !== undefined && isShellScript(found) ? `its client ${program} is a shell script` : undefined;
+}
+
+function isShellScript(path: string): boolean {
+  const start = Buffer.alloc(200);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, start);
+  } finally {
+    closeSync(file);
+  }
+  return /^#!.*\b(?:ba|da|z|k|a)?sh\b/.test(start.toString('latin1'));
+}
+
+function withNote(launch: Launch, sandbox: SandboxSpec, reason: string): Launch {
+  const note = `Shell commands of this session share the sandbox of its client: ${reason}.`;
+  return { ...launch, sandbox: { ...sandbox, notes: [...sandbox.notes, note] } };
+}
+
+/** The settings of tools, such as git's, that Baton copied for the client. The client's own are in other folders. */
+function copySettings(mounts: readonly Mount[], home: string, shellHome: string): void {
+  mkdirSync(shellHome, { recursive: true, mode: 0o700 });
+  for (const mount of mounts) {
+    if (mount.kind !== 'write' || mount.from === home || !isInside(mount.from, home)) continue;
+    const path = pathBelow(mount.from, home);
+    const isFile = statSync(mount.from, { throwIfNoEntry: false })?.isFile() === true;
+    if (isFile && !existsSync(join(shellHome, path))) writeBelow(shellHome, path, readFileSync(mount.from, 'utf8'));
+  }
+}
+
+/** A file that the kernel starts as a program: Node with the settings of this session. */
+function programFile(path: string, settings: ForwardSettings, { shellForward }: Programs) {
+  const load = `require(${JSON.stringify(shellForward)}).forward(${JSON.stringify(settings)})`;
+  return { path, content: `#!${process.execPath}\n${load}\n`, mode: 0o755 };
+}
+
+function present(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+}

@@ -1,0 +1,1 @@
+import './outside.int.test.ts';
