@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { fieldsInJson, fieldsOf, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
-import type { ToolResult } from './run-tool.ts';
+import type { ToolResult } from './tools.ts';
 
 /** Calls a tool of Baton's MCP server, as a client does: it opens a session, and calls the tool in it. */
 export async function callBaton(tool: string, input: object): Promise<ToolResult> {

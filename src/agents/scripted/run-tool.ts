@@ -2,12 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { callBaton } from './call-baton.ts';
-import type { ToolCall } from './tools.ts';
-
-export interface ToolResult {
-  readonly output: string;
-  readonly isError: boolean;
-}
+import type { ToolCall, ToolResult } from './tools.ts';
 
 /** Runs a tool call in this process. The signal ends a command with everything in its process group. */
 export async function runTool(tool: ToolCall, cwd: string, signal?: AbortSignal): Promise<ToolResult> {

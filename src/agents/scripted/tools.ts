@@ -13,6 +13,11 @@ export type ToolCall =
   /** A tool of Baton's MCP server, with its content inline. */
   | { readonly kind: 'baton'; readonly tool: string; readonly input: object };
 
+export interface ToolResult {
+  readonly output: string;
+  readonly isError: boolean;
+}
+
 export function findTool(step: ScriptStep, agentId: string): ToolCall | undefined {
   // Only the tool calls of a judge's own client count as its verdict.
   return (process.env['BATON_JUDGE'] === '1' ? findBatonTool(step) : undefined) ?? findShellTool(step, agentId);

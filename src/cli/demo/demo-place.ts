@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync }
 import { delimiter, dirname, join } from 'node:path';
 import { gitEnvironment } from '../../git/run-git.ts';
 import { surveySandboxes } from '../../sandbox/survey.ts';
-import { acceptUnproven } from '../accept-unproven.ts';
+import { acceptUnproven } from './accept-unproven.ts';
 import type { Io } from '../command.ts';
 
 /** The folder of one demo, with its own repository and state folder, so that the user's are never touched. */

@@ -1,5 +1,4 @@
 import { missionShape } from '../../protocol/mission.ts';
-import { PHASES } from '../../protocol/phase.ts';
 import { VIOLATION_KINDS } from '../../protocol/agent-session-completed.ts';
 import { type AgentPlan, WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import {
@@ -14,21 +13,9 @@ import {
   typed,
 } from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
+import { handoffRef, VERDICT_EVENTS } from './verdict-event.ts';
 
-/**
- * A handoff: its message as XML, and the phase and role to which it moves the task. `phase` is null if the task stays
- * in its phase.
- */
-export const handoffRef = object({
-  handoff_id: text,
-  task_id: text,
-  from: text,
-  to: nullable(text),
-  phase: nullable(choice(PHASES)),
-  next_role: nullable(text),
-  xml: text,
-});
-export type HandoffRef = ValueOf<typeof handoffRef>;
+export { handoffRef, type HandoffRef } from './verdict-event.ts';
 
 const checkPlan = object({
   name: text,
@@ -238,30 +225,7 @@ export const WORKFLOW_EVENTS = {
   MergeHeld: { merge_id: text, task_id: text, head: text, handoff: nullable(handoffRef) },
   /** A person agreed to merge this commit although it changes protected paths. */
   MergeAgreed: { task_id: text, head: text, by: text },
-  /**
-   * An approval by a session whose client cannot prove that it sent it. `held`: what follows if a person confirms it;
-   * null if the person's own configuration accepts such approvals, so that it counts.
-   */
-  VerdictUnproven: {
-    task_id: text,
-    epoch: whole,
-    session_id: text,
-    holder: text,
-    principal: text,
-    /** `client`: its calls cannot be matched with its output. `shell`: its shell runs beside the client. */
-    because: choice(['client', 'shell']),
-    held: nullable(
-      object({
-        to: choice(PHASES),
-        next_role: nullable(text),
-        handoff: nullable(handoffRef),
-        /** The merge that the verdict requests; null if it requests none. */
-        merge_id: nullable(text),
-      }),
-    ),
-  },
-  /** A person confirmed the approval. */
-  VerdictConfirmed: { task_id: text, epoch: whole, session_id: text, by: text },
+  ...VERDICT_EVENTS,
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },

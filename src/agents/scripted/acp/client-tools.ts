@@ -1,8 +1,7 @@
 import { RpcError } from '../../../acp/connection.ts';
 import { textOf } from '../../../protocol/shape/read-unknown.ts';
 import { callBaton } from '../call-baton.ts';
-import type { ToolResult } from '../run-tool.ts';
-import type { ToolCall } from '../tools.ts';
+import type { ToolCall, ToolResult } from '../tools.ts';
 import { type AcpClient, orCancelled } from './client.ts';
 import { pathIn } from './tool-call.ts';
 

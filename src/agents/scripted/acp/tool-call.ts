@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { textBlock, type ToolCallParts, type ToolContent } from '../../../acp/messages.ts';
-import type { ToolResult } from '../run-tool.ts';
-import type { ToolCall } from '../tools.ts';
+import type { ToolCall, ToolResult } from '../tools.ts';
 
 /** A tool call before it runs, as ACP describes it: an edit with its diff. */
 export function describeTool(

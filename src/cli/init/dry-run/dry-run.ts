@@ -7,7 +7,7 @@ import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
 import { ISSUE_WORKFLOW, type RunbookFile } from '../../../runbook/runbook.ts';
-import { acceptUnproven } from '../../accept-unproven.ts';
+import { acceptUnproven } from '../../demo/accept-unproven.ts';
 import { makePassableFolder } from '../../passable-folder.ts';
 import { describeFileError } from '../../problems.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';

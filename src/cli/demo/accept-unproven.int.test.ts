@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readPersonal } from '../runbook/personal/read-personal.ts';
+import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import { acceptUnproven } from './accept-unproven.ts';
 
 it.each([

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Environment } from '../protocol/environment.ts';
-import { parsePersonal } from '../runbook/personal/personal.ts';
-import { readPersonal } from '../runbook/personal/read-personal.ts';
+import type { Environment } from '../../protocol/environment.ts';
+import { parsePersonal } from '../../runbook/personal/personal.ts';
+import { readPersonal } from '../../runbook/personal/read-personal.ts';
 
 /**
  * Writes a copy of the person's own configuration that accepts approvals without proof, and returns the variables that
