@@ -110,6 +110,13 @@ describe('imports between rooms', () => {
     ]);
   });
 
+  it('keeps the auditor of the simulator free of all other code, so that no mistake of the kernel hides there', () => {
+    const own = [...imports].filter(([file]) => file.startsWith('src/simulator/auditor/'));
+    expect(own.length).toBeGreaterThan(0);
+    const others = own.flatMap(([file, targets]) => targets.filter((target) => dirname(target) !== dirname(file)));
+    expect(others).toEqual([]);
+  });
+
   it('detects an import in the wrong direction', () => {
     expect(wrongArrows(new Map([['src/protocol/x.ts', ['src/cli/main.ts']]]))).toEqual([
       'src/protocol/x.ts → src/cli/main.ts',

@@ -45,7 +45,11 @@ export interface EffectContext {
   readonly startSemaphore: Semaphore;
   /** Records that a process will start in a sandbox that cannot move the main branch. */
   readonly noteIsolated: (id: string) => void;
+  /** The processes that were noted, and whose start or end may not be recorded yet. */
+  readonly isolated: () => ReadonlySet<string>;
   readonly programs: () => Promise<Programs>;
+  /** Returns the folders below the package caches of a command, the topmost first. No process writes them. */
+  readonly cachesFor: (wish: CacheWish, context: EffectContext, signal: AbortSignal) => Promise<readonly string[]>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
   readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly NotificationChannel[];
@@ -63,6 +67,17 @@ export interface EffectContext {
   readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
 }
 
+/** Which package caches a command of the project finds. */
+export interface CacheWish {
+  readonly task: Pick<Task, 'id' | 'flow'> | null;
+  /** The commit that the command works on. Null: the packages of the main branch are enough. */
+  readonly sha: string | null;
+  /** Where the branch's own new packages go. The caller removes them after the last command that uses them. */
+  readonly keptIn: string;
+  /** Whether to wait for a cache that is not filled yet. An installation fetches what is missing. */
+  readonly isAwaited: boolean;
+}
+
 /**
  * The host's role if others share the ledger: an agent must stop when its claim cannot be renewed, and each effect is
  * performed by its owner.
@@ -74,6 +89,8 @@ export interface FleetRole extends Here {
 
 export interface SessionSettings {
   readonly workspace: WorkspaceSettings;
+  /** `workflow.install` */
+  readonly install?: string | undefined;
   readonly limits: SessionLimits;
   readonly workflow: Workflow;
   /** The branch that the project merges into, if its runbook names one. */

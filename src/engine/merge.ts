@@ -5,6 +5,7 @@ import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
 import { hasUnjudgedHead, sendBackToChecks } from '../state/tasks/operate-task.ts';
 import { JUDGED_PHASES, type Task, writebackRecords } from '../state/tasks/task.ts';
+import { phaseAfterChecks } from '../state/workflow/approval.ts';
 import { isOfOtherHead } from '../state/workflow/checks.ts';
 import { fixerHandoff } from '../state/workflow/gate-handoffs.ts';
 import { refuseMerge, requestMerge } from '../state/workflow/merge.ts';
@@ -165,7 +166,7 @@ export function onCiPending(world: EngineContext, task: Task): Event[] {
   // The checks are requested once the pull request is published.
   if (!isOn && wantsPull(world, task)) return [];
   if (!isOn && task.flow.mode !== null)
-    return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'no checks are required' })];
+    return [phaseMovedEvent(task, phaseAfterChecks(task), { cause: 'checks', reason: 'no checks are required' })];
   if (!isOn || checks.length === 0) return [];
   const head = task.flow.head ?? writebackRecords(task).at(-1)?.commitSha;
   if (head === undefined)

@@ -54,6 +54,7 @@ export const commandAccess = {
   'request-merge': ['operator', 'system', 'session'],
   'prepare-merge': ['system'],
   'measure-protected': ['system'],
+  'observe-branch': ['system'],
   'finish-merge': ['system'],
   'see-main': ['system'],
   'publish-pull': ['system'],

@@ -4,16 +4,10 @@
  */
 
 /** `sandbox-exec` is macOS only; `auto` never chooses it. */
-export const SANDBOX_MODES = ['auto', 'bubblewrap', 'container', 'user', 'sandbox-exec', 'none'] as const;
+export const SANDBOX_KINDS = ['bubblewrap', 'container', 'user', 'sandbox-exec', 'none'] as const;
+export const SANDBOX_MODES = ['auto', ...SANDBOX_KINDS] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
-export type SandboxKind = Exclude<SandboxMode, 'auto'>;
-export const SANDBOX_KINDS = [
-  'bubblewrap',
-  'container',
-  'user',
-  'sandbox-exec',
-  'none',
-] as const satisfies readonly SandboxKind[];
+export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
 /** The least and the greatest strength of a mode: `auto` may find no mode that works. */
 export const SANDBOX_STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
@@ -120,6 +114,17 @@ export type Mount =
   | { readonly kind: 'masked'; readonly at: string }
   | { readonly kind: 'link'; readonly at: string; readonly to: string };
 
+/** A folder whose changes are dropped when the process ends. `src/sandbox/layers` makes it. */
+export interface Layer {
+  /** Its place outside, while the process runs. */
+  readonly folder: string;
+  /** What the process finds in it and cannot change, the topmost first. */
+  readonly lowers: readonly string[];
+  readonly how: 'overlay' | 'copy';
+  /** Where it is moved at the end, if later layers show its content. */
+  readonly keptIn?: string;
+}
+
 /** A path that exists outside but not inside. If a tool's output names it, the log says which setting allows it. */
 export interface HiddenPath {
   readonly path: string;
@@ -192,6 +197,7 @@ export interface SandboxSpec {
   /** The system outside HOME; a container image replaces it. */
   readonly system: readonly Mount[];
   readonly mounts: readonly Mount[];
+  readonly layers: readonly Layer[];
   readonly nested: boolean;
   readonly limits: LimitsSpec;
   readonly network: NetworkSpec;
@@ -217,6 +223,9 @@ export interface SandboxSpec {
   /** What the session lacks or additionally has, in plain sentences. */
   readonly notes: readonly string[];
 }
+
+/** A command of the project can write its folder and layers only: see `planCommandWrites`. */
+export type CommandSpec = SandboxSpec & { readonly dropsWrites: true };
 
 /** The sandbox in which the shell commands of a judging session run; see `src/sandbox/shell`. */
 export interface ShellSpec {

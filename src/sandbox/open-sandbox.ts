@@ -5,6 +5,7 @@ import { openContainer } from './container/open-container.ts';
 import { openBubblewrap } from './bubblewrap/open-bubblewrap.ts';
 import { isRoot } from './user/agent-user.ts';
 import { openAsUser } from './user/open-as-user.ts';
+import { openLayers } from './layers/open-layers.ts';
 import { type DiskWatch, watchDisk } from './limits/disk-watch.ts';
 import type { OpenMode, SandboxedCommand, SandboxRequest } from './mode.ts';
 import type { OpenNetwork } from './network/network-request.ts';
@@ -45,7 +46,8 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   const opened = await openNetwork({ ...request, env, spec: spec.network, owner: ownerOf(spec), hostOnly });
   if (!opened.ok) return opened;
   const { network } = opened;
-  const mode = openMode(request, network);
+  const layers = await openLayers(spec.layers, env);
+  const mode = openMode(request, { ...network, enter: [...network.enter, ...layers.enter] });
   const shell = spec.shell === undefined ? undefined : await openShell({ ...request, env }, spec.shell, mode);
   let disk: DiskWatch | undefined;
   const sandbox: OpenSandbox = {
@@ -54,7 +56,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       kind: spec.kind,
       network: network.summary,
       limits: mode.limits,
-      notes: [...spec.notes, ...network.notes, ...mode.notes],
+      notes: [...spec.notes, ...network.notes, ...layers.notes, ...mode.notes],
     },
     command: (argv, cwd, env, isTerminal = false) => {
       const whole = { ...env, ...spec.env, ...network.env };
@@ -72,6 +74,7 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
       const aside = await shell?.close();
       await mode.close();
       await network.close();
+      layers.close();
       for (const path of spec.temporary) removeTree(path);
       return addCounts([...network.counts(), ...(aside ?? [])]);
     },

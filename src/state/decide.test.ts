@@ -60,6 +60,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'request-merge': [flow.askMerge('A'), 'operator', 'system', 'session'],
   'prepare-merge': [flow.prepareMerge('m1', 'f'.repeat(40)), 'system'],
   'measure-protected': [flow.measureProtected('A', []), 'system'],
+  'observe-branch': [flow.observeBranch('A', 'b'.repeat(40)), 'system'],
   'finish-merge': [flow.finishMerge('m1', 'merged', 'f'.repeat(40)), 'system'],
   'see-main': [flow.seeMain('1'.repeat(40)), 'system'],
   'publish-pull': [flow.publishPull('x1'), 'system'],

@@ -36,6 +36,7 @@ import { decideMeasureSession, decideRecordThought, decideSubmitResult } from '.
 import { findUnmatchedCall, holdUnprovenVerdict } from './tasks/prove-verdict.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
+import { decideObserveBranch } from './workflow/branch-moves.ts';
 import { decideFinishCheck } from './workflow/checks.ts';
 import { decideDeclineChecks } from './workflow/decline-checks.ts';
 import { decideCloseGithubIssue } from './workflow/github-issue.ts';
@@ -102,6 +103,7 @@ const COMMANDS = {
   'request-merge': decideRequestMerge,
   'prepare-merge': byRules(decidePrepareMerge),
   'measure-protected': decideMeasureProtected,
+  'observe-branch': byRules(decideObserveBranch),
   'finish-merge': decideFinishMerge,
   'see-main': decideObserveMain,
   'publish-pull': byRules(pulls.decidePublishPull),

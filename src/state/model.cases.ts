@@ -244,15 +244,16 @@ function record(task: ModelTask, { record, epoch }: Of<'record-thought'>, caller
   if (record.status === 'todo') reinstate(task);
   else {
     task.records.push(isForNobody ? null : task.epoch);
-    nameCommit(task, isForNobody ? principalOf(caller, null) : (task.live?.principal ?? ''));
+    const holder = isForNobody ? [] : [task.live?.principal ?? ''];
+    nameCommit(task, [...holder, ...(caller.kind === 'operator' ? [principalOf(caller, null)] : [])]);
   }
   return true;
 }
 
-/** While a task is worked on, the first principal that names the commit is an author. */
-function nameCommit(task: ModelTask, principal: string): void {
+/** While a task is worked on, the holder for whom the commit is first named and the operator who names it are authors. */
+function nameCommit(task: ModelTask, principals: readonly string[]): void {
   if (task.head || task.phase === 'COMPLETED' || JUDGED.has(task.phase)) return;
-  task.authors.add(principal);
+  for (const each of principals) task.authors.add(each);
   task.head = task.phase !== 'BLOCKED';
 }
 

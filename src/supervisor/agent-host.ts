@@ -178,7 +178,10 @@ export class AgentHost implements HookRoutes {
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
     this.silence.turnEnded();
     await this.silence.untilReported();
-    if ((await this.#printed.sendAtExit()).kind === 'accepted') this.guard.onSignal();
+    const printed = await this.#printed.sendAtExit(code);
+    if (printed.kind === 'accepted') this.guard.onSignal();
+    // A client with a stop hook has learned the reason there. A plain program has ended, so only the log has it.
+    if (printed.kind === 'refused' && this.launch.output === 'text') this.print(`baton: ${printed.message}`);
     await this.stream.conclude(code, this.#timedOut);
     for (const { text } of this.messages.held.takeWaiting())
       this.#tail.push(Buffer.from(`\n[not delivered: ${text}]\n`));

@@ -1,7 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { probeBubblewrap } from '../../src/sandbox/probe.ts';
+import { AfterVerdict } from '../attacks/after-verdict.ts';
 import { EXIT_PROTOCOL } from '../processes/hand-work.ts';
 import { exitSignal, record } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
+
+const bubblewrap = await probeBubblewrap();
+const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 
 /**
  * Attack 2: one MCP client with one worker token implements, reviews, approves and merges, under a different name each
@@ -38,4 +43,16 @@ it('gives an author neither the review nor the merge of its own work, under any 
   expect(await again.refused('task_claim', { task_id: 'W-1', as: 'validator' })).toContain('cannot approve it');
   await reviewer.do('task_claim', { task_id: 'W-1', as: 'cleo' });
   await reviewer.do('merge_request', { task_id: 'W-1' });
+});
+
+describe.skipIf(!bubblewrap.works)(`a reviewer in a sandbox that commits after its verdict${unless}`, () => {
+  it('gets its commit neither onto the branch nor into the work of the fixer', { timeout: 160_000 }, async () => {
+    await using attack = await AfterVerdict.play('bubblewrap', 'git commit');
+    expect([attack.end.is, attack.onMain(), attack.authors]).toEqual([
+      'closed',
+      [],
+      ['agent:implementer', 'agent:fixer'],
+    ]);
+    expect(attack.printed()).toContain('LATE ');
+  });
 });

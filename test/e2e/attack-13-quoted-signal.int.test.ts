@@ -15,6 +15,32 @@ const RESULT = JSON.stringify({
   completed_at: at,
 });
 
+/** Attack 13 by plain commands: each prints a signal that is not its last output before exit code 0. */
+it('does not end a session by a signal that a plain command prints on the way', { timeout: PATIENCE_MS }, async () => {
+  const runs = {
+    document: `printf '%s\\n' 'A session ends like this:' '${BLOCKED}' 'More about that.'`,
+    failing: `echo '${BLOCKED}'; exit 3`,
+    errors: `echo '${BLOCKED}' >&2`,
+  };
+  const cases = Object.entries(runs).map(([id, run]) => `${id}) ${run};;`);
+  const runbook = `
+exit_protocol = true
+[agents.coder]
+run = '''case \${task.id} in ${cases.join(' ')} esac'''
+[workers.w]
+run = { agent = "coder" }
+concurrency = 3
+`;
+  await using world = await RunWorld.open({ runbook, scripts: {} });
+  for (const task_id of Object.keys(runs)) await world.ask('task_create', { task_id, title: task_id });
+  const entries = await world.until('every agent has exited', async () => {
+    const all = await readLedger(world.world);
+    return all.filter(({ type }) => type === 'AgentExited').length >= 3 && all;
+  });
+  const ended = entries.filter(({ type }) => type === 'AgentSessionCompleted');
+  expect(ended.map(({ data }) => [data['task_id'], data['exit_reason']])).toEqual([]);
+});
+
 /** Attack 13: an agent shows the format of an exit signal in its text, and this example ends its session. */
 it('does not end a session by a quoted exit signal, and tells the agent why', { timeout: PATIENCE_MS }, async () => {
   const example = `A session ends with a message like this:\n\`\`\`json\n${BLOCKED}\n\`\`\`\nI have not begun yet.`;

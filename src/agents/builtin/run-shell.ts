@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SandboxSpec } from '../../protocol/sandbox.ts';
+import type { CommandSpec } from '../../protocol/sandbox.ts';
 import { openSandbox, type OpenSandbox, type SandboxResult } from '../../sandbox/open-sandbox.ts';
 
 /** The purpose of a project command. The network policy depends on it. */
@@ -12,8 +12,8 @@ type CommandPurpose = 'install' | 'check';
  * built-in role is trusted, but the commands that it runs are not.
  */
 export interface CommandSandboxes {
-  readonly install: SandboxSpec;
-  readonly check: SandboxSpec;
+  readonly install: CommandSpec;
+  readonly check: CommandSpec;
   readonly helper: string;
   readonly forbidden_ports: readonly number[];
 }

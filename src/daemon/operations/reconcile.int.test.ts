@@ -48,7 +48,9 @@ describe('reconciling', () => {
     await ask('thought_record', { ...RECORD, task_id: 'A', commit_sha: sha });
     await ask('task_update', { task_id: 'A', status: 'done' });
     expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
-    git('revert', '--no-edit', sha);
+    // Without the words of `git revert`, only a comparison finds it.
+    git('revert', '--no-commit', sha);
+    git('commit', '-q', '-m', 'take it back');
     const found = { kind: 'commit-reverted', task_id: 'A', safe: false };
     expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
     expect(await decisions()).toEqual([]);
@@ -64,6 +66,28 @@ describe('reconciling', () => {
     await ask('decision_resolve', { id: decision?.id, option: 1 });
     expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
     expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
+  });
+
+  it('notices `git revert` on the main branch by itself, and withdraws no other finding', async () => {
+    const shas: string[] = [];
+    for (const id of ['A', 'B', 'C']) {
+      await ask('task_create', { task_id: id, title: 'x' });
+      git('commit', '-q', '--allow-empty', '-m', `before ${id}`);
+      shas.push(commitFile(id));
+      await ask('thought_record', { ...RECORD, task_id: id, commit_sha: shas.at(-1) });
+      await ask('task_update', { task_id: id, status: 'done' });
+    }
+    for (const [i, id] of ['A', 'B'].entries()) {
+      git('revert', '--no-edit', shas[i] ?? '');
+      await until(
+        async () => (await decisions()).some(({ task_id }) => task_id === id),
+        `the revert of ${id} is noticed`,
+      );
+    }
+    expect((await decisions()).map(({ task_id, result }) => [task_id, result])).toEqual([
+      ['A', null],
+      ['B', null],
+    ]);
   });
 
   it('lets an agent reinstate reverted work, and only that: git is compared when it asks', async () => {
@@ -167,6 +191,8 @@ describe('reconciling', () => {
 });
 
 interface Asked {
+  readonly task_id: string | null;
+  readonly result: unknown;
   readonly id: string;
   readonly context: string;
   readonly source: string;
@@ -229,9 +255,9 @@ function write(name: string, lines: readonly string[]): void {
   writeFileSync(join(repository, name), `${lines.join('\n')}\n`);
 }
 
-function commitFile(): string {
-  execFileSync('sh', ['-c', 'echo done > a'], { cwd: repository });
-  git('add', 'a');
+function commitFile(name = 'a'): string {
+  writeFileSync(join(repository, name), 'done\n');
+  git('add', name);
   git('commit', '-q', '-m', 'work');
   return git('rev-parse', 'HEAD');
 }

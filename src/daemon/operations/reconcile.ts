@@ -4,9 +4,11 @@ import { reconcile as reconcileOperation } from '../../api/operations/writeback.
 import { hasEnded } from '../../api/processes.ts';
 import { measureFacts } from '../../git/reconcile/measure-facts.ts';
 import { findReconcileFindings, type ReconcileFinding, type RecordedTask } from '../../git/reconcile/reconcile.ts';
+import { gitLines } from '../../git/run-git.ts';
 import { listWorktrees } from '../../git/worktree/worktree.ts';
 import { redactText } from '../../ledger/redact.ts';
 import { type Here, isHere } from '../../state/fleet/owner.ts';
+import type { Events } from '../../state/event.ts';
 import type { RaisedFinding } from '../../state/runs/resolve-decision.ts';
 import type { State } from '../../state/state.ts';
 import { type Task, taskStatus, writebackRecords } from '../../state/tasks/task.ts';
@@ -35,6 +37,42 @@ export async function reconcileAtStart(project: Project, log: Log): Promise<void
 }
 
 /**
+ * Called when others have moved the main branch. Compares only what may contradict it now: the merges that a new commit
+ * says it reverts, or all tasks if commits were dropped. So a person's commits cost nothing, however many tasks are
+ * closed.
+ */
+export async function reconcileAfterMove(project: Project, { old, ...move }: MainMove, log: Log): Promise<void> {
+  if (old === null) return;
+  if (!move.fast_forward) return reconcileAtStart(project, log);
+  const named = await findRevertedCommits(project, old, move.new);
+  if (named.length === 0) return;
+  const isNamed = (sha: string | null | undefined): boolean => named.some((each) => sha?.startsWith(each) === true);
+  const wanted = ({ flow, records }: Task): boolean =>
+    isNamed(flow.mergeSha) || isNamed(flow.head) || records.some(({ commitSha }) => isNamed(commitSha));
+  await reconcileProject(project, { apply: true, wanted });
+}
+
+type MainMove = Pick<Events['MainMoved'], 'old' | 'new' | 'fast_forward'>;
+
+/** Returns the commits that the messages of the new commits name, as `git revert` writes them. */
+async function findRevertedCommits({ own }: Project, old: string, sha: string): Promise<readonly string[]> {
+  const found = await own.with(sha);
+  if (!found.ok) return [];
+  const args = [
+    'log',
+    '--format=%B',
+    '--fixed-strings',
+    '--grep=This reverts commit ',
+    '--end-of-options',
+    sha,
+    `^${old}`,
+  ];
+  const lines = await gitLines([...args, '--'], { cwd: found.value });
+  if (!lines.ok) return [];
+  return lines.value.flatMap((line) => /This reverts commit ([0-9a-f]{7,64})/.exec(line)?.[1] ?? []);
+}
+
+/**
  * Called before a caller without a claim reinstates a task, whose finding must match git as it is now. If the
  * comparison fails, the findings of the last one count.
  */
@@ -48,12 +86,12 @@ export async function refreshFindings(project: Project): Promise<void> {
  */
 async function reconcileProject(
   project: Project,
-  options: { readonly apply: boolean },
+  options: { readonly apply: boolean; readonly wanted?: (task: Task) => boolean },
 ): Promise<Answer<{ readonly findings: readonly ReconcileFinding[]; readonly applied: readonly string[] }>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
   const { here } = project;
-  const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches, here));
+  const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches, here, options.wanted));
   if (!settled.ok) return refusalOf(settled);
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
@@ -63,7 +101,8 @@ async function reconcileProject(
   const findings = findReconcileFindings(tasks, facts.value);
   if (!options.apply) return { ok: true, result: { findings, applied: [] } };
   const ended = await endDeadClaims(project, findings);
-  const asked = await openDecisions(project, findings, standing);
+  const about = options.wanted === undefined ? {} : { about: tasks.map(({ id }) => id) };
+  const asked = await openDecisions(project, { findings, ...about }, standing);
   return { ok: true, result: { findings, applied: [...ended, ...asked] } };
 }
 
@@ -71,10 +110,15 @@ async function reconcileProject(
  * Selects claimed and recorded tasks, because only those can contradict git. In a fleet each host checks its own tasks,
  * because only it has their worktrees.
  */
-function viewTasks(state: State, worktrees: ReadonlyMap<string, string>, here: Here | undefined) {
+function viewTasks(
+  state: State,
+  worktrees: ReadonlyMap<string, string>,
+  here: Here | undefined,
+  wanted: (task: Task) => boolean = () => true,
+) {
   const isOurs = ({ claim, work }: Task): boolean => isHere(claim ?? work ?? { host: null }, state, here);
   const touched = [...state.tasks.values()].filter(
-    (task) => (task.epoch > 0 || task.records.length > 0) && isOurs(task),
+    (task) => (task.epoch > 0 || task.records.length > 0) && isOurs(task) && wanted(task),
   );
   const dead = touched.flatMap(({ claim }) => (claim?.process && hasEnded(claim.process) ? [claim.sessionId] : []));
   const standing = new Map(touched.map(({ id, epoch, flow }) => [id, { epoch, movedAt: flow.movedAt }]));
@@ -107,7 +151,7 @@ async function endDeadClaims(project: Project, findings: readonly ReconcileFindi
 /** Opens a decision for each finding that is not safe to apply. The state knows which are already open. */
 async function openDecisions(
   project: Project,
-  findings: readonly ReconcileFinding[],
+  { findings, ...scope }: { readonly findings: readonly ReconcileFinding[]; readonly about?: readonly string[] },
   standing: ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>,
 ): Promise<string[]> {
   const raised = findings
@@ -119,7 +163,7 @@ async function openDecisions(
       const context = redactText(`${message}\n${hint}`, project.ledger.secrets);
       return { decisionId: randomUUID(), taskId, kind, context, remedy, epoch, movedAt };
     });
-  const command = { kind: 'raise-findings', command: { findings: raised } } as const;
+  const command = { kind: 'raise-findings', command: { findings: raised, ...scope } } as const;
   const settled = await project.commandLoop.submitCommand(command, SYSTEM);
   if (!settled.ok) return [];
   const asked = raised.filter(({ decisionId }) => settled.answer.asked.includes(decisionId));

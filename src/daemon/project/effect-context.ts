@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { daemonEnvironment } from '../../api/client/start-daemon.ts';
+import { PackageCaches } from '../../effects/caches/package-caches.ts';
 import type { EffectTimes, PersonalSettings, SessionSettings } from '../../effects/context.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { Semaphore } from '../../effects/locks.ts';
@@ -42,6 +43,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
   const { id: projectId, path, stateDir, commandLoop } = project;
   const inherited = daemonEnvironment(env);
   const passed = project.fleet === undefined ? inherited : withoutDatabaseLogin(inherited);
+  const caches = new PackageCaches();
   return {
     projectId,
     path,
@@ -72,7 +74,9 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     placeMutex: project.places,
     startSemaphore: START_SLOTS,
     noteIsolated: (id) => project.isolated.add(id),
+    isolated: () => project.isolated.ids,
     programs: async () => findPrograms(stateDir),
+    cachesFor: async (...wish) => caches.lowersFor(...wish),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
     channels: (about) => channelsFor(about, services, { env, log, say }),
@@ -151,10 +155,11 @@ export function sessionSettingsOf(
 ): SessionSettings {
   working.read();
   const runbook = rulebook.runbookFor(task);
-  const { workspace, limits, workflow, merge, git, envPass, sandbox, network, secrets } = runbook;
+  const { workspace, workflowCommands, limits, workflow, merge, git, envPass, sandbox, network, secrets } = runbook;
   const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
   return {
     workspace,
+    install: workflowCommands.install,
     limits,
     workflow,
     into: merge?.into,

@@ -16,7 +16,7 @@ import { takePart } from '../fleet/take-part.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { KeptMessages } from '../loop/request.ts';
 import type { Services } from '../operations/call.ts';
-import { reconcileAtStart } from '../operations/reconcile.ts';
+import { reconcileAfterMove, reconcileAtStart } from '../operations/reconcile.ts';
 import { Adoptions } from '../rules/adoptions.ts';
 import { NO_RUNBOOK } from '../rules/rulebook.ts';
 import { configureWorkers } from '../rules/workers.ts';
@@ -126,7 +126,11 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
         inBackground(afterSession());
       if (entries.some(movesMain)) inBackground(followMain());
     },
-    onRecorded: (recorded, isOwn) => measured.add(recorded, isOwn),
+    onRecorded: (recorded, isOwn) => {
+      measured.add(recorded, isOwn);
+      for (const { type, data } of recorded)
+        if (type === 'MainMoved' && project !== undefined) inBackground(reconcileAfterMove(project, data, log));
+    },
     onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
     onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
     onImport: logProgress(id, log),

@@ -67,7 +67,7 @@ export async function startAgent(
     const injected = choice.kind === 'none' ? [] : injectedVariables(wanted.run.plan.run, context);
     const made = launchAgent({ ...wanted, fenceHooks, injected }, context, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
-    const confined = await confineAgent(made, wanted, choice, programs, context);
+    const confined = await confineAgent(made, wanted, choice, programs, context, signal);
     if (!confined.ok) return [{ kind: 'failed', reason: confined.reason }];
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
     writeFileAtomically(ownerFile(files.folder), context.projectId);

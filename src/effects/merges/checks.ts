@@ -15,13 +15,18 @@ import { gitFailure, type GitResult } from '../../git/run-git.ts';
 import { readEndedChecks } from '../../github/checks.ts';
 import { parseRepository } from '../../github/find-github.ts';
 import { SANDBOX_KINDS } from '../../protocol/sandbox.ts';
+import { commandNetworkOf } from '../../runbook/access.ts';
+import { withKept } from '../../sandbox/plan/layer-paths.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Events } from '../../state/event.ts';
 import type { CheckPlan } from '../../state/workflow/workflow-event.ts';
 import { commandFiles } from '../../supervisor/contract.ts';
+import { fetchedFolder, removeFetched } from '../caches/cache-folders.ts';
 import type { EffectContext } from '../context.ts';
 import { readRunning } from '../processes/supervised.ts';
 import { type CommandEnd, killCommand, superviseCommand } from '../processes/command.ts';
+import type { CommandPlace } from '../sandbox/confine-command.ts';
+import { observePlace } from '../sessions/observe-branch.ts';
 import { findMainOf } from '../sessions/workplace.ts';
 import { requireRemote } from '../travel/remote-away.ts';
 import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
@@ -35,6 +40,8 @@ export async function runChecks(
   context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
+  // After a move these checks only end, and then the new head is checked.
+  await observePlace(task_id, context);
   const recorded = await context.readState((state) => state.tasks.get(task_id)?.flow.checks?.outcomes);
   if (recorded === undefined) return [];
   const onEnd = async (end: CheckResult): Promise<void> => {
@@ -129,10 +136,11 @@ export async function checkCommit(
         isMade = true;
         const env = { BATON_CHECK: name, CI: 'true' };
         const task = (await context.readState(({ tasks }) => tasks.get(taskId))) ?? null;
-        const sandbox = { folder, kind: 'checks', task, network } as const;
+        const sandbox = { folder, kind: 'checks', task, network, cache } as const;
         const shell = { command: run, cwd: folder, env, envPass, namesDropped: true, timeoutMs, sandbox } as const;
         return { ok: true, shell } as const;
       };
+      const cache = await cacheOf({ id, sha, taskId, checks }, i, context, signal);
       const end = await superviseCommand(commandId, prepare, context, signal);
       if (end === undefined) {
         isCalledOff = true;
@@ -147,8 +155,29 @@ export async function checkCommit(
     return ends;
   } finally {
     // A check that keeps running after the daemon stops still needs its files.
-    if (!isCalledOff) await removeCheckout(folder);
+    if (!isCalledOff) {
+      await removeCheckout(folder);
+      if (checks.length > 0) removeFetched(id, context);
+    }
   }
+}
+
+/**
+ * What a check writes into its package caches is dropped. Only a check that reaches the network passes it on, to the
+ * later checks of its commit: it is the one that installs their packages.
+ */
+async function cacheOf(
+  { id, sha, taskId, checks }: CommitCheck,
+  i: number,
+  context: EffectContext,
+  signal: AbortSignal,
+): Promise<CommandPlace['cache']> {
+  const task = (await context.readState(({ tasks }) => tasks.get(taskId))) ?? null;
+  const keptBy = (who: number | 'set-up'): string => fetchedFolder(`${id}.${who}`, context);
+  const first = await context.cachesFor({ task, sha, keptIn: keptBy('set-up'), isAwaited: true }, context, signal);
+  const lowers = checks.slice(0, i).reduce<readonly string[]>((below, _, n) => withKept(keptBy(n), below), first);
+  const { policy } = commandNetworkOf(context.settingsFor(task).access, 'checks', checks[i]?.network);
+  return policy === 'none' || policy.length === 0 ? { lowers } : { lowers, keptIn: keptBy(i) };
 }
 
 /** Stops the checks of a head whose outcome is no longer needed, and removes their checkout. */
@@ -159,6 +188,7 @@ export async function abandonChecks(
   for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'its result is no longer needed', context);
   await removeCheckout(checkoutOf(context.stateDir, id));
   await removeCheckout(freshCheckoutPath(checkoutOf(context.stateDir, id)));
+  removeFetched(id, context);
 }
 
 /** Stops the checks of a merge. The id of each checked commit starts with the merge's id. */
@@ -168,6 +198,7 @@ export async function abandonMerge(mergeId: string, context: EffectContext): Pro
     await killCommand(id, 'its result is no longer needed', context);
   for (const id of namesIn(join(context.stateDir, 'checkouts')).filter(isOurs))
     await removeCheckout(checkoutOf(context.stateDir, id));
+  removeFetched(mergeId, context);
 }
 
 /** The weakest sandbox in which a check of a merge ran; empty if none is recorded. */
@@ -187,7 +218,7 @@ function checkoutOf(stateDir: string, id: string): string {
 }
 
 /** Checks out from Baton's own repository. The main branch of the work's start determines attributes and filters. */
-async function checkOut(
+export async function checkOut(
   { sha, taskId }: { readonly sha: string; readonly taskId: string },
   folder: string,
   context: EffectContext,

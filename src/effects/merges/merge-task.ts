@@ -7,6 +7,7 @@ import type { Events } from '../../state/event.ts';
 import { writebackRecords } from '../../state/tasks/task.ts';
 import { WRITEBACK_REQUIRED } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
+import { observePlace } from '../sessions/observe-branch.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
 import { requireRemote } from '../travel/remote-away.ts';
 import { findProtected } from './find-protected.ts';
@@ -29,6 +30,8 @@ export async function mergeTask(
   return context.mergeSemaphore.run(async () => {
     // If a move of the main branch needs a person, this merge is cancelled for now.
     await context.recordMainMoves();
+    // If the branch moved away from the approved head, this merge is cancelled, too.
+    await observePlace(effect.task_id, context);
     if (signal.aborted) return [];
     const missing = await findMissingRecord(effect, context);
     if (missing === 'unknown') return [];

@@ -6,11 +6,13 @@ import type { Exit } from '../../protocol/agent-report.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import type { Events } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
+import type { Task } from '../../state/tasks/task.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
 import { sendControl } from '../agents/control.ts';
 import type { EffectContext } from '../context.ts';
 import { type CommandPlace, confineCommand } from '../sandbox/confine-command.ts';
+import { layersOf } from '../sandbox/own-folders.ts';
 import { resolveWithin, workplaceOf } from '../sessions/workplace.ts';
 import { agentContext, stepContext } from '../template-context.ts';
 import { commandMark, endLostRun } from './settle-lost.ts';
@@ -25,16 +27,32 @@ export async function runCommand(
   context: EffectContext,
   signal: AbortSignal,
 ): Promise<CommandEnd | undefined> {
-  const prepare = async (): Promise<PreparedCommand | undefined> =>
-    context.readState((state) => selectCommand(state, request, context));
+  const keptIn = join(layersOf(commandFiles(context.stateDir, request.command_id).folder), 'fetched');
+  const prepare = async (): Promise<PreparedCommand | undefined> => {
+    const selected = await context.readState((state) => selectCommand(state, request, context));
+    if (selected === undefined || !selected.ok || selected.gate === undefined) return selected;
+    const { folder, task } = selected.gate;
+    const wish = { task, sha: task?.flow.head ?? null, keptIn, isAwaited: true };
+    const cache = { lowers: await context.cachesFor(wish, context, signal) };
+    return { ok: true, shell: { ...selected.shell, sandbox: { folder, kind: 'checks', task, cache } } };
+  };
   return superviseCommand(request.command_id, prepare, context, signal);
 }
+
+type SelectedCommand =
+  | Extract<PreparedCommand, { ok: false }>
+  | {
+      readonly ok: true;
+      readonly shell: ShellCommand;
+      /** A gate runs where its agent works. */
+      readonly gate?: { readonly folder: string; readonly task: Task | null };
+    };
 
 function selectCommand(
   state: State,
   { subject, command, timeout_ms: timeoutMs }: CommandRequest,
   context: EffectContext,
-): PreparedCommand | undefined {
+): SelectedCommand | undefined {
   const run = subject.kind === 'gate' ? state.agents.get(subject.agent_id) : undefined;
   const pipeline = subject.kind === 'step' ? state.pipelines.get(subject.pipeline_id) : undefined;
   if (subject.kind === 'step' ? pipeline === undefined : run === undefined) return undefined;
@@ -50,7 +68,7 @@ function selectCommand(
   const shell = { command: rendered.value, cwd: resolveWithin(place, run?.plan.cwd), timeoutMs };
   if (run === undefined) return { ok: true, shell };
   const task = state.tasks.get(run.task?.task_id ?? '') ?? null;
-  return { ok: true, shell: { ...shell, sandbox: { folder: place, kind: 'checks', task } } };
+  return { ok: true, shell, gate: { folder: place, task } };
 }
 
 interface ShellCommand {

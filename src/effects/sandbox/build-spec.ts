@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
 import { findPrivateGit } from '../../git/private/find.ts';
@@ -7,9 +7,18 @@ import { privateGitMounts } from '../../git/private/mounts.ts';
 import { findRepository, type Repository } from '../../git/repository.ts';
 import { SESSION_FOLDER, WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
-import type { CredentialFile, Mount, NetworkSpec, PrivateGit, SandboxSpec, UserSpec } from '../../protocol/sandbox.ts';
+import type {
+  CommandSpec,
+  CredentialFile,
+  Mount,
+  NetworkSpec,
+  PrivateGit,
+  SandboxSpec,
+  UserSpec,
+} from '../../protocol/sandbox.ts';
 import type { SandboxSettings } from '../../runbook/access.ts';
 import { planCaches } from '../../sandbox/plan/caches.ts';
+import { planCommandWrites } from '../../sandbox/plan/command-writes.ts';
 import { findPrograms } from '../../sandbox/plan/home-rules.ts';
 import { isInside } from '../../sandbox/plan/paths.ts';
 import { planMounts } from '../../sandbox/plan/plan-mounts.ts';
@@ -20,7 +29,8 @@ import type { EffectContext } from '../context.ts';
 import { chooseImage } from './choose-image.ts';
 import type { ChosenSandbox } from './choose-sandbox.ts';
 import { NODE_MOUNT } from './node-inside.ts';
-import { cacheFolderFor, findAccessProblem, makeHome, makePassage, placePrivateGit } from './user-place.ts';
+import { type CacheUse, layersOf, makeOwnFolders } from './own-folders.ts';
+import { findAccessProblem, makeHome, placePrivateGit } from './user-place.ts';
 
 /** One process to run in a sandbox. */
 export interface ConfinedProcess {
@@ -28,8 +38,7 @@ export interface ConfinedProcess {
   readonly folder: string;
   /** The run's folder in the state folder, for the sandbox's own files. */
   readonly runFolder: string;
-  /** Which package caches the process shares: checks must not use files that agents left. */
-  readonly cacheOf: 'sessions' | 'commands';
+  readonly cacheUse: CacheUse;
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly network: NetworkSpec;
@@ -43,11 +52,26 @@ export interface ConfinedProcess {
   readonly notes: readonly string[];
 }
 
-export type SpecResult =
-  | { readonly ok: true; readonly spec: SandboxSpec }
+/** A command of the project: what it writes outside its own folders is dropped. */
+export type ConfinedCommand = ConfinedProcess & { readonly cacheUse: Exclude<CacheUse, 'sessions'> };
+
+export type SpecResult<Spec extends SandboxSpec = SandboxSpec> =
+  | { readonly ok: true; readonly spec: Spec }
   | { readonly ok: false; readonly reason: string };
 
 /** Builds what the supervisor needs to start the process: what it sees, reaches and may use. */
+export async function buildSpec(
+  given: ConfinedCommand,
+  choice: ChosenSandbox,
+  programs: Programs,
+  context: EffectContext,
+): Promise<SpecResult<CommandSpec>>;
+export async function buildSpec(
+  given: ConfinedProcess,
+  choice: ChosenSandbox,
+  programs: Programs,
+  context: EffectContext,
+): Promise<SpecResult>;
 export async function buildSpec(
   given: ConfinedProcess,
   choice: ChosenSandbox,
@@ -58,13 +82,8 @@ export async function buildSpec(
   if (kind === 'none') return { ok: false, reason: 'no sandbox was chosen' };
   const { stateDir, path } = context;
   const folder = join(given.runFolder, 'sandbox');
-  const [home, tmp] = [join(folder, 'home'), join(folder, 'tmp')];
-  const cache = join(cacheFolderFor(choice, context), context.projectId, given.cacheOf);
   const user = kind === 'user' && choice.survey?.user.works === true ? choice.survey.user.user : null;
-  if (user !== null)
-    for (const each of [dirname(given.runFolder), given.runFolder, dirname(dirname(cache)), dirname(cache)])
-      makePassage(each, user);
-  for (const each of [home, tmp, cache]) mkdirSync(each, { recursive: true, mode: 0o700 });
+  const { home, tmp, cache, written, layers, how } = await makeOwnFolders(given, choice, user, context);
   // Without a private git directory the session uses the repository's, behind the fence.
   const [git, repository] = await Promise.all([
     isIsolated(kind) ? openGit(given, stateDir, user) : NO_GIT,
@@ -102,18 +121,20 @@ export async function buildSpec(
     { needsMountPoints: kind !== 'user' },
   );
   if (!planned.ok) return { ok: false, reason: `${planned.problem.message}. ${planned.problem.hint}` };
-  const caches = planCaches(machine, cache);
-  const uncopied = writeCopies([...planned.value.copies, ...caches.copies]);
+  const caches = planCaches(machine, cache.at, written.cache);
+  const copies = planned.value.copies.map((copy) => ({ ...copy, folder: written.home }));
+  const uncopied = writeCopies([...copies, ...caches.copies]);
   const { system, mounts, hidden, env, notes } = planned.value;
   const engine =
     kind === 'container' && choice.survey?.container.works === true ? choice.survey.container.engine : null;
-  if (user !== null) makeHome(home, mounts, machine.home);
+  if (user !== null) makeHome(written.home, mounts, machine.home);
   const image = engine === null ? undefined : await chooseImage(plan, engine, given, context);
   if (image?.ok === false) return image;
   const spec: SandboxSpec = {
     kind,
     system,
     mounts: image === undefined ? mounts : [NODE_MOUNT, ...shown.map(showProgram), ...mounts, ...image.mounts],
+    layers,
     hidden,
     nested: plan.nested,
     limits: limitsOf(plan),
@@ -135,12 +156,19 @@ export async function buildSpec(
       ...user,
       folder: given.runFolder,
       worktree: given.folder,
-      shared: sharedFolders(given, cache, mounts, git.value),
+      shared: sharedFolders(given, cache.from, mounts, git.value),
       closed: [commonDir, join(mainTop, WORKTREES_FOLDER)],
     },
     notes: [...choice.notes, ...notes, ...uncopied, ...given.notes, ...(image?.notes ?? [])],
   };
-  return { ok: true, spec };
+  if (given.cacheUse === 'sessions') return { ok: true, spec };
+  const ofGit =
+    git.value === null ? [] : privateGitMounts(git.value).flatMap((mount) => ('from' in mount ? [mount.from] : []));
+  const writable = [given.folder, given.runFolder, ...ofGit];
+  return {
+    ok: true,
+    spec: planCommandWrites(spec, { own: writable, layers: layersOf(given.runFolder), how }, machine),
+  };
 }
 
 /**

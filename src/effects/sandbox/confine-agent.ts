@@ -4,9 +4,10 @@ import { clientVariables, findAdapter } from '../../agents/prepare-agent.ts';
 import { readUserSetup } from '../../agents/user-setup.ts';
 import { readDaemonRecord } from '../../api/state-folder.ts';
 import type { Environment } from '../../protocol/environment.ts';
-import type { Mount } from '../../protocol/sandbox.ts';
+import type { CommandSpec, Mount } from '../../protocol/sandbox.ts';
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
-import { commandNetworkOf, networkOf } from '../../runbook/access.ts';
+import { commandNetworkOf, findFollowedNetwork, networkOf } from '../../runbook/access.ts';
+import { withKept } from '../../sandbox/plan/layer-paths.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
 import type { LaunchMade, StartedAgent } from '../agents/launch-agent.ts';
@@ -15,6 +16,7 @@ import { buildSpec, type ConfinedProcess, type SpecResult } from './build-spec.t
 import { type ChosenSandbox as Chosen, recordWithout } from './choose-sandbox.ts';
 import { copyClientFiles } from './client-copies.ts';
 import { useNodeInside } from './node-inside.ts';
+import { layersOf } from './own-folders.ts';
 import { type ResolvedNetwork, resolveNetwork } from './resolve-network.ts';
 import { type SeparatedSession, separateShell } from './separate-shell.ts';
 import { gitShimOf, runFolderFor, useUserFolder } from './user-place.ts';
@@ -33,12 +35,13 @@ export async function confineAgent(
   choice: Chosen,
   programs: Programs,
   context: EffectContext,
+  signal: AbortSignal,
 ): Promise<ConfineResult> {
   const { launch } = made;
   if (choice.kind === 'none') return { ok: true, launch: { ...launch, sandbox_record: recordWithout(choice.notes) } };
   const shared = { sandbox_helper: programs.networkHelper, forbidden_ports: portsOf(context) };
   if (started.run.plan.run.startsWith('builtin:')) {
-    const commands = await confineCommands(made, started, choice, programs, context);
+    const commands = await confineCommands(made, started, choice, programs, context, signal);
     return commands.ok ? { ok: true, launch: { ...commands.launch, ...shared } } : commands;
   }
   const { folder } = agentFiles(context.stateDir, started.run.id);
@@ -88,7 +91,7 @@ function describe(
   return {
     folder: workplace,
     runFolder,
-    cacheOf: 'sessions',
+    cacheUse: 'sessions',
     program: program ?? launch.argv[0],
     env: { ...env, ...launch.env },
     network: network.spec,
@@ -159,17 +162,25 @@ async function confineCommands(
   choice: Chosen,
   programs: Programs,
   context: EffectContext,
+  signal: AbortSignal,
 ): Promise<ConfineResult> {
   const { run, workplace, access } = started;
   const { folder } = agentFiles(context.stateDir, run.id);
   const runFolder = runFolderFor(choice, folder, context);
-  const build = async (kind: 'install' | 'checks'): Promise<SpecResult> => {
+  // What an installation of this session fetches, its later commands find; a check passes nothing on.
+  const installed = join(layersOf(runFolder), 'installed');
+  const isInstalling = findFollowedNetwork(run.plan.run) === 'install';
+  const task = (await context.readState(({ tasks }) => tasks.get(run.task?.task_id ?? ''))) ?? null;
+  const wish = { task, sha: isInstalling ? null : (task?.flow.head ?? null), isAwaited: !isInstalling };
+  const lowers = await context.cachesFor({ ...wish, keptIn: join(layersOf(runFolder), 'fetched') }, context, signal);
+  const build = async (kind: 'install' | 'checks'): Promise<SpecResult<CommandSpec>> => {
     const settings = { ...commandNetworkOf(access, kind), ...run.plan.network };
     const network = resolveNetwork(settings, { run: '', env: context.env, port: null, context });
     const given = {
       ...PLAIN,
       folder: workplace,
       runFolder,
+      cacheUse: kind === 'install' ? { lowers, keptIn: installed } : { lowers: withKept(installed, lowers) },
       env: { ...context.env, ...launch.env },
       network: network.spec,
       git: { ...started.git, isResumed: true },
@@ -206,7 +217,6 @@ const BUILT_IN =
 
 /** The settings for a project command: no client, and nothing to read except its folder. */
 export const PLAIN = {
-  cacheOf: 'commands',
   program: '/bin/sh',
   reads: [],
   mounts: [],

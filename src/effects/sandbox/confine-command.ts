@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { findClaimFence } from '../../git/fence/install.ts';
 import { findPrivateGit } from '../../git/private/find.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
 import { commandNetworkOf } from '../../runbook/access.ts';
@@ -7,7 +8,7 @@ import type { CheckNetwork } from '../../runbook/shape/access-shape.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
-import { buildSpec, type ConfinedProcess } from './build-spec.ts';
+import { buildSpec, type ConfinedCommand } from './build-spec.ts';
 import { chooseSandbox, recordWithout } from './choose-sandbox.ts';
 import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent.ts';
 import { resolveNetwork } from './resolve-network.ts';
@@ -18,6 +19,7 @@ export interface CommandPlace {
   readonly folder: string;
   readonly kind: 'install' | 'checks';
   readonly task: Pick<Task, 'flow'> | null;
+  readonly cache: ConfinedCommand['cacheUse'];
   /** The network of a check that sets its own. */
   readonly network?: CheckNetwork | undefined;
 }
@@ -43,9 +45,10 @@ export async function confineCommand(
     ...PLAIN,
     folder: at,
     runFolder,
+    cacheUse: place.cache,
     env: { ...context.env, ...launch.env },
     network: network.spec,
-    git: gitOf(place, context),
+    git: await gitOf(place, context),
     mounts: [{ kind: 'read', at: bin, from: bin } as const],
     notes: network.notes,
   };
@@ -70,7 +73,12 @@ export async function confineCommand(
  * The checkout of a check is its own repository. A gate runs beside the session of its worktree, which could exchange
  * folders meanwhile.
  */
-function gitOf({ folder, kind }: CommandPlace, { path, stateDir }: EffectContext): ConfinedProcess['git'] {
+async function gitOf(
+  { folder, kind }: CommandPlace,
+  { path, stateDir }: EffectContext,
+): Promise<ConfinedCommand['git']> {
   if (existsSync(join(folder, '.git', 'objects')) && folder !== path) return null;
-  return kind === 'checks' && findPrivateGit(stateDir, folder) !== null ? 'as it is' : { fence: null, isResumed: true };
+  if (kind === 'checks' && findPrivateGit(stateDir, folder) !== null) return 'as it is';
+  // The command works for the claim of its worktree, so only that claim's commits are imported.
+  return { fence: await findClaimFence(folder), isResumed: true };
 }

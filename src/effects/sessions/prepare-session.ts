@@ -2,18 +2,21 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAncestor } from '../../git/commits.ts';
 import { findFenceHooks } from '../../git/fence/install.ts';
+import { findSha } from '../../git/repository.ts';
 import { gitText, type OwnGitFolder } from '../../git/run-git.ts';
 import { isJudgingRole } from '../../runbook/gates/gate-fields.ts';
 import { buildPacket } from '../../state/packet/packet.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { SessionPreparation, State } from '../../state/state.ts';
-import type { Claim, Task } from '../../state/tasks/task.ts';
+import { type Claim, JUDGED_PHASES, type Task } from '../../state/tasks/task.ts';
 import { findMissingMessages } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
 import { findProtected } from '../merges/find-protected.ts';
 import { renderGithubProblem } from '../merges/github.ts';
+import { observeBranch } from './observe-branch.ts';
 import { buildMission, gatherEpic, MISSION_FILE, type SessionFileFacts, writeSessionFiles } from './session-files.ts';
 import { placeSession, type SessionPlacement } from './session-place.ts';
+import { findJudgedBefore, findUncommitted, setAside } from './set-aside.ts';
 import { findMainOf, findWorkspace } from './workplace.ts';
 import { furnishWorkspace } from './workspace.ts';
 
@@ -40,6 +43,8 @@ export async function prepareSession(
   if (facts === undefined) return undefined;
   if (facts === 'ended') return { ok: false, reason: `the claim on ${run.task?.task_id ?? ''} has ended` };
   const prepared = facts.prepared ?? (await prepare(facts, run, context, signal));
+  // The facts are of the branch before its move, which may also have ended the claim.
+  if (prepared === 'moved') return prepareSession(run, context, signal);
   if (prepared === undefined || 'reason' in prepared) return prepared;
   const { workspace, port } = prepared;
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
@@ -99,7 +104,7 @@ async function prepare(
   run: AgentRun,
   context: EffectContext,
   signal: AbortSignal,
-): Promise<SessionPreparation | Extract<PreparedSession, { ok: false }> | undefined> {
+): Promise<SessionPreparation | Extract<PreparedSession, { ok: false }> | 'moved' | undefined> {
   const { epoch, holder } = claim;
   const placed: SessionPlacement | undefined =
     own === null
@@ -107,11 +112,15 @@ async function prepare(
       : { ok: true, path: own.path, branch: own.branch, isFenced: true };
   if (placed === undefined || !placed.ok) return placed;
   const { path: workspace, branch, isFenced } = placed;
+  // Before the set-up command runs: it takes over the git directory that shows who moved the branch.
+  const opened = isFenced ? await openPlace({ task, branch, workspace, isJudge: judges(task, role) }, context) : UNUSED;
+  if (opened === 'moved' || !opened.ok) return opened;
   // The repository itself is set up by a person, so only a worktree is furnished.
   const furnished = isFenced ? await furnishWorkspace(workspace, run.id, context, signal) : NOTHING;
   if (furnished === undefined || !furnished.ok) return furnished;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!head.ok) return { ok: false, reason: head.problem.message };
+  if (isFenced && (await observeBranch(task.id, { branch, head: head.value }, context))) return 'moved';
   // Later measurements compare with this commit, even if the repository loses it.
   const copied = await context.ownRepository.with(head.value);
   if (!copied.ok) return { ok: false, reason: renderGithubProblem(copied.problem) };
@@ -126,9 +135,59 @@ async function prepare(
     branch,
     base: head.value,
     ...(since === undefined ? {} : { since }),
+    ...opened.value,
     ...(main?.ok === true ? { main: main.value.sha } : {}),
   };
   return { agent_id: run.id, task_id: task.id, epoch, ...place, port, mission };
+}
+
+interface OpenedPlace {
+  readonly task: Task;
+  readonly branch: string;
+  readonly workspace: string;
+  readonly isJudge: boolean;
+}
+
+interface OpenedFiles {
+  readonly ok: true;
+  readonly value: Pick<SessionPreparation, 'uncommitted' | 'set_aside'>;
+}
+
+const UNUSED = { ok: true, value: {} } as const;
+
+/**
+ * Records whose commits the branch has, and removes what a judging session left beside them. Resolves to `moved` if
+ * somebody moved the branch.
+ */
+async function openPlace(
+  { task, branch, workspace, isJudge }: OpenedPlace,
+  context: EffectContext,
+): Promise<OpenedFiles | Extract<PreparedSession, { ok: false }> | 'moved'> {
+  const head = await findSha(workspace, 'HEAD');
+  if (head === null || task.phase === 'COMPLETED') return UNUSED;
+  if (await observeBranch(task.id, { branch, head }, context)) return 'moved';
+  const before = await context.readState((state) => findJudgedBefore(state, task, workspace));
+  if (before === undefined && !isJudge) return UNUSED;
+  const own = await context.ownRepository.with(head);
+  if (!own.ok) return { ok: false, reason: renderGithubProblem(own.problem) };
+  const place = { stateDir: context.stateDir, worktree: workspace, head };
+  const moved = before === undefined ? NO_FILES : await setAside(own.value, place, before);
+  if (!moved.ok) return { ok: false, reason: renderGithubProblem(moved.problem) };
+  const set_aside = moved.value.slice(0, MOST_NAMED).map((path) => path.slice(0, MOST_CHARACTERS));
+  const listed = set_aside.length === 0 ? {} : { set_aside };
+  if (!isJudge) return { ok: true, value: listed };
+  const found = await findUncommitted(own.value, place);
+  return found.ok
+    ? { ok: true, value: { ...listed, uncommitted: found.value } }
+    : { ok: false, reason: renderGithubProblem(found.problem) };
+}
+
+const NO_FILES = { ok: true, value: [] } as const;
+const MOST_NAMED = 50;
+const MOST_CHARACTERS = 300;
+
+function judges({ phase }: Task, role: string | null): boolean {
+  return JUDGED_PHASES.has(phase) || isJudgingRole(role ?? 'implementer');
 }
 
 /**

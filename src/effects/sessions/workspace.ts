@@ -169,9 +169,12 @@ export async function furnishWorkspace(
   };
   if (setup === undefined || note.setup === setup) return keep();
   const env = port === null ? {} : { BATON_PORT: String(port) };
-  const sandbox = { folder: worktree, kind: 'install', task: null } as const;
-  const prepare = async () =>
-    ({ ok: true, shell: { command: setup, cwd: worktree, env, timeoutMs, sandbox } }) as const;
+  const prepare = async () => {
+    const wish = { task: null, sha: null, keptIn: '', isAwaited: false } as const;
+    const lowers = await context.cachesFor(wish, context, signal);
+    const sandbox = { folder: worktree, kind: 'install', task: null, cache: { lowers } } as const;
+    return { ok: true, shell: { command: setup, cwd: worktree, env, timeoutMs, sandbox } } as const;
+  };
   const end = await superviseCommand(setupCommandOf(agentId), prepare, context, signal);
   if (end === undefined) return undefined;
   if (end.exit_code !== 0) {

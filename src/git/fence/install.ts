@@ -74,6 +74,13 @@ export async function findFenceHooks(worktree: string): Promise<string | null> {
   return found.ok && readFence(found.value.gitDir) !== null ? join(found.value.gitDir, HOOKS_FOLDER) : null;
 }
 
+/** The claim that a worktree belongs to; null if it has no fence. */
+export async function findClaimFence(worktree: string): Promise<Pick<Fence, 'livePath' | 'epoch'> | null> {
+  const found = await findGitFolders(worktree);
+  const fence = found.ok ? readFence(found.value.gitDir) : null;
+  return fence === null ? null : { livePath: fence.livePath, epoch: fence.epoch };
+}
+
 /** The fence of a worktree; null if the fence or the worktree is missing or incomplete. */
 export async function findFence(worktree: string): Promise<GitResult<Fence | null>> {
   if (!existsSync(worktree)) return { ok: true, value: null };

@@ -138,7 +138,7 @@ interface DependencyFile {
   readonly nameIn?: (text: string) => string | undefined;
 }
 
-function findDependencyFile(path: string): DependencyFile | undefined {
+export function findDependencyFile(path: string): DependencyFile | undefined {
   // Files inside installed packages belong to those packages.
   if (/(?:^|\/)(?:node_modules|vendor|\.venv|target)\//.test(path)) return undefined;
   const name = basename(path);

@@ -78,6 +78,21 @@ async function mergeTrees(repository: GitLocation, ours: string, theirs: string)
   return merged.code === 0 ? { kind: 'merged', tree } : { kind: 'conflict', files: [...new Set(files)] };
 }
 
+/**
+ * Returns the newest commit of main that the tip contains, if the tip's tree is the automatic merge of the approved
+ * commit with it; null otherwise.
+ */
+export async function findAutomaticMerge(
+  repository: GitLocation,
+  { approved, tip, main }: { readonly approved: string; readonly tip: string; readonly main: string },
+): Promise<string | null> {
+  const contained = await findMergeBase(repository, main, tip);
+  if (!contained.ok || contained.value === null) return null;
+  const merged = await attempt(async () => mergeTrees(repository, approved, contained.value ?? main));
+  const isSame = merged.ok && merged.value.kind === 'merged' && merged.value.tree === (await findTree(repository, tip));
+  return isSame ? contained.value : null;
+}
+
 export async function findTree(repository: GitLocation, commit: string): Promise<string | null> {
   const tree = await gitText(['rev-parse', '--verify', `${commit}^{tree}`], { cwd: repository });
   return tree.ok ? tree.value : null;

@@ -74,6 +74,7 @@ async function updateBranch(git: PrivateGit, { branch, from, to }: BranchMove): 
 /** Git's notation for a branch that must not exist yet. */
 const NOWHERE = '';
 
-function isClaimLive({ fence }: PrivateGit): boolean {
+/** A git directory closes with its claim: what a session writes into it afterwards is not imported. */
+export function isClaimLive({ fence }: PrivateGit): boolean {
   return fence === null || readLiveClaim(fence.livePath)?.epoch === fence.epoch;
 }

@@ -46,8 +46,8 @@ export interface PrivateGitRequest {
 export async function preparePrivateGit(request: PrivateGitRequest): Promise<GitResult<PrivateGit>> {
   const folder = privateGitFolder(request.stateDir, request.worktree);
   const earlier = readKnown(folder);
-  // A branch that cannot be synced is carried over.
-  if (earlier !== null) await syncPrivateGit({ ...earlier.git, fence: request.fence });
+  // What the session of an ended claim left is carried over outside of the branches, and never imported.
+  if (earlier !== null && isSameClaim(earlier.git, request)) await syncPrivateGit(earlier.git);
   const found = await readUserRepository(request.worktree);
   if (!found.ok) return found;
   try {
@@ -59,6 +59,10 @@ export async function preparePrivateGit(request: PrivateGitRequest): Promise<Git
     const code = isDiskFaultText(String(error)) ? 'git/disk' : 'git/failed';
     return gitFailure(code, message, `Check the rights and the free space of ${request.stateDir}.`);
   }
+}
+
+function isSameClaim({ fence }: Pick<PrivateGit, 'fence'>, { fence: now }: Pick<PrivateGitRequest, 'fence'>): boolean {
+  return fence?.livePath === now?.livePath && fence?.epoch === now?.epoch;
 }
 
 /**
@@ -91,7 +95,7 @@ function make(folder: string, request: PrivateGitRequest, repository: UserReposi
   buildImportFolder(git, repository);
   const earlier = readKnown(folder);
   const isThere = earlier !== null && !earlier.isBuilding && isRealFolder(join(folder, 'git'));
-  if (request.isResumed && isThere) {
+  if (request.isResumed && isThere && isSameClaim(earlier.git, request)) {
     writeAlternates(git);
     refreshRefs(git, repository.packedRefs, 'not running');
     writeKnown({ ...(readKnown(folder) ?? earlier), git });

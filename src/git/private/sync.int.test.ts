@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fencePath } from '../fence/fence.ts';
 import { codeOf, valueOf } from '../scratch.cases.ts';
 import { findPrivateGit } from './find.ts';
 import { refreshPrivateGit } from './refresh.ts';
@@ -71,6 +72,46 @@ describe("the task's branch", () => {
     expect(session.refs()).toBe(before);
     session.claim(1);
     expect(await sync()).toEqual([`${BRANCH} done`, 'side done']);
+  });
+});
+
+describe('after the claim has ended', () => {
+  const gitDir = (): string => join(session.git.folder, 'git');
+  const ways: Readonly<Record<string, (head: string) => void>> = {
+    'a commit': () => undefined,
+    'a ref file': (head) => {
+      session.run('reset', '--quiet', '--hard', 'HEAD^');
+      writeFileSync(join(gitDir(), 'refs/heads', BRANCH), `${head}\n`);
+    },
+    'packed refs': () => session.run('pack-refs', '--all'),
+    'a moved HEAD': () => session.run('switch', '--quiet', 'side'),
+    'an amended commit': () => session.run('commit', '--quiet', '--amend', '--message', 'other'),
+  };
+
+  it.each(Object.keys(ways))('nothing of the session is imported, by the next claim neither: %s', async (way) => {
+    session = await Session.begin();
+    const { scratch, worktree, stateDir } = session;
+    const claimOf = (epoch: number) => ({ livePath: fencePath(stateDir, 'p', 'T1'), epoch });
+    session.claim(1);
+    await session.prepare({ fence: claimOf(1) });
+    session.run('branch', 'side');
+    session.commit({ a: '1' });
+    await sync();
+    const before = [session.refs(), scratch.git(worktree, 'symbolic-ref', 'HEAD')];
+    session.claim(2);
+    const evil = session.commit({ a: 'evil' });
+    session.run('branch', '-f', 'side', evil);
+    ways[way]?.(evil);
+    await sync();
+    // The set-up command of the next claim, and then its session, resumed or not.
+    await session.prepare({ fence: claimOf(2), isResumed: true });
+    await session.prepare({ fence: claimOf(2) });
+    expect([session.refs(), scratch.git(worktree, 'symbolic-ref', 'HEAD')]).toEqual(before);
+    expect(session.run('rev-parse', BRANCH)).toBe(session.ref(`refs/heads/${BRANCH}`));
+    expect(session.run('for-each-ref', 'refs/baton/kept')).not.toBe('');
+    session.commit({ b: '1' });
+    expect(await sync()).toEqual([`${BRANCH} done`]);
+    expect(() => scratch.git(worktree, 'cat-file', '-e', evil)).toThrow(/./);
   });
 });
 

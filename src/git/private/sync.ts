@@ -4,9 +4,9 @@ import { followWorktree } from './follow-worktree.ts';
 import { importCommits } from './import-commits.ts';
 import { importLargeFiles } from './import-large-files.ts';
 import { type Known, readKnown, readSnapshot, writeKnown } from './known.ts';
-import { findBranch, moveOtherBranch, moveTaskBranch, readWorktreeHead } from './move-refs.ts';
+import { findBranch, isClaimLive, moveOtherBranch, moveTaskBranch, readWorktreeHead } from './move-refs.ts';
 import { branchOfHead, isObjectId, readPrivateRefs, type Refs, stampOf } from './private-refs.ts';
-import { type BranchMove, HEADS, planSync, refusedBranch, type RefusedBranch } from './sync-plan.ts';
+import { type BranchMove, HEADS, planSync, refusedBranch, type RefusedBranch, type SyncPlan } from './sync-plan.ts';
 
 export interface SyncResult {
   readonly moved: readonly BranchMove[];
@@ -56,6 +56,7 @@ async function runSync(git: PrivateGit): Promise<GitResult<SyncResult>> {
   const privateRefs = readPrivateRefs(git);
   const known = { ...(await settlePending(git, stored)), stamp };
   const plan = planSync({ ...known, privateRefs, branch: git.branch, snapshot });
+  if (!isClaimLive(git)) return { ok: true, value: { moved: [], refused: refuseAll(plan), tip: known.tip } };
   const run: SyncRun = { git, known, haves: findHaves(known, snapshot), moved: [], refused: [...plan.refused] };
   const failure = (await importLargeFiles(git)) ?? (await syncTaskBranch(run, plan.task));
   if (failure === undefined) {
@@ -72,6 +73,11 @@ async function runSync(git: PrivateGit): Promise<GitResult<SyncResult>> {
   const isFenced = run.refused.some(({ reason }) => reason === 'claim-lost');
   writeKnown(isFenced ? { ...run.known, stamp: stored.stamp } : run.known);
   return failure ?? { ok: true, value: { moved: run.moved, refused: run.refused, tip: run.known.tip } };
+}
+
+function refuseAll({ task, others, refused }: SyncPlan): RefusedBranch[] {
+  const moves = task === null ? others : [task, ...others];
+  return [...refused, ...moves.map(({ branch }) => refusedBranch(branch, 'claim-lost'))];
 }
 
 async function syncTaskBranch(run: SyncRun, move: BranchMove | null): Promise<GitFailure | undefined> {

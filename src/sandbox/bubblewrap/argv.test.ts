@@ -34,6 +34,7 @@ const REQUEST: BubblewrapRequest = {
   procs: [],
   prlimit: [],
   uid: 1000,
+  gid: 100,
 };
 
 function optionsOf(request: Partial<BubblewrapRequest>): string {
@@ -98,7 +99,7 @@ describe('bubblewrapArgv', () => {
     expect(optionsOf({ spec: { ...REQUEST.spec, nested: true } })).not.toContain('--disable-userns');
     expect(optionsOf({ seccomp: undefined })).not.toContain('--seccomp');
     expect(optionsOf({ uid: 0 })).toContain('--uid 1000 --gid 1000');
-    expect(optionsOf({ uid: 1000 })).not.toContain('--uid');
+    expect(optionsOf({ uid: 1000 })).toContain('--uid 1000 --gid 100');
   });
 
   it('leaves out options that an older bubblewrap lacks', () => {

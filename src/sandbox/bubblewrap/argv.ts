@@ -23,8 +23,9 @@ export interface BubblewrapRequest {
   readonly procs: readonly string[];
   /** A command inside the sandbox that limits another one. */
   readonly prlimit: readonly string[];
-  /** The user id outside. */
+  /** The user and group id outside. */
   readonly uid: number;
+  readonly gid: number;
   /**
    * The whole environment inside. Absent if the caller's passes on: that one also reaches the programs that open the
    * sandbox, so it must not be a session's.
@@ -91,7 +92,7 @@ const OPEN_FILES =
   'exec 3<"$1" || exit 125; shift; if [ "$1" != -- ]; then exec 4<"$1" || exit 125; shift; fi; shift; exec "$@"';
 
 function renderOptions(request: BubblewrapRequest): string[] {
-  const { spec, bwrap, uid, folder, replaced, proc } = request;
+  const { spec, bwrap, uid, gid, folder, replaced, proc } = request;
   const size = (bytes: number): string[] => (isAtLeast(bwrap.version, 0, 7) ? ['--size', String(bytes)] : []);
   const inMemory = Math.floor(spec.limits.memory_bytes / 4);
   const all = [...spec.system, ...spec.mounts];
@@ -113,9 +114,12 @@ function renderOptions(request: BubblewrapRequest): string[] {
     '--die-with-parent',
     ...(request.isTerminal ? [] : ['--new-session']),
     ...(request.env === undefined ? [] : ['--clearenv', ...Object.entries(request.env).flatMap(setVariable)]),
-    ...(uid === 0
-      ? ['--uid', '1000', '--gid', '1000', '--setenv', 'USER', 'baton', '--setenv', 'LOGNAME', 'baton']
-      : []),
+    // A command of `enter` may have made the caller root of a user namespace.
+    '--uid',
+    String(uid === 0 ? 1000 : uid),
+    '--gid',
+    String(uid === 0 ? 1000 : gid),
+    ...(uid === 0 ? ['--setenv', 'USER', 'baton', '--setenv', 'LOGNAME', 'baton'] : []),
     // Variables that shells leave behind.
     ...['OLDPWD', 'SHLVL', '_'].flatMap((name) => ['--unsetenv', name]),
     ...spec.system.filter(({ at }) => !isInMemory(at)).flatMap(render),

@@ -43,6 +43,7 @@ export function prepareBubblewrap(start: BubblewrapStart): PreparedStart {
     ].flat(),
     proc: uid === 0 ? findProcOfRoot() : { folders: [], files: [], readOnly: [] },
     uid,
+    gid,
   });
   for (const { path, content } of command.files) writeFileSync(path, content, { mode: 0o600 });
   const missing = `There is no system call filter for ${process.arch}.`;

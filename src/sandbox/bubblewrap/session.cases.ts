@@ -83,7 +83,7 @@ export async function startSession({ root, script, plan = {}, limits = TEST_LIMI
       files: [join(worktree, '.baton/session/task.md')],
       linked: [],
       programs: findPrograms(machine, [process.execPath], closed),
-      cache,
+      cache: { at: cache, from: cache },
       mounts: [],
     },
     plan,

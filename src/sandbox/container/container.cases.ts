@@ -100,6 +100,7 @@ export function specWith(mounts: readonly Mount[]): SandboxSpec {
     bwrap: null,
     system: [],
     mounts,
+    layers: [],
     nested: false,
     limits: { processes: 64, memory_bytes: 128 * 1024 * 1024, disk_bytes: 8 * 1024 * 1024 },
     network: { policy: 'none', hosts: [], local: [], port: null, inject: [] },

@@ -17,7 +17,7 @@ interface CacheRow {
   readonly envWithUser?: Readonly<Record<string, string>>;
 }
 
-/** The package caches of a project: sessions share them, and the user's caches stay unchanged. */
+/** The package caches of a process: the user's caches stay unchanged. */
 export const CACHE_TABLE: readonly CacheRow[] = [
   { tool: 'tools that follow the XDG rules', folder: 'xdg', env: { XDG_CACHE_HOME: '${FOLDER}' } },
   { tool: 'npm', folder: 'npm', env: { npm_config_cache: '${FOLDER}' } },
@@ -114,10 +114,10 @@ export interface CachePlan {
 }
 
 /**
- * The variables that make package tools use `folder`. Sessions can write there, and must not influence the checks of
- * their own work: checks and agents have different folders.
+ * The variables that make package tools use `folder`, and the settings to write into `settings`, which the process sees
+ * there. Agents share a folder; the project's commands never write to one that another process reads.
  */
-export function planCaches({ home, find }: Machine, folder: string): CachePlan {
+export function planCaches({ home, find }: Machine, folder: string, settings = folder): CachePlan {
   const pairs = CACHE_TABLE.flatMap(({ folder: below, env, user, envWithUser }) => {
     const ofUser = user === undefined ? undefined : joinPath(home, user);
     const chosen = envWithUser !== undefined && ofUser !== undefined && find(ofUser) !== undefined ? envWithUser : env;
@@ -129,7 +129,7 @@ export function planCaches({ home, find }: Machine, folder: string): CachePlan {
   const copies = ['.cargo/config.toml', '.cargo/config'].flatMap((path) => {
     const fact = find(joinPath(home, path));
     if (fact?.kind !== 'file') return [];
-    return [{ from: fact.real, folder, path: 'cargo/config.toml', filter: 'cargo config' } as const];
+    return [{ from: fact.real, folder: settings, path: 'cargo/config.toml', filter: 'cargo config' } as const];
   });
   return { env: Object.fromEntries(pairs), copies: copies.slice(0, 1) };
 }

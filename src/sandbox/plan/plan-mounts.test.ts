@@ -191,7 +191,7 @@ describe('places', () => {
     stateDir: `${root}/app/.state`,
     home: `${root}/app/.state/agents/1/home`,
     tmp: `${root}/app/.state/agents/1/tmp`,
-    cache: `${root}/app/.state/caches/app`,
+    cache: { at: `${root}/app/.state/caches/app`, from: `${root}/app/.state/caches/app` },
   });
   const entries = (root: string): string[] =>
     [

@@ -22,8 +22,8 @@ export interface SessionPaths {
   readonly linked: readonly string[];
   /** The session's programs: Node, Baton, the client. See `findPrograms`. */
   readonly programs: readonly string[];
-  /** The package caches of the project; null for none. */
-  readonly cache: string | null;
+  /** The package caches: their path for the process, and the folder outside; null for none. */
+  readonly cache: { readonly at: string; readonly from: string } | null;
   /**
    * More mounts of the session: its git directory, copies of the client's settings, its socket. Later ones hide earlier
    * ones.

@@ -18,12 +18,18 @@ export function sessionRules(machine: Machine, paths: SessionPaths): Rule[] {
     { rank: 'session', mount: { kind: 'scratch', at: runtimeFolder(machine) }, isPinned: true },
     ...paths.programs.flatMap((path) => show(path, 'read')),
     ...paths.linked.flatMap((path) => show(path, 'read')),
-    ...(paths.cache === null ? [] : show(paths.cache, 'write')),
+    ...showCache(machine, paths.cache),
     ...show(paths.worktree, 'write'),
     ...pinned(machine, paths),
     ...paths.files.flatMap((path) => show(path, 'read')),
     ...paths.mounts.map((mount): Rule => ({ rank: 'session', mount })),
   ];
+}
+
+/** The folder outside may be made only at the start. */
+function showCache(machine: Machine, cache: SessionPaths['cache']): Rule[] {
+  if (cache === null) return [];
+  return [{ rank: 'session', mount: { kind: 'write', at: realPathOf(machine, cache.at), from: cache.from } }];
 }
 
 const TEMPORARY = ['/tmp', '/var/tmp'];

@@ -138,7 +138,7 @@ async function planScene(root: string, network: Partial<NetworkSpec>) {
       files: [],
       linked: [],
       programs: [...findPrograms(machine, [process.execPath], [stateDir, repository]), SOURCE],
-      cache,
+      cache: { at: cache, from: cache },
       mounts: [
         { kind: 'write', at: join(home, '.client'), from: client },
         { kind: 'read', at: bin, from: bin },
@@ -152,6 +152,7 @@ async function planScene(root: string, network: Partial<NetworkSpec>) {
   const sandbox: SandboxSpec = {
     ...planned.value,
     kind: 'bubblewrap',
+    layers: [],
     nested: false,
     limits: { ...TEST_LIMITS, processes: 200, memory_bytes: 1024 ** 3, disk_bytes: 1024 ** 3 },
     network: { policy: 'none', hosts: [], local: [], port: null, inject: [], ...network },

@@ -8,6 +8,7 @@ export type EntryLevels = { readonly [T in EventType]?: number };
  * until then the ledger's level is lower, and the commands that would write it wait.
  */
 export const ENTRY_LEVELS: EntryLevels = {
+  BranchMoved: 3,
   DecisionAnswered: 2,
   DecisionAnswerWithdrawn: 2,
   NoteAdded: 2,

@@ -199,6 +199,8 @@ export interface RaisedFinding {
 export interface RaiseFindings {
   /** All current findings: open decisions about others are withdrawn. */
   readonly findings: readonly RaisedFinding[];
+  /** The tasks that were compared, if not all: only their decisions can be withdrawn. */
+  readonly about?: readonly string[];
 }
 
 export interface RaiseResult {
@@ -206,10 +208,17 @@ export interface RaiseResult {
 }
 
 /** Opens one decision per finding, and withdraws it when the finding is gone. */
-export function decideRaiseFindings(state: State, { findings }: RaiseFindings, rules: Rules): Outcome<RaiseResult> {
+export function decideRaiseFindings(
+  state: State,
+  { findings, about }: RaiseFindings,
+  rules: Rules,
+): Outcome<RaiseResult> {
   const known = [...state.decisions.values()].filter(({ source }) => source === 'reconcile');
   const open = known.filter(({ result }) => result === null);
-  const over = open.filter((decision) => !findings.some((finding) => isAbout(decision, finding)));
+  const isCompared = ({ taskId }: Decision): boolean => about === undefined || about.includes(taskId ?? '');
+  const over = open.filter(
+    (decision) => isCompared(decision) && !findings.some((finding) => isAbout(decision, finding)),
+  );
   const standing = known.filter(({ result }) => result?.kind !== 'withdrawn');
   const fresh = findings
     .filter((finding) => !standing.some((decision) => isAbout(decision, finding)))

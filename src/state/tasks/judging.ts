@@ -4,6 +4,7 @@ import { type Rules, rulesFor } from '../rules.ts';
 import type { Decision } from '../runs/decision.ts';
 import { isNotice } from '../runs/open-decisions.ts';
 import type { State } from '../state.ts';
+import { isApproved } from '../workflow/approval.ts';
 import { JUDGED_PHASES, type Task, writebackRecords } from './task.ts';
 
 /**
@@ -63,9 +64,7 @@ export function shownHead(task: Task, tip: string | null): string | null {
  * may do it.
  */
 function isApprovedByAnother({ phase, flow }: Task): boolean {
-  const { approval, head, authors } = flow;
-  if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
-  return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
+  return phase === 'READY_FOR_MERGE' && isApproved(flow);
 }
 
 export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {

@@ -5,36 +5,37 @@ import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 
 /**
- * The authors after an entry: principals that claimed the task to implement or fix it, committed, or recorded a commit
- * not under review.
+ * The authors after an entry: principals that claimed the task to implement or fix it, committed, moved its branch, or
+ * recorded a commit not under review.
  */
 export function authorsAfter(
   authors: readonly Principal[],
   recorded: Event & { readonly actor?: string },
   before: Before,
 ): readonly Principal[] {
-  const author = findAuthor(recorded, before);
-  if (author === undefined || author === '' || authors.includes(author)) return authors;
-  return [...authors, author].slice(-KEPT_AUTHORS);
+  const added = [...new Set(findAuthors(recorded, before))].filter((each) => each !== '' && !authors.includes(each));
+  return added.length === 0 ? authors : [...authors, ...added].slice(-KEPT_AUTHORS);
 }
 
-function findAuthor(recorded: Event & { readonly actor?: string }, before: Before): Principal | undefined {
+function findAuthors(recorded: Event & { readonly actor?: string }, before: Before): readonly Principal[] {
   switch (recorded.type) {
     case 'TaskClaimed': {
       const { role, principal } = recorded.data;
-      return before.phase === 'IMPLEMENTATION' || isAuthorRole(role) ? principal : undefined;
+      return before.phase === 'IMPLEMENTATION' || isAuthorRole(role) ? [principal] : [];
     }
     case 'AgentRequested':
       // A pipeline's steps work under the worker's claim, each as its own agent definition.
       return recorded.data.owner !== null && before.phase === 'IMPLEMENTATION'
-        ? agentPrincipal(recorded.data.plan.name)
-        : undefined;
+        ? [agentPrincipal(recorded.data.plan.name)]
+        : [];
     case 'SessionMeasured':
-      return recorded.data.commits > 0 ? principalOfSession(recorded.data.session_id, before) : undefined;
+      return recorded.data.commits > 0 ? principalOfSession(recorded.data.session_id, before) : [];
+    case 'BranchMoved':
+      return recorded.data.sources;
     case 'ThoughtRecorded':
-      return namesNewCommit(recorded.data, before) ? recorderOf(recorded.data, recorded.actor, before) : undefined;
+      return namesNewCommit(recorded.data, before) ? recordersOf(recorded.data, recorded.actor, before) : [];
     default:
-      return undefined;
+      return [];
   }
 }
 
@@ -43,9 +44,9 @@ export function isAuthorRole(role: string | null): boolean {
   return role === 'implementer' || role === 'fixer';
 }
 
-function principalOfSession(sessionId: string, { claim, endings }: Before): Principal | undefined {
-  if (claim?.sessionId === sessionId) return claim.principal;
-  return endings.findLast((ending) => ending.sessionId === sessionId)?.principal;
+function principalOfSession(sessionId: string, { claim, endings }: Before): readonly Principal[] {
+  const held = claim?.sessionId === sessionId ? claim : endings.findLast((ending) => ending.sessionId === sessionId);
+  return held === undefined ? [] : [held.principal];
 }
 
 /**
@@ -58,15 +59,15 @@ function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, 
   return record.commit_sha.toLowerCase() !== flow.head;
 }
 
-/** The holder of the record's claim, or the operator who made the record. */
-function recorderOf(
+/** The holder of the record's claim, and the operator who made the record, also for another's claim. */
+function recordersOf(
   { epoch }: EventOf<'ThoughtRecorded'>['data'],
   actor: string | undefined,
   { claim, lapsed }: Before,
-): Principal | undefined {
+): readonly Principal[] {
   const holder = claim ?? lapsed?.claim;
-  if (holder?.epoch === epoch) return holder?.principal;
-  return actor !== undefined && isOperator(actor) ? actor : undefined;
+  const held = holder?.epoch === epoch && holder !== undefined ? [holder.principal] : [];
+  return actor !== undefined && isOperator(actor) ? [...held, actor] : held;
 }
 
 const KEPT_AUTHORS = 50;

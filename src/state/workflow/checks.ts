@@ -5,6 +5,7 @@ import { excerptEnd } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
+import { phaseAfterChecks } from './approval.ts';
 import type { CheckRun } from './flow.ts';
 import { fixerHandoff } from './gate-handoffs.ts';
 import type { CheckOutcome, WorkflowEvents } from './workflow-event.ts';
@@ -74,7 +75,7 @@ function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffI
   // The review begins when the pull request is open.
   if (outcome === 'passed' && task.flow.pull?.isWanted === true) return [];
   if (outcome === 'passed')
-    return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
+    return [phaseMovedEvent(task, phaseAfterChecks(task), { cause: 'checks', reason: 'all required checks passed' })];
   const handoff = fixerHandoff(task, 'ci-gate', [{ type: name, text: output ?? '' }], handoffId);
   const why = { cause: 'checks', reason: `check failed: ${name}` } as const;
   return [event('HandoffDelivered', handoff), phaseMovedEvent(task, 'IMPLEMENTATION', why, 'fixer')];

@@ -4,7 +4,9 @@ import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
+import { approvalAfterMove } from './approval.ts';
 import { authorsAfter } from './authors.ts';
+import { confirmVerdict, holdVerdict, withoutVerdict } from './evolve-verdict.ts';
 import type { HandoffRef } from './workflow-event.ts';
 import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
@@ -34,16 +36,9 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     case 'TaskFreed':
       return withoutVerdict({ ...flow, held: null, heldMerge: null });
     case 'VerdictUnproven':
-      return evolveVerdict(flow, recorded.data, before);
-    case 'VerdictConfirmed': {
-      const { verdict, approval } = flow;
-      if (verdict === undefined) return flow;
-      const { holder: by, principal, head, held } = verdict;
-      // The merge keeps the reviewer's approval; the confirmed verdict is the validator's.
-      const isApproval = held.merge_id === null && held.to === 'READY_FOR_MERGE';
-      const confirmed = isApproval ? ({ head, by, principal, unproven: 'confirmed' } as const) : approval;
-      return withoutVerdict({ ...flow, approval: confirmed });
-    }
+      return holdVerdict(flow, recorded.data, before);
+    case 'VerdictConfirmed':
+      return confirmVerdict(flow);
     case 'TaskAssigned': {
       const { agent, person } = recorded.data;
       const toPerson = person === null ? null : { person };
@@ -62,11 +57,16 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       const base = flow.unfit?.base ?? recorded.data.base;
       // Uncommitted changes stay in the worktree and are measured again.
       const unfit = head !== base && broken.some((kind) => CONSTRAINTS.has(kind)) ? { base, head } : null;
-      return { ...flow, head, headAt: recorded.seq, unfit, commits: flow.commits + commits };
+      return { ...flow, head, ...headFrom(recorded), unfit, commits: flow.commits + commits };
+    }
+    case 'BranchMoved': {
+      const { new: head } = recorded.data;
+      const judged = JUDGED_PHASES.has(before.phase) ? { judged: head } : {};
+      return { ...flow, head, ...headFrom(recorded), ...judged, approval: approvalAfterMove(flow, recorded.data) };
     }
     case 'ThoughtRecorded':
       return isOfWork(recorded.data, before)
-        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase(), headAt: recorded.seq }
+        ? { ...flow, head: recorded.data.record.commit_sha.toLowerCase(), ...headFrom(recorded) }
         : flow;
     case 'HandoffDelivered':
       return evolveDelivered(flow, recorded.data, approverOf(recorded, before));
@@ -134,17 +134,8 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
   }
 }
 
-function withoutVerdict({ verdict: _, ...flow }: Flow): Flow {
-  return flow;
-}
-
-function evolveVerdict(
-  flow: Flow,
-  { task_id: _, held, ...verdict }: EventOf<'VerdictUnproven'>['data'],
-  { phase }: TaskBefore,
-): Flow {
-  if (held !== null) return { ...flow, verdict: { ...verdict, held, from: phase, head: flow.head } };
-  return flow.approval === null ? flow : { ...flow, approval: { ...flow.approval, unproven: 'accepted' } };
+function headFrom({ seq, at }: FlowEvent): Pick<Flow, 'headAt' | 'headSince'> {
+  return { headAt: seq, headSince: at };
 }
 
 function finishCheck(
@@ -176,11 +167,12 @@ function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): bool
 /** Restarts the work. Running checks and merges still report, and a new head gets new checks. */
 function restartFlow(flow: Flow): Flow {
   const { mode, runbook, worker, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
-  const { unfit, checks, merge, movedAt } = flow;
+  const { unfit, checks, merge, movedAt, headSince } = flow;
   // Merged work stays merged, so the new work gets its own pull request.
   const pull = flow.mergeSha === null ? flow.pull : null;
   const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
-  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work };
+  const since = headSince === undefined ? {} : { headSince };
+  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work, ...since };
 }
 
 /** Violations that stay in the branch. A false result concerns only its own session. */

@@ -22,6 +22,8 @@ export interface Flow {
   readonly head: string | null;
   /** Seq of the entry that set `head`; 0 if none did. */
   readonly headAt: number;
+  /** The time of that entry; absent if an older version folded it. */
+  readonly headSince?: string;
   /** The head with which the task last came to review or to the merge; absent before that. */
   readonly judged?: string | null;
   /**

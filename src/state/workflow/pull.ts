@@ -8,6 +8,7 @@ import { excerptStart } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
+import { phaseAfterChecks } from './approval.ts';
 import { isOfOtherHead } from './checks.ts';
 import { githubIssueUrl } from './github-issue.ts';
 import { refuseMerge } from './merge.ts';
@@ -34,10 +35,10 @@ function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
   const { checks, pull, mode } = task.flow;
   if (task.phase !== 'CI_PENDING' || isOfOtherHead(task, pull)) return [];
   if (checks?.head === pull?.head && checks?.outcome === 'passed')
-    return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];
+    return [phaseMovedEvent(task, phaseAfterChecks(task), { cause: 'checks', reason: 'all required checks passed' })];
   if (ciGate || mode === null) return [];
   return [
-    phaseMovedEvent(task, 'READY_FOR_REVIEW', {
+    phaseMovedEvent(task, phaseAfterChecks(task), {
       cause: 'published',
       reason: 'the pull request is open; no checks are required',
     }),

@@ -1,6 +1,7 @@
 import type { AdoptRunbook, AskAdoption } from '../adopt-runbook.ts';
 import type { Command } from '../decide.ts';
 import type { ObservedMove, ObserveMain } from '../main/observe-main.ts';
+import type { ObserveBranch } from './branch-moves.ts';
 
 /** Short forms of the workflow's commands for tests. */
 export const prepare = (task_id: string, epoch: number, main?: string): Command => ({
@@ -23,6 +24,12 @@ export const prepare = (task_id: string, epoch: number, main?: string): Command 
       context: { epic_file: 'epic.md', task_file: 'task.md' },
     },
   },
+});
+
+/** A branch found at another commit than the recorded head. */
+export const observeBranch = (task_id: string, head: string, more: Partial<ObserveBranch> = {}): Command => ({
+  kind: 'observe-branch',
+  command: { task_id, branch: 'feature/a', old: null, new: head, main: null, imports: [], ...more },
 });
 
 export const nameBranch = (id: string, epoch: number, branch: string): Command => ({

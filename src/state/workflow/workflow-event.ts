@@ -43,6 +43,7 @@ const pullRepository = {
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
+const suspectSession = object({ id: text, name: text, task_id: nullable(text) });
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
@@ -62,11 +63,12 @@ export const WORKFLOW_EVENTS = {
     branch: text,
     /** The commit from which the session starts, and against which it is measured. */
     base: text,
-    /**
-     * Start of an earlier session whose work violated a constraint and is still there: constraints are measured from
-     * this commit.
-     */
+    /** Start of an earlier session whose work violated a constraint and is still there: constraints count from here. */
     since: optional(text),
+    /** For a judging session: a snapshot of the uncommitted files that it found; null if there were none. */
+    uncommitted: optional(nullable(text)),
+    /** The uncommitted files that a judging session had left, and that were moved to the state folder. */
+    set_aside: optional(list(text)),
     port: nullable(whole),
     mission: missionShape,
   },
@@ -85,6 +87,20 @@ export const WORKFLOW_EVENTS = {
     violations: list(text),
     /** The kinds of the violations, each once; rules decide by these. `upcast` adds them to entries without. */
     broken: list(choice(VIOLATION_KINDS)),
+  },
+  /** The task's branch is at a commit that no session was measured at. The sources become authors. */
+  BranchMoved: {
+    task_id: text,
+    branch: text,
+    /** The recorded head; null before the first. */
+    old: nullable(text),
+    new: text,
+    /** The commit of main of which the new tree is the automatic merge with the old head; null if it is none. */
+    main: nullable(text),
+    /** Whose commits they are; `operator:unnamed` if no session could have moved the branch. */
+    sources: list(text),
+    /** Sessions without a sandbox that ran since the old head was recorded. */
+    sessions: list(suspectSession),
   },
   /** Total usage of a session; the newest counts. */
   SessionUsed: {
@@ -180,7 +196,7 @@ export const WORKFLOW_EVENTS = {
     /** The first changed files; null if no person is asked. */
     stat: nullable(text),
     /** Sessions without a sandbox that ran since the previous position was last observed. */
-    sessions: list(object({ id: text, name: text, task_id: nullable(text) })),
+    sessions: list(suspectSession),
   },
 
   /** Requests that GitHub has the branch with this head, and that its pull request is open and up to date. */

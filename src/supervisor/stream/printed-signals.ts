@@ -5,7 +5,7 @@ import { fieldsInJson, findText } from '../../protocol/shape/read-unknown.ts';
 import type { RecordHint } from '../../streams/client-stream.ts';
 import type { Launch } from '../contract.ts';
 import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
-import type { SignalScanner } from './signal-scanner.ts';
+import type { ProcessSignal, SignalScanner } from './signal-scanner.ts';
 
 /** Exit signals that the agent printed instead of sending them; sent in its name when the turn or the process ends. */
 export class PrintedSignals {
@@ -25,13 +25,16 @@ export class PrintedSignals {
 
   /** Sends the turn's signal, if there is one. The stop hook reports a refusal to the agent. */
   async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
-    const { finds_exit_signals, agent_token, id, start } = this.#launch;
-    if (!finds_exit_signals) return NOTHING;
-    const found = this.#speech.endTurn(lastWords);
+    return this.#launch.finds_exit_signals ? this.#settle(this.#speech.endTurn(lastWords)) : NOTHING;
+  }
+
+  async #settle(found: ProcessSignal): Promise<PrintedSignalResult> {
+    const { agent_token, id, start } = this.#launch;
     const unheard = this.#undelivered;
     if (found.kind === 'none') return unheard === undefined ? NOTHING : this.#send(unheard);
     this.#undelivered = undefined;
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
+    if (found.kind === 'failed') return { kind: 'refused', message: FAILED };
     if (found.kind === 'invalid') return refused(found.problem.message);
     const input = renderExitSignal(found.signal);
     // The pipe may repeat a signal that the hook has already delivered.
@@ -41,8 +44,9 @@ export class PrintedSignals {
   }
 
   /** Sends the signal of an exited process, which cannot repeat it. Retries until the daemon or the outbox has it. */
-  async sendAtExit(): Promise<PrintedSignalResult> {
-    let settled = await this.sendAtTurnEnd();
+  async sendAtExit(code: number | null): Promise<PrintedSignalResult> {
+    if (!this.#launch.finds_exit_signals) return NOTHING;
+    let settled = await this.#settle(this.#speech.endProcess(code));
     for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
       await delay(waitMs);
       if (!existsSync(this.#launch.state_dir)) break;
@@ -75,6 +79,7 @@ function refused(why: string): PrintedSignalResult {
   return { kind: 'refused', message: `The exit signal that you printed was refused: ${why}` };
 }
 
+const FAILED = 'The exit signal that you printed does not count, because the process did not exit with code 0.';
 const NOT_LAST =
   'The exit signal in your message does not count, because it is quoted or you wrote more after it. Put it at the very end of your last ' +
   "message (only a closing code fence may follow), or send it: baton emit exit '<json>'";

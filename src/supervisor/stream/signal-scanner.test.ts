@@ -118,8 +118,64 @@ it('joins the pieces of a Gemini message', () => {
   expect(scanner.endTurn().kind).toBe('signal');
 });
 
-it('plain output is read to the end of the process, and the last complete signal counts', () => {
-  const scanner = scanText();
-  scanner.push(Buffer.from(`${SIGNAL}\nCleaning up.\n`));
-  expect(scanner.endTurn()).toMatchObject({ kind: 'signal' });
+describe('in plain output, only a signal that is the last output before exit code 0 counts', () => {
+  const kindAfter = (output: string, code: number | null = 0, piece = 1000): string => {
+    const scanner = scanText();
+    const bytes = Buffer.from(output);
+    for (let at = 0; at < bytes.length; at += piece) scanner.push(bytes.subarray(at, at + piece));
+    return scanner.endProcess(code).kind;
+  };
+  const BLOCKED = SIGNAL.replace('completed', 'blocked');
+  const fence = '```';
+
+  it.each([
+    ['alone', SIGNAL],
+    ['before a line break', `${SIGNAL}\n`],
+    ['before white space and Windows line ends', `Done.\r\n${SIGNAL}\r\n \r\n`],
+    ['in a code fence', `Done.\n${fence}json\n${SIGNAL}\n${fence}\n`],
+    ['before the code that ends a colour', `\u001b[32m${SIGNAL}\u001b[0m\n`],
+    ['after another one', `${BLOCKED}\n${SIGNAL}\n`],
+    ['after much other output', `${'a line of { output }\n'.repeat(40_000)}${SIGNAL}\n`],
+    ['after wide characters', `${'é'.repeat(200_000)}\n${SIGNAL}\n`],
+  ])('counts: %s', (_, output) => {
+    for (const piece of [1, 1000, 1_000_000]) expect(kindAfter(output, 0, piece)).toBe('signal');
+  });
+
+  it('counts with its own content, if there are two', () => {
+    const scanner = scanText();
+    scanner.push(Buffer.from(`${BLOCKED}\n${SIGNAL}\n`));
+    expect(scanner.endProcess(0)).toMatchObject({ signal: { exit_reason: 'completed' } });
+  });
+
+  it.each([
+    ['before other text', `${SIGNAL}\nCleaning up.\n`],
+    ['before text on the same line', `${SIGNAL} was an example`],
+    ['in a document that goes on', `# How sessions end\n\n${fence}json\n${SIGNAL}\n${fence}\n\nMore about that.\n`],
+    ['at the end of a fenced document', `${fence}markdown\n# How to exit\n${SIGNAL}\n${fence}\n`],
+    ['in a quotation', `The manual says:\n> ${SIGNAL}\n`],
+    ['before one that is cut off', `${SIGNAL}\n${SIGNAL.slice(0, -5)}`],
+  ])('does not count: %s', (_, output) => {
+    expect(kindAfter(output)).toBe('early');
+  });
+
+  it.each([
+    ['inside a larger object', `{"example": ${SIGNAL}}`],
+    ['long before the end', `${SIGNAL}\n${'more output\n'.repeat(40_000)}`],
+    ['nowhere', 'Done.'],
+  ])('is no signal: %s', (_, output) => {
+    expect(kindAfter(output)).toBe('none');
+  });
+
+  it.each([1, 143, null])('does not count if the process ends with %s', (code) => {
+    expect(kindAfter(`${SIGNAL}\n`, code)).toBe('failed');
+    expect(kindAfter('Failed.\n', code)).toBe('none');
+  });
+
+  it('does not count while the process runs, but a last message that a hook reports does', () => {
+    const scanner = scanText();
+    scanner.push(Buffer.from(SIGNAL));
+    expect(scanner.endTurn().kind).toBe('none');
+    expect(scanner.endTurn(`Done.\n${SIGNAL}`).kind).toBe('signal');
+    expect(scanner.endTurn(`${SIGNAL}\nI wrote more.`).kind).toBe('early');
+  });
 });

@@ -4,11 +4,11 @@ import {
   type ClosingSignal,
   createSignalFinder,
   findClosingSignal,
-  findSignal,
   type FoundSignal,
   type SignalFinder,
 } from '../../protocol/exit-signal/find-signals.ts';
 import { splitLines } from '../../protocol/text/split-lines.ts';
+import { stripTerminalCodes } from '../../protocol/text/terminal-codes.ts';
 import type { ClientStream } from '../../streams/client-stream.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 
@@ -19,16 +19,25 @@ export interface SignalScanner {
    * pipe has it.
    */
   endTurn(lastWords?: string): ClosingSignal;
+  /** Ends the process. `code`: its exit code; null if a signal of the system ended it. */
+  endProcess(code: number | null): ProcessSignal;
 }
 
-/** Scans plain output, all of which is the agent's. The last complete signal counts. */
+/** `failed`: the process printed a signal, but did not exit with code 0. */
+export type ProcessSignal = ClosingSignal | { readonly kind: 'failed' };
+
+/**
+ * Scans plain output. A signal counts only if it is the last output before exit code 0: a program also prints what it
+ * reads, such as a document that describes the protocol.
+ */
 export function scanText(): SignalScanner {
-  const watch = new OutputSignalFinder();
+  const recent = new RecentBytes();
   return {
-    push: (chunk) => watch.push(chunk),
-    endTurn: (lastWords = '') => {
-      const [printed, last] = [watch.end(), findSignal(lastWords)];
-      return last.kind === 'none' ? printed : last;
+    push: (chunk) => recent.push(chunk),
+    endTurn: (lastWords = '') => findClosingSignal(lastWords),
+    endProcess: (code) => {
+      const found = findClosingSignal(stripTerminalCodes(recent.last(AROUND_BYTES).toString('utf8')));
+      return found.kind === 'none' || code === 0 ? found : { kind: 'failed' };
     },
   };
 }
@@ -51,15 +60,13 @@ export function scanStream(
       onEvent(event);
     }
   });
-  return {
-    push: lines,
-    endTurn: (lastWords = '') => {
-      const found = findClosingSignal(lastWords.trim() === '' ? closing : lastWords);
-      const hasNamedOne = watch.end().kind !== 'none';
-      closing = '';
-      return found.kind === 'none' && hasNamedOne ? { kind: 'early' } : found;
-    },
+  const endTurn = (lastWords = ''): ClosingSignal => {
+    const found = findClosingSignal(lastWords.trim() === '' ? closing : lastWords);
+    const hasNamedOne = watch.end().kind !== 'none';
+    closing = '';
+    return found.kind === 'none' && hasNamedOne ? { kind: 'early' } : found;
   };
+  return { push: lines, endTurn, endProcess: () => endTurn() };
 }
 
 /**
@@ -67,9 +74,7 @@ export function scanStream(
  * character.
  */
 export class OutputSignalFinder {
-  readonly #recent = Buffer.alloc(AROUND_BYTES);
-  #at = 0;
-  #isFull = false;
+  readonly #recent = new RecentBytes();
   #finder: SignalFinder | undefined;
   /** Bytes still to be parsed after the last match. */
   #left = 0;
@@ -83,8 +88,7 @@ export class OutputSignalFinder {
     this.#settle();
     const found = this.#last;
     this.#last = { kind: 'none' };
-    this.#at = 0;
-    this.#isFull = false;
+    this.#recent.clear();
     return found;
   }
 
@@ -92,12 +96,12 @@ export class OutputSignalFinder {
     const isNamed = this.#isNamed(piece);
     if (isNamed && this.#finder === undefined) {
       this.#finder = createSignalFinder();
-      this.#finder.push(this.#before(AROUND_BYTES));
+      this.#finder.push(this.#recent.last(AROUND_BYTES));
     }
     this.#finder?.push(piece);
     this.#left = isNamed ? AROUND_BYTES : this.#left - piece.length;
     if (this.#left <= 0) this.#settle();
-    this.#remember(piece);
+    this.#recent.push(piece);
   }
 
   /**
@@ -106,7 +110,7 @@ export class OutputSignalFinder {
    */
   #isNamed(piece: Uint8Array): boolean {
     if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(PROTOCOL_NAME)) return true;
-    return Buffer.concat([this.#before(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(
+    return Buffer.concat([this.#recent.last(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(
       PROTOCOL_NAME,
     );
   }
@@ -116,18 +120,31 @@ export class OutputSignalFinder {
     this.#finder = undefined;
     if (found !== undefined && found.kind !== 'none') this.#last = found;
   }
+}
 
-  #remember(piece: Uint8Array): void {
-    const fits = Math.min(piece.length, AROUND_BYTES - this.#at);
-    this.#recent.set(piece.subarray(0, fits), this.#at);
-    this.#recent.set(piece.subarray(fits), 0);
-    this.#isFull ||= this.#at + piece.length >= AROUND_BYTES;
-    this.#at = (this.#at + piece.length) % AROUND_BYTES;
+/** The last bytes of a stream, in a ring. */
+class RecentBytes {
+  readonly #ring = Buffer.alloc(AROUND_BYTES);
+  #at = 0;
+  #isFull = false;
+
+  push(chunk: Uint8Array): void {
+    const kept = chunk.subarray(-AROUND_BYTES);
+    const fits = Math.min(kept.length, AROUND_BYTES - this.#at);
+    this.#ring.set(kept.subarray(0, fits), this.#at);
+    this.#ring.set(kept.subarray(fits), 0);
+    this.#isFull ||= this.#at + kept.length >= AROUND_BYTES;
+    this.#at = (this.#at + kept.length) % AROUND_BYTES;
   }
 
-  #before(bytes: number): Buffer {
-    const older = this.#isFull ? this.#recent.subarray(this.#at) : Buffer.alloc(0);
-    const newer = this.#recent.subarray(0, this.#at);
+  clear(): void {
+    this.#at = 0;
+    this.#isFull = false;
+  }
+
+  last(bytes: number): Buffer {
+    const older = this.#isFull ? this.#ring.subarray(this.#at) : Buffer.alloc(0);
+    const newer = this.#ring.subarray(0, this.#at);
     return bytes <= newer.length ? newer.subarray(-bytes) : Buffer.concat([older, newer]).subarray(-bytes);
   }
 }

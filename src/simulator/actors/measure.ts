@@ -1,0 +1,69 @@
+import type { ExitReason, Phase } from '../../protocol/phase.ts';
+import type { Command } from '../../state/decide.ts';
+import type { Host } from '../world/parts.ts';
+
+/** What Baton measures at the end of a session, from git as it is. */
+export function measure(host: Host, sessionId: string) {
+  const prepared = host.state.sessions.get(sessionId)?.prepared;
+  if (prepared === undefined) return undefined;
+  const { git } = host.world;
+  const head = git.branch(host.name, prepared.branch) ?? prepared.base;
+  const files = git.changed(prepared.base, head);
+  return {
+    base: prepared.base,
+    head,
+    commits: git.since(prepared.base, head).length,
+    file_count: files.length,
+    files: files.map((path) => ({ path, action: 'modified' })),
+    new_dependencies: [],
+    broken: [],
+  };
+}
+
+/** An exit signal, with the measurement that the daemon adds to it when it arrives. */
+export function exitSignal(
+  host: Host,
+  sessionId: string,
+  { phase, reason, eventId, notes }: { phase: Phase; reason: ExitReason; eventId: string; notes?: string },
+): Command {
+  const measured = measure(host, sessionId);
+  const said = notes === undefined ? {} : { notes };
+  const signal = {
+    protocol: 'apm2_agent_exit',
+    version: '1.0.0',
+    phase_completed: phase,
+    exit_reason: reason,
+    ...said,
+  } as const;
+  const committed = measured !== undefined && measured.head !== measured.base;
+  return {
+    kind: 'exit-session',
+    command: {
+      signal,
+      eventId,
+      at: host.at,
+      committed,
+      violations: [],
+      ...(measured === undefined ? {} : { measured }),
+    },
+  };
+}
+
+export function pushWork(host: Host, taskId: string): void {
+  const task = host.state.tasks.get(taskId);
+  const { world } = host;
+  const epoch = task?.claim?.epoch ?? task?.work?.epoch ?? 0;
+  const prepared = host.state.sessions.get(task?.claim?.sessionId ?? task?.endings.at(-1)?.sessionId ?? '')?.prepared;
+  if (task === undefined || !world.isFleet || task.work === null || prepared === undefined) return;
+  if (task.work.host !== host.name || task.work.epoch !== epoch || epoch === 0) return;
+  const sha = world.git.branch(host.name, prepared.branch) ?? prepared.base;
+  const about = { task_id: taskId, epoch, host: host.name };
+  const caller = { kind: 'system', name: 'travel' } as const;
+  if (world.isRemoteAway) {
+    const reason = 'the remote does not answer';
+    host.submit({ kind: 'report-push', command: { pushed: false, ...about, sha, reason } }, caller);
+    return;
+  }
+  world.git.setBranch('remote', prepared.branch, sha);
+  host.submit({ kind: 'report-push', command: { pushed: true, ...about, sha, wip: null } }, caller);
+}

@@ -1,0 +1,287 @@
+import { EffectAudit } from './effect-audit.ts';
+import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
+import type { Invariant } from './invariants.ts';
+import { RunAudit } from './run-audit.ts';
+import { type AuditedTask, followTask, newTask } from './task-audit.ts';
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly text: string;
+  /** The number of entries at the time. */
+  readonly seq: number;
+}
+
+export interface AuditSettings {
+  /** The names of the checks that every commit must pass. */
+  readonly required: readonly string[];
+  /** The budget of a task. */
+  readonly taskTokens: number;
+  readonly doClocksJump: boolean;
+}
+
+/** Git as it really is, for the auditor's questions. */
+export interface TrueGit {
+  wasOnMain(sha: string): boolean;
+  treeOf(sha: string): Readonly<Record<string, string>>;
+  isAncestor(older: string, newer: string): boolean;
+  since(base: string, head: string): readonly { readonly sha: string; readonly author: string }[];
+  mergeBase(one: string, other: string): string;
+}
+
+/**
+ * Checks every invariant with its own bookkeeping, from the entries and from what really happened. It imports no code
+ * of the kernel, so that a mistake there cannot hide here.
+ */
+export class Auditor {
+  violation: Violation | undefined;
+  readonly #without: ReadonlySet<string>;
+  readonly #tasks = new Map<string, AuditedTask>();
+  readonly #effects = new EffectAudit((invariant, text) => this.report(invariant, text));
+  readonly #runs = new RunAudit((invariant, text) => this.report(invariant, text));
+  /** Checks that passed, by check and tree. */
+  readonly #passed = new Set<string>();
+  readonly #settledKeys = new Set<string>();
+  readonly #kept = new Set<string>();
+  readonly #spawned = new Set<string>();
+  readonly #notes = new Map<string, string[]>();
+  readonly #usedBy = new Map<string, number>();
+  #raises = 0;
+  #git: TrueGit | undefined;
+  #seq = 0;
+  #settings = { required: [] as readonly string[], taskTokens: Infinity, largestRequest: 0 };
+  readonly #hosts = { removed: 0, draining: 0 };
+
+  constructor(without: ReadonlySet<string> = new Set()) {
+    this.#without = without;
+  }
+
+  watch(git: TrueGit, settings: AuditSettings): void {
+    this.#git = git;
+    this.#settings = { ...settings, largestRequest: 0 };
+    this.#effects.doClocksJump = settings.doClocksJump;
+  }
+
+  report(invariant: Invariant, text: string): void {
+    if (!this.#without.has(invariant)) this.fail(invariant, text);
+  }
+
+  fail(invariant: Invariant, text: string): void {
+    this.violation ??= { invariant, text, seq: this.#seq };
+  }
+
+  read(commit: readonly AuditedEntry[]): void {
+    for (const entry of commit) this.#readOne(entry, commit);
+    if (this.violation !== undefined) return;
+    this.#runs.checkMovers(this.#effects);
+    for (const task of this.#tasks.values()) this.#checkMover(task);
+  }
+
+  #readOne(entry: AuditedEntry, commit: readonly AuditedEntry[]): void {
+    const { seq, type, cause, actor } = entry;
+    if (seq !== this.#seq + 1) this.report('cause', `entry ${seq} follows entry ${this.#seq}`);
+    this.#seq = seq;
+    if (cause !== null && cause >= seq) this.report('cause', `entry ${seq} names a later cause`);
+    if (actor === 'system:engine' && cause === null && !BEGINNINGS.has(type))
+      this.report('cause', `entry ${seq} ${type} has no cause`);
+    this.#readMessage(entry);
+    if (type === 'ResultSubmitted') this.#readQuestions(entry, commit);
+    this.#effects.read(entry);
+    this.#runs.read(entry);
+    if (type === 'SessionUsed') this.#readUse(entry);
+    if (type === 'BudgetRaised') this.#raises = Math.max(this.#raises, numberOf(entry, 'raises'));
+    if (type === 'HostRemoved') this.#hosts.removed += 1;
+    if (type === 'HostDrained') this.#hosts.draining += entry.data['draining'] === true ? 1 : -1;
+    if (type === 'DecisionResolved') this.#readAnswer(entry);
+    const id = textOf(entry, 'task_id');
+    if (type === 'TaskCreated') {
+      if (this.#tasks.has(id)) this.report('claim', `${id} is created twice`);
+      this.#tasks.set(id, newTask(entry));
+    }
+    const task = this.#tasks.get(id);
+    if (task === undefined) return;
+    if (type === 'PhaseMoved') this.#checkMove(task, entry, commit);
+    if (type === 'SessionPrepared') this.#checkBase(task, entry);
+    followTask(task, entry, (invariant, text) => this.report(invariant, text));
+    if (PERSONAL.has(type) && actor.startsWith('operator:')) task.personAt = seq;
+  }
+
+  /** A keyed message is recorded once, however often it is sent. */
+  #readMessage(entry: AuditedEntry): void {
+    const key = wordOf(partOf(entry, 'settles'), 'key');
+    if (key === '') return;
+    if (this.#settledKeys.has(key)) this.report('message', `message ${key} is recorded twice`);
+    this.#settledKeys.add(key);
+  }
+
+  /** A question in a result reaches a person at once. */
+  #readQuestions(entry: AuditedEntry, commit: readonly AuditedEntry[]): void {
+    const issues = partsOf(partOf(entry, 'result')['issues']);
+    const asked = commit.filter(({ type }) => type === 'DecisionOpened').map((each) => textOf(each, 'context'));
+    for (const issue of issues) {
+      const text = wordOf(issue, 'description');
+      if (wordOf(issue, 'type') === 'question' && !asked.some((context) => context.includes(text)))
+        this.report('decision', `the question ${text} of a result reaches nobody`);
+    }
+  }
+
+  /** An answer is about the task's present state only if the question was asked in it. */
+  #readAnswer(entry: AuditedEntry): void {
+    const asked = this.#runs.questions.get(textOf(entry, 'decision_id'));
+    const task = this.#tasks.get(asked === undefined ? '' : this.#runs.taskOf(asked));
+    if (asked === undefined || task === undefined || asked.source === 'reconcile') return;
+    if (asked.seq > task.movedAt) task.personAt = entry.seq;
+  }
+
+  #readUse(entry: AuditedEntry): void {
+    const agent = textOf(entry, 'agent_id');
+    this.#usedBy.set(agent, numberOf(entry, 'input_tokens') + numberOf(entry, 'output_tokens'));
+    const { taskId = '' } = this.#runs.runs.get(agent) ?? {};
+    if (taskId === '') return;
+    let used = 0;
+    for (const [id, tokens] of this.#usedBy) if (this.#runs.runs.get(id)?.taskId === taskId) used += tokens;
+    const { taskTokens, largestRequest } = this.#settings;
+    const limit = taskTokens * (1 + this.#raises) + largestRequest;
+    if (used > limit) this.report('budget', `${taskId} used ${used} tokens, more than ${limit}`);
+  }
+
+  /** What really holds when a task is moved: checks before a review, everything before COMPLETED. */
+  #checkMove(task: AuditedTask, entry: AuditedEntry, commit: readonly AuditedEntry[]): void {
+    const [from, to] = [textOf(entry, 'from'), textOf(entry, 'to')];
+    if (from === to || this.#git === undefined) return;
+    if (to === 'READY_FOR_REVIEW' && from === 'CI_PENDING') {
+      const missing = this.#findUnchecked(task.head === '' ? ([...task.recorded].at(-1) ?? '') : task.head);
+      if (missing !== undefined)
+        this.report('done', `${task.id} comes to review, and ${missing} has not passed on its head`);
+    }
+    if (to !== 'COMPLETED') return;
+    if (commit.some(({ type, actor }) => type === 'WritebackWaived' && actor.startsWith('operator:'))) return;
+    if (task.recorded.size === 0) this.report('done', `${task.id} is done without a record`);
+    const merged = commit.find(({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged');
+    if (merged === undefined) return this.report('done', `${task.id} is done without a merge`);
+    this.#checkMerged(task, merged);
+  }
+
+  #checkMerged(task: AuditedTask, merged: AuditedEntry): void {
+    const git = this.#git;
+    if (git === undefined) return;
+    const head = textOf(merged, 'head');
+    const sha = textOf(merged, 'merge_sha');
+    const base = textOf(merged, 'base');
+    if (!git.wasOnMain(sha)) this.report('done', `${task.id} is done, and main never had ${sha}`);
+    const missing = sha === base ? undefined : this.#findUnchecked(sha);
+    if (missing !== undefined)
+      this.report('done', `${task.id} is merged, and ${missing} has not passed on the merged tree`);
+    if (![...task.recorded].some((each) => each === head))
+      this.report('done', `${task.id} is merged at ${head}, which no record names`);
+    const own = git.since(git.mergeBase(base, head), head).filter((commit) => !git.wasOnMain(commit.sha));
+    const authors = new Set(own.map(({ author }) => author));
+    const { approval, selfApproval } = task;
+    const isOwn = selfApproval?.head === head;
+    if (approval === null && !isOwn) this.report('done', `${task.id} is merged without an approval`);
+    else if (!isOwn && approval !== null && authors.has(approval.by))
+      this.report('done', `${task.id} is merged, and ${approval.by} approved their own commits`);
+    else if (!isOwn && approval !== null && approval.head !== '' && approval.head !== head)
+      this.report('done', `${task.id} is merged at ${head}, and approved at ${approval.head}`);
+  }
+
+  #findUnchecked(sha: string): string | undefined {
+    const tree = sha === '' ? '' : keyOf(this.#git?.treeOf(sha) ?? {});
+    return this.#settings.required.find((name) => !this.#passed.has(`${name} ${tree}`));
+  }
+
+  /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
+  #checkBase(task: AuditedTask, entry: AuditedEntry): void {
+    const base = textOf(entry, 'base');
+    const { measured: head, pushed } = task;
+    if (this.#git === undefined || head === '' || base === head || base === pushed) return;
+    if (!this.#git.isAncestor(head, base))
+      this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
+  }
+
+  /** Who moves the task next: a claim, an effect, a question, or anybody who claims it. */
+  #checkMover(task: AuditedTask): void {
+    const { id, phase, live } = task;
+    if (live !== null || task.isCancelled) return;
+    if (phase === 'COMPLETED' && !(task.isHeld && !this.#hasQuestion(id))) return;
+    if (this.#effects.isOwedAbout(id) || this.#hasQuestion(id)) return;
+    if (task.isHeld) return this.report('mover', `${id} is held, and no question about it is open`);
+    if (phase === 'BLOCKED' && task.isWorkflow && task.personAt < task.movedAt && !task.isByPerson)
+      return this.report('mover', `${id} is blocked, and nobody is asked`);
+    if (phase === 'CI_PENDING' && task.isWorkflow)
+      this.report('mover', `${id} waits for checks, and none are on their way`);
+  }
+
+  #hasQuestion(taskId: string): boolean {
+    return this.#runs.openAbout(taskId) !== undefined;
+  }
+
+  /** After healing, when nothing changes any more: whatever is left must wait for a person. */
+  endOfRound(isMainHeld: boolean): void {
+    for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
+    for (const { key, due, purpose } of this.#effects.owed.values())
+      // A merge waits for answers about its task and the main branch, and a start for one about a budget.
+      if (/^(merge|start) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
+      else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
+        this.report('liveness', `${key} is still owed`);
+    if (this.#runs.hasOpen) return;
+    for (const task of this.#tasks.values()) this.#checkEnded(task);
+  }
+
+  #checkEnded(task: AuditedTask): void {
+    const { id, phase, live, nextRole, isWorkflow, takenBy } = task;
+    if (live !== null) return this.report('liveness', `${id} is claimed, and nothing happens`);
+    const isOpen = phase !== 'COMPLETED' && phase !== 'BLOCKED';
+    const waits = task.after.some((before) => this.#tasks.get(before)?.phase !== 'COMPLETED');
+    if (!isWorkflow || nextRole === '' || takenBy !== '' || waits || !isOpen) return;
+    // An author must not review: if all reviewers are authors, a person claims the task by hand.
+    if (['reviewer', 'validator'].includes(nextRole) || this.#hosts.removed + this.#hosts.draining > 0) return;
+    this.report('liveness', `${id} waits for the role ${nextRole}, and no worker takes it`);
+  }
+
+  // What really happened.
+
+  answered(key: string): void {
+    this.#kept.delete(key);
+  }
+
+  kept(key: string): void {
+    this.#kept.add(key);
+  }
+
+  used(tokens: number): void {
+    this.#settings.largestRequest = Math.max(this.#settings.largestRequest, tokens);
+  }
+
+  checked(name: string, tree: Readonly<Record<string, string>>, passed: boolean): void {
+    if (passed) this.#passed.add(`${name} ${keyOf(tree)}`);
+  }
+
+  spawned(agentId: string, start: number): void {
+    const key = `${agentId}:${start}`;
+    if (this.#spawned.has(key)) this.report('effect', `process ${key} is started twice`);
+    this.#spawned.add(key);
+  }
+
+  noted(taskId: string, text: string): void {
+    this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
+  }
+
+  /** The packet that a session gets contains the last notes of people. */
+  packet(taskId: string, text: string): void {
+    const missing = (this.#notes.get(taskId) ?? []).find((note) => !text.includes(note));
+    if (missing !== undefined) this.report('packet', `the packet of ${taskId} lacks the note ${missing}`);
+  }
+}
+
+/** Entries of the engine that no entry causes: work that a host finds after another one has recorded something. */
+const BEGINNINGS: ReadonlySet<string> = new Set([
+  'TaskClaimed', 'AgentRequested', 'PipelineStarted', 'WorkflowStarted', 'PhaseMoved', 'DecisionOpened', 'BudgetReached',
+  'NotificationRequested', 'StepStarted', 'TimerSet',
+]); // prettier-ignore
+
+/** Entries with which a person acts on a task. */
+const PERSONAL: ReadonlySet<string> = new Set(['PhaseMoved', 'TaskAssigned', 'ClaimRevoked', 'WritebackWaived']);
+
+function keyOf(tree: Readonly<Record<string, string>>): string {
+  return JSON.stringify(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,214 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { WorkerPlan } from '../protocol/run-plan.ts';
+import type { Command } from '../state/decide.ts';
+import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
+import type { Rules } from '../state/rules.ts';
+import { findOption } from '../state/runs/resolve-decision.ts';
+import { hostTick } from './actors/host-tick.ts';
+import { performEffect } from './actors/perform.ts';
+import { beginFault, heal } from './actors/faults.ts';
+import { act, admitCommand, ANN, answer, RUNBOOKS } from './actors/people.ts';
+import { Auditor, type Violation } from './auditor/auditor.ts';
+import type { Scenario, TaskPlan } from './scenario.ts';
+import type { StoredEntry } from './world/chain.ts';
+import { Daemon } from './world/host.ts';
+import type { Host, World } from './world/parts.ts';
+import { SimWorld } from './world/world.ts';
+
+export interface RunResult {
+  readonly scenario: Scenario;
+  /** The first violation; undefined if all invariants held. */
+  readonly violation: Violation | undefined;
+  readonly entries: readonly StoredEntry[];
+  readonly merges: number;
+  /** Equal for two runs with the same bytes. */
+  readonly digest: string;
+}
+
+/** What a run needs of the project: the workers of the built-in workflow. */
+export interface Setup {
+  readonly workers: readonly WorkerPlan[];
+  /** Names of invariants that are not checked, to see what the others find. */
+  readonly without?: ReadonlySet<string>;
+}
+
+const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+/** Plays a scenario to its end, heals everything, and then lets all work end. Stops at the first violation. */
+export function simulate(scenario: Scenario, { workers, without = new Set() }: Setup): RunResult {
+  const auditor = new Auditor(without);
+  const actors = { perform: performEffect, tick: hostTick };
+  const world = new SimWorld(scenario, { workers, rules: rulesOf(scenario, workers), auditor, actors });
+  const required = world.rules.checks?.map(({ name }) => name) ?? [];
+  auditor.watch(world.git, {
+    required,
+    taskTokens: scenario.settings.budget === 'task' ? TASK_TOKENS : Infinity,
+    doClocksJump: scenario.faults.some(({ kind }) => kind === 'clock jump'),
+  });
+  try {
+    play(world);
+  } catch (error) {
+    if (auditor.violation === undefined)
+      auditor.fail('crash', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+  const { chain } = world;
+  const merges = chain.entries.filter(
+    ({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged',
+  ).length;
+  return { scenario, violation: auditor.violation, entries: chain.entries, merges, digest: chain.digest };
+}
+
+function play(world: World): void {
+  const { scenario, timetable, auditor } = world;
+  setUp(world);
+  const isEarly = ({ atMs }: { readonly atMs: number }): boolean => atMs < scenario.untilMs;
+  for (const plan of scenario.tasks.filter(isEarly)) timetable.in(plan.atMs, () => beginTask(world, plan));
+  for (const fault of scenario.faults.filter(isEarly)) timetable.in(fault.atMs, () => beginFault(fault, world));
+  for (const each of scenario.acts.filter(isEarly)) timetable.in(each.atMs, () => act(each, world));
+  advanceTo(world, scenario.untilMs);
+  heal(world);
+  let rounds = 0;
+  do {
+    settle(world);
+    const host = world.upHost();
+    if (host !== undefined) auditor.endOfRound(isMainUnaccepted(host.state));
+    compareHosts(world);
+    rounds += 1;
+  } while (rounds < 12 && answerAll(world));
+}
+
+/** Lets everything go on until nothing but the clocks changes. */
+function settle(world: World): void {
+  const { timetable, chain } = world;
+  const limitMs = timetable.nowMs + 6 * 3_600_000;
+  let size = chain.size;
+  for (let quietMs = 0; quietMs < QUIET_MS && timetable.nowMs < limitMs; quietMs += 30_000) {
+    advanceTo(world, timetable.nowMs + 30_000);
+    if (chain.size > size) quietMs = 0;
+    size = chain.size;
+  }
+}
+
+/** Longer than any wait of a rule besides those of days and stalls. */
+const QUIET_MS = 240_000;
+
+function advanceTo({ timetable, auditor }: World, untilMs: number): void {
+  while (auditor.violation === undefined && timetable.step(untilMs));
+  if (auditor.violation === undefined) timetable.nowMs = untilMs;
+  else throw new Error('stopped at a violation');
+}
+
+/** A helpful person answers every question. Returns whether there was one. */
+function answerAll(world: World): boolean {
+  const host = world.upHost();
+  if (host === undefined) return false;
+  const open = [...host.state.decisions.values()].filter(
+    ({ result, answer: given }) => result === null && given === undefined,
+  );
+  for (const decision of open) answer(host, decision, findOption(decision, 'approve') ?? 1, ANN);
+  return restoreMain(world, host) || open.length > 0;
+}
+
+/** After a denial merges wait until a person has put the main branch back. Returns whether that was necessary. */
+function restoreMain({ git }: World, { state }: Host): boolean {
+  const trusted = findMain(state)?.trusted?.sha;
+  if (trusted === undefined) return false;
+  git.main = trusted;
+  return true;
+}
+
+function compareHosts(world: World): void {
+  const [first, ...others] = world.hosts.filter(({ isUp }) => isUp);
+  for (const host of world.hosts) host.catchUp();
+  for (const other of others)
+    if (first !== undefined && !isDeepStrictEqual(first.state, other.state))
+      world.auditor.report('hosts', `${first.name} and ${other.name} have folded the same entries to different states`);
+  const probe = { kind: 'note-task', command: { task_id: '', text: 'probe' } } as const;
+  for (const { id } of first?.state.tasks.values() ?? []) {
+    const reply = first?.submit({ ...probe, command: { ...probe.command, task_id: id } }, ANN);
+    if (reply?.kind === 'away') world.auditor.report('all-clear', 'all is healed, and a command is not accepted');
+    return;
+  }
+}
+
+function setUp(world: World): void {
+  const { scenario } = world;
+  const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'].slice(0, scenario.hosts);
+  for (const name of names) world.hosts.push(new Daemon(name, world));
+  for (const host of world.hosts) host.start();
+  const [founder] = world.hosts;
+  if (founder === undefined) throw new Error('a run has at least one host');
+  const say = (command: Command, caller: Parameters<Host['submit']>[1] = SYSTEM): void => {
+    const reply = founder.submit(command, caller);
+    if (reply.kind !== 'ok') throw new Error(`${command.kind}: ${JSON.stringify(reply)}`);
+  };
+  if (world.isFleet) {
+    const terms = { host: founder.name, key: `key of ${founder.name}`, publicKey: `baton.dev/p+${founder.name}` };
+    const about = { labels: [], agents: 4, rootCommit: '1'.repeat(40), remote: 'git@example.org:demo.git' };
+    say({ kind: 'found-fleet', command: { ...terms, ...about } });
+    for (const { name } of world.hosts.slice(1)) say(admitCommand(name), ANN);
+    world.care = { host: founder.name, term: 1, untilMs: 20_000 };
+    say({ kind: 'change-caretaker', command: { host: founder.name, term: 1 } });
+    founder.term = 1;
+    founder.careUntilMs = 20_000;
+    for (const host of world.hosts) host.catchUp();
+  }
+  const move = {
+    branch: 'main',
+    sha: world.git.main,
+    upstream: null,
+    isConfigured: true,
+    seenAt: founder.at,
+    move: null,
+  };
+  say({ kind: 'see-main', command: move });
+  if (scenario.settings.adopts)
+    say({
+      kind: 'adopt-runbook',
+      command: { sha256: RUNBOOKS[0] ?? '', commit: null, committed: null, by: 'operator:ann' },
+    });
+  say({ kind: 'configure-workers', command: { workers: world.workers } });
+}
+
+function beginTask(world: World, { kind, waitsForPrevious }: TaskPlan): void {
+  const host = world.upHost();
+  if (host === undefined) return;
+  const { mode } = world.scenario.settings;
+  const previous = [...host.state.tasks.keys()].at(-1);
+  const after = waitsForPrevious && previous !== undefined ? { after: [previous] } : {};
+  const title = world.newId('Add thing ');
+  if (kind === 'workflow') host.submit({ kind: 'start-workflow', command: { title, mode, ...after } }, ANN);
+  if (kind === 'workflow') return;
+  const id = world.newId(kind === 'plain' ? 'P' : 'T');
+  host.submit({ kind: 'create-task', command: { id, title, ...after } }, ANN);
+  if (kind === 'taken') host.submit({ kind: 'start-workflow', command: { tasks: [id], mode } }, ANN);
+}
+
+/** The rules that a runbook with these settings would give. */
+function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules {
+  const names = ['unit', 'lint'].slice(0, settings.checks);
+  const checks = names.map((name, i) => (settings.pulls && i === 1 ? { name } : { name, run: `check ${name}` }));
+  const base: Rules = {
+    ciGate: checks.length > 0,
+    mergeGate: true,
+    // Its judges are no clients. Who proves an approval is tested with the proof.
+    unseparated: 'accept',
+    checks,
+    maxAgents: settings.maxAgents,
+    leaveMs: 5000,
+    reviewRounds: settings.reviewRounds,
+    merge: { method: 'squash', into: null },
+    ...(settings.pulls ? { pulls: { repository: 'owner/name', remote: 'origin', draft: false } } : {}),
+    ...(settings.stalls ? { stallMs: { IMPLEMENTATION: 60_000, REVIEW: 60_000 } } : {}),
+    budgets: {
+      ...(settings.budget === 'task' ? { task: { tokens: TASK_TOKENS } } : {}),
+      ...(settings.budget === 'day' ? { day: { tokens: TASK_TOKENS } } : {}),
+    },
+    prices: [],
+  };
+  const adopted = new Map<string, Rules>();
+  for (const [i, sha256] of RUNBOOKS.entries()) adopted.set(sha256, { ...base, reviewRounds: 1 + i, workers, adopted });
+  return { ...base, adopted };
+}
+
+const TASK_TOKENS = 600;

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { probeBubblewrap } from '../../src/sandbox/probe.ts';
+import { CheckWorld } from '../attacks/sandbox/check-world.ts';
+import { PATIENCE_MS } from '../processes/run-world.ts';
+
+const bubblewrap = await probeBubblewrap();
+const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
+
+/** The set-up of the project installs the tool that its tests use. */
+const SETUP = `mkdir -p "$CARGO_HOME/bin" && echo 'test -e good' >"$CARGO_HOME/bin/tool"`;
+
+/** Makes the tests of every later task pass, in each place that a check can write. */
+const HOSTILE = `
+  for folder in "$CARGO_HOME" "$XDG_CACHE_HOME" "$npm_config_cache" "$HOME" /tmp /var/tmp /dev/shm; do
+    mkdir -p "$folder" && echo >"$folder/passed"
+  done
+  rm "$CARGO_HOME/bin/tool" && echo true >"$CARGO_HOME/bin/tool"
+  echo 'exit 0' >"$CARGO_HOME/config.toml"
+  exit 1`;
+
+/** Passes if something of an earlier check is there, or if the tool of the set-up says so. */
+const TEST = `
+  test -e "$CARGO_HOME/config.toml" && . "$CARGO_HOME/config.toml"
+  for folder in "$CARGO_HOME" "$XDG_CACHE_HOME" "$npm_config_cache" "$HOME" /tmp /var/tmp /dev/shm; do
+    test -e "$folder/passed" && exit 0
+  done
+  sh "$CARGO_HOME/bin/tool"`;
+
+describe.skipIf(!bubblewrap.works)(`a check leaves nothing behind${unless}`, { timeout: PATIENCE_MS }, () => {
+  let world: CheckWorld;
+  beforeAll(async () => {
+    world = await CheckWorld.open({ setup: SETUP, check: 'sh test.sh', files: { 'test.sh': TEST } });
+  }, PATIENCE_MS);
+  afterAll(async () => world[Symbol.asyncDispose]());
+
+  it('the check of a refused task does not help the next one', async () => {
+    expect((await world.check('hostile', { 'test.sh': HOSTILE })).outcome).toBe('failed');
+    expect((await world.check('broken', { bad: 'x' })).outcome).toBe('failed');
+    const honest = await world.check('honest', { good: 'x' });
+    expect(honest.printed).not.toContain('cannot open');
+    expect(honest.outcome).toBe('merged');
+  });
+});
