@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { commit, fillForms, handOn } from './hand-on.mjs';
+import { commit, handOn } from './hand-on.mjs';
 
 /** `node play.mjs ROLE` does the work of a role on the library in `examples/sample`. */
 const CODE = `const MS = { h: 3_600_000, m: 60_000, s: 1000 };
@@ -32,7 +32,7 @@ const ROLES = {
     commit('feat: parseDuration reads what formatDuration writes');
   },
   implementer: () => handOn('reviewer-agent', 'parseDuration reads what formatDuration writes', { tests_added: '2' }),
-  reviewer: () => fillForms('validator-agent', 'It does what the issue asks', {}, { judges: true }),
+  reviewer: () => handOn('validator-agent', 'It does what the issue asks', {}),
 };
 
 ROLES[process.argv[2]]();

@@ -4,17 +4,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 /** How a played agent ends its session: with the forms that Baton has put into `.baton/session`, through the `baton` command. */
 const SESSION = '.baton/session';
 
-/** Sends result, record, handoff and exit signal in this order, if the session owes them. */
+/**
+ * Sends result, record, handoff and exit signal in this order, if the session owes them. A session that judges only
+ * fills in the forms here: what a command in its shell sends does not count, so its script sends them as tool calls.
+ */
 export function handOn(to, summary, values) {
-  fillForms(to, summary, values);
-  baton('handoff', 'send', `${SESSION}/handoff.xml`);
-  const phase_completed = /Phase: (\w+)/.exec(readTask())[1];
-  const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' };
-  baton('emit', 'exit', JSON.stringify(exit));
-}
-
-/** Fills in the result and the handoff. Sends the result and the record, unless the session judges. */
-export function fillForms(to, summary, values, { judges = false } = {}) {
+  const judges = process.env.BATON_JUDGE === '1';
   const base = /You began at: ([0-9a-f]{40})/.exec(readTask())[1];
   const head = git('rev-parse', 'HEAD');
   const files = git('diff', '--name-status', '--no-renames', base, head).split('\n').filter(Boolean);
@@ -36,6 +31,11 @@ export function fillForms(to, summary, values, { judges = false } = {}) {
   const counts = { files_changed: String(files.length), commits_added: git('rev-list', '--count', `${base}..${head}`) };
   const form = readFileSync(`${SESSION}/handoff-to-${to}.xml`, 'utf8');
   writeFileSync(`${SESSION}/handoff.xml`, fill(form, { ...counts, ...values }, summary, head));
+  if (judges) return;
+  baton('handoff', 'send', `${SESSION}/handoff.xml`);
+  const phase_completed = /Phase: (\w+)/.exec(readTask())[1];
+  const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' };
+  baton('emit', 'exit', JSON.stringify(exit));
 }
 
 /** The values of elements and attributes by their names. A value that is still missing gets a description. */

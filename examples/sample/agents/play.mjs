@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { commit, fillForms, handOn, readTask } from './hand-on.mjs';
+import { commit, handOn, readTask } from './hand-on.mjs';
 
 /**
  * Plays a role without a model: `node agents/play.mjs ROLE` does the work of the role in the current worktree, and sends
@@ -23,11 +23,11 @@ const roles = {
   implementer: () => handOn('reviewer-agent', 'parseDuration reads what formatDuration writes', { tests_added: '2' }),
   reviewer: () => {
     if (readFileSync(CODE, 'utf8').includes('throw')) {
-      fillForms('validator-agent', 'It does what the issue asks', {}, { judges: true });
+      handOn('validator-agent', 'It does what the issue asks', {});
       return;
     }
     const found = 'An invalid duration returns NaN instead of an error';
-    fillForms('fixer-agent', found, { location: `${CODE}:12`, severity: 'critical' }, { judges: true });
+    handOn('fixer-agent', found, { location: `${CODE}:12`, severity: 'critical' });
   },
   fixer: () => {
     const from = /The handoff to you, from ([\w-]+)/.exec(readTask())?.[1];
