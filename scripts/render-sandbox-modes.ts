@@ -1,13 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderModes } from '../src/sandbox/modes.ts';
+import { CODE_FILES } from '../src/protocol/code-files/code-files.ts';
 import { HOME_TABLE } from '../src/sandbox/plan/home-table.ts';
 
 /**
  * Fills in the tables of docs/security.md that come from the code; `node scripts/render-sandbox-modes.ts` writes them.
  */
 export function renderSandboxTables(page: string): string {
-  return fill(fill(page, 'sandbox-modes', renderModes()), 'sandbox-home', renderHome());
+  const withModes = fill(fill(page, 'sandbox-modes', renderModes()), 'sandbox-home', renderHome());
+  return fill(withModes, 'code-files', renderCodeFiles());
+}
+
+function renderCodeFiles(): string {
+  const rows = CODE_FILES.map(({ kind, reason, patterns }) => {
+    const shown = patterns.map((pattern) => `\`${pattern}\``).join(' ');
+    return `| ${kind} | ${reason} | ${shown} |`;
+  });
+  return ['| kind | why | paths |', '|---|---|---|', ...rows].join('\n');
 }
 
 function renderHome(): string {

@@ -94,6 +94,8 @@ export interface Adapter {
    * injected secrets.
    */
   readonly injectedFlags?: readonly string[];
+  /** The variable with the folder in which the client's shell leaves files for the client. */
+  readonly shellTmpVariable?: string;
   readonly clientFiles?: (env: Environment, cwd: string) => ClientFiles;
   /** Without a first message the client would wait on standard input forever. */
   readonly needsPrompt?: true;

@@ -16,6 +16,8 @@ export const claudeAdapter: Adapter = {
   runs: (run) => run === 'claude',
   needsPrompt: true,
   settingsFolder: claudeFolder,
+  // Its shell writes there in which folder a command ended.
+  shellTmpVariable: 'CLAUDE_CODE_TMPDIR',
   clientFiles: (env, cwd) => ({
     copied: [
       { path: join(claudeFolder(env), '.credentials.json'), isCredential: true },

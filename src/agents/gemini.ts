@@ -31,6 +31,8 @@ export const geminiAdapter: Adapter = {
   },
   variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
   hasUnreliableStopFlag: true,
+  // Its shell writes there which processes it left behind.
+  shellTmpVariable: 'TMPDIR',
   // Without a terminal; messages are sent on standard input.
   prepare: (plan, context, { folder }) =>
     prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),

@@ -5,6 +5,7 @@ import {
   judgeAllClear,
   type Proofs,
   proveAgents,
+  proveCommands,
   proveLoop,
   provePeople,
   provePhases,
@@ -52,6 +53,7 @@ const other = (kind: ReasonKind, more: Partial<Reason> = {}): Reason => ({
 /** Proofs without any reason against the all-clear. */
 const GOOD: Proofs = {
   store: proveStore(WRITABLE),
+  commands: proveCommands(undefined),
   loop: proveLoop({ lagMs: 0, boundMs: 5000 }),
   agents: proveAgents([AGENT], () => ({ silentMs: 600_000, limitMs: 600_000 })),
   phases: provePhases([]),
@@ -71,6 +73,19 @@ it('gives the all-clear if every proof is good', () => {
 /** Every reason against the all-clear, each alone. */
 const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: ReasonKind, summary: string])[] = [
   ['the store cannot be written', { store: proveStore(FULL) }, 'store', '1 unwritable store needs you'],
+  [
+    'a command would be refused',
+    { commands: proveCommands({ message: 'entry 9 is unknown', hint: 'Upgrade Baton.' }) },
+    'commands',
+    '1 stopped project needs you',
+  ],
+  [
+    'the repository is gone',
+    { people: provePeople([], [other('repository')]) },
+    'repository',
+    '1 missing repository needs you',
+  ],
+  ['a run has failed', { people: provePeople([], [other('failed')]) }, 'failed', '1 failed run needs you'],
   ['the loop lags', { loop: proveLoop({ lagMs: 5001, boundMs: 5000 }) }, 'loop', '1 slow daemon needs you'],
   ['the lag is no number', { loop: proveLoop({ lagMs: NaN, boundMs: 5000 }) }, 'loop', '1 slow daemon needs you'],
   [
@@ -123,6 +138,9 @@ describe('there is no all-clear if', () => {
   it('covers every kind of reason and every proof in these cases', () => {
     const kinds: Record<ReasonKind, true> = {
       store: true,
+      commands: true,
+      repository: true,
+      failed: true,
       database: true,
       frozen: true,
       loop: true,

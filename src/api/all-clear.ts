@@ -2,6 +2,7 @@ import type { StoreHealth } from '../protocol/resource-faults.ts';
 
 export interface Proofs {
   readonly store: Proof<'store'>;
+  readonly commands: Proof<'commands'>;
   readonly loop: Proof<'loop'>;
   readonly agents: Proof<'agents'>;
   readonly phases: Proof<'phases'>;
@@ -17,9 +18,10 @@ export interface AllClear {
 
 /** The only place that makes "Nothing needs you". A surface without a current answer must show that instead. */
 export function judgeAllClear(proofs: Proofs, running: number): AllClear {
-  const { store, loop, people, agents, phases } = proofs;
+  const { store, commands, loop, people, agents, phases } = proofs;
   const reasons = [
     ...reasonsOf(store, 'store'),
+    ...reasonsOf(commands, 'commands'),
     ...reasonsOf(loop, 'loop'),
     ...reasonsOf(people, 'people'),
     ...reasonsOf(agents, 'agents'),
@@ -53,6 +55,9 @@ function renderReasons(reasons: readonly Reason[], needs: number): string {
 const NOUNS = {
   store: 'unwritable store',
   database: 'unreachable database',
+  commands: 'stopped project',
+  repository: 'missing repository',
+  failed: 'failed run',
   loop: 'slow daemon',
   daemon: 'crashing daemon',
   outbox: 'undelivered outbox',
@@ -124,6 +129,15 @@ export function proveStore(health: StoreHealth): Proof<'store'> {
   const cannot = `The ${what === 'folder' ? 'state folder' : 'ledger'} cannot be written`;
   const title = since === '' ? cannot : `${cannot} since ${since}`;
   return createProof('store', [{ ...ONE, kind: 'store', title, context: reason, next: hint }]);
+}
+
+/** `refused`: why a command would be refused now; undefined if a probe would be accepted. */
+export function proveCommands(
+  refused: { readonly message: string; readonly hint: string } | undefined,
+): Proof<'commands'> {
+  if (refused === undefined) return createProof('commands', []);
+  const title = 'Baton decides nothing in this project';
+  return createProof('commands', [{ ...ONE, kind: 'commands', title, context: refused.message, next: refused.hint }]);
 }
 
 export interface LoopMeasure {

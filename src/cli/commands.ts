@@ -87,6 +87,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     pipelineCancelCommand: ['pipeline cancel', 'Cancel a pipeline and everything that runs in it'],
     pipelineResumeCommand: ['pipeline resume', 'Resume a waiting pipeline in the same conversation'],
     pipelineRetryCommand: ['pipeline retry', 'Restart the step at which a pipeline waits, or a pipeline that failed'],
+    ackCommand: ['ack', 'Acknowledge a pipeline or agent that failed'],
   }),
   ...listCommands(async () => import('./run/run.ts'), {
     agentRunCommand: ['agent run', 'Run one agent of the runbook by itself'],

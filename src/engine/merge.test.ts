@@ -13,7 +13,8 @@ function validated(paths: readonly string[], mode: 'autonomous' | 'semi' = 'auto
 }
 
 /** No program or setting of the repository may change what the person sees. */
-const SAFE_DIFF = /See the change: git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text \w+ \w+/;
+const SAFE_DIFF =
+  /See the change: git --no-replace-objects --no-pager --literal-pathspecs diff --no-ext-diff --no-textconv --text \w+ \w+/;
 
 describe('a merge that changes protected paths', () => {
   it('waits for a person, without recommending approval', () => {

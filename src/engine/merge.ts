@@ -1,3 +1,5 @@
+import { findCodeFiles } from '../protocol/code-files/code-files.ts';
+import { shellWord } from '../protocol/text/quote-for-shell.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/decision.ts';
@@ -20,14 +22,16 @@ export function openProtectedDecision(world: EngineContext, task: Task): Event[]
   const { protected: measured, heldMerge } = task.flow;
   if (heldMerge === null) return [];
   const paths = measured?.paths ?? [];
-  const shown = paths.slice(0, MOST_SHOWN).map((path) => `  ${path}`);
+  const shown = paths.slice(0, MOST_SHOWN);
   const more = paths.length > MOST_SHOWN ? [`  and ${paths.length - MOST_SHOWN} more`] : [];
+  const reasons = new Set(paths.map((path) => findCodeFiles(path)?.reason ?? IN_USE));
   const context = [
     task.title,
-    'The branch changes files that decide how work is checked:',
-    ...shown,
+    'The branch changes files that run code on other machines or decide how work is checked:',
+    ...shown.map((path) => `  ${path}`),
     ...more,
-    `See the change: ${diffCommand(measured?.base ?? '', heldMerge.head)}`,
+    ...[...reasons].map((reason) => `Why it asks: ${reason}`),
+    `See the change: ${diffCommand(measured?.base ?? '', heldMerge.head, more.length === 0 ? shown : [])}`,
   ].join('\n');
   const options = [
     { label: OPTION_LABELS.send_back, action: 'send_back' },
@@ -38,6 +42,7 @@ export function openProtectedDecision(world: EngineContext, task: Task): Event[]
 }
 
 const MOST_SHOWN = 30;
+const IN_USE = 'Baton, a required check or `ci.protected` of the runbook uses it.';
 
 /** On the answer. Exactly the approved commit is merged; any other commit opens a new decision. */
 export function applyProtectedDecision(
@@ -85,8 +90,9 @@ export function applyProtectedDecision(
  * programs or hides bytes: replaced commits, `textconv`, an external diff, a pager, `-diff` attributes. The options
  * turn these off.
  */
-export function diffCommand(from: string, to: string): string {
-  return `git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}`;
+export function diffCommand(from: string, to: string, paths: readonly string[] = []): string {
+  const only = paths.length === 0 ? '' : ` -- ${paths.map(shellWord).join(' ')}`;
+  return `git --no-replace-objects --no-pager${only === '' ? '' : ' --literal-pathspecs'} diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}${only}`;
 }
 
 /** At GitHub another commit can be pushed after the last check. It cannot be undone, so people are notified at once. */

@@ -4,6 +4,7 @@ import type { Command } from '../state/decide.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { type Effect, processNumber } from '../state/runs/effect.ts';
+import { listFailedRuns } from '../state/runs/failed-runs.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import * as say from '../state/say.cases.ts';
@@ -166,6 +167,10 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   index.map((i) => (play) => {
     const agent = pick([...play.state.agents.values()], i);
     return agent === undefined ? undefined : [runs.send(agent.id, 'Hello.', `m${play.serial}`), operator];
+  }),
+  index.map((i) => (play) => {
+    const failed = pick(listFailedRuns(play.state), i);
+    return failed === undefined ? undefined : [runs.acknowledge(failed.id), operator];
   }),
   fc.tuple(index, fc.constantFrom('cancel', 'retry', 'resume')).map(([i, what]) => (play) => {
     const run = pick([...play.state.pipelines.values()], i);

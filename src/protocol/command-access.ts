@@ -43,6 +43,7 @@ export const commandAccess = {
   'apply-answer': ['system'],
   'cancel-pipeline': ['operator', 'system'],
   'retry-pipeline': ['operator'],
+  'acknowledge-run': ['operator'],
   'resume-pipeline': ['operator'],
   'send-message': ['operator', 'system'],
   'kill-agent': ['operator', 'system'],

@@ -49,6 +49,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'apply-answer': [runs.applyAnswer('d1', 1), 'system'],
   'cancel-pipeline': [runs.cancel('p1'), 'operator', 'system'],
   'retry-pipeline': [runs.retry('p1'), 'operator'],
+  'acknowledge-run': [runs.acknowledge('p1'), 'operator'],
   'resume-pipeline': [runs.resume('p1'), 'operator'],
   'send-message': [runs.send('a1', 'hello'), 'operator', 'system'],
   'kill-agent': [runs.kill('a1'), 'operator', 'system'],

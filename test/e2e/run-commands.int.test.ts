@@ -223,6 +223,17 @@ describe('a runbook with mistakes', () => {
 });
 
 describe('what needs a person', () => {
+  it('are failed runs, until somebody acknowledges them', async () => {
+    const failed = async (): Promise<readonly string[]> =>
+      ((await json('pipeline', 'list', '--all')) as never as { pipelines: { id: string; status: string }[] }).pipelines
+        .filter(({ status }) => status === 'failed')
+        .map(({ id }) => id);
+    expect((await baton('status')).out).toMatch(/failed runs need you/);
+    for (const id of await failed()) expect((await baton('ack', id.slice(0, 8))).code).toBe(0);
+    expect((await baton('status')).out).not.toMatch(/failed run/);
+    expect((await baton('ack', 'nothing')).err).toContain('there is no run nothing');
+  });
+
   it('ends baton run with 3 and the decision; resolving it continues the pipeline', async () => {
     const { code, out } = await baton('run', 'careful');
     expect(code).toBe(3);

@@ -49,7 +49,6 @@ function adapterFor(preset: AcpPreset | undefined): Omit<Adapter, 'runs'> {
           files: [{ path, content: JSON.stringify(settings, null, 2) }],
           program: programOf(plan.run, preset),
           writes: [own],
-          commands: [acpCommandOf(plan.run) ?? []].flat(),
         },
       };
     },

@@ -32,7 +32,7 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
       limits: preset.namesWaits === true ? 'named' : 'none',
       mcp: preset.searchesTools === true ? 'search' : mcp,
       verdict: VERDICT,
-      shell: preset.tested.length > 0 ? 'separate' : 'shared',
+      shell: 'shared',
       sandbox: preset.turnsSandboxOff === true ? 'own-off' : 'inside',
       login: loginOf(preset),
     },

@@ -161,6 +161,15 @@ export const pipelineRetry = operation({
   result: object({ id: text }),
 });
 
+export const runAck = operation({
+  name: 'run_ack',
+  about: 'Acknowledge a pipeline or agent that failed: it no longer needs a person.',
+  command: 'acknowledge-run',
+  tool: false,
+  input: object({ id: { ...text, about: 'The run, or the beginning of its id.' } }),
+  result: object({ id: text }),
+});
+
 export const pipelineResume = operation({
   name: 'pipeline_resume',
   about:

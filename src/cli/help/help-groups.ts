@@ -24,7 +24,7 @@ export const HELP_GROUPS: readonly HelpGroup[] = [
   {
     name: 'people',
     title: 'People (what needs you)',
-    commands: ['status', 'decision', 'web', 'project', 'costs', 'metrics'],
+    commands: ['status', 'decision', 'ack', 'web', 'project', 'costs', 'metrics'],
   },
   {
     name: 'agents',

@@ -32,6 +32,14 @@ export const pipelineListCommand = operationCommand({
   },
 });
 
+export const ackCommand = operationCommand({
+  examples: ['baton ack 3f1c9a2e'],
+  args: [{ name: 'ID', about: 'The pipeline or agent that failed, or the beginning of its id' }],
+  operation: 'run_ack',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: ({ id }) => `Acknowledged ${shortId(id)}: it no longer needs you.\n`,
+});
+
 export const pipelineShowCommand = operationCommand({
   examples: ['baton pipeline show 3f1c9a2e'],
   args: [pipelineArgument],

@@ -5,6 +5,8 @@ import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { findMain } from '../../state/main/main-branch.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
+import { findGitFolders } from '../../git/repository.ts';
+import { listFailedRuns } from '../../state/runs/failed-runs.ts';
 import { asksAboutWork } from '../../state/runs/open-decisions.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';
@@ -45,6 +47,32 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
     : `The daemon crashed ${record.in_row} times in a row`;
   const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
   return [{ ...ONE, kind: 'daemon', title, context, next: 'baton down && baton up --foreground' }];
+}
+
+/** A repository that is gone: nothing can start, merge or be compared. */
+export async function repositoryAttention(path: string): Promise<Attention[]> {
+  const found = await findGitFolders(path);
+  if (found.ok) return [];
+  const title = `The repository is gone: ${path}`;
+  const next = `Bring it back, or stop its work: baton project list`;
+  return [{ ...ONE, kind: 'repository', title, context: found.problem.message, next }];
+}
+
+/** Runs without a task that failed, until they are run again or acknowledged. */
+export function failedAttention(state: State): Attention[] {
+  const reasons = listFailedRuns(state).map(({ kind, id, name, reason }): Attention => ({
+    ...ONE,
+    kind: 'failed',
+    title: `${kind === 'pipeline' ? 'Pipeline' : 'Agent'} failed: ${name} ${id.slice(0, 8)}`,
+    context: reason ?? '',
+    next: `${kind === 'pipeline' ? `baton pipeline retry ${id.slice(0, 8)}` : `baton agent logs ${id.slice(0, 8)}`} (or: baton ack ${id.slice(0, 8)})`,
+  }));
+  return [
+    ...summarizeReasons(reasons, (count) => ({
+      title: `${count} more runs failed`,
+      next: 'baton pipeline list --all',
+    })),
+  ];
 }
 
 /** Messages of agents that wait in the outbox. They include exit signals, so work waits. */

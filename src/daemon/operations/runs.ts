@@ -94,6 +94,8 @@ function readDroppedVariables({ id, start }: AgentRun, stateDir: string): readon
 
 const findPipeline = ({ pipelines }: State, { id }: { readonly id: string }) =>
   findRunByPrefix(pipelines, id, 'pipeline');
+const findRun = ({ pipelines, agents }: State, { id }: { readonly id: string }) =>
+  findRunByPrefix(new Map<string, { readonly id: string }>([...agents, ...pipelines]), id, 'run');
 const showId = ({ id }: { readonly id: string }) => ({ id });
 
 export const PIPELINE_HANDLERS = {
@@ -117,6 +119,8 @@ export const PIPELINE_HANDLERS = {
 
   pipeline_cancel: steers(operations.pipelineCancel, findPipeline, withFoundId, showId),
 
+  run_ack: steers(operations.runAck, findRun, withFoundId, showId),
+
   pipeline_retry: steers(
     operations.pipelineRetry,
     findPipeline,
@@ -133,14 +137,18 @@ export const PIPELINE_HANDLERS = {
 export function findRunByPrefix<T>(
   runs: ReadonlyMap<string, T>,
   id: string,
-  what: 'pipeline' | 'agent' | 'decision',
+  what: 'pipeline' | 'agent' | 'decision' | 'run',
 ): FoundRun<T> {
   const exact = runs.get(id);
   if (exact !== undefined) return { ok: true, run: exact };
   const fitting = [...runs].filter(([each]) => each.startsWith(id));
   const [first, second] = fitting;
   if (first === undefined)
-    return refusal(`no-such-${what}`, `there is no ${what} ${id}`, `See: baton ${what} list --all`);
+    return refusal(
+      `no-such-${what}`,
+      `there is no ${what} ${id}`,
+      what === 'run' ? 'See what needs you: baton status' : `See: baton ${what} list --all`,
+    );
   if (second === undefined) return { ok: true, run: first[1] };
   const names = fitting.slice(0, 5).map(([each]) => each);
   return refusal(

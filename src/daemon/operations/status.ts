@@ -3,6 +3,7 @@ import {
   judgeAllClear,
   type LoopMeasure,
   proveAgents,
+  proveCommands,
   proveLoop,
   provePeople,
   provePhases,
@@ -15,6 +16,7 @@ import { statusGet } from '../../api/operations/runs.ts';
 import type { StatusView } from '../../api/run-views.ts';
 import { PRICES_AS_OF } from '../../protocol/price.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
@@ -35,9 +37,11 @@ import {
   blockedAttention,
   cancelledAttention,
   crashAttention,
+  failedAttention,
   frozenAttention,
   mainAttention,
   outboxAttention,
+  repositoryAttention,
   rulesAttention,
   runbookAttention,
   stuckAttention,
@@ -69,6 +73,7 @@ async function readStatus({ project, services }: Pick<Call, 'project' | 'service
   const now = services.now();
   const probed = await project.storeHealth();
   const crashed = crashAttention(readRestarts(project.stateDir), Date.now());
+  const missing = await repositoryAttention(project.path);
   const hindered = outboxAttention(project.messagesBlockedMs, project.stateDir);
   const broken = runbookAttention(services.runbook);
   const differing = rulesAttention((await project.adoptions?.readDifferences()) ?? []);
@@ -78,7 +83,8 @@ async function readStatus({ project, services }: Pick<Call, 'project' | 'service
       project,
       // A commit may have failed since the probe.
       store: probed.writable ? project.ledger.health : probed,
-      attention: [...crashed, ...hindered, ...broken, ...differing],
+      refused: project.commandLoop.findObstacle(),
+      attention: [...crashed, ...missing, ...hindered, ...broken, ...differing],
       loop: services.loop,
       measures,
       clocks: {
@@ -102,6 +108,8 @@ function statusBusy(limitMs: number): Refused {
 interface StatusMeasures {
   readonly project: Pick<Project, 'stateDir' | 'own' | 'rules'>;
   readonly store: StoreHealth;
+  /** Why a command would be refused now. */
+  readonly refused: Problem | undefined;
   readonly attention: readonly Attention[];
   readonly loop: LoopMeasure;
   readonly measures: FleetMeasures | undefined;
@@ -118,20 +126,24 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
     .map((run) => pipelineView(state, run, stateDir));
   const runs = [...state.agents.values()].filter(({ over }) => over === null);
   const agents = runs.map((run) => agentView(state, run, stateDir));
-  const running = countAtWork([
-    ...pipelines.map(({ status, parent }) => ({ status, within: parent?.pipeline_id ?? null })),
-    ...agents.map(({ status, pipeline_id: within }) => ({ status, within })),
-  ]);
+  const running =
+    countGates(state) +
+    countAtWork([
+      ...pipelines.map(({ status, parent }) => ({ status, within: parent?.pipeline_id ?? null })),
+      ...agents.map(({ status, pipeline_id: within }) => ({ status, within })),
+    ]);
   const stuck = stuckAttention(pipelines, agents, new Set(decisions.map(({ id }) => id)));
   const { reasons, ...verdict } = judgeAllClear(
     {
       store: proveStore(store),
+      commands: proveCommands(measured.refused),
       loop: proveLoop(loop),
       people: provePeople(decisions, [
         ...attention,
         ...mainAttention(state),
         ...workersAttention(state, rules),
         ...stuck,
+        ...failedAttention(state),
         ...frozenAttention(state, (id) => clocks.lastReports.isFrozen(id, clocks.nowMs)),
         ...blockedAttention(state),
         ...cancelledAttention(state),
@@ -168,6 +180,11 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
     store,
     ...(fleet === undefined ? {} : { fleet }),
   };
+}
+
+/** Checks and merges are work too, although no agent runs. */
+function countGates({ effects }: State): number {
+  return [...effects.values()].filter(({ type }) => type === 'ChecksRequested' || type === 'MergeRequested').length;
 }
 
 /** Statuses with a process that runs or should run. An escalated agent waits, with or without a process. */

@@ -44,12 +44,14 @@ function withoutBranch(session: FoundSession): Omit<FoundSession, 'branch'> {
 
 interface DiffOptions extends Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'> {
   readonly sessions?: readonly FoundSession[];
+  /** Only these files. */
+  readonly paths?: readonly string[];
 }
 
 export async function readTaskDiff(
   task: Task,
   call: Pick<Call, 'project' | 'services'>,
-  { agent_id, path, stat, sessions = [] }: DiffOptions,
+  { agent_id, path, paths, stat, sessions = [] }: DiffOptions,
 ): Promise<GitResult<Omit<TaskDiff, 'sessions'>>> {
   return attempt(async () => {
     const { of, base, head } = await (agent_id === undefined
@@ -57,7 +59,8 @@ export async function readTaskDiff(
       : findSession(task, agent_id, sessions, call));
     const own = unwrap(await call.project.own.with(base, head));
     // A single file may be as large as the limit of all files together.
-    const one = path === undefined ? {} : { paths: [path], maxFileChars: MAX_ONE_CHARS };
+    const some = paths === undefined ? {} : { paths };
+    const one = path === undefined ? some : { paths: [path], maxFileChars: MAX_ONE_CHARS };
     const change = unwrap(await readChange(own, base, head, { patches: stat !== true, ...one }));
     const files = change.files.map(({ isBinary: binary, isCut: cut, ...file }) => ({ ...file, binary, cut }));
     const { branch, place } = task.flow;

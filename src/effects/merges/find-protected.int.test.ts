@@ -1,5 +1,5 @@
-import { renameSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
@@ -25,7 +25,7 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
   work();
   const head = scratch.git(repo, 'rev-parse', 'HEAD');
   const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
-  const settings = { into, protection: { patterns: [], inUse: [], ...protection } };
+  const settings = { into, protection: { patterns: [], inUse: [], programs: [], ...protection } };
   const state = { main: new Map([['main', { branch: 'main', trusted: null }]]), fleet: new Map(), hosts: new Map() };
   const read = async (ask: (state: unknown) => unknown) => Promise.resolve(ask(state));
   const world = {
@@ -105,7 +105,7 @@ it('reads what was committed, whatever replace refs and attributes show', async 
     scratch.commit(repo, { 'baton.toml': '# loosened', '.gitattributes': '* -diff\n' });
     scratch.git(repo, 'replace', scratch.git(repo, 'rev-parse', 'HEAD'), head);
   });
-  expect(found).toEqual(['baton.toml']);
+  expect(found).toEqual(['.gitattributes', 'baton.toml']);
 });
 
 it("compares with the local main branch, wherever the agent moves the remote's copy", async () => {
@@ -125,3 +125,57 @@ it('compares with the recorded main branch, whichever branch the agent names', a
   });
   expect(found).toEqual(['baton.toml']);
 });
+
+/** The checks run `ci/run.sh`, which reads `ci/lib.sh`, and a committed program. */
+const PROGRAMS = ['ci/run.sh', 'node_modules/.bin/lint', 'ci'];
+const CHECKED = {
+  'ci/run.sh': '. ./ci/lib.sh\nnode --test\n',
+  'ci/lib.sh': 'true\n',
+  'ci/notes.md': 'x',
+  'node_modules/lint/cli.js': '1',
+  '.vscode/tasks.json': '{}',
+};
+
+it.each<[string, () => void, readonly string[]]>([
+  ['the script is changed', () => scratch.commit(repo, { 'ci/run.sh': 'true\n' }), ['ci/run.sh']],
+  ['what it imports is changed', () => scratch.commit(repo, { 'ci/lib.sh': 'false\n' }), ['ci/lib.sh']],
+  ['a new import is added', () => scratch.commit(repo, { 'ci/run.sh': '. ./ci/b.sh\n', 'ci/b.sh': 'x' }), ['ci/b.sh', 'ci/run.sh']],
+  ['the script is deleted', () => remove('ci/run.sh'), ['ci/run.sh']],
+  ['only its mode is changed', () => setExecutable('ci/run.sh'), ['ci/run.sh']],
+  ['a list file only changes its mode', () => setExecutable('.vscode/tasks.json'), ['.vscode/tasks.json']],
+  ['a list file is deleted', () => remove('.vscode/tasks.json'), ['.vscode/tasks.json']],
+  ['a file is renamed into the list', () => rename('ci/notes.md', '.envrc'), ['.envrc']],
+  ['a new nested folder of the list appears', () => scratch.commit(repo, { 'a/b/.claude/hooks/x.sh': 'x' }), ['a/b/.claude/hooks/x.sh']],
+  ['another case', () => scratch.commit(repo, { '.Claude/settings.json': '{}' }), ['.Claude/settings.json']],
+  ['the target of a committed program is changed', () => scratch.commit(repo, { 'node_modules/lint/cli.js': '2' }), ['node_modules/lint/cli.js']],
+  ['a program is committed', () => scratch.commit(repo, { 'sub/node_modules/.bin/tsc': 'x' }), ['sub/node_modules/.bin/tsc']],
+  ['a link into the list is added with its target', () => link('.cursor', 'evil', { 'evil/mcp.json': '{}' }), ['.cursor', 'evil/mcp.json']],
+  ['other files of the folder are changed', () => scratch.commit(repo, { 'ci/notes.md': 'y', 'ci/new.md': 'x', 'src/a.js': '1' }), []],
+])('with programs of checks: %s', async (_, work, expected) => {
+  scratch.commit(repo, CHECKED);
+  link('node_modules/.bin/lint', '../lint/cli.js', {});
+  expect([...(await find(work, { programs: PROGRAMS }))].sort()).toEqual(expected);
+}); // prettier-ignore
+
+function remove(path: string): void {
+  rmSync(join(repo, path));
+  commitAll();
+}
+
+function setExecutable(path: string): void {
+  scratch.git(repo, 'update-index', '--chmod=+x', path);
+  scratch.git(repo, 'commit', '--quiet', '--message', 'x');
+}
+
+function rename(from: string, to: string): void {
+  renameSync(join(repo, from), join(repo, to));
+  commitAll();
+}
+
+function link(path: string, target: string, files: Readonly<Record<string, string>>): void {
+  scratch.commit(repo, { 'src/other.js': '1', ...files });
+  mkdirSync(dirname(join(repo, path)), { recursive: true });
+  symlinkSync(target, join(repo, path));
+  scratch.git(repo, 'add', '--force', path);
+  commitAll();
+}

@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
 import { readChangedPaths } from '../../git/commits.ts';
-import { type CommittedFiles, openCommittedFiles } from '../../git/committed-files.ts';
-import { type GitLocation, type GitResult, gitText } from '../../git/run-git.ts';
+import { type CommittedFile, type CommittedFiles, openCommittedFiles } from '../../git/committed-files.ts';
+import { type GitResult, gitText } from '../../git/run-git.ts';
+import { isInstructionFile } from '../../protocol/code-files/code-files.ts';
+import { importsOf } from '../../runbook/gates/check-programs.ts';
 import {
   type ChangedFileTexts,
   findProtectedPaths,
@@ -17,6 +19,8 @@ export interface FoundProtected {
   readonly head: string;
   readonly base: string;
   readonly paths: readonly string[];
+  /** Changed files that agents read as instructions. A reviewer is told; they ask nobody. */
+  readonly instructions: readonly string[];
 }
 
 /** Finds the protected paths that a branch changes since its merge base, in Baton's own repository. */
@@ -41,9 +45,19 @@ export async function findProtected(
       needsContent(each, protection) ? withTexts(each, before, after) : { path: each },
     ),
   );
-  const linked = await followLinks(own.value, base, protection);
-  const paths = findProtectedPaths(files, { ...protection, inUse: [...protection.inUse, ...linked] });
-  return { ok: true, value: { head, base, paths: paths.slice(0, MOST_PATHS).map((each) => each.slice(0, 400)) } };
+  const used = await Promise.all([before, after].map(async (side) => findUsed(side, protection)));
+  const paths = findProtectedPaths(files, { ...protection, inUse: [...protection.inUse, ...used.flat()] });
+  const instructions = changed.value.filter((path) => isInstructionFile(path) && !paths.includes(path));
+  return { ok: true, value: { head, base, paths: shorten(paths), instructions: shorten(instructions) } };
+}
+
+function shorten(paths: readonly string[]): readonly string[] {
+  return paths.slice(0, MOST_PATHS).map((each) => each.slice(0, 400));
+}
+
+/** What is recorded of it. */
+export function measuredOf({ head, base, paths }: FoundProtected) {
+  return { head, base, paths };
 }
 
 /** Keeps the entry within its size limit. */
@@ -60,10 +74,37 @@ async function textOf(path: string, files: CommittedFiles): Promise<string | und
   return read?.ok === true ? read.value : undefined;
 }
 
+/** What is protected in this commit besides the patterns: programs of checks with their imports, and targets of links. */
+async function findUsed(files: CommittedFiles, protection: Protection): Promise<readonly string[]> {
+  const all = await files.list('');
+  const programs = await findPrograms(files, all, protection.programs);
+  const inUse = [...protection.inUse, ...programs];
+  return [...programs, ...(await followLinks(files, all, { ...protection, inUse }))];
+}
+
+/** The programs that are files in this commit, and what they import from their folders. */
+async function findPrograms(
+  files: CommittedFiles,
+  all: readonly CommittedFile[],
+  programs: readonly string[],
+): Promise<readonly string[]> {
+  const found = all.filter(({ path }) => programs.includes(path));
+  const imported = found.map(async (program) => {
+    const read = program.isLink ? undefined : await files.read(program);
+    const folder = posix.dirname(program.path);
+    const siblings = all.flatMap(({ path }) => (posix.dirname(path) === folder ? [path] : []));
+    return read?.ok === true ? importsOf(program.path, read.value, siblings) : [];
+  });
+  return [...new Set([...found.map(({ path }) => path), ...(await Promise.all(imported)).flat()])];
+}
+
 /** If a protected path is a link, or leads through one, its target is protected too. */
-async function followLinks(place: GitLocation, commit: string, protection: Protection): Promise<readonly string[]> {
-  const files = openCommittedFiles(place, commit);
-  const links = (await files.list('')).filter(({ isLink }) => isLink);
+async function followLinks(
+  files: CommittedFiles,
+  all: readonly CommittedFile[],
+  protection: Protection,
+): Promise<readonly string[]> {
+  const links = all.filter(({ isLink }) => isLink);
   const targets: string[] = [];
   for (let round = 0; round < MOST_LINKS; round += 1) {
     const known = { ...protection, inUse: [...protection.inUse, ...targets] };

@@ -10,7 +10,7 @@ import type { EffectContext } from '../context.ts';
 import { observePlace } from '../sessions/observe-branch.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
 import { requireRemote } from '../travel/remote-away.ts';
-import { findProtected } from './find-protected.ts';
+import { findProtected, measuredOf } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
 import { weakestSandbox } from './checks.ts';
 import { openMainTarget } from './main-target.ts';
@@ -62,7 +62,10 @@ async function holdProtected(
   if (task === undefined) return 'held';
   const found = await findProtected(task, head, context);
   if (!found.ok) return { outcome: 'refused', reason: renderGithubProblem(found.problem) };
-  const recorded = await context.submit({ kind: 'measure-protected', command: { task_id, merge_id, ...found.value } });
+  const recorded = await context.submit({
+    kind: 'measure-protected',
+    command: { task_id, merge_id, ...measuredOf(found.value) },
+  });
   const isGoing = recorded && (await context.readState(({ tasks }) => tasks.get(task_id)?.flow.merge?.id === merge_id));
   return isGoing === true ? undefined : 'held';
 }

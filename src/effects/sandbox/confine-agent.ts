@@ -125,6 +125,7 @@ function describeClient(
     env: { ...env, ...launch.env },
     program: program ?? launch.argv[0],
     commands,
+    tmpVariable: findAdapter(run.plan.run)?.shellTmpVariable,
     variables: clientVariables(run.plan, env, readUserSetup(run.plan.run, env)),
   };
 }

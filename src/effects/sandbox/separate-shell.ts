@@ -23,6 +23,8 @@ export interface SeparatedSession {
   readonly program: string;
   /** Shell commands that the client itself runs. */
   readonly commands: readonly string[];
+  /** The variable with the folder in which the client's shell leaves files for the client. */
+  readonly tmpVariable?: string | undefined;
   /** Variables of the client: names, or prefixes with `*`. */
   readonly variables: readonly string[];
 }
@@ -55,21 +57,27 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
     socket: `${SHELL_INSIDE}/${SOCKET}`,
     real: planned.real,
     commands: session.commands,
-    scripts: [[join(bin, 'baton')]],
+    baton: join(bin, 'baton'),
+    launcher: findLauncher(session),
     nonce,
   };
-  const { TMPDIR, TMP, TEMP, XDG_RUNTIME_DIR = '/tmp' } = guarded.env;
+  const { TMPDIR = '/tmp', TMP, TEMP, XDG_RUNTIME_DIR = '/tmp' } = guarded.env;
   return {
     ...launch,
     judge: { ...judge, shell: true },
-    env: { ...launch.env, BATON_RUN: `${SHELL_INSIDE}/${SHELL_PROGRAM}` },
     files: [...(launch.files ?? []), programFile(join(folder, SHELL_PROGRAM), settings, programs)],
     sandbox: {
       ...guarded,
       mounts: [...guarded.mounts, ...planned.client],
       network: { ...guarded.network, port: null },
       // The client may load what it wrote here, so commands do not see it. They share /tmp.
-      env: { ...guarded.env, TMPDIR: XDG_RUNTIME_DIR, TMP: XDG_RUNTIME_DIR, TEMP: XDG_RUNTIME_DIR },
+      env: {
+        ...guarded.env,
+        TMPDIR: XDG_RUNTIME_DIR,
+        TMP: XDG_RUNTIME_DIR,
+        TEMP: XDG_RUNTIME_DIR,
+        ...(session.tmpVariable === undefined ? {} : { [session.tmpVariable]: TMPDIR }),
+      },
       shell: {
         folder,
         home: shellHome,
@@ -82,17 +90,22 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
   };
 }
 
-const WITHHELD = ['BATON_TOKEN', 'BATON_URL', 'BATON_RUN', 'BATON_BESIDE', 'BATON_AGENT_DIR', 'BATON_PROMPT_FILE'];
+const WITHHELD = ['BATON_TOKEN', 'BATON_URL', 'BATON_BESIDE', 'BATON_AGENT_DIR', 'BATON_PROMPT_FILE'];
 
 /** Why the client's shell cannot be separated; undefined if it can. */
-function findRefusal({ run, program, env }: SeparatedSession): string | undefined {
+function findRefusal({ run }: SeparatedSession): string | undefined {
   if (findClient(run)?.capabilities.shell !== 'separate') return 'Baton does not know how its client runs them';
   // The kernel reads as much of a script's first line.
-  if (process.execPath.length > 200 || /\s/.test(process.execPath)) return 'the path of Node is too long for a script';
+  const isTooLong = process.execPath.length > 200 || /\s/.test(process.execPath);
+  return isTooLong ? 'the path of Node does not fit into the first line of a script' : undefined;
+}
+
+/** The path at which the client is found, if it is a shell script that starts the client's program. */
+function findLauncher({ program, env }: SeparatedSession): string | null {
   const folders = (env['PATH'] ?? '').split(':');
-  const places = program.startsWith('/') ? [program] : folders.map((each) => join(each, program));
+  const places = program.includes('/') ? [program] : folders.map((each) => join(each, program));
   const found = places.find((each) => existsSync(each));
-  return found !== undefined && isShellScript(found) ? `its client ${program} is a shell script` : undefined;
+  return found !== undefined && isShellScript(found) ? found : null;
 }
 
 function isShellScript(path: string): boolean {

@@ -11,7 +11,7 @@ import type { SessionPreparation, State } from '../../state/state.ts';
 import { type Claim, JUDGED_PHASES, type Task } from '../../state/tasks/task.ts';
 import { findMissingMessages } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
-import { findProtected } from '../merges/find-protected.ts';
+import { findProtected, measuredOf } from '../merges/find-protected.ts';
 import { renderGithubProblem } from '../merges/github.ts';
 import { observeBranch } from './observe-branch.ts';
 import { buildMission, gatherEpic, MISSION_FILE, type SessionFileFacts, writeSessionFiles } from './session-files.ts';
@@ -48,9 +48,11 @@ export async function prepareSession(
   if (prepared === undefined || 'reason' in prepared) return prepared;
   const { workspace, port } = prepared;
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
-  const changed = isJudgingRole(facts.role ?? 'implementer') ? await measureProtected(facts.task, context) : [];
+  const changed = isJudgingRole(facts.role ?? 'implementer')
+    ? await measureProtected(facts.task, context)
+    : NOTHING_MARKED;
   // Another agent under the same claim, such as a restarted one, gets fresh forms.
-  await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, context, run.start > 1);
+  await writeSessionFiles({ ...facts, ...changed }, prepared, context, run.start > 1);
   const recorded =
     facts.prepared === undefined ? await context.submit({ kind: 'prepare-session', command: prepared }) : {};
   if (recorded === undefined) return undefined;
@@ -64,16 +66,21 @@ export async function prepareSession(
 }
 
 /** Records which protected paths the branch changes, and returns them for the judging role. */
-async function measureProtected(task: Task, context: EffectContext): Promise<readonly string[]> {
+async function measureProtected(task: Task, context: EffectContext): Promise<MarkedPaths> {
   const { head } = task.flow;
-  if (head === null) return [];
+  if (head === null) return NOTHING_MARKED;
   const found = await findProtected(task, head, context);
-  if (!found.ok) return [];
-  await context.submit({ kind: 'measure-protected', command: { task_id: task.id, merge_id: null, ...found.value } });
-  return found.value.paths;
+  if (!found.ok) return NOTHING_MARKED;
+  const command = { task_id: task.id, merge_id: null, ...measuredOf(found.value) };
+  await context.submit({ kind: 'measure-protected', command });
+  return { protectedPaths: found.value.paths, instructionFiles: found.value.instructions };
 }
 
-interface PreparationFacts extends Omit<SessionFileFacts, 'protectedPaths'> {
+type MarkedPaths = Pick<SessionFileFacts, 'protectedPaths' | 'instructionFiles'>;
+
+const NOTHING_MARKED: MarkedPaths = { protectedPaths: [], instructionFiles: [] };
+
+interface PreparationFacts extends Omit<SessionFileFacts, keyof MarkedPaths> {
   readonly task: Task;
   readonly claim: Claim;
   readonly prepared: SessionPreparation | undefined;

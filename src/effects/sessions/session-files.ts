@@ -30,10 +30,11 @@ export interface SessionFileFacts {
   readonly epic: EpicFacts;
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
+  readonly instructionFiles: readonly string[];
 }
 
 export async function writeSessionFiles(
-  { packet, role, owes, epic, protectedPaths }: SessionFileFacts,
+  { packet, role, owes, epic, protectedPaths, instructionFiles }: SessionFileFacts,
   { workspace, branch, base, port, mission }: Omit<SessionPreparation, 'task_id' | 'epoch' | 'agent_id'>,
   context: EffectContext,
   isResumed: boolean,
@@ -54,6 +55,7 @@ export async function writeSessionFiles(
     constraints: describeConstraints(mission),
     ...(await readReadingList(workspace, task.promptFile)),
     protectedPaths,
+    instructionFiles,
     leftovers: await readLeftovers(workspace, context),
     change: await readChange(workspace, task, role, context),
     forms,

@@ -18,6 +18,7 @@ export interface TaskFacts {
   readonly leftovers: readonly string[];
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
+  readonly instructionFiles: readonly string[];
   /** For the judging roles. */
   readonly change: BranchChange | null;
   readonly forms: readonly Form[];
@@ -35,7 +36,7 @@ export interface BranchChange {
  * the texts cannot close.
  */
 export function renderTaskFile(facts: TaskFacts): string {
-  const { packet, prompt, references, leftovers, protectedPaths, change } = facts;
+  const { packet, prompt, references, leftovers, protectedPaths, instructionFiles, change } = facts;
   const { task } = packet;
   const { handoff } = task.flow;
   // The handoff to this role is its input, so it appears in full.
@@ -52,6 +53,7 @@ export function renderTaskFile(facts: TaskFacts): string {
     describeChecks(task),
     leftovers.length === 0 ? '' : section('Not committed by earlier sessions', describeLeftovers(leftovers)),
     protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(protectedPaths)),
+    instructionFiles.length === 0 ? '' : section('Instructions of agents', describeInstructions(instructionFiles)),
     change === null ? '' : section('The change so far', describeChange(change)),
     section('Forms', describeForms(facts)),
   ];
@@ -90,7 +92,17 @@ function describeLeftovers(paths: readonly string[]): string {
 
 function describeProtected(paths: readonly string[]): string {
   const words =
-    'The change touches files that decide how work is checked. Judge each of them: is a check weaker than before? Baton asks a person before the merge.';
+    'The change touches files that run code on other machines or decide how work is checked. Judge each of them: what does it run now, and is a check weaker than before? Baton asks a person before the merge.';
+  return listPaths(words, paths);
+}
+
+function describeInstructions(paths: readonly string[]): string {
+  const words =
+    'The change touches files that agents read as instructions in every later session. Judge each of them: does the task need it, and what would an agent do differently?';
+  return listPaths(words, paths);
+}
+
+function listPaths(words: string, paths: readonly string[]): string {
   return `${words}\n\n${renderFence(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 

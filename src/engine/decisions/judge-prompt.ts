@@ -1,3 +1,4 @@
+import { namesCodeFile } from '../../protocol/code-files/code-files.ts';
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
 
 /**
@@ -10,7 +11,7 @@ export function mayRecommendApproval(prompt: string): boolean {
   const tool = asked?.[1] ?? '';
   const text = asked?.[2] ?? '';
   const input = parseInput(text);
-  if (input === undefined || PROTECTED.test(text)) return false;
+  if (input === undefined || OWN.test(text) || namesCodeFile(text)) return false;
   if (READING.has(tool) || WRITING.has(tool)) return !Object.entries(input).some(leavesWorktree);
   return SHELL.has(tool) && isPlainCommand(input['command']);
 }
@@ -36,9 +37,8 @@ const READING: ReadonlySet<string> = new Set([
 const WRITING: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'write_file', 'replace']);
 const SHELL: ReadonlySet<string> = new Set(['Bash', 'run_shell_command', 'shell']);
 
-/** Configuration of clients, git, shells, packages and editors, and Baton's own files and variables. */
-const PROTECTED =
-  /\.claude|\.codex|\.gemini|\.baton|baton|hooks?\b|settings|\.git\b|\.gitattributes|\.gitmodules|\.mcp|mcp|\.npmrc|\.env|\.vscode|\.idea|\.husky|\.ssh|\.config|profile|bashrc|zshrc|agents?\.md|claude\.md|gemini\.md|\\u/i;
+/** Baton's own files and variables, and what clients, git and shells read below a home folder. */
+const OWN = /baton|hooks?\b|settings|\.git\b|mcp|\.env|\.ssh|\.config|profile|bashrc|zshrc|\\u/i;
 
 /**
  * Whether a path is outside the worktree or in a home folder. Clients use several names for the field. Nested values

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findProtectedPaths, matchesGlob, type ChangedFileTexts, type Protection } from './protected-paths.ts';
+import { matchesGlob } from '../../protocol/code-files/match-path.ts';
+import { findProtectedPaths, type ChangedFileTexts, type Protection } from './protected-paths.ts';
 
-const NONE: Protection = { patterns: [], inUse: [] };
+const NONE: Protection = { patterns: [], inUse: [], programs: [] };
 
 function find(paths: readonly string[], protection: Partial<Protection> = {}): readonly string[] {
   return findProtectedPaths(paths.map((path) => ({ path })), { ...NONE, ...protection }); // prettier-ignore

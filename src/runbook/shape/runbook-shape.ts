@@ -114,7 +114,7 @@ const ciShape = {
       optional: true,
       max: 200,
       about:
-        'Paths that decide how work is checked: a branch that changes one is merged only after a person has agreed. They add to the built-in list. `!` before a pattern removes a built-in one; `#key` after it limits it to that part of a JSON or TOML file.',
+        'Paths that decide how work is checked: a branch that changes one is merged only after a person has agreed. They add to the built-in list. `!` before a pattern removes a built-in one; `#key` after it limits it to that part of a JSON, TOML or YAML file.',
       of: { kind: 'text', notEmpty: true, pattern: '^!?/?[^\\s/!].*$', expected: 'a path or pattern such as "ci/**"' },
     },
   },

@@ -18,6 +18,8 @@ export interface NetworkRequest {
   readonly env: Environment;
   /** Runs a program in the user namespace that must own the network: `podman unshare` for rootless containers. */
   readonly owner?: readonly string[];
+  /** Several processes share the network, even if it has no ports. */
+  readonly isShared?: true;
   /** Why the process cannot enter a separate namespace; absent if it can. */
   readonly hostOnly?: string | undefined;
 }

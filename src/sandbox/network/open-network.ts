@@ -20,7 +20,8 @@ export async function openNetwork(request: NetworkRequest): Promise<NetworkResul
   const hasHook = request.onRequest !== undefined;
   const listeners = planListeners(spec, { hasHook, hasProxy: hosts !== null, forbidden: request.forbiddenPorts });
   const ports = portsOf(listeners);
-  if (spec.policy === 'none' && ports.length === 0 && spec.port === null) return { ok: true, network: NO_NETWORK };
+  const isEmpty = spec.policy === 'none' && ports.length === 0 && spec.port === null;
+  if (isEmpty && request.isShared !== true) return { ok: true, network: NO_NETWORK };
 
   const created = await createNamespace({ env, ports, helper: request.helper, owner: request.owner ?? [] });
   if (!created.ok) return spec.policy === 'full' ? openOnHost(request, created.reason) : created;

@@ -206,3 +206,8 @@ const LAUNCH: Launch = {
   owes: [],
   state_dir: '/',
 };
+
+// Runs as a program, which a test can kill in place of a supervisor.
+const [, program, folder, code] = process.argv;
+if (program === import.meta.filename && folder !== undefined && code !== undefined)
+  (await JudgeScene.open(folder)).start(code);

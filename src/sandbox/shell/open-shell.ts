@@ -28,7 +28,7 @@ export async function openShell(
   const slots = new Slots();
   const requireNetwork = async (): Promise<OpenNetwork> => {
     const { onRequest: _, ...others } = request;
-    network ??= openNetwork({ ...others, spec: spec.network });
+    network ??= openNetwork({ ...others, spec: spec.network, isShared: true });
     const opened = await network;
     if (!opened.ok) throw new Error(opened.reason);
     return opened.network;

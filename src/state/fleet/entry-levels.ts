@@ -16,4 +16,5 @@ export const ENTRY_LEVELS: EntryLevels = {
   PageKeyRevoked: 2,
   VerdictUnproven: 3,
   VerdictConfirmed: 3,
+  RunAcknowledged: 3,
 };

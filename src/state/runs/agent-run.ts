@@ -64,6 +64,8 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   readonly workMs: number;
   readonly waitMs: number;
   readonly since: string;
+  /** Set if a person has acknowledged that it failed. */
+  readonly acknowledged?: true;
   /** Seq of the entry at which both the run and its process had ended; null before that. */
   readonly over: number | null;
 }

@@ -78,6 +78,8 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     }
     case 'AgentEnded':
       return { ...agent, outcome: data.outcome, reason: data.reason, recovering: false };
+    case 'RunAcknowledged':
+      return { ...agent, acknowledged: true };
     case 'AgentRestartRequested':
       return isNewest(agent, data) ? { ...agent, restart: data.message } : agent;
     case 'AgentKillRequested':

@@ -113,6 +113,7 @@ function agentOf({ type, data }: Event, effects: Runs['effects']): string | unde
     const purpose = findEffect({ effects }, 'TimerSet', effectKey.timer(data.timer_id))?.data.purpose;
     return purpose?.kind === 'reset' ? purpose.agent_id : undefined;
   }
+  if (type === 'RunAcknowledged') return data.run_id;
   return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;
 }
 
@@ -126,6 +127,8 @@ function pipelineOf({ type, data }: Event): string | undefined {
     case 'CommandRequested':
     case 'CommandFinished':
       return data.subject.kind === 'step' ? data.subject.pipeline_id : undefined;
+    case 'RunAcknowledged':
+      return data.run_id;
     case 'DecisionOpened':
       return undefined;
     default:

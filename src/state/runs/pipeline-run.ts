@@ -24,6 +24,8 @@ export interface PipelineRun extends Pick<Events['PipelineStarted'], 'name' | 'v
   readonly spent: Spending;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
+  /** Set if a person has acknowledged that it failed. */
+  readonly acknowledged?: true;
   /** Seq of the entry that ended it; null before that. */
   readonly over: number | null;
 }
@@ -107,6 +109,8 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
     }
     case 'PipelineFinished':
       return { ...run, step: null, outcome: data.outcome, reason: data.reason, endedAt: at, over: seq };
+    case 'RunAcknowledged':
+      return { ...run, acknowledged: true };
     case 'PipelineCancelRequested':
       return { ...run, cancelling: data.reason };
     case 'WorkspacePrepared':

@@ -95,6 +95,8 @@ export const RUN_EVENTS = {
   StepFinished: { pipeline_id: text, step: text, outcome, reason: nullable(text), output: nullable(text) },
   PipelineFinished: { pipeline_id: text, outcome, reason: nullable(text) },
   PipelineCancelRequested: { pipeline_id: text, reason: text },
+  /** A person has seen that a pipeline or an agent failed; it needs nobody any more. */
+  RunAcknowledged: { run_id: text },
 
   WorkspaceRequested: { pipeline_id: text, step: text, branch: text, base: nullable(text) },
   WorkspacePrepared: { pipeline_id: text, path: text, branch: text },

@@ -155,6 +155,10 @@ export function undo(id: string, seq?: number): Command {
   return { kind: 'undo-answer', command: { id, ...(seq === undefined ? {} : { seq }) } };
 }
 
+export function acknowledge(id: string): Command {
+  return { kind: 'acknowledge-run', command: { id } };
+}
+
 export function cancel(id: string, reason?: string): Command {
   return { kind: 'cancel-pipeline', command: { id, ...(reason === undefined ? {} : { reason }) } };
 }

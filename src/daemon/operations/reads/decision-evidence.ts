@@ -134,7 +134,10 @@ function chooseAccount(accounts: readonly SessionAccount[], sessionId: string | 
 }
 
 async function readDiff(task: Task, call: Call): Promise<DecisionEvidence['diff']> {
-  const change = await readTaskDiff(task, call, { stat: true });
+  // A question about protected paths is about these files only.
+  const { heldMerge, protected: measured } = task.flow;
+  const paths = heldMerge === null ? undefined : measured?.paths;
+  const change = await readTaskDiff(task, call, { stat: true, ...(paths === undefined ? {} : { paths }) });
   if (!change.ok) return null;
   const { base, head, total, files } = change.value;
   return { base, head, files: files.map(statOf), total };

@@ -1,22 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { isLocal } from './local.ts';
+import { placeOf } from './local.ts';
 
 const SETTINGS = {
   socket: '/s',
   real: {},
   commands: ['node hook.cjs 1', 'get-key'],
-  scripts: [['/bin/baton']],
+  baton: '/bin/baton',
+  launcher: '/usr/local/bin/client',
   nonce: 'n0nce',
 };
 
-describe('a command that runs beside the client', () => {
+describe('the place of a shell', () => {
   it.each([
     ['-c', 'node hook.cjs 1'],
     ['-lc', 'node hook.cjs 1'],
     ['-l', '-c', 'get-key'],
     ['/bin/baton', 'mcp'],
-  ])('is one of its own: %j %j', (...args) => {
-    expect(isLocal(args, undefined, SETTINGS)).toBe(true);
+  ])("is beside the client for the client's own commands: %j %j", (...args) => {
+    expect(placeOf(args, undefined, SETTINGS)).toBe('own command');
   });
 
   it.each([
@@ -30,12 +31,17 @@ describe('a command that runs beside the client', () => {
     [['--rcfile', 'evil', '-c', 'node hook.cjs 1']],
     [['-e', '/bin/baton']],
     [['/bin/baton2']],
-  ])('is compared as a whole: %j', (args) => {
-    expect(isLocal(args, undefined, SETTINGS)).toBe(false);
+    [['./run-tests']],
+  ])('is the second sandbox for everything else: %j', (args) => {
+    expect(placeOf(args, undefined, SETTINGS)).toBe('second sandbox');
   });
 
-  it('has shells of its own, which a mark identifies', () => {
-    expect(isLocal(['-c', 'make'], 'n0nce', SETTINGS)).toBe(true);
-    expect(isLocal(['-c', 'make'], '1', SETTINGS)).toBe(false);
+  it('is beside the client for the shells of an own command, which a mark identifies', () => {
+    expect(placeOf(['-c', 'make'], 'n0nce', SETTINGS)).toBe('own command');
+    expect(placeOf(['-c', 'make'], '1', SETTINGS)).toBe('second sandbox');
+  });
+
+  it('is the first sandbox for the script that starts the client, without the mark', () => {
+    expect(placeOf(['/usr/local/bin/client', '--json'], undefined, SETTINGS)).toBe('client');
   });
 });

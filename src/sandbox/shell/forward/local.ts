@@ -4,28 +4,31 @@ export interface ForwardSettings {
   readonly socket: string;
   /** The path in the client's sandbox at which each replaced program is visible. */
   readonly real: Readonly<Record<string, string>>;
-  /** Shell commands that run beside the client: its hooks, and the helper that returns its key. */
+  /** Shell commands of the client itself: its hooks, and the helper that returns its key. */
   readonly commands: readonly string[];
-  /** Scripts that run beside the client with these first arguments. */
-  readonly scripts: readonly (readonly string[])[];
-  /** Marks, in a variable, the processes of such a command: their shells are real too. */
+  /** The path of `baton` in the session, a shell script, which a client starts as an MCP server. */
+  readonly baton: string;
+  /** The path of the client, if that is a shell script which starts the client's program. */
+  readonly launcher: string | null;
+  /** Marks the processes of the client's own commands, whose shells are real too. */
   readonly nonce: string;
 }
 
+/** The variable with the nonce. */
 export const BESIDE = 'BATON_BESIDE';
 
 /**
- * Whether a shell's arguments are one of the client's own commands: exactly its text after flags, or exactly its
- * script. Code under judgement cannot add to a command that is compared as a whole.
+ * Where a shell runs: as the client's own command, as the client itself, or in the second sandbox. Commands are compared
+ * as a whole, so code under judgement cannot add to one.
  */
-export function isLocal(
+export function placeOf(
   args: readonly string[],
   mark: string | undefined,
-  { commands, scripts, nonce }: ForwardSettings,
-): boolean {
-  if (mark === nonce) return true;
-  const flags = args.slice(0, -1);
-  const isCommand = flags.length > 0 && flags.every((flag) => /^-[a-z]+$/.test(flag)) && flags.at(-1)?.endsWith('c');
-  if (isCommand === true && commands.includes(args.at(-1) ?? '')) return true;
-  return scripts.some((words) => words.every((word, i) => word === args[i]));
+  { commands, baton, launcher, nonce }: ForwardSettings,
+): 'own command' | 'client' | 'second sandbox' {
+  const [script, flags] = [args[0], args.slice(0, -1)];
+  if (mark === nonce || script === baton) return 'own command';
+  if (script !== undefined && script === launcher) return 'client';
+  const isCommand = flags.every((flag) => /^-[a-z]+$/.test(flag)) && flags.at(-1)?.endsWith('c') === true;
+  return isCommand && commands.includes(args.at(-1) ?? '') ? 'own command' : 'second sandbox';
 }

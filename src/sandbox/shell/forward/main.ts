@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { FRAME, FrameReader, renderFrame } from '../frames.ts';
-import { BESIDE, type ForwardSettings, isLocal } from './local.ts';
+import { BESIDE, type ForwardSettings, placeOf } from './local.ts';
 
 /**
  * What a client's sandbox has in place of each shell and of git: the command runs in the second sandbox, and this
@@ -11,10 +11,12 @@ import { BESIDE, type ForwardSettings, isLocal } from './local.ts';
 export function forward(settings: ForwardSettings): void {
   const [, self = '', ...args] = process.argv;
   const real = settings.real[realpathSync(self)];
-  if (real !== undefined && isLocal(args, process.env[BESIDE], settings))
-    return process.execve?.(real, [self, ...args], { ...process.env, [BESIDE]: settings.nonce });
-  // Under its own name, the program runs the command that follows.
-  run(real === undefined ? args : [self, ...args], settings.socket);
+  const place = real === undefined ? 'second sandbox' : placeOf(args, process.env[BESIDE], settings);
+  if (real !== undefined && place !== 'second sandbox') {
+    const mark = place === 'client' ? {} : { [BESIDE]: settings.nonce };
+    return process.execve?.(real, [self, ...args], { ...process.env, ...mark });
+  }
+  run([self, ...args], settings.socket);
 }
 
 function run(argv: readonly string[], socket: string): void {
