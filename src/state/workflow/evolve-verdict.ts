@@ -5,7 +5,7 @@ import type { Flow } from './flow.ts';
 /** Keeps an unproven approval until a person answers, or marks the approval that counts without proof. */
 export function holdVerdict(
   flow: Flow,
-  { task_id: _, held, ...verdict }: EventOf<'VerdictUnproven'>['data'],
+  { task_id: _task, held, ...verdict }: EventOf<'VerdictUnproven'>['data'],
   { phase }: Pick<Task, 'phase'>,
 ): Flow {
   if (held !== null) return { ...flow, verdict: { ...verdict, held, from: phase, head: flow.head } };
@@ -22,6 +22,6 @@ export function confirmVerdict(flow: Flow): Flow {
   return withoutVerdict({ ...flow, approval });
 }
 
-export function withoutVerdict({ verdict: _, ...flow }: Flow): Flow {
+export function withoutVerdict({ verdict: _verdict, ...flow }: Flow): Flow {
   return flow;
 }
