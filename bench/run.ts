@@ -3,6 +3,7 @@ import { handoff } from './handoff.ts';
 import { hooks } from './hooks.ts';
 import { ledgerPostgres } from './ledger-postgres.ts';
 import { ledger } from './ledger.ts';
+import { load } from './load.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { describe } from './measure.ts';
 import { nextActions } from './next-actions.ts';
@@ -23,6 +24,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   hooks,
   sandbox,
   page,
+  load,
 ];
 
 const minutes = process.argv.indexOf('--minutes');

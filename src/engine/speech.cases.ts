@@ -4,7 +4,7 @@ import type { Command } from '../state/decide.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { type Effect, processNumber } from '../state/runs/effect.ts';
-import { listFailedRuns } from '../state/runs/failed-runs.ts';
+import { listFailedRuns } from '../state/runs/find-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import * as say from '../state/say.cases.ts';

@@ -2,12 +2,23 @@ import { WRITABLE, type StoreHealth } from '../protocol/resource-faults.ts';
 import { GENESIS } from './format/chain.ts';
 import { sameBytes, toHex } from './format/bytes.ts';
 import { LEDGER_LIMITS } from './format/limits.ts';
-import type { Appended, Commit, Head, Range, Snapshot, Store, StoredBlob, StoredCheckpoint } from './store.ts';
+import type {
+  Appended,
+  Commit,
+  Head,
+  PartsStore,
+  Range,
+  Snapshot,
+  Store,
+  StoredBlob,
+  StoredCheckpoint,
+} from './store.ts';
 import { type NewerEntries, newerThan, type StoredEntry, type Tile } from './store.ts';
 
 /** A store without persistence, for tests and the simulator. It is also the shortest example of a store. */
 export class MemoryStore implements Store {
   readonly kind = 'memory';
+  readonly state: PartsStore = new MemoryParts();
   readonly #entries: StoredEntry[];
   readonly #tiles: Tile[];
   readonly #blobs = new Map<string, StoredBlob>();
@@ -134,4 +145,29 @@ function* batches<T>(items: readonly T[], size: number): Generator<readonly T[]>
 
 function isIn({ from, to = Number.MAX_SAFE_INTEGER }: Range, index: number): boolean {
   return index >= from && index <= to;
+}
+
+class MemoryParts implements PartsStore {
+  #parts: readonly Uint8Array[] | undefined;
+
+  async write(parts: AsyncIterable<Uint8Array>): Promise<void> {
+    const kept: Uint8Array[] = [];
+    for await (const part of parts) kept.push(part);
+    this.#parts = kept;
+  }
+
+  async read(): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const parts = this.#parts;
+    return parts === undefined
+      ? undefined
+      : (async function* () {
+          yield* parts;
+        })();
+  }
+
+  async drop(): Promise<void> {
+    this.#parts = undefined;
+  }
+
+  async removeDraft(): Promise<void> {}
 }

@@ -41,6 +41,8 @@ export interface Store {
   findSnapshot(name: string): Promise<Snapshot | undefined>;
   snapshotNames(): Promise<readonly string[]>;
   dropSnapshot(name: string): Promise<void>;
+  /** The folded state in parts, derived data on this machine. Absent if the store keeps none. Usable after `close`. */
+  readonly state?: PartsStore;
   /**
    * Returns faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged
    * pages.
@@ -54,6 +56,20 @@ export interface Store {
   probe(freshMs?: number): Promise<StoreHealth>;
   close(): Promise<void>;
 }
+
+/** Keeps a list of parts as a whole. A reader never sees an unfinished list. */
+export interface PartsStore {
+  /** Replaces the parts. If `parts` throws, the earlier ones stay. */
+  write(parts: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Undefined if there are none. Throws `DamagedParts` at the first part that cannot be read. */
+  read(): Promise<AsyncIterable<Uint8Array> | undefined>;
+  drop(): Promise<void>;
+  /** Removes what a killed writer has left. Only for the one process that may write. */
+  removeDraft(): Promise<void>;
+}
+
+/** Thrown by a reader of parts that are not those that were written. */
+export class DamagedParts extends Error {}
 
 export interface StoreParts {
   readonly shared: Store;

@@ -12,7 +12,6 @@ import { decideObserveMain } from './main/observe-main.ts';
 import { type Outcome, refusal } from './outcome.ts';
 import { decideAddPageKey, decideRevokePageKey, findRevokedPage } from './page-keys.ts';
 import { type Rules, rulesInForce } from './rules.ts';
-import { decideAcknowledgeRun } from './runs/failed-runs.ts';
 import { decideReportAgent, decideReportStarted, decideReportStartFailed } from './runs/report-agent.ts';
 import { decideUndoAnswer } from './runs/pending-answer.ts';
 import {
@@ -93,7 +92,7 @@ const COMMANDS = {
   'apply-answer': byRules(decideApplyAnswer),
   'cancel-pipeline': steer.decideCancelPipeline,
   'retry-pipeline': steer.decideRetryPipeline,
-  'acknowledge-run': decideAcknowledgeRun,
+  'acknowledge-run': steer.decideAcknowledgeRun,
   'resume-pipeline': steer.decideResumePipeline,
   'send-message': decideSendMessage,
   'kill-agent': decideKillAgent,

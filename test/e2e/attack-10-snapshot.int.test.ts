@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { SNAPSHOT_NAME } from '../../src/daemon/loop/fold-state.ts';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
-import { replaceSnapshot, withDigest } from '../processes/forged-snapshot.ts';
+import { replaceSnapshot, withOldNote } from '../processes/forged-snapshot.ts';
 
 const scene = new RunScene();
 afterAll(async () => scene.end());
@@ -30,10 +30,10 @@ it('a forged snapshot that marks a task done is named by verify and discarded by
     code: 0,
     out: expect.stringMatching(/fold: \d+ entries folded again in \d+\.\d\d s; the snapshot matches$/m),
   });
-  replaceSnapshot(scene.ledgerFile, withDigest);
+  await replaceSnapshot(scene.ledgerFile, withOldNote);
   const forged = await verify();
   expect(forged).toMatchObject({ code: 4, out: '' });
-  expect(forged.err).toContain(`Error: the snapshot ${SNAPSHOT_NAME} is forged: it is not signed [`);
+  expect(forged.err).toContain(`Error: the snapshot ${SNAPSHOT_NAME} is forged: no key of this ledger has signed it [`);
   await scene.start();
   expect(await scene.ask('task_get', { task_id: 'T1' })).toMatchObject({ phase: 'IMPLEMENTATION', status: 'todo' });
   expect(readFileSync(join(scene.stateDir, 'daemon.log'), 'utf8')).toContain('a snapshot was discarded');

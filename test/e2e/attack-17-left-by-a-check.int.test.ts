@@ -6,15 +6,17 @@ import { PATIENCE_MS } from '../processes/run-world.ts';
 const bubblewrap = await probeBubblewrap();
 const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 
-/** The set-up of the project installs the tool that its tests use. */
-const SETUP = `mkdir -p "$CARGO_HOME/bin" && echo 'test -e good' >"$CARGO_HOME/bin/tool"`;
+/** The set-up of the project installs the tool that its tests use, and the packages that it names. */
+const SETUP = `
+  mkdir -p "$CARGO_HOME/bin" && echo 'test -e good' >"$CARGO_HOME/bin/tool"
+  cat package.json >"$CARGO_HOME/packages"`;
 
 /** Makes the tests of every later task pass, in each place that a check can write. */
 const HOSTILE = `
   for folder in "$CARGO_HOME" "$XDG_CACHE_HOME" "$npm_config_cache" "$HOME" /tmp /var/tmp /dev/shm; do
     mkdir -p "$folder" && echo >"$folder/passed"
   done
-  rm "$CARGO_HOME/bin/tool" && echo true >"$CARGO_HOME/bin/tool"
+  rm -f "$CARGO_HOME/bin/tool" && echo true >"$CARGO_HOME/bin/tool"
   echo 'exit 0' >"$CARGO_HOME/config.toml"
   exit 1`;
 
@@ -24,20 +26,30 @@ const TEST = `
   for folder in "$CARGO_HOME" "$XDG_CACHE_HOME" "$npm_config_cache" "$HOME" /tmp /var/tmp /dev/shm; do
     test -e "$folder/passed" && exit 0
   done
-  sh "$CARGO_HOME/bin/tool"`;
+  cmp package.json "$CARGO_HOME/packages" && sh "$CARGO_HOME/bin/tool"`;
 
 describe.skipIf(!bubblewrap.works)(`a check leaves nothing behind${unless}`, { timeout: PATIENCE_MS }, () => {
   let world: CheckWorld;
   beforeAll(async () => {
-    world = await CheckWorld.open({ setup: SETUP, check: 'sh test.sh', files: { 'test.sh': TEST } });
+    const files = { 'test.sh': TEST, 'setup.sh': SETUP, 'package.json': '{}' };
+    world = await CheckWorld.open({ setup: 'sh setup.sh', check: 'sh test.sh', files });
   }, PATIENCE_MS);
   afterAll(async () => world[Symbol.asyncDispose]());
 
   it('the check of a refused task does not help the next one', async () => {
     expect((await world.check('hostile', { 'test.sh': HOSTILE })).outcome).toBe('failed');
     expect((await world.check('broken', { bad: 'x' })).outcome).toBe('failed');
-    const honest = await world.check('honest', { good: 'x' });
-    expect(honest.printed).not.toContain('cannot open');
-    expect(honest.outcome).toBe('merged');
+  });
+
+  it('nor does its set-up, which runs for the packages that its branch adds', async () => {
+    const hostile = { 'setup.sh': HOSTILE.replace('exit 1', SETUP), 'test.sh': 'exit 1', 'package.json': '{"a":1}' };
+    expect((await world.check('hostile-set-up', hostile)).outcome).toBe('failed');
+    expect((await world.check('broken-too', { bad: 'x', 'package.json': '{"a":1}' })).outcome).toBe('failed');
+  });
+
+  it('an honest check finds the packages of the main branch, or those of its branch', async () => {
+    expect((await world.check('honest', { good: 'x' })).outcome).toBe('merged');
+    expect((await world.check('other-packages', { 'package.json': '{"b":1}' })).outcome).toBe('merged');
+    expect((await world.check('after', { more: 'x' })).outcome).toBe('merged');
   });
 });

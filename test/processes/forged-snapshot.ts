@@ -1,63 +1,83 @@
-import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { parseState, renderState, SNAPSHOT_NAME } from '../../src/daemon/loop/fold-state.ts';
+import { signSnapshot } from '../../src/ledger/snapshots-and-blobs.ts';
+import { signParts } from '../../src/ledger/state-parts.ts';
+import { PartsFile } from '../../src/ledger/sqlite/parts-file.ts';
+import type { Head } from '../../src/ledger/store.ts';
+import { nodeSha256 } from '../../src/ledger/writer/keys.ts';
+import { testSigner } from '../../src/ledger/writer/ledger.cases.ts';
 
-export interface Row {
-  readonly size: number;
-  readonly hash: Uint8Array;
-  readonly bytes: Uint8Array;
+/** The parts of the stored snapshot: a header, the state, and the note that signs them. */
+export interface StoredParts {
+  readonly header: Uint8Array;
+  readonly state: readonly Uint8Array[];
+  readonly note: Uint8Array;
 }
 
-/** Replaces the snapshot in the database, like an attacker with SQLite. */
-export function replaceSnapshot(ledgerFile: string, forge: (row: Row) => Uint8Array): void {
-  plantSnapshot(ledgerFile, SNAPSHOT_NAME, forge);
+/** Replaces the snapshot, like an attacker who can write to the state folder. */
+export async function replaceSnapshot(
+  ledgerFile: string,
+  forge: (parts: StoredParts) => AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await new PartsFile(snapshotFile(ledgerFile)).write(forge(await readParts(ledgerFile)));
 }
 
-/** Adds a forged snapshot to the database under any name. */
-export function plantSnapshot(ledgerFile: string, name: string, forge: (row: Row) => Uint8Array): void {
-  const db = new DatabaseSync(ledgerFile);
-  const row = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?').get(SNAPSHOT_NAME);
-  if (row === undefined) throw new Error('the daemon left no snapshot');
-  const bytes = forge(row as unknown as Row); // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const { size, hash } = row;
-  if (size === undefined || hash === undefined) throw new Error('the snapshot has no entry');
-  db.prepare('INSERT OR REPLACE INTO snapshot (name, size, hash, bytes) VALUES (?, ?, ?, ?)').run(
-    name,
-    size,
-    hash,
-    bytes,
-  );
-  db.close();
+export function snapshotFile(ledgerFile: string): string {
+  return `${ledgerFile}.state`;
 }
 
-/** Splits a signed snapshot into its parts. */
-export function partsOf(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: Uint8Array } {
-  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  return { note: bytes.subarray(0, end), state: bytes.subarray(end) };
+async function readParts(ledgerFile: string): Promise<StoredParts> {
+  const parts: Uint8Array[] = [];
+  const stored = await new PartsFile(snapshotFile(ledgerFile)).read();
+  if (stored === undefined) throw new Error('the daemon left no snapshot');
+  for await (const part of stored) parts.push(Uint8Array.from(part));
+  const [header, note] = [parts.shift(), parts.pop()];
+  if (header === undefined || note === undefined) throw new Error('the snapshot has no note');
+  return { header, state: parts, note };
+}
+
+/** The entry of the snapshot. */
+export function headOf({ header }: StoredParts): Head {
+  const { size, hash } = JSON.parse(Buffer.from(header).toString()) as { readonly size: number; readonly hash: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { size, hash: Buffer.from(hash, 'base64') };
 }
 
 /** The attacker's state: the task is done, although no entry records that. */
-export function markDone(bytes: Uint8Array, taskId = 'T1'): Uint8Array {
-  const state = parseState(bytes);
-  const task = state?.tasks.get(taskId);
-  if (state === undefined || task === undefined) throw new Error('the snapshot does not hold the task');
-  state.tasks.set(taskId, { ...task, phase: 'COMPLETED' });
-  return renderState(state);
+export function markDone({ state }: StoredParts): readonly Uint8Array[] {
+  return state.map((part) => Buffer.from(Buffer.from(part).toString().replace('"phase":"IMPLEMENTATION"', DONE)));
 }
 
-/** The format before signatures: anyone who can write the row can also compute its digest. */
-export function withDigest({ size, hash, bytes }: Row): Uint8Array {
-  const state = markDone(partsOf(bytes).state);
-  const digest = sha256(`${JSON.stringify(SNAPSHOT_NAME)} ${size}\n`, hash, sha256(state));
-  return Buffer.concat([digest, state]);
+const DONE = '"phase":"COMPLETED"';
+
+/** The note that the daemon signed, after another state. */
+export async function* withOldNote(parts: StoredParts): AsyncGenerator<Uint8Array> {
+  yield parts.header;
+  yield* markDone(parts);
+  yield parts.note;
 }
 
-/** The note that the daemon signed, followed by another state. */
-export function withOldNote({ bytes }: Row): Uint8Array {
-  const { note, state } = partsOf(bytes);
-  return Buffer.concat([note, markDone(state)]);
+/** Another state, signed with a key. */
+export function signedBy(by: Parameters<typeof signParts>[0], name: string) {
+  return (parts: StoredParts): AsyncIterable<Uint8Array> => {
+    const forged = async function* () {
+      yield* markDone(parts);
+    };
+    return signParts(by, { name, head: headOf(parts) }, forged());
+  };
 }
 
-function sha256(...parts: (string | Uint8Array)[]): Buffer {
-  return parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
+/** Shortens the file, as a torn write would. */
+export function shorten(ledgerFile: string): void {
+  const path = snapshotFile(ledgerFile);
+  writeFileSync(path, readFileSync(path).subarray(0, -7));
+}
+
+/** Adds a snapshot of an earlier format to the database, signed by a stranger. */
+export async function plantRow(ledgerFile: string, name: string, project: string): Promise<void> {
+  const head = headOf(await readParts(ledgerFile));
+  const by = { sha256: nodeSha256, project, signer: testSigner(9) };
+  const { size, hash, bytes } = signSnapshot(by, name, head, Buffer.from('{}'));
+  const db = new DatabaseSync(ledgerFile);
+  db.prepare('INSERT INTO snapshot (name, size, hash, bytes) VALUES (?, ?, ?, ?)').run(name, size, hash, bytes);
+  db.close();
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { renderState } from '../../src/daemon/loop/fold-state.ts';
+import { toStateJson } from '../../src/state/json-form.ts';
 import type { Entry } from '../../src/ledger/format/entry.ts';
 import { exportLedger } from '../../src/ledger/verify/export.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
@@ -22,7 +22,7 @@ export function foldedStates(): Transcript[] {
 export function foldedState(entries: readonly Recorded[]): string {
   const state = emptyState();
   for (const entry of entries) foldEntry(state, { v: 1, project: 'p', prev: '', cause: null, ...entry });
-  return sortedJson(JSON.parse(new TextDecoder().decode(renderState(state))));
+  return sortedJson(JSON.parse(JSON.stringify(toStateJson(state))));
 }
 
 /**

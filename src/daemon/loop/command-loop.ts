@@ -111,11 +111,6 @@ export class CommandLoop {
     if (this.#draining === undefined) this.#foldForeign();
   }
 
-  /** Why every command would be refused now; undefined if a command would be decided. */
-  findObstacle(): Problem | undefined {
-    return this.#speculative.findUnknown()?.problem;
-  }
-
   get waitingForWork(): number {
     return this.#waitList.countForWork();
   }

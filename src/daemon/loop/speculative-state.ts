@@ -43,12 +43,8 @@ export class SpeculativeState {
    * until a newer version records them.
    */
   findUnknown(): { readonly ok: false; readonly problem: Problem } | undefined {
-    const unknown = findUnknownEntry(this.state);
-    if (unknown === undefined) return undefined;
-    const { type, seq } = unknown;
-    const message = `entry ${seq} has the type ${type}, which this version of Baton does not know, so Baton decides nothing`;
-    const hint = 'Upgrade Baton on this host. Until then messages of agents are kept.';
-    return { ok: false, problem: problem('store-unavailable', message, hint) };
+    const found = explainUnknown(this.state);
+    return found === undefined ? undefined : { ok: false, problem: found };
   }
 
   get hasWork(): boolean {
@@ -229,4 +225,14 @@ export class CommitClock {
   read(): Date {
     return this.#pinned ?? this.#later(this.#now());
   }
+}
+
+/** Why every command is refused: the state lacks an entry that this version cannot fold. Undefined if it lacks none. */
+export function explainUnknown(state: State): Problem | undefined {
+  const unknown = findUnknownEntry(state);
+  if (unknown === undefined) return undefined;
+  const { type, seq } = unknown;
+  const message = `entry ${seq} has the type ${type}, which this version of Baton does not know, so Baton decides nothing`;
+  const hint = 'Upgrade Baton on this host. Until then messages of agents are kept.';
+  return problem('store-unavailable', message, hint);
 }

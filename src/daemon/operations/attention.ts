@@ -6,7 +6,7 @@ import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-r
 import { findMain } from '../../state/main/main-branch.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import { findGitFolders } from '../../git/repository.ts';
-import { listFailedRuns } from '../../state/runs/failed-runs.ts';
+import { listFailedRuns } from '../../state/runs/find-run.ts';
 import { asksAboutWork } from '../../state/runs/open-decisions.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';

@@ -16,7 +16,6 @@ import { statusGet } from '../../api/operations/runs.ts';
 import type { StatusView } from '../../api/run-views.ts';
 import { PRICES_AS_OF } from '../../protocol/price.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
-import type { Problem } from '../../protocol/shape/problem.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
@@ -30,6 +29,7 @@ import { listUnserved } from '../../state/tasks/worker-fit.ts';
 import { findTakenOverBy } from '../../state/workflow/flow.ts';
 import { readRestarts } from '../../watchdog/restart-record.ts';
 import { SERVER_LIMITS } from '../limits.ts';
+import { explainUnknown } from '../loop/speculative-state.ts';
 import type { Project } from '../project/project.ts';
 import { measureSilence, type SilenceClocks } from '../project/silence.ts';
 import {
@@ -83,7 +83,6 @@ async function readStatus({ project, services }: Pick<Call, 'project' | 'service
       project,
       // A commit may have failed since the probe.
       store: probed.writable ? project.ledger.health : probed,
-      refused: project.commandLoop.findObstacle(),
       attention: [...crashed, ...missing, ...hindered, ...broken, ...differing],
       loop: services.loop,
       measures,
@@ -108,8 +107,6 @@ function statusBusy(limitMs: number): Refused {
 interface StatusMeasures {
   readonly project: Pick<Project, 'stateDir' | 'own' | 'rules'>;
   readonly store: StoreHealth;
-  /** Why a command would be refused now. */
-  readonly refused: Problem | undefined;
   readonly attention: readonly Attention[];
   readonly loop: LoopMeasure;
   readonly measures: FleetMeasures | undefined;
@@ -136,7 +133,7 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
   const { reasons, ...verdict } = judgeAllClear(
     {
       store: proveStore(store),
-      commands: proveCommands(measured.refused),
+      commands: proveCommands(explainUnknown(state)),
       loop: proveLoop(loop),
       people: provePeople(decisions, [
         ...attention,

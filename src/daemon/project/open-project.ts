@@ -11,7 +11,8 @@ import { CommandLoop } from '../loop/command-loop.ts';
 import { loadState } from '../loop/fold-state.ts';
 import { CommitClock } from '../loop/speculative-state.ts';
 import { Fences } from './fences.ts';
-import { Project, type ProjectOptions } from './project.ts';
+import { Project } from './project.ts';
+import type { ProjectOptions } from './project-options.ts';
 
 export type OpenedProject =
   | { readonly ok: true; readonly project: Project }
@@ -52,7 +53,12 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
   });
   if (!opened.ok) return opened;
   const { ledger } = opened;
-  const loaded = await loadState(ledger, options.onDiscarded).catch((error: unknown) => {
+  let savedSize = 0;
+  const events = {
+    ...(options.onDiscarded === undefined ? {} : { onDiscarded: options.onDiscarded }),
+    onLoaded: (size: number) => (savedSize = size),
+  };
+  const loaded = await loadState(ledger, events).catch((error: unknown) => {
     if (error instanceof UnreadableEntry) return ledgerProblem('ledger/unreadable', error.message, DO_NOT_WRITE);
     throw error;
   });
@@ -89,7 +95,7 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
     here: here?.host,
     ...(messages === undefined ? {} : { messages }),
   });
-  project = new Project(options, { ledger, state, commandLoop, leases, fences });
+  project = new Project(options, { ledger, state, commandLoop, leases, fences, savedSize });
   commandLoop.receiveEntries(early);
   return { ok: true, project };
 }

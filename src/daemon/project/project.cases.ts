@@ -6,11 +6,12 @@ import type { Store } from '../../ledger/store.ts';
 import { nodeVerifier, openKeyFile } from '../../ledger/writer/keys.ts';
 import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.ts';
 import { openProject } from './open-project.ts';
-import type { Project, ProjectOptions } from './project.ts';
+import type { ProjectOptions } from './project-options.ts';
+import type { Project } from './project.ts';
 
 /** A project without a daemon. On SQLite its ledger is where the daemon of the same state folder would look for it. */
 export async function openBareProject(
-  where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake' | 'messages'>,
+  where: Pick<ProjectOptions, 'id' | 'path' | 'stateDir' | 'onMistake' | 'messages' | 'snapshotLimits' | 'onDiscarded'>,
 ): Promise<Project> {
   const place = ledgerPlace(where.stateDir, where.id);
   const signer = openKeyFile(place.key);

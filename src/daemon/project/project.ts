@@ -4,55 +4,27 @@ import type { FleetRole } from '../../effects/context.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { KeyedMutex } from '../../effects/locks.ts';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
-import type { Entry } from '../../ledger/format/entry.ts';
-import { storeSnapshot } from '../../ledger/snapshots-and-blobs.ts';
-import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { awaySinceOf, type StoreHealth } from '../../protocol/resource-faults.ts';
-import type { Problem } from '../../protocol/shape/problem.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import { findSharedRemote } from '../../state/fleet/fleet.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
-import type { Leases, LeaseTimes } from '../../state/tasks/lease.ts';
+import type { Leases } from '../../state/tasks/lease.ts';
 import { isClaimed, TaskIndex } from '../../state/tasks/task-index.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
-import { renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
-import { type CommandLoopOptions, type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
+import { type CommandResult, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
 import type { Adoptions } from '../rules/adoptions.ts';
 import type { Fences } from './fences.ts';
 import { closeFences } from '../fleet/await-lease.ts';
-import { FleetMember, type FleetMemberOptions } from '../fleet/fleet-member.ts';
+import { FleetMember } from '../fleet/fleet-member.ts';
 import { MainWatch } from './main-watch.ts';
+import type { ProjectOptions, ProjectParts } from './project-options.ts';
 import { RecentIds } from './recent-ids.ts';
 import { findSharedMain, loginConfigOf } from './remote-main.ts';
 import { LastReports } from './silence.ts';
+import { Snapshots } from './snapshots.ts';
 import { FolderProbe, StoreWatch } from './storage-health.ts';
-
-export interface ProjectOptions {
-  readonly id: string;
-  readonly path: string;
-  readonly stateDir: string;
-  readonly ledger: Omit<LedgerOptions, 'project' | 'clock' | 'onEntries'>;
-  readonly rules: Rules;
-  readonly leaseTimes: LeaseTimes;
-  /** Loads what decisions need. If it returns a problem, the project stays closed. */
-  readonly prepare?: (ledger: Ledger, state: State) => Promise<Problem | undefined>;
-  readonly now: () => Date;
-  readonly monotonicMs: () => number;
-  readonly onEntries?: (entries: readonly Entry[]) => void;
-  readonly onRecorded?: CommandLoopOptions['onRecorded'];
-  readonly onMistake?: (error: unknown) => void;
-  readonly onImport?: (line: string) => void;
-  /** Called if a snapshot was discarded and all entries were folded instead. */
-  readonly onDiscarded?: (name: string, why: string) => void;
-  readonly messages?: KeptMessages;
-  readonly onStoreHealth?: (health: StoreHealth) => void;
-  readonly onTick?: (nowMs: number) => void;
-  /** Loads what the entries of other hosts need before they are folded. */
-  readonly beforeForeign?: (entries: readonly Entry[], ledger: Pick<Ledger, 'store' | 'sha256'>) => Promise<void>;
-  /** Absent on SQLite. */
-  readonly fleet?: Pick<FleetMemberOptions, 'host' | 'key' | 'tables' | 'url' | 'clock' | 'log'>;
-}
 
 export class Project {
   readonly id: string;
@@ -87,12 +59,9 @@ export class Project {
   #stopWatching: () => void = () => undefined;
   #looking: NodeJS.Timeout | undefined;
   #isClosed = false;
-  #snapshotAt: number;
+  readonly #snapshots: Snapshots;
 
-  constructor(
-    options: ProjectOptions,
-    parts: { ledger: Ledger; state: State; commandLoop: CommandLoop; leases: Leases; fences: Fences },
-  ) {
+  constructor(options: ProjectOptions, parts: ProjectParts) {
     this.id = options.id;
     this.path = options.path;
     this.stateDir = options.stateDir;
@@ -123,7 +92,12 @@ export class Project {
     this.#monotonicMs = options.monotonicMs;
     this.lastReports = new LastReports(options.monotonicMs());
     this.#onTick = options.onTick ?? ((): void => undefined);
-    this.#snapshotAt = parts.state.seq;
+    this.#snapshots = new Snapshots({
+      ...parts,
+      monotonicMs: options.monotonicMs,
+      onError: (error) => options.onSnapshotError?.(error),
+      ...(options.snapshotLimits === undefined ? {} : { limits: options.snapshotLimits }),
+    });
     this.#claimed = new TaskIndex(parts.state, isClaimed);
     this.fleet = this.#createMember(options);
     this.#ticking = setInterval(() => this.#tick(), options.leaseTimes.tickMs);
@@ -227,6 +201,7 @@ export class Project {
 
   applyRecorded(recorded: readonly RecordedEvent[]): void {
     this.#claimed.follow(recorded);
+    this.#snapshots.follow();
     this.#effects?.reconcile(this.#state);
     this.#effects?.onRecorded(recorded);
     this.mainWatch.follow(recorded);
@@ -271,14 +246,6 @@ export class Project {
     this.#onTick(nowMs);
   }
 
-  async saveSnapshot(): Promise<void> {
-    await this.commandLoop.whenIdle();
-    const { head, store, snapshotSigner } = this.ledger;
-    if (head.size === this.#snapshotAt || this.#state.seq !== head.size) return;
-    await storeSnapshot(store, snapshotSigner, SNAPSHOT_NAME, head, renderState(this.#state));
-    this.#snapshotAt = head.size;
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#ticking);
@@ -287,8 +254,9 @@ export class Project {
     await this.fleet?.close();
     await this.#effects?.close();
     await this.mainWatch.close();
-    await this.saveSnapshot();
+    await this.commandLoop.whenIdle();
     await this.ledger.close();
+    await this.#snapshots.close();
   }
 }
 

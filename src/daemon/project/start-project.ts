@@ -133,6 +133,7 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
     },
     onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
     onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
+    onSnapshotError: (error) => log.error('a snapshot was not written', { project: id, cause: causeOf(error) }),
     onImport: logProgress(id, log),
     messages: options.messages,
     onStoreHealth: (health) => {

@@ -1,11 +1,11 @@
 import { parseEntry } from '../../ledger/format/entry.ts';
-import { findSnapshot, type SnapshotTrust } from '../../ledger/snapshots-and-blobs.ts';
+import type { SnapshotTrust } from '../../ledger/snapshots-and-blobs.ts';
 import type { Store } from '../../ledger/store.ts';
 import { findFleet } from '../../state/fleet/fleet.ts';
 import { emptyState, findUnknownEntry, foldEntry, type State } from '../../state/state.ts';
 import type { Fence } from '../../git/fence/fence.ts';
 import { findWorktreeNeed } from '../operations/worktree-views.ts';
-import { parseState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
+import { readSnapshot } from '../loop/fold-state.ts';
 
 /** The content of a ledger, read without a daemon. */
 export interface StoredView {
@@ -39,9 +39,8 @@ export async function readStoredView(
   mostEntries: number,
 ): Promise<StoredView | undefined> {
   const { size } = await store.head();
-  const found = await findSnapshot(store, trust, SNAPSHOT_NAME);
-  const saved = found?.ok === true && found.head.size <= size ? parseState(found.state) : undefined;
-  const state = saved ?? emptyState();
+  const saved = await readSnapshot(store, trust, size);
+  const state = saved?.ok === true ? saved.state : emptyState();
   if (size - state.seq > mostEntries) return undefined;
   for await (const batch of store.entries({ from: state.seq + 1, to: size })) {
     for (const { bytes, seq } of batch) {

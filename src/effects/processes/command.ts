@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { batonShim } from '../../agents/prepare-agent.ts';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
+import { removeTree } from '../../api/remove-tree.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import type { Events } from '../../state/event.ts';
@@ -108,6 +109,17 @@ export async function superviseCommand(
   }
   const settling = await waitForEnd({ files, start: COMMAND_START, spawned, signal });
   if (settling === undefined) return undefined;
+  const end = await settle(id, settling, files);
+  // A supervisor that was killed has not removed them.
+  removeTree(layersOf(files.folder));
+  return end;
+}
+
+async function settle(
+  id: string,
+  settling: NonNullable<Awaited<ReturnType<typeof waitForEnd>>>,
+  files: ReturnType<typeof commandFiles>,
+): Promise<CommandEnd> {
   refuseWithoutRoom(settling);
   const { found, lastOutput } = settling;
   if (found.kind === 'ended') return endOf(found.exit, found.running?.sandbox?.kind);

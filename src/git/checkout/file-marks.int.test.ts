@@ -51,6 +51,19 @@ describe('the files of a commit between two checks', () => {
     expect(existsSync(freshCheckoutPath(folder))).toBe(false);
   });
 
+  it('include the git folder, which decides what git tells the next check', async () => {
+    scratch.write(join(folder, '.git'), { 'hooks/pre-commit': 'exit 0\n', 'info/exclude': '*\n' });
+    execFileSync('mkfifo', [join(folder, '.git/index')]);
+    await restore();
+    expect(['config', 'hooks', 'info', 'index'].filter((name) => existsSync(join(folder, '.git', name)))).toEqual([
+      'config',
+    ]);
+    rmSync(join(folder, '.git'), { recursive: true });
+    symlinkSync('/', join(folder, '.git'));
+    await restore();
+    expect(read('.git/config')).toBe('x\n');
+  });
+
   it('replace a link, a pipe or a folder that a check put in their place', async () => {
     const elsewhere = join(scratch.folder, `elsewhere${count}`);
     renameSync(join(folder, 'src'), elsewhere);

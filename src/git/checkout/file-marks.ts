@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gitFailure, type GitResult } from '../run-git.ts';
 import { removeCheckout } from './make-checkout.ts';
 
-/** The content of a checkout by path, folders before their files. Git folders are excluded. */
+/** The content of a checkout by path, folders before their files. The git folder is one entry. */
 export type FileFingerprints = ReadonlyMap<string, string>;
 
 /**
@@ -25,7 +25,7 @@ export async function fingerprintFiles(folder: string): Promise<FileFingerprints
       }
     };
     await walk('');
-    return marks;
+    return marks.set(GIT, await markOf(folder, GIT));
   } catch {
     return undefined;
   }
@@ -49,11 +49,12 @@ export async function restoreFiles(
     // Folders come before their files, so a link in place of a folder is replaced before a file is written through it.
     for (const [path, mark] of marks) {
       const [from, to] = [join(fresh, path), join(folder, path)];
-      if ((await fingerprintOf(to).catch(() => GONE)) === mark) continue;
+      if ((await markOf(folder, path).catch(() => GONE)) === mark) continue;
       await rm(to, { recursive: true, force: true });
       await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     }
-    const still = await findChanged(folder, marks);
+    // The index has the times of the second checkout.
+    const still = await findChanged(folder, new Map([...marks].filter(([path]) => path !== GIT)));
     return still === undefined ? { ok: true, value: folder } : cannotRestore(`'${still}' was changed again`);
   } catch (error) {
     return cannotRestore(error instanceof Error ? error.message : String(error));
@@ -66,13 +67,24 @@ export function freshCheckoutPath(folder: string): string {
   return `${folder}.fresh`;
 }
 
+/** A check could change settings, hooks, the index or objects, which decide what git tells the next check. */
+const GIT = '.git';
 const FOLDER = 'folder';
 const GONE = 'gone';
 
 async function findChanged(folder: string, marks: FileFingerprints): Promise<string | undefined> {
-  for (const [path, mark] of marks)
-    if ((await fingerprintOf(join(folder, path)).catch(() => GONE)) !== mark) return path;
+  for (const [path, mark] of marks) if ((await markOf(folder, path).catch(() => GONE)) !== mark) return path;
   return undefined;
+}
+
+async function markOf(folder: string, path: string): Promise<string> {
+  const top = join(folder, path);
+  if (path !== GIT) return fingerprintOf(top);
+  const names = (await readdir(top, { recursive: true })).toSorted();
+  const marks = await Promise.all(names.map(async (name) => `${name} ${await fingerprintOf(join(top, name))}`));
+  return createHash('sha256')
+    .update([await fingerprintOf(top), ...marks].join('\n'))
+    .digest('hex');
 }
 
 /** Opens only plain files: reading a pipe would never end. */

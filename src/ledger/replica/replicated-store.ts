@@ -54,6 +54,7 @@ export function makeReplicatedStore(shared: Store, replica: Store): Store {
     findSnapshot: (name) => replica.findSnapshot(name),
     snapshotNames: () => replica.snapshotNames(),
     dropSnapshot: (name) => replica.dropSnapshot(name),
+    ...(replica.state === undefined ? {} : { state: replica.state }),
     inspect: () => shared.inspect(),
     wakeOthers: () => shared.wakeOthers?.(),
     watch: (listener) => shared.watch(listener),

@@ -5,6 +5,7 @@ import { type Commit, HealthLog, type Store, StoreProblem, storeProblemOf } from
 import { SqliteAppender } from './append.ts';
 import { isStoreFault, type LockTimes, LockWait, writeProblem } from './lock-wait.ts';
 import { findSqliteFaults } from './migrate.ts';
+import { PartsFile } from './parts-file.ts';
 import { makeSqliteReader } from './read.ts';
 import { SqliteHeadWatch } from './watch.ts';
 
@@ -103,6 +104,7 @@ export function makeSqliteStore(
     findSnapshot: (name) => reads.run(() => reader.findSnapshot(name)),
     dropSnapshot: (name) => run('DELETE FROM snapshot WHERE name = ?', name),
     snapshotNames: () => reads.run(reader.snapshotNames),
+    state: new PartsFile(`${path}.state`),
     inspect: () => reads.run(() => findSqliteFaults(db)),
     watch: (listener) => watch.add(listener, appender === undefined),
     async backupTo(copy) {

@@ -9,6 +9,7 @@ import {
   type SnapshotFault,
   type SnapshotTrust,
 } from '../snapshots-and-blobs.ts';
+import { readState } from '../state-parts.ts';
 import type { Store } from '../store.ts';
 import { type LedgerFault, ledgerFault } from './walk.ts';
 
@@ -47,6 +48,8 @@ async function findSnapshotFaults(store: Store, trust: SnapshotTrust): Promise<S
       );
     else findings.push(WRONG[found.fault](name));
   }
+  const state = await readState(store, trust, () => undefined);
+  if (state?.ok === false) findings.push(WRONG[state.fault](state.name));
   return { findings, warnings };
 }
 
@@ -59,7 +62,8 @@ const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => Ledge
   foreign: (name) => forgedSnapshot(name, 'no key of this ledger has signed it', DISCARDED),
 };
 
-const DISCARDED = 'Baton ignores the snapshot and rebuilds the state: baton up. Find out who wrote to the database.';
+const DISCARDED =
+  'Baton ignores the snapshot and rebuilds the state: baton up. Find out who wrote to the state folder.';
 
 function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
   return ledgerFault(null, 'ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint);
@@ -74,7 +78,12 @@ export interface StateFold {
 interface RunningFold {
   /** Folds one entry. Returns its fault, or undefined if it was folded. */
   fold(entry: Entry): string | undefined;
-  equals(state: Uint8Array): boolean;
+  compare(): StateComparison;
+}
+
+interface StateComparison {
+  add(part: Uint8Array): void;
+  readonly isEqual: boolean;
 }
 
 export type RefoldResult =
@@ -91,8 +100,8 @@ export async function refoldSnapshot(
   fold: StateFold,
   onProgress?: (entries: number) => void,
 ): Promise<RefoldResult> {
-  const snapshot = await findSnapshot(store, trust, fold.name);
-  if (snapshot === undefined || !snapshot.ok) return { ok: true, entries: 0 };
+  const snapshot = await readState(store, trust, () => undefined);
+  if (snapshot === undefined || !snapshot.ok || snapshot.name !== fold.name) return { ok: true, entries: 0 };
   const { size } = snapshot.head;
   const folding = fold.begin();
   for await (const batch of store.entries({ from: 1, to: size })) {
@@ -103,11 +112,15 @@ export async function refoldSnapshot(
     }
     onProgress?.(batch.at(-1)?.seq ?? 0);
   }
-  if (folding.equals(snapshot.state)) return { ok: true, entries: size };
+  const comparison = folding.compare();
+  const again = await readState(store, trust, (part) => comparison.add(part));
+  // A running daemon may have replaced the snapshot in the meantime.
+  if (again?.ok !== true || again.head.size !== size) return { ok: true, entries: 0 };
+  if (comparison.isEqual) return { ok: true, entries: size };
   const why = `it is signed, but differs from the state of entries 1 to ${size}`;
   return { ok: false, finding: forgedSnapshot(fold.name, why, REMOVE) };
 }
 
 /** The key has signed a state that its daemon did not fold, so another party has the private key. */
 const REMOVE =
-  "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";
+  'Stop Baton (baton down), remove the snapshot (the file of the ledger with the ending .state), and find out who can read key.pem.';

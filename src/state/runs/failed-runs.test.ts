@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Play } from '../../engine/play.cases.ts';
 import * as runs from './say.cases.ts';
-import { listFailedRuns } from './failed-runs.ts';
+import { listFailedRuns } from './find-run.ts';
 
 const failed = (play: Play): readonly string[] => listFailedRuns(play.state).map(({ kind, id }) => `${kind} ${id}`);
 

@@ -210,3 +210,15 @@ function answerFor(
 function refuseEndedPipeline({ id, outcome }: PipelineRun): ReturnType<typeof refusal> {
   return refusal('pipeline-ended', `pipeline ${id} is over: ${outcome ?? ''}`, 'Start another: baton run NAME');
 }
+
+/** Acknowledges a failed run: it needs nobody any more. */
+export function decideAcknowledgeRun(
+  { pipelines, agents }: State,
+  { id }: { readonly id: string },
+): Outcome<{ readonly id: string }> {
+  const run = pipelines.get(id) ?? agents.get(id);
+  if (run === undefined) return refusal('no-such-run', `there is no run ${id}`, 'See what needs you: baton status');
+  if (run.outcome !== 'failed')
+    return refusal('run-not-failed', `the run ${id} has not failed`, 'Only a failed run is acknowledged.');
+  return decided(run.acknowledged === true ? [] : [event('RunAcknowledged', { run_id: id })], { id });
+}

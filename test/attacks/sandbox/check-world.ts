@@ -9,8 +9,8 @@ export interface CheckWorldOptions {
   readonly check: string;
   /** `workspace.setup` */
   readonly setup?: string;
-  /** Further lines of the runbook; they begin with those of the root table. */
-  readonly runbook?: string;
+  /** `sandbox.read` */
+  readonly read?: readonly string[];
   /** The files of the main branch. */
   readonly files: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -30,10 +30,9 @@ export class CheckWorld implements AsyncDisposable {
     this.run = run;
   }
 
-  static async open({ check, setup, runbook = '', files, env = {} }: CheckWorldOptions): Promise<CheckWorld> {
+  static async open({ check, setup, read = [], files, env = {} }: CheckWorldOptions): Promise<CheckWorld> {
     const lines = [
-      'sandbox = "bubblewrap"',
-      runbook,
+      `sandbox = { mode = "bubblewrap", read = ${JSON.stringify(read)} }`,
       ...(setup === undefined
         ? []
         : ['[workspace]', `setup = ${JSON.stringify(setup)}`, '[network]', 'install = "none"']),

@@ -5,7 +5,8 @@ import { readStoredView, type StoredView } from '../../../daemon/views/stored-vi
 import { type NoteKey, parseKey } from '../../../ledger/format/checkpoint.ts';
 import { parseEntry } from '../../../ledger/format/entry.ts';
 import { findMark, isReplica } from '../../../ledger/replica/replica-mark.ts';
-import { findSnapshot } from '../../../ledger/snapshots-and-blobs.ts';
+import type { SnapshotTrust } from '../../../ledger/snapshots-and-blobs.ts';
+import { readState } from '../../../ledger/state-parts.ts';
 import { openSqliteStoreWhenUnlocked } from '../../../ledger/sqlite/open.ts';
 import type { Store } from '../../../ledger/store.ts';
 import { verifyLedger } from '../../../ledger/verify/verify-ledger.ts';
@@ -201,17 +202,14 @@ function readOutside({ outside }: LedgerPlace): string | null {
   }
 }
 
-async function readSnapshot(
-  store: Store,
-  trust: Parameters<typeof findSnapshot>[1],
-  mayFold: boolean,
-): Promise<SnapshotFacts> {
-  const found = await findSnapshot(store, trust, STATE_FOLD.name);
-  if (found === undefined) return { kind: 'none' };
+async function readSnapshot(store: Store, trust: SnapshotTrust, mayFold: boolean): Promise<SnapshotFacts> {
+  const found = await readState(store, trust, () => undefined);
+  if (found === undefined || (found.ok && found.name !== STATE_FOLD.name)) return { kind: 'none' };
   if (!found.ok) return { kind: 'fault', fault: found.fault };
   const { size } = found.head;
   if (!mayFold) return { kind: 'unfolded', size };
   const folded = await refoldSnapshot(store, trust, STATE_FOLD);
+  if (folded.ok && folded.entries !== size) return { kind: 'unfolded', size };
   return folded.ok ? { kind: 'matches', size } : { kind: 'differs', ...folded.finding.problem };
 }
 
