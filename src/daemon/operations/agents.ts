@@ -103,7 +103,7 @@ export interface OwnSession {
 
 /** Reads the state and the exit flag once each. If the store does not respond, the following command reports it. */
 export async function readOwnSession({ caller, project, services }: Call, agentId = ''): Promise<OwnSession> {
-  const flag = services.readExitProtocol();
+  const flag = services.exitProtocol;
   const settled = await project.commandLoop.read(({ state }): OwnSession => {
     const named = state.agents.get(agentId)?.task;
     const { sessionId = '', taskId = '' } =
@@ -191,9 +191,9 @@ async function readStanding({ project, services }: Call, agentId: string) {
   return settled.ok ? settled.answer : null;
 }
 
-/** Reads the runbook's files for the exit flag here, because the command loop must not read files. */
+/** Reads the exit flag here, because the command loop must not read files. */
 function standingIn(services: Services, agentId: string): (state: State) => Standing {
-  const flag = services.readExitProtocol();
+  const flag = services.exitProtocol;
   return (state) => standingOf(state, agentId, flag);
 }
 
