@@ -35,6 +35,7 @@ import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { findUnmatchedCall, holdUnprovenVerdict } from './tasks/prove-verdict.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
+import { decideWaiveConstraint } from './tasks/waive-constraint.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
 import { decideObserveBranch } from './workflow/branch-moves.ts';
 import { decideFinishCheck } from './workflow/checks.ts';
@@ -63,6 +64,7 @@ const COMMANDS = {
   'record-thought': decideRecordThought,
   'complete-task': decideCompleteTask,
   'operate-task': byRules(decideOperateTask),
+  'waive-constraint': decideWaiveConstraint,
   'note-task': decideNoteTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,
