@@ -34,6 +34,7 @@ import { decideNoteTask } from './tasks/note-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
+import { decideWaiveConstraint } from './tasks/waive-constraint.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
 import { decideObserveBranch } from './workflow/branch-moves.ts';
 import { decideFinishCheck } from './workflow/checks.ts';
@@ -62,6 +63,7 @@ const COMMANDS = {
   'record-thought': decideRecordThought,
   'complete-task': decideCompleteTask,
   'operate-task': byRules(decideOperateTask),
+  'waive-constraint': decideWaiveConstraint,
   'note-task': decideNoteTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,

@@ -17,18 +17,21 @@ export class WorkflowScene extends RunScene {
   }
 
   edit(file: string, change: (text: string) => string): void {
+    this.isEdited = true;
     const path = join(this.repository, file);
     writeFileSync(path, change(readFileSync(path, 'utf8')));
   }
 
   /** Adds a runbook file beside `baton.toml`. */
   addRunbook(name: string, text: string): void {
+    this.isEdited = true;
     const folder = join(this.repository, '.baton/runbooks');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, name), text);
   }
 
   put(file: string, text: string): void {
+    this.isEdited = true;
     writeFileSync(join(this.repository, file), text);
   }
 

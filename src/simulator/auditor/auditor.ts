@@ -101,6 +101,7 @@ export class Auditor {
     if (task === undefined) return;
     if (type === 'PhaseMoved') this.#checkMove(task, entry, commit);
     if (type === 'SessionPrepared') this.#checkBase(task, entry);
+    if (type === 'TaskClaimed') this.#checkFree(task);
     followTask(task, entry, (invariant, text) => this.report(invariant, text));
     if (PERSONAL.has(type) && actor.startsWith('operator:')) task.personAt = seq;
   }
@@ -189,6 +190,15 @@ export class Auditor {
     return this.#settings.required.find((name) => !this.#passed.has(`${name} ${tree}`));
   }
 
+  /** A task is claimed only if nothing else has it: a person, a merge, or the tasks that it waits for. */
+  #checkFree({ id, phase, isHeld, after }: AuditedTask): void {
+    const isMerging = [...this.#effects.owed.values()].some(
+      ({ type, about }) => type === 'MergeRequested' && about.includes(id),
+    );
+    const waits = phase !== 'COMPLETED' && after.some((before) => this.#tasks.get(before)?.phase !== 'COMPLETED');
+    if (isHeld || isMerging || waits) this.report('claim', `${id} is claimed, and waits for something else`);
+  }
+
   /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
   #checkBase(task: AuditedTask, entry: AuditedEntry): void {
     const base = textOf(entry, 'base');
@@ -220,7 +230,7 @@ export class Auditor {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
     for (const { key, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
-      if (/^(merge|start) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
+      if (/^(merge|start|message) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
         this.report('liveness', `${key} is still owed`);
     if (this.#runs.hasOpen) return;
@@ -266,9 +276,10 @@ export class Auditor {
     this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
   }
 
-  /** The packet that a session gets contains the last notes of people. */
+  /** The packet of a session contains what people noted since the session before. */
   packet(taskId: string, text: string): void {
     const missing = (this.#notes.get(taskId) ?? []).find((note) => !text.includes(note));
+    this.#notes.delete(taskId);
     if (missing !== undefined) this.report('packet', `the packet of ${taskId} lacks the note ${missing}`);
   }
 }

@@ -9,6 +9,7 @@ export type EntryLevels = { readonly [T in EventType]?: number };
  */
 export const ENTRY_LEVELS: EntryLevels = {
   BranchMoved: 3,
+  ConstraintWaived: 3,
   DecisionAnswered: 2,
   DecisionAnswerWithdrawn: 2,
   NoteAdded: 2,

@@ -1,3 +1,4 @@
+import type { Constraint } from '../../protocol/agent-session-completed.ts';
 import type { AgentPlan, WorkflowMode } from '../../protocol/run-plan.ts';
 import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository } from './workflow-event.ts';
 
@@ -17,6 +18,8 @@ export interface Flow {
   readonly place: SessionPlace | null;
   /** The main branch's commit when the first session was prepared; null if none was. */
   readonly mainAt: string | null;
+  /** The main branch's position before others brought a commit of the task onto it; absent if nobody did. */
+  readonly mainBefore?: string;
   /** The commit at the end of the newest session: as measured, or for a claim by hand as its record names it. */
   readonly head: string | null;
   /** Seq of the entry that set `head`; 0 if none did. */
@@ -30,6 +33,8 @@ export interface Flow {
    * start too.
    */
   readonly unfit: { readonly base: string; readonly head: string } | null;
+  /** The constraints that an operator waived for the task; absent if there are none. */
+  readonly waived?: readonly Constraint[];
   /** The newest delivered handoff that passed work on: the input of the next role. */
   readonly handoff: HandoffRef | null;
   /** The issue-manager's handoff, which all later roles follow. */
