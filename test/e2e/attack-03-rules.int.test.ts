@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../src/daemon/running.cases.ts';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
+import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import { Receiver } from '../processes/receiver.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
+
+const bubblewrap = await probeBubblewrap();
 
 let scene: WorkflowScene | undefined;
 afterEach(async () => {
@@ -101,6 +104,20 @@ describe('configuration that no person has adopted', { timeout: 90_000 }, () => 
     // Its end asks a person, and nobody else hears of it.
     await until(async () => (await world.types()).includes('NotificationSent'), 'people are notified');
     expect(receiver.heard).toEqual([]);
+  });
+
+  it.skipIf(!bubblewrap.works)('in a sandbox the agent cannot write it, and its log says why', async () => {
+    const tries = ['echo > baton.toml', 'mv baton.toml old', 'rm -f baton.toml', 'echo > .baton/runbooks/more.toml'];
+    world.write(`[agents.helper]\nrun = "${tries.map((each) => `(${each}) 2>&1`).join('; ')}; touch tried"\n`);
+    mkdirSync(join(world.repository, '.baton/runbooks'), { recursive: true });
+    await world.start();
+    const before = readFileSync(join(world.repository, 'baton.toml'), 'utf8');
+    const { id } = await world.ask<{ id: string }>('run_start', { name: 'helper', kind: 'agent' });
+    await until(() => existsSync(join(world.repository, 'tried')), 'it has tried', 60_000);
+    expect(readFileSync(join(world.repository, 'baton.toml'), 'utf8')).toBe(before);
+    expect(readdirSync(join(world.repository, '.baton/runbooks'))).toEqual([]);
+    const { log } = await world.ask<{ log: string }>('agent_show', { id });
+    await until(() => readFileSync(log, 'utf8').includes('baton.toml is read-only in the sandbox'), 'the log says why');
   });
 
   it('a fresh clone that takes the sandbox away: nothing starts before a person agrees, who reads it in words', async () => {
