@@ -7,6 +7,7 @@ import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
 import { ISSUE_WORKFLOW, type RunbookFile } from '../../../runbook/runbook.ts';
+import { acceptUnproven } from '../../demo/accept-unproven.ts';
 import { makePassableFolder } from '../../passable-folder.ts';
 import { describeFileError } from '../../problems.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
@@ -79,6 +80,7 @@ function environmentIn(folder: string, env: Environment): Record<string, string 
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',
     BATON_STATE_DIR: join(folder, 'state'),
+    ...acceptUnproven(folder, env),
     BATON_RESTART: 'off',
     // The copy has its own ledger and no telemetry.
     BATON_STORE: undefined,
