@@ -69,7 +69,7 @@ function mayAgentChange(change: FieldChange, after: GateFields, section: string)
  */
 function redirectsNothing(env: GateValue): boolean {
   return Object.entries(typeof env === 'object' && env !== null ? env : {}).every(([name, value]) => {
-    const text = String(value);
+    const text = JSON.stringify(value);
     if (text.includes('${env.')) return false;
     return !OF_CLIENTS.test(name) && (!(name === 'HOME' || /[/:~\\]/.test(text)) || !namesPlace(name));
   });
