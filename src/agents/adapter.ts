@@ -94,6 +94,11 @@ export interface Adapter {
    * injected secrets.
    */
   readonly injectedFlags?: readonly string[];
+  /**
+   * Files and folders in the working folder, or in one above, whose settings and variables the client obeys: with them a
+   * branch could run programs beside its judge's client, which therefore does not see them.
+   */
+  readonly projectSettings?: readonly string[];
   /** The variable with the folder in which the client's shell leaves files for the client. */
   readonly shellTmpVariable?: string;
   readonly clientFiles?: (env: Environment, cwd: string) => ClientFiles;

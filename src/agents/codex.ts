@@ -23,6 +23,7 @@ export const codexAdapter: Adapter = {
   runs: (run) => run === 'codex',
   needsPrompt: true,
   settingsFolder: codexFolder,
+  projectSettings: ['.codex'],
   injectedFlags: CODEX_PROVIDER_FLAGS,
   clientFiles: (env) => ({
     copied: [

@@ -17,6 +17,7 @@ export const geminiAdapter: Adapter = {
   runs: (run) => run === 'gemini',
   needsPrompt: true,
   settingsFolder: geminiFolder,
+  projectSettings: ['.gemini', '.env'],
   clientFiles: (env) => ({
     copied: [...LOGIN_FILES].map((name) => ({
       path: join(geminiFolder(env), name),

@@ -113,7 +113,7 @@ function describe(
 
 function describeClient(
   { launch, program, commands = [] }: LaunchMade,
-  { run }: StartedAgent,
+  { run, workplace }: StartedAgent,
   runFolder: string,
   context: EffectContext,
 ): SeparatedSession {
@@ -125,6 +125,8 @@ function describeClient(
     env: { ...env, ...launch.env },
     program: program ?? launch.argv[0],
     commands,
+    worktree: workplace,
+    projectSettings: findAdapter(run.plan.run)?.projectSettings ?? [],
     tmpVariable: findAdapter(run.plan.run)?.shellTmpVariable,
     variables: clientVariables(run.plan, env, readUserSetup(run.plan.run, env)),
   };

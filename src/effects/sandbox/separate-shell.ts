@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findClient } from '../../agents/capabilities/clients.ts';
 import { writeBelow } from '../../api/write-below.ts';
 import type { Mount, SandboxSpec } from '../../protocol/sandbox.ts';
 import { readMachine } from '../../sandbox/machine.ts';
 import { homeInside } from '../../sandbox/plan/home-rules.ts';
-import { isInside, pathBelow } from '../../sandbox/plan/paths.ts';
+import { isInside, pathBelow, stepsOf } from '../../sandbox/plan/paths.ts';
 import { planShellMounts, SHELL_INSIDE, SHELL_PROGRAM } from '../../sandbox/plan/shell-mounts.ts';
 import type { ForwardSettings } from '../../sandbox/shell/forward/local.ts';
 import { SOCKET } from '../../sandbox/shell/shell-server.ts';
@@ -23,6 +23,9 @@ export interface SeparatedSession {
   readonly program: string;
   /** Shell commands that the client itself runs. */
   readonly commands: readonly string[];
+  readonly worktree: string;
+  /** See `Adapter`. */
+  readonly projectSettings: readonly string[];
   /** The variable with the folder in which the client's shell leaves files for the client. */
   readonly tmpVariable?: string | undefined;
   /** Variables of the client: names, or prefixes with `*`. */
@@ -44,6 +47,9 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
   if (!judge.stream) return { ...launch, sandbox: guarded };
   const refusal = findRefusal(session);
   if (refusal !== undefined) return withNote(launch, guarded, refusal);
+  const settingsOfBranch = findProjectSettings(launch.cwd, session);
+  const link = settingsOfBranch.find(({ kind }) => kind === 'link');
+  if (link !== undefined) return withNote(launch, guarded, `${link.path} is a link`);
   const { runFolder, bin, env } = session;
   const own = join(runFolder, 'sandbox');
   const [home, shellHome, folder] = [join(own, 'home'), join(own, 'shell-home'), join(own, 'shell')];
@@ -68,7 +74,7 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
     files: [...(launch.files ?? []), programFile(join(folder, SHELL_PROGRAM), settings, programs)],
     sandbox: {
       ...guarded,
-      mounts: [...guarded.mounts, ...planned.client],
+      mounts: [...guarded.mounts, ...settingsOfBranch.flatMap(hide), ...planned.client],
       network: { ...guarded.network, port: null },
       // The client may load what it wrote here, so commands do not see it. They share /tmp.
       env: {
@@ -98,6 +104,28 @@ function findRefusal({ run }: SeparatedSession): string | undefined {
   // The kernel reads as much of a script's first line.
   const isTooLong = process.execPath.length > 200 || /\s/.test(process.execPath);
   return isTooLong ? 'the path of Node does not fit into the first line of a script' : undefined;
+}
+
+interface FoundPath {
+  readonly path: string;
+  readonly kind: 'folder' | 'file' | 'link';
+}
+
+/** The branch's settings for the client, from the working folder up to the worktree. */
+function findProjectSettings(cwd: string, { worktree, projectSettings }: SeparatedSession): readonly FoundPath[] {
+  const folders = stepsOf(`/${pathBelow(cwd, worktree)}`).map((step) => join(worktree, step));
+  return [worktree, ...folders].flatMap((folder) =>
+    projectSettings.flatMap((name): FoundPath[] => {
+      const path = join(folder, name);
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      if (stats === undefined) return [];
+      return [{ path, kind: stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file' }];
+    }),
+  );
+}
+
+function hide({ path, kind }: FoundPath): readonly Mount[] {
+  return [{ kind: kind === 'folder' ? 'empty' : 'masked', at: path }];
 }
 
 /** The path at which the client is found, if it is a shell script that starts the client's program. */

@@ -122,6 +122,9 @@ async function planScene(root: string, network: Partial<NetworkSpec>) {
   for (const each of [privateHome, tmp, bin, client]) mkdirSync(each, { recursive: true });
   writeFileSync(join(client, 'mcp.json'), JSON.stringify({ headers: { Authorization: `Bearer ${TOKEN}` } }));
   writeFileSync(join(client, 'login.json'), KEY);
+  mkdirSync(join(worktree, '.client'), { recursive: true });
+  writeFileSync(join(worktree, '.client/settings.json'), 'a server of the branch');
+  writeFileSync(join(worktree, '.env'), 'NODE_OPTIONS=--require=./evil.cjs');
   const environment = { HOME: home, PATH: `${home}/.nvm/bin:/usr/bin:/bin` };
   const machine = readMachine(environment);
   const planned = planMounts(
@@ -175,10 +178,15 @@ async function planScene(root: string, network: Partial<NetworkSpec>) {
     sandbox,
   };
   const programs = { shellForward: join(import.meta.dirname, 'forward/main.ts') };
-  const session = { run: 'claude', runFolder, bin, env: environment, program: process.execPath };
+  const session = { run: 'claude', runFolder, bin, env: environment, program: process.execPath, worktree };
   const separated = separateShell(
     launch,
-    { ...session, commands: ['printf %s "$BATON_TOKEN"'], variables: ['ANTHROPIC_*', 'CLAUDE_*'] },
+    {
+      ...session,
+      commands: ['printf %s "$BATON_TOKEN"'],
+      variables: ['ANTHROPIC_*', 'CLAUDE_*'],
+      projectSettings: ['.client', '.env'],
+    },
     programs as Programs, // oxlint-disable-line typescript/no-unsafe-type-assertion
   );
   return { launch: separated, worktree, folder: join(own, 'start-1'), env: { ...environment, ...separated.env } };

@@ -123,6 +123,15 @@ describe.skipIf(!answer.works)(`code that a reviewer runs${unless}`, () => {
     expect(seen).toBe('false login.json,mcp.json \n');
   });
 
+  it("cannot be started by the client, because that does not see the branch's settings for it", async () => {
+    const seen = await scene.run(`
+      const { readdirSync, readFileSync } = require('node:fs');
+      console.log(readdirSync('.client').join(), readFileSync('.env', 'utf8'));
+      show(sh('cat .client/settings.json'));
+    `);
+    expect(seen).toBe(' \na server of the branch');
+  });
+
   it('gets no token from a client that passes one on under another name', async () => {
     const env = `{ ...process.env, HEADER: 'Bearer ${TOKEN}', LD_PRELOAD: '/nowhere.so' }`;
     const printed = await scene.run(`show(sh('env', { env: ${env} }))`);

@@ -15,7 +15,6 @@ describe('the place of a shell', () => {
     ['-c', 'node hook.cjs 1'],
     ['-lc', 'node hook.cjs 1'],
     ['-l', '-c', 'get-key'],
-    ['/bin/baton', 'mcp'],
   ])("is beside the client for the client's own commands: %j %j", (...args) => {
     expect(placeOf(args, undefined, SETTINGS)).toBe('own command');
   });
@@ -41,7 +40,8 @@ describe('the place of a shell', () => {
     expect(placeOf(['-c', 'make'], '1', SETTINGS)).toBe('second sandbox');
   });
 
-  it('is the first sandbox for the script that starts the client, without the mark', () => {
+  it('is the first sandbox for the script that starts the client, and for `baton`, without the mark', () => {
     expect(placeOf(['/usr/local/bin/client', '--json'], undefined, SETTINGS)).toBe('client');
+    expect(placeOf(['/bin/baton', 'mcp'], undefined, SETTINGS)).toBe('client');
   });
 });

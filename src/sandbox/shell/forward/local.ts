@@ -18,8 +18,8 @@ export interface ForwardSettings {
 export const BESIDE = 'BATON_BESIDE';
 
 /**
- * Where a shell runs: as the client's own command, as the client itself, or in the second sandbox. Commands are compared
- * as a whole, so code under judgement cannot add to one.
+ * Where a shell runs: as the client's own command, as a part of the client, or in the second sandbox. Commands are
+ * compared as a whole, so code under judgement cannot add to one.
  */
 export function placeOf(
   args: readonly string[],
@@ -27,8 +27,8 @@ export function placeOf(
   { commands, baton, launcher, nonce }: ForwardSettings,
 ): 'own command' | 'client' | 'second sandbox' {
   const [script, flags] = [args[0], args.slice(0, -1)];
-  if (mark === nonce || script === baton) return 'own command';
-  if (script !== undefined && script === launcher) return 'client';
+  if (mark === nonce) return 'own command';
+  if (script !== undefined && (script === baton || script === launcher)) return 'client';
   const isCommand = flags.every((flag) => /^-[a-z]+$/.test(flag)) && flags.at(-1)?.endsWith('c') === true;
   return isCommand && commands.includes(args.at(-1) ?? '') ? 'own command' : 'second sandbox';
 }
