@@ -10,7 +10,7 @@ export interface CodeFileFacts {
 
 export const codeFilesCheck = defineCheck(
   'code-files',
-  'The files of the main branch that [run code](security.md#18-files-that-run-code), by kind.',
+  'The files of the main branch that [run code](security.md#18-files-that-run-code), by kind',
   {
     none: ok('There are none'),
     protected: ok('There are some, and all of them are [protected](runbooks.md#protected-paths)'),
