@@ -138,6 +138,7 @@ describe('more than a change of versions', () => {
     ['a second document', `${WORKFLOW}---\na: 1\n`],
     ['bytes that are no text', `${WORKFLOW}# \u{FFFD}\n`],
     ['duplicate keys', WORKFLOW.replace('on: push', 'on: push\non: pull_request')],
+    ['more levels than the stack has', WORKFLOW.replace('on: push', `on:\n  ${'- '.repeat(20_000)}push`)],
     ['a file that is no YAML', WORKFLOW.replace('on: push', 'on: "push')],
   ])('any change in a file with %s', (_, text) => {
     const [path, old, by] = text.includes('composite') ? ['.github/actions/a/action.yml', 'cache@v4.0.1', 'cache@v4.0.2'] : [CI, 'checkout@v4', 'checkout@v5']; // prettier-ignore

@@ -35,8 +35,13 @@ export function mayNameVersions(path: string): boolean {
 export function changesOnlyVersions(path: string, before: string, after: string): boolean {
   const fields = findFields(path);
   if (fields === undefined || before === after) return false;
-  const was = withoutVersions(before, fields);
-  return was !== undefined && was === withoutVersions(after, fields);
+  try {
+    const was = withoutVersions(before, fields);
+    return was !== undefined && was === withoutVersions(after, fields);
+  } catch {
+    // A text can be nested deeper than the stack.
+    return false;
+  }
 }
 
 function findFields(path: string): VersionFields | undefined {
