@@ -181,6 +181,9 @@ it('of pipelines, agents and decisions', async () => {
   await json(['pipeline', 'cancel', slow.id]);
   await json(['pipeline', 'wait', slow.id], { codes: [1] });
   await json(['pipeline', 'retry', slow.id]);
+  const broken = await json(['run', 'breaks', '--detach']);
+  await json(['pipeline', 'wait', broken.id], { codes: [1] });
+  await json(['ack', broken.id]);
   const asks = await json(['run', 'asks', '--detach']);
   const { decision_id: decision } = await json(['pipeline', 'wait', asks.id], { codes: [3] });
   await json(['decision', 'list']);
