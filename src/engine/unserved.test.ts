@@ -136,7 +136,7 @@ describe('a task that nothing moves', () => {
 
   it('is found if its checks were set after it had come to them, until it is reinstated', () => {
     const play = new Play().order(say.create('A')).order(say.create('B', { phase: 'CI_PENDING' }));
-    const later = { ...play.rules, ...checked };
+    const later: Rules = { ...play.rules, ...checked };
     const stuck = (rules = later): string[] => findStuckTasks(play.state, rules).map(({ id }) => id);
     expect(stuck(play.rules), 'a session could do the work of the checks').toEqual([]);
     expect(stuck()).toEqual(['B']);
