@@ -31,6 +31,24 @@ const sessions = PAGES.map((page) => ({
  */
 const FIRST_PAGES = new Set(['README.md', 'docs/tutorial.md', 'docs/tasks.md', 'docs/workflow.md']);
 
+/** `baton` as a person types it, who agrees to a runbook that asks for more than the defaults: in a terminal with one key. */
+const TYPED = `
+typed() { "${process.execPath}" "${BATON}" "$@"; }
+baton() {
+  refused=$(mktemp)
+  typed "$@" 2> "$refused" && code=0 || code=$?
+  hash=$(sed -n 's/.*--accept-rules \\([0-9a-f]\\{64\\}\\).*/\\1/p' "$refused")
+  if [ $code = 3 ] && [ -n "$hash" ]; then
+    rm "$refused"
+    typed runbook adopt --accept-rules "$hash" > /dev/null
+    typed "$@"
+    return $?
+  fi
+  cat "$refused" >&2
+  rm "$refused"
+  return $code
+}`;
+
 /** A repository with one commit and the examples; each page gets a copy. */
 let withExamples: string;
 beforeAll(() => {
@@ -147,7 +165,7 @@ function openRepository(folder: string, path: string): Repository {
     ...AUTHOR,
   };
   const shell = async (command: string): Promise<string> => {
-    const script = `baton() { "${process.execPath}" "${BATON}" "$@"; }\n(${command}) 2>&1`;
+    const script = `${TYPED}\n(${command}) 2>&1`;
     return (await run('bash', ['-c', script], { cwd, env })).stdout.trimEnd();
   };
   const remove = async (): Promise<void> => {

@@ -87,6 +87,11 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
   task_cancel: () => operated('task_cancel', 'cancel', () => task()),
   task_waive: () => operated('task_waive', 'waive', () => task()),
   task_reinstate: () => operated('task_reinstate', 'reinstate', () => task().order(say.operate('waive'))),
+  task_waive_constraint: () => {
+    const { value, marks } = fillOf('task_waive_constraint', { task_id: 'A', constraint: 'max_files' });
+    const { reason } = value as { reason: string };
+    return [played(marks, task().order(say.waive('max_files', 'A', reason)))];
+  },
   task_self_approve: () => {
     const { value, marks } = fillOf('task_self_approve', { task_id: 'A' });
     const { reason } = value as { reason: string };

@@ -1,5 +1,6 @@
 import type { Io } from '../src/cli/command.ts';
 import { main } from '../src/cli/main.ts';
+import { findAsked } from './processes/agree.ts';
 import { requireDeclaredExit } from './declared-exit.ts';
 import { requireDocumentedCodes } from './documented-codes.ts';
 import { requireDeclaredJson } from './json-outputs.ts';
@@ -17,7 +18,10 @@ export interface StartedCli {
   readonly code: Promise<number>;
 }
 
-type Place = Partial<Pick<Io, 'env' | 'cwd' | 'isTerminal'>>;
+type Place = Partial<Pick<Io, 'env' | 'cwd' | 'isTerminal'>> & {
+  /** Whether the person agrees to a runbook that asks for more than before; default: true. */
+  readonly agrees?: boolean;
+};
 
 /** Runs `baton` in this process, and collects its output. */
 export async function runCli(
@@ -26,7 +30,13 @@ export async function runCli(
   place: Place = {},
 ): Promise<Ran> {
   const { said, code } = startCli(argv, input, place);
-  return { code: await code, ...said };
+  const ran = { code: await code, ...said };
+  const asked = argv.includes('--accept-rules') || place.agrees === false ? undefined : findAsked(ran);
+  if (asked === undefined) return ran;
+  // The person agrees to what the test wrote, and types the command again.
+  await startCli(['runbook', 'adopt', '--accept-rules', asked], '', place).code;
+  const again = startCli(argv, input, place);
+  return { code: await again.code, ...again.said };
 }
 
 /** Starts `baton` without waiting for its end. */

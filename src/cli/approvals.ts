@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { once } from 'node:events';
 import { isatty } from 'node:tty';
 import type { Answer, ApiError } from '../api/answer.ts';
 import { shellWord } from '../protocol/text/quote-for-shell.ts';
@@ -8,13 +8,13 @@ import { printableLines } from './text.ts';
 export const ACCEPT_RULES: Option = {
   name: 'accept-rules',
   value: 'HASH',
-  about: 'Put a runbook that loosens the rules in force; the error message prints its hash',
+  about: 'Agree to a runbook that loosens the rules; the error message prints its hash',
 };
 
 /** If the runbook loosens the rules, a person at a terminal is asked once. Other callers get the command to type. */
 export async function callAcceptingRules<R>(
   call: (accept: { readonly accept_rules?: string }) => Promise<Answer<R>>,
-  { accepted, typed, io }: { accepted: string | undefined; typed: readonly string[]; io: Io },
+  { accepted, typed, io, isAdoption = false }: Asked,
 ): Promise<Answer<R>> {
   const answer = await call(accepted === undefined ? {} : { accept_rules: accepted });
   if (answer.ok || answer.error.rules === undefined) return answer;
@@ -25,14 +25,31 @@ export async function callAcceptingRules<R>(
   };
   if (!io.isTerminal || !isatty(0)) return { ok: false, error };
   io.err(`${printableLines(error.message)}\n`);
-  return (await confirm('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
+  const agreed = isAdoption || (await confirm('Put these rules in force?'));
+  return agreed ? call({ accept_rules: sha256 }) : { ok: false, error };
 }
 
-/** Any answer but a clear yes counts as no. */
+interface Asked {
+  readonly accepted: string | undefined;
+  readonly typed: readonly string[];
+  readonly io: Io;
+  /** The command is the adoption: a person who types it has agreed. */
+  readonly isAdoption?: boolean;
+}
+
+/** Takes one key. Any key but `y` counts as no. */
 async function confirm(question: string): Promise<boolean> {
-  using prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
-  return /^y(?:es)?$/i.test(answer.trim());
+  const { stdin } = process;
+  process.stderr.write(`${question} [y/N] `);
+  stdin.setRawMode(true).resume();
+  try {
+    const [key] = (await once(stdin, 'data')) as [Buffer]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const isYes = /^y/i.test(key.toString('utf8'));
+    process.stderr.write(`${isYes ? 'yes' : 'no'}\n`);
+    return isYes;
+  } finally {
+    stdin.setRawMode(false).pause();
+  }
 }
 
 /** If no checks are named, a person at a terminal is asked once, and a yes is recorded. Other callers get the error. */

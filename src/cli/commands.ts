@@ -38,6 +38,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     taskCompleteCommand: ['task complete', 'Record what was done and complete the task'],
     taskNoteCommand: ['task note', 'Leave a note for the agent on a task, or for the next session'],
     taskUnblockCommand: ['task unblock', 'Return a blocked task to the phase that was blocked'],
+    taskWaiveCommand: ['task waive', 'Waive a constraint, such as max_files, for the sessions of a task'],
     taskCancelCommand: [
       'task cancel',
       'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',

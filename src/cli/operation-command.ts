@@ -146,6 +146,7 @@ export function reportError(error: ApiError, given: ParsedArguments, io: Io): nu
     const line = renderErrorLine({ code, message: printableLines(message) }, io);
     io.err(`${line}\n${hints.map((text) => `  hint: ${printable(text)}\n`).join('')}`);
   }
+  if (code === 'rules-loosened') return EXIT.waiting;
   return USAGE_CODES.has(code) ? EXIT.usage : EXIT.failed;
 }
 

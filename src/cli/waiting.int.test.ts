@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Scene, until } from '../daemon/running.cases.ts';
-import { type StartedCli, startCli } from '../../test/run-cli.ts';
+import { runCli, type StartedCli, startCli } from '../../test/run-cli.ts';
 
 let scene: Scene;
 let repository: string;
@@ -18,6 +18,12 @@ afterEach(async () => scene.end());
 /** A running command, and its output so far. */
 function type(...args: string[]): StartedCli {
   return startCli(args, '', { env: scene.env, cwd: repository });
+}
+
+/** Writes the runbook, and adopts it. */
+async function writeRunbook(text: string): Promise<void> {
+  writeFileSync(join(repository, 'baton.toml'), text);
+  await runCli(['runbook', 'adopt'], '', { env: scene.env, cwd: repository });
 }
 
 async function baton(...args: string[]): Promise<void> {
@@ -64,7 +70,7 @@ describe('task claim --wait', () => {
 describe('run', () => {
   it('names the daemon that it waits for if it stops answering', { timeout: 90_000 }, async () => {
     const wait = "steps = [{ name = 'wait', run = 'while [ ! -e go ]; do sleep 0.05; done' }]";
-    writeFileSync(join(repository, 'baton.toml'), `[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
+    await writeRunbook(`[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
     const { said, code } = type('run', 'slow');
     await until(() => said.out.includes('wait: started'), 'the step has started');
     await freeze(said);
@@ -76,7 +82,7 @@ describe('run', () => {
 
 it('down reports how many agents keep running, and up finds them again', { timeout: 90_000 }, async () => {
   const agent = '[notify]\ndesktop = false\n[agents.patient]\nrun = "while [ ! -e go ]; do sleep 0.05; done"\n';
-  writeFileSync(join(repository, 'baton.toml'), agent);
+  await writeRunbook(agent);
   const started = type('run', 'patient', '--detach', '--json');
   expect(await started.code).toBe(0);
   const { id } = JSON.parse(started.said.out) as { id: string };
@@ -103,7 +109,7 @@ it(
   { timeout: 90_000 },
   async () => {
     const wait = "steps = [{ name = 'wait', run = 'sleep 4' }]";
-    writeFileSync(join(repository, 'baton.toml'), `[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
+    await writeRunbook(`[notify]\ndesktop = false\n[pipelines.slow]\n${wait}\n`);
     const started = type('run', 'slow', '--detach', '--json');
     expect(await started.code).toBe(0);
     const { said, code } = type('pipeline', 'wait', String(JSON.parse(started.said.out).id));

@@ -175,7 +175,7 @@ describe('a daemon', () => {
     expect(said).toContain(`BATON_TICK_MS must be a whole number of milliseconds from 1 to 2147483647, not 'often'`);
   });
 
-  it('treats all worktrees of a repository as one project, and reads exit_protocol from its baton.toml', async () => {
+  it('treats all worktrees of a repository as one project, and follows exit_protocol of the adopted baton.toml', async () => {
     const worktree = join(scene.folder, 'ein Ärbeitsbaum 100%');
     execFileSync('git', ['-C', repository, 'worktree', 'add', '-q', '-b', 'there', worktree]);
     mkdirSync(join(worktree, 'sub'));
@@ -196,6 +196,7 @@ describe('a daemon', () => {
       error: { message: 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)' },
     });
     writeFileSync(join(repository, 'baton.toml'), 'exit_protocol = true\n');
+    expect(await client().call('runbook_adopt', {})).toMatchObject({ ok: true });
     expect(await session.forward('exit_signal', signal)).toMatchObject({
       error: { message: "phase mismatch: exit signal claims 'CI_PENDING' but session is in 'IMPLEMENTATION'" },
     });

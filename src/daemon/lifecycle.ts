@@ -11,9 +11,7 @@ import { removeInspectionFolders } from '../git/own/inspection-folder.ts';
 import { openKeyFile } from '../ledger/writer/keys.ts';
 import { exitProtocolEnabled } from '../protocol/exit-signal/exit-signal.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
-import type { SandboxAdvice, SandboxMode } from '../protocol/sandbox.ts';
-import { chooseMode } from '../sandbox/choose-mode.ts';
-import { surveySandboxes } from '../sandbox/survey.ts';
+import { adviseSandbox } from '../effects/sandbox/advise-sandbox.ts';
 import { resetCrashCount } from '../watchdog/restart-record.ts';
 import { dispatchCall } from './dispatch.ts';
 import { HostClock } from './fleet/host-clock.ts';
@@ -256,7 +254,7 @@ function makeServices(
       problems: count,
     });
   });
-  const isSet = exitFlag !== undefined && exitFlag !== '';
+  const rulebook = new Rulebook({ path, env, log });
   const clock = new HostClock();
   return {
     newId: randomUUID,
@@ -265,27 +263,16 @@ function makeServices(
     log,
     env,
     runbook,
-    rulebook: new Rulebook({ path, working: runbook, env, log }),
+    rulebook,
     get exitProtocol() {
-      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
+      return exitProtocolEnabled(exitFlag, rulebook.runbookFor(null).exitProtocol);
     },
-    // The files are not read if the environment sets the flag.
-    readExitProtocol: () => exitProtocolEnabled(exitFlag, !isSet && runbook.readExitProtocol()),
     monotonicMs: () => performance.now(),
     loop,
     clock,
     now: () => clock.now(),
     adviseSandbox: async (mode) => adviseSandbox(mode, env),
   };
-}
-
-type LifecycleEnvironment = Readonly<Record<string, string | undefined>>;
-
-/** Returns the sandbox that a session with this mode would have on this machine. */
-async function adviseSandbox(mode: SandboxMode, env: LifecycleEnvironment): Promise<SandboxAdvice> {
-  const isContainer = mode === 'container';
-  const chosen = chooseMode(mode, await surveySandboxes(env, isContainer), isContainer);
-  return chosen.ok ? chosen : { kind: null, notes: [`${chosen.problem.message}. ${chosen.problem.hint}`] };
 }
 
 const keepCommit: GitPort['keepCommit'] = async (own, sha) => {

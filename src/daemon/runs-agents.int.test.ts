@@ -264,7 +264,7 @@ describe('a worker', () => {
       [workers.w]
       run = "true"`);
     expect(await workers()).toEqual([]);
-    await world.ask('runbook_adopt');
+    await world.adopt();
     await until(async () => JSON.stringify(await workers()) !== '[]', 'the worker is there');
     await world.restart();
     expect(await workers()).toMatchObject([{ name: 'w' }]);

@@ -12,6 +12,10 @@ import { Scene, until } from './running.cases.ts';
 export class RunScene {
   readonly scene = new Scene();
   readonly repository: string = this.scene.makeRepository();
+  /** Whether the person who starts things agrees to a runbook of the test that asks for more than before. */
+  agrees = true;
+  /** Whether the test has written the runbook since the last agreement. */
+  isEdited = true;
   #daemon: Daemon | undefined;
   #client: Client | undefined;
 
@@ -30,6 +34,7 @@ export class RunScene {
 
   /** Disables desktop notifications. */
   write(runbook: string): void {
+    this.isEdited = true;
     const quiet = runbook.includes('[notify]') ? '' : '[notify]\ndesktop = false\nterminal = false\n';
     writeFileSync(join(this.repository, 'baton.toml'), `${runbook}\n${quiet}`);
   }
@@ -68,9 +73,21 @@ export class RunScene {
   async call(operation: string, input: unknown = {}, token?: string) {
     if (this.#client === undefined) throw new Error('the daemon is not started');
     const who = token === undefined ? {} : { token };
+    if (this.agrees && this.isEdited && USES.has(operation) && token === undefined) await this.adopt();
     const answer = await this.#client.forward(operation, input, { projectPath: this.repository, ...who });
     requireResult(operation, answer);
     return answer;
+  }
+
+  /** Adopts what the test wrote, as a person does who typed it. What an agent wrote is not adopted. */
+  async adopt(): Promise<void> {
+    this.isEdited = false;
+    const rules = await this.call('runbook_rules');
+    if (!rules.ok) return;
+    const { in_force, working } = rules.result as Rules;
+    // The first rules that loosen nothing are adopted by the daemon.
+    const isDue = in_force === null ? working.loosens : working.differences.length > 0;
+    if (isDue) await this.call('runbook_adopt', { accept_rules: working.sha256 });
   }
 
   async run(name: string, ...args: string[]): Promise<string> {
@@ -150,6 +167,14 @@ export class RunScene {
     await this.scene.end();
   }
 }
+
+interface Rules {
+  readonly in_force: object | null;
+  readonly working: { readonly loosens: boolean; readonly sha256: string; readonly differences: readonly object[] };
+}
+
+/** What makes a person's agreement necessary. */
+const USES: ReadonlySet<string> = new Set(['run_start', 'run_plan', 'task_create', 'task_import', 'task_claim']);
 
 /** The fields of all views that tests use. */
 export interface Shown {

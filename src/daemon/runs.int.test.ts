@@ -218,6 +218,7 @@ describe('run_start', () => {
     world.write('');
     await world.start();
     expect((await world.call('run_start', { name: 'new' })).ok).toBe(false);
+    world.isEdited = true;
     mkdirSync(join(world.repository, '.baton', 'runbooks'), { recursive: true });
     writeFileSync(
       join(world.repository, '.baton', 'runbooks', 'new.yaml'),

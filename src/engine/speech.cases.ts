@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { WORKFLOW_MODES } from '../protocol/run-plan.ts';
 import type { Caller } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
 import { findMain } from '../state/main/main-branch.ts';
@@ -23,6 +24,10 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.serial}`), operator]),
   workerPlans.map((plan) => () => [runs.configure([plan]), system]),
   index.map(() => (play) => [say.create(`T${play.state.tasks.size}`), operator]),
+  fc.constantFrom(...WORKFLOW_MODES).map((mode): Speech => (play) => [
+    flow.startWorkflow(`workflow ${play.serial}`, mode),
+    operator,
+  ]),
 
   // Outcomes of effects.
   ...Array.from({ length: 6 }, () =>

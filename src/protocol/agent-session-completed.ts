@@ -60,6 +60,9 @@ export function createAgentSessionCompleted(
 
 export const VIOLATION_KINDS = ['max_files', 'no_git_commit', 'no_new_deps', 'files_modified', 'timeout'] as const;
 export type ViolationKind = (typeof VIOLATION_KINDS)[number];
+/** The constraints that an operator can waive for a task. */
+export const CONSTRAINTS = ['max_files', 'no_git_commit', 'no_new_deps'] as const satisfies readonly ViolationKind[];
+export type Constraint = (typeof CONSTRAINTS)[number];
 
 /**
  * A violation of the protocol. Code decides by its kind; the text is for people and may quote names that an agent

@@ -15,6 +15,7 @@ export const commandAccess = {
   'record-thought': ['operator', 'worker', 'session', 'agent'],
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
+  'waive-constraint': ['operator'],
   'note-task': ['operator'],
   'self-approve': ['operator'],
   'exit-session': ['session'],

@@ -9,21 +9,6 @@ export const SANDBOX_MODES = ['auto', ...SANDBOX_KINDS] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
-/** The least and the greatest strength of a mode: `auto` may find no mode that works. */
-export const SANDBOX_STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
-  none: [0, 0],
-  user: [1, 1],
-  'sandbox-exec': [1, 1],
-  container: [2, 2],
-  bubblewrap: [2, 2],
-  auto: [0, 2],
-};
-
-/** Reports whether a mode is never weaker than a kind. */
-export function atLeast(mode: SandboxMode, kind: SandboxKind): boolean {
-  return SANDBOX_STRENGTHS[mode][0] >= SANDBOX_STRENGTHS[kind][0];
-}
-
 /**
  * Reports whether a process in this sandbox cannot write the git directory of the user's repository. No record counts
  * as no sandbox.
@@ -125,8 +110,10 @@ export interface Layer {
   readonly keptIn?: string;
 }
 
-/** A path that exists outside but not inside. If a tool's output names it, the log says which setting allows it. */
+/** A path that a session cannot reach or change. If a tool's output names it with an error, the log says why. */
 export interface HiddenPath {
+  /** The path is visible, but only a person changes it. Otherwise it exists outside but not inside. */
+  readonly isReadOnly?: true;
   readonly path: string;
   /** The path as written in a runbook, such as `~/.ssh`. */
   readonly shown: string;

@@ -1,4 +1,4 @@
-import type { NetworkPlan, NetworkPolicy, SandboxPlan } from '../protocol/sandbox.ts';
+import type { NetworkPlan, NetworkPolicy, SandboxKind, SandboxMode, SandboxPlan } from '../protocol/sandbox.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { Runbook } from './runbook.ts';
 import type { CheckNetwork } from './shape/access-shape.ts';
@@ -98,4 +98,19 @@ export function withDefaults<R extends Pick<Runbook, 'sandbox' | 'network'>>(
     sandbox: joinSandboxes(sandbox, runbook.sandbox),
     network: { ...network, ...runbook.network },
   };
+}
+
+/** The least and the greatest strength of a mode: `auto` may find no mode that works. */
+export const SANDBOX_STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
+  none: [0, 0],
+  user: [1, 1],
+  'sandbox-exec': [1, 1],
+  container: [2, 2],
+  bubblewrap: [2, 2],
+  auto: [0, 2],
+};
+
+/** Reports whether a mode is never weaker than a kind. */
+export function atLeast(mode: SandboxMode, kind: SandboxKind): boolean {
+  return SANDBOX_STRENGTHS[mode][0] >= SANDBOX_STRENGTHS[kind][0];
 }

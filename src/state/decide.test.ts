@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'record-thought': [say.record(), 'operator', 'worker', 'session', 'agent'],
   'complete-task': [say.complete(), 'operator', 'session'],
   'operate-task': [say.operate('cancel'), 'operator'],
+  'waive-constraint': [say.waive('max_files'), 'operator'],
   'note-task': [say.note('look here'), 'operator'],
   'self-approve': [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, 'operator'],
   'exit-session': [say.exit(), 'session'],

@@ -1,4 +1,4 @@
-import { agentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import { agentSessionCompleted, CONSTRAINTS } from '../protocol/agent-session-completed.ts';
 import { PHASES } from '../protocol/phase.ts';
 import { resultShape } from '../protocol/result.ts';
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
@@ -140,6 +140,8 @@ export const EVENTS = {
     by: optional(text),
   },
   WritebackWaived: { task_id: text, reason: text },
+  /** An operator waives a constraint for the sessions of one task. */
+  ConstraintWaived: { task_id: text, constraint: choice(CONSTRAINTS), reason: text },
   /** An operator approves their own change, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
   /** A person's note for the agent that works on the task, or for the next session. */

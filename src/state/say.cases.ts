@@ -1,3 +1,4 @@
+import type { Constraint } from '../protocol/agent-session-completed.ts';
 import type { ExitReason, Phase } from '../protocol/phase.ts';
 import type { Result } from '../protocol/result.ts';
 import type { TaskUpdate } from '../protocol/task-update.ts';
@@ -81,6 +82,10 @@ export function complete(more: Partial<ThoughtRecord> = {}, epoch?: number): Com
 
 export function operate(action: OperateTask['action'], reason = 'because', id = 'A'): Command {
   return { kind: 'operate-task', command: { id, action, reason } };
+}
+
+export function waive(constraint: Constraint, id = 'A', reason = 'a large rename'): Command {
+  return { kind: 'waive-constraint', command: { id, constraint, reason } };
 }
 
 export function note(text: string, more: Partial<Omit<Events['NoteAdded'], 'text'>> = {}): Command {

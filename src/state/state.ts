@@ -1,7 +1,7 @@
 import type { Entry } from '../ledger/format/entry.ts';
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Result } from '../protocol/result.ts';
-import { HOW_CLAIM_ENDED, type RecordedEvent, type SettledRequest } from './event.ts';
+import { HOW_CLAIM_ENDED, type RecordedEvent, type SettledRequest, type EventOf } from './event.ts';
 import { evolveFleet, type FleetState } from './fleet/fleet.ts';
 import { evolveMain, type MainBranches } from './main/main-branch.ts';
 import { evolveMemory, type Memory } from './packet/memory.ts';
@@ -134,6 +134,7 @@ export function evolve(state: State, recorded: RecordedEvent): State {
   const settled = evolveRuns(state, recorded);
   evolveFleet(state, recorded);
   evolveMain(state, recorded, settled);
+  if (recorded.type === 'MainMoved') noteCarried(state, recorded.data);
   evolveTimelines(state, recorded, (id) => dependantsOf(state, id));
   if (recorded.settles !== undefined) keepAnswer(state, recorded.settles);
   state.seq = recorded.seq;
@@ -220,6 +221,15 @@ function trackWorkflow({ workersWorkflows }: State, task: Task, worker: string):
 function taskIdOf({ type, data }: RecordedEvent): string | null | undefined {
   if (type === 'AgentRequested') return data.task?.task_id;
   return 'task_id' in data ? data.task_id : undefined;
+}
+
+/** From then on main has commits of these tasks, and its newer positions do not show what others did. */
+function noteCarried(state: State, { old, carried = [] }: EventOf<'MainMoved'>['data']): void {
+  for (const id of carried) {
+    const task = state.tasks.get(id);
+    if (task === undefined || old === null || task.flow.mainBefore !== undefined) continue;
+    state.tasks.set(id, { ...task, flow: { ...task.flow, mainBefore: old } });
+  }
 }
 
 function prepareSession(state: State, prepared: SessionPreparation): void {

@@ -17,11 +17,10 @@ describe.skipIf(!bubblewrap.works)(`a reviewer in a sandbox, after its verdict${
     ]);
   });
 
-  it(`becomes an author by ${DURING}`, async () => {
+  it(`gets nothing onto main by ${DURING}`, async () => {
     await using attack = await AfterVerdict.play('bubblewrap', DURING);
-    // What arrived before the measurement is in the record; what arrived after it moved the branch.
-    expect(attack.authors).toContain('agent:reviewer');
-    expect([attack.end.phase === 'COMPLETED', attack.onMain()]).toEqual([false, []]);
+    // The commits come before the measurement, so the verdict is refused.
+    expect([attack.end.is, attack.end.phase, attack.onMain()]).toEqual(['waits', 'REVIEW', []]);
   });
 });
 

@@ -39,14 +39,13 @@ export async function openTestProject(): Promise<OpenedProject> {
       return token;
     },
     runbook: working,
-    rulebook: new Rulebook({ path: folder, working, env: {}, log }),
+    rulebook: new Rulebook({ path: folder, env: {}, log }),
     log,
     git: {
       keepCommit: async (_own: unknown, sha: string) =>
         sha === COMMIT ? undefined : problem('git/no-commit', 'no such commit', ''),
     },
     exitProtocol: true,
-    readExitProtocol: () => true,
     env: {},
     clock: new HostClock(),
     now: () => new Date(),

@@ -17,8 +17,10 @@ import { STORE } from '../stores/chosen.ts';
 import { findChild } from '../fleet/process-namespace.ts';
 import { findLedgerFile } from '../stores/find-ledger-file.ts';
 import { Agent } from './agent.ts';
+import { findAsked, loosensDefaults } from './agree.ts';
 import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
+import { acceptUnproven } from './personal.ts';
 import { until } from './until.ts';
 
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -52,6 +54,8 @@ export class World implements AsyncDisposable {
   readonly repository: string = join(this.folder, 'repo');
   readonly stateDir: string = join(this.folder, 'state');
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the person at this machine agrees to a runbook that asks for more than before. */
+  agrees = true;
   readonly #children = new Set<ChildProcess>();
   readonly #closing: (() => unknown)[] = [];
   readonly #enter: readonly string[];
@@ -75,6 +79,7 @@ export class World implements AsyncDisposable {
       ...STORE,
       ...settings,
     };
+    acceptUnproven(this.folder);
     if (origin !== undefined) {
       this.git(this.folder, 'clone', '--quiet', origin, this.repository);
       return;
@@ -120,6 +125,14 @@ export class World implements AsyncDisposable {
     const started = child.pid ?? 0;
     this.#operator = undefined;
     this.#daemonPid = this.#enter.length === 0 ? started : await until('it has a process', () => findChild(started));
+    if (this.agrees && loosensDefaults(this.repository)) await this.agree();
+  }
+
+  /** Adopts the working runbook, as the person does who wrote it. */
+  async agree(): Promise<void> {
+    const { working } = await this.order('runbook_rules', {});
+    const { sha256, loosens } = working as { sha256: string; loosens: boolean }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (loosens) await this.order('runbook_adopt', { accept_rules: sha256 });
   }
 
   get daemonPid(): number {
@@ -265,7 +278,11 @@ export class World implements AsyncDisposable {
     });
     const typed = { code: ran.status, out: ran.stdout, err: ran.stderr };
     this.#printed.push({ args, typed });
-    return typed;
+    const asked = this.agrees ? findAsked(typed) : undefined;
+    if (asked === undefined || args.includes('--accept-rules')) return typed;
+    // The person agrees to what the test wrote, and types the command again.
+    this.baton(['runbook', 'adopt', '--accept-rules', asked], { env, cwd });
+    return this.baton(args, { env, cwd, input });
   }
 
   /** Like `baton`, but without blocking this process, in which a proxy may run. */

@@ -3,6 +3,7 @@ import * as agents from './agents.ts';
 import * as fleet from './fleet.ts';
 import * as imports from './import.ts';
 import * as ledger from './ledger.ts';
+import * as operateTasks from './operate-tasks.ts';
 import type { Operation } from './operation.ts';
 import * as pages from './pages.ts';
 import * as project from './project.ts';
@@ -17,7 +18,7 @@ import * as writeback from './writeback.ts';
 
 /** The declarations by subject, which is how the OpenAPI document groups them. */
 const GROUPS = {
-  tasks: { ...tasks, ...taskView, ...taskWork, ...imports },
+  tasks: { ...tasks, ...operateTasks, ...taskView, ...taskWork, ...imports },
   records: writeback,
   agents: { ...agents, ...agentLogs },
   runs: { ...rules, ...runs },

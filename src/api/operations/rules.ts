@@ -24,7 +24,7 @@ export const adoptedRules = object({
         field: { ...text, about: 'The path of the field in the runbook.' },
         before: anything,
         after: anything,
-        effect: choice(['tightens', 'loosens']),
+        effect: choice(['tightens', 'changes', 'loosens']),
       }),
     ),
     about: 'The fields that differ.',

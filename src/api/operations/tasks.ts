@@ -260,39 +260,3 @@ export const taskNote = operation({
     agent_id: { ...nullable(text), about: 'The agent that gets it; null if the next session reads it.' },
   }),
 });
-
-const byOperator = {
-  command: 'operate-task',
-  tool: false,
-  input: object({ task_id: taskId, reason: { kind: 'text', notEmpty: true, about: 'Why; it is recorded.' } }),
-  result: changed,
-} as const;
-
-export const taskUnblock = operation({
-  ...byOperator,
-  name: 'task_unblock',
-  about: 'Return a blocked task to the phase that was blocked.',
-});
-export const taskReinstate = operation({
-  ...byOperator,
-  name: 'task_reinstate',
-  about: 'Reinstate a task: it goes back to IMPLEMENTATION, and its claim ends.',
-});
-export const taskSelfApprove = operation({
-  ...byOperator,
-  command: 'self-approve',
-  name: 'task_self_approve',
-  about:
-    'Approve your own change, at its current commit. The reason is recorded, and shown with the task and in its proof.',
-});
-export const taskCancel = operation({
-  ...byOperator,
-  name: 'task_cancel',
-  about:
-    'Cancel a task: its sessions end, its open decisions are withdrawn, its worktree and branch are removed if they hold no work. Only task_reinstate undoes it.',
-});
-export const taskWaive = operation({
-  ...byOperator,
-  name: 'task_waive',
-  about: 'Complete a task without a thought record. The waiver is recorded.',
-});

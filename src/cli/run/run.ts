@@ -65,7 +65,7 @@ export const runStartCommand: CliCommand = {
 export const agentRunCommand: CliCommand = {
   examples: ['baton agent run reviewer', 'baton agent run reviewer --detach'],
   args: [{ name: 'NAME', about: 'The agent; see: baton runbook list' }],
-  options: [PLAN, DETACH, ...COMMON_OPTIONS],
+  options: [PLAN, DETACH, ACCEPT_RULES, ...COMMON_OPTIONS],
   json: JSON_DOCUMENTS,
   exitCodes: EXIT_CODES,
   run: async (given, io) => startRun(given, io, { kind: 'agent' }),
@@ -86,7 +86,8 @@ async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 
   const { answer, after } = await withClient(given, io, async (client) => {
     // Read before the start, so that no entry of the run is missed.
     const head = await readHeadSeq(client);
-    const asked = { accepted: given.options.get('accept-rules'), typed: typedArguments(given), io };
+    const typed = typedArguments(given, only.kind === 'agent' ? ['agent', 'run'] : ['run']);
+    const asked = { accepted: given.options.get('accept-rules'), typed, io };
     const started = await callAcceptingNoChecks(
       async (checks) =>
         callAcceptingRules(async (rules) => client.call('run_start', { ...input, ...checks, ...rules }), asked),
@@ -104,12 +105,12 @@ async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 
   return EXIT.ok;
 }
 
-function typedArguments({ args, options }: ParsedArguments): readonly string[] {
+function typedArguments({ args, options }: ParsedArguments, command: readonly string[]): readonly string[] {
   const project = options.get('project');
   const issues = options.get('from-github');
   return [
     'baton',
-    'run',
+    ...command,
     ...args,
     ...(options.has('detach') ? ['--detach'] : []),
     ...(issues === undefined ? [] : ['--from-github', issues]),

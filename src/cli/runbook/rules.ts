@@ -13,7 +13,8 @@ export const runbookRulesCommand = operationCommand({
 });
 
 function describeInForce(adoption: RunbookRules['in_force']): string {
-  if (adoption === null) return 'No runbook is in force yet: the first task or workflow adopts one.\n';
+  if (adoption === null)
+    return 'No runbook is in force yet: the defaults apply until the first task or run adopts one.\n';
   const { sha256, commit, by, at } = adoption;
   const source = commit === null ? 'the working file' : `commit ${commit.slice(0, 12)} of the main branch`;
   return `In force: ${sha256.slice(0, 12)}, from ${source}, adopted by ${printable(by)} at ${at}\n`;
@@ -21,8 +22,8 @@ function describeInForce(adoption: RunbookRules['in_force']): string {
 
 function describeWorking(working: RunbookRules['working'], isFirst: boolean): string {
   if (working === null || working.differences.length === 0) return 'The working file has the same rules.\n';
-  const than = isFirst ? 'the committed runbook' : 'the rules in force';
-  const effect = working.loosens ? 'loosens' : 'tightens';
+  const than = isFirst ? 'the defaults' : 'the rules in force';
+  const effect = working.loosens ? 'loosens' : 'does not loosen';
   return `The working file ${effect} ${than}:\n${printableLines(working.text)}\nPut it in force: baton runbook adopt\n`;
 }
 
@@ -31,11 +32,17 @@ export const runbookAdoptCommand: CliCommand = {
   args: [],
   options: [ACCEPT_RULES, ...COMMON_OPTIONS],
   json: [{ result: 'runbook_adopt' }],
+  exitCodes: { 0: 'in force', 1: 'failed', 2: 'usage error', 3: 'a person must agree; the message has the command' },
   async run(given, io) {
     const accepted = given.options.get('accept-rules');
     const typed = ['baton', 'runbook', 'adopt'];
     const answer = await withClient(given, io, async (client) =>
-      callAcceptingRules(async (accept) => client.call('runbook_adopt', accept), { accepted, typed, io }),
+      callAcceptingRules(async (accept) => client.call('runbook_adopt', accept), {
+        accepted,
+        typed,
+        io,
+        isAdoption: true,
+      }),
     );
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);

@@ -205,7 +205,7 @@ function nothingToMove({ id }: FoundProject, target: string | undefined) {
   const hint =
     target === undefined
       ? 'The first command in the project creates it.'
-      : `To create the ledger in the database, write into baton.toml: project = "${id}" and store = "${target}". To join hosts that already use the database: baton host join ${target}`;
+      : `To create the ledger in the database: baton down && baton up --store ${target}. To join hosts that already use the database: baton host join ${target}`;
   return { code: 'store/nothing-to-move', message, hint };
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { CONSTRAINTS } from '../../protocol/agent-session-completed.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { TASK_STATUSES } from '../../protocol/shape/shared-fields.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
@@ -159,6 +160,20 @@ export const taskUnblockCommand = operationCommand({
   examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
   operation: 'task_unblock',
   show: ({ task_id }) => `Unblocked ${printable(task_id)}.\n`,
+});
+
+export const taskWaiveCommand = operationCommand({
+  ...withReason,
+  args: [...withReason.args, { name: 'CONSTRAINT', about: CONSTRAINTS.join(', ') }],
+  examples: ['baton task waive P0.1.1 max_files --reason "the rename touches every file"'],
+  operation: 'task_waive_constraint',
+  input: (given: ParsedArguments): CommandInput => {
+    const [task_id, constraint] = given.args;
+    const reason = given.options.get('reason');
+    return reason === undefined ? { usage: '--reason TEXT is missing' } : { value: { task_id, constraint, reason } };
+  },
+  show: ({ task_id }) =>
+    `Waived for ${printable(task_id)}. If it is blocked: baton task unblock ${printable(task_id)}\n`,
 });
 
 export const taskCancelCommand = operationCommand({

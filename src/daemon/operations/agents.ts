@@ -7,6 +7,7 @@ import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { Standing } from '../../protocol/standing.ts';
 import { actorOf, type Caller, checkClaim } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
+import { mainWithout } from '../../state/main/main-branch.ts';
 import { isElsewhere } from '../../state/fleet/work-place.ts';
 import { refusal } from '../../state/outcome.ts';
 import { standingOf } from '../../state/runs/standing.ts';
@@ -102,7 +103,7 @@ export interface OwnSession {
 
 /** Reads the state and the exit flag once each. If the store does not respond, the following command reports it. */
 export async function readOwnSession({ caller, project, services }: Call, agentId = ''): Promise<OwnSession> {
-  const flag = services.readExitProtocol();
+  const flag = services.exitProtocol;
   const settled = await project.commandLoop.read(({ state }): OwnSession => {
     const named = state.agents.get(agentId)?.task;
     const { sessionId = '', taskId = '' } =
@@ -127,7 +128,11 @@ export async function measureOwn({ project }: Call, { session, task }: OwnSessio
   if (task !== undefined && isElsewhere(task, project.here)) return UNMEASURED;
   // The session that closes a merged task may have removed its worktree.
   if (task?.phase === 'COMPLETED' && !existsSync(prepared.workspace)) return UNMEASURED;
-  return measureSession(prepared, session.result ?? null, project);
+  // A commit of main that the session brought in must be on record.
+  await project.mainWatch.poll();
+  const read = await project.commandLoop.read(({ state }) => mainWithout(state, task));
+  const main = read.ok ? read.answer : null;
+  return measureSession(prepared, session.result ?? null, { stateDir: project.stateDir, own: project.own, main, task });
 }
 
 const UNMEASURED: SessionMeasures = { committed: false, violations: [] };
@@ -186,9 +191,9 @@ async function readStanding({ project, services }: Call, agentId: string) {
   return settled.ok ? settled.answer : null;
 }
 
-/** Reads the runbook's files for the exit flag here, because the command loop must not read files. */
+/** Reads the exit flag here, because the command loop must not read files. */
 function standingIn(services: Services, agentId: string): (state: State) => Standing {
-  const flag = services.readExitProtocol();
+  const flag = services.exitProtocol;
   return (state) => standingOf(state, agentId, flag);
 }
 

@@ -2,7 +2,7 @@ import { type Reason, summarizeReasons } from '../../api/all-clear.ts';
 import type { AgentView } from '../../api/run-views.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
-import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
+import type { RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { findMain } from '../../state/main/main-branch.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import { findGitFolders } from '../../git/repository.ts';
@@ -29,12 +29,15 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
   return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook check' }];
 }
 
-/** A working file whose gates differ from those in force. Work continues with the adopted ones. */
-export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
+/** A working file that differs from the rules in force. Work continues with the adopted ones. */
+export function rulesAttention(differences: readonly RuleDifference[], isFirst: boolean): Attention[] {
   if (differences.length === 0) return [];
-  const title = 'baton.toml differs from the rules in force, which still apply';
-  const fields = joinFirst(differences.map(({ field }) => field));
-  const context = `${hasLoosening(differences) ? 'baton.toml is looser' : 'baton.toml is stricter'}: ${fields}`;
+  const title = isFirst
+    ? 'baton.toml asks for more than the defaults; the defaults apply until you adopt it'
+    : 'baton.toml differs from the rules in force, which still apply';
+  const loosening = differences.filter(({ effect }) => effect === 'loosens');
+  const fields = joinFirst((loosening.length > 0 ? loosening : differences).map(({ field }) => field));
+  const context = `${loosening.length > 0 ? 'baton.toml is looser' : 'It loosens nothing'}: ${fields}`;
   return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook adopt' }];
 }
 

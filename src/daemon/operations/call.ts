@@ -32,19 +32,12 @@ export interface Services {
   readonly newId: () => string;
   readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
   readonly git: GitPort;
-  /** The working file: for runs that an operator starts, and for everything that is not a gate. */
+  /** The working file, which is only a proposal: nothing starts by it. */
   readonly runbook: RunbookWatch;
-  /** The adopted runbooks: for gates, merges and workers. */
+  /** The adopted runbooks, by which everything starts. */
   readonly rulebook: Rulebook;
-  /**
-   * The project's flag for exit signals as last read, up to about a second ago. Sessions of the built-in workflow use
-   * `usesExitProtocol`.
-   */
+  /** The project's flag for exit signals. Sessions of the built-in workflow use `usesExitProtocol`. */
   readonly exitProtocol: boolean;
-  /**
-   * The current flag. Reads the runbook's files, so call it at most once per request and never inside the command loop.
-   */
-  readonly readExitProtocol: () => boolean;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;

@@ -9,7 +9,6 @@ import { type CommandOf, decide } from '../../state/decide.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import type { Resolved } from '../../state/runs/resolve-decision.ts';
 import type { State } from '../../state/state.ts';
-import { runbookError } from '../rules/rulebook.ts';
 import { findPinned } from '../rules/pinned-runbook.ts';
 import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, steers, unchanged } from './call.ts';
 import { decisionView } from '../views/run-views.ts';
@@ -98,7 +97,7 @@ function nextCommand(state: State, { taskId, agentId }: Decision, action: string
   return claimCommand(task);
 }
 
-/** Finds the agent in the runbook of the task: the pinned one of a workflow, else the working one. */
+/** Finds the agent in the runbook of the task: the one that its workflow was started with, else the one in force. */
 async function planHandOver(call: Call<{ readonly id: string }>, name: string): Promise<Answer<AgentPlan>> {
   const { project, services, input } = call;
   const read = await project.commandLoop.read(({ state }) => {
@@ -109,9 +108,8 @@ async function planHandOver(call: Call<{ readonly id: string }>, name: string): 
     return state.tasks.get(taskId ?? '')?.flow.runbook ?? null;
   });
   const pinned = read.ok && read.answer !== null ? await findPinned(read.answer, project.ledger) : undefined;
-  const checked = pinned === undefined ? services.runbook.read().checked : { ok: true as const, value: pinned.runbook };
-  if (!checked.ok) return { ok: false, error: runbookError(checked.problems) };
-  const planned = planAgentRun(withLibrary(checked.value), name);
+  const runbook = pinned?.runbook ?? services.rulebook.runbookFor(null);
+  const planned = planAgentRun(withLibrary(runbook), name);
   if (!planned.ok) return { ok: false, error: inputErrorOf(planned) };
   return holdsCredential(planned.value, project.ledger.secrets)
     ? { ok: false, error: CREDENTIAL_IN_PLAN }

@@ -10,12 +10,13 @@ import type { Plan } from '../../protocol/run-plan.ts';
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isIssue } from '../../runbook/library.ts';
 import { planAgentRun, type PlannedRun, planRun } from '../../runbook/plan.ts';
-import { ISSUE_WORKFLOW, type Runbook } from '../../runbook/runbook.ts';
+import { type CheckedRunbook, ISSUE_WORKFLOW, type Runbook } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
 import { type Command, decide } from '../../state/decide.ts';
 import { pipelineOfShell } from '../../state/runs/steer-pipeline.ts';
 import type { StartWorkflow } from '../../state/workflow/start-workflow.ts';
 import type { Project } from '../project/project.ts';
+import type { PinnedRunbook } from '../rules/pinned-runbook.ts';
 import { adoptedView, runbookError } from '../rules/rulebook.ts';
 import { findReviewObstacle } from '../rules/start-obstacles.ts';
 import { withWorkers } from '../rules/workers.ts';
@@ -30,18 +31,25 @@ export const RUN_HANDLERS = {
     if (issue !== undefined) return startIssue(call, issue);
     if (call.input.import !== undefined) return { ok: false, error: IMPORT_WITHOUT_TASKS };
     if (call.input.description !== undefined) return { ok: false, error: DESCRIPTION_WITHOUT_TASK };
-    const planned = planNamed(call);
+    const proposed = planNamed(call, call.services.runbook.read().checked);
+    if (!proposed.ok) return proposed;
+    const adopted = await adoptWorking(call);
+    if (!adopted.ok) return adopted;
+    // The file may have changed since: what was adopted runs.
+    const planned = planNamed(call, { ok: true, value: adopted.result.runbook });
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
     const command = startCommandOf(call.services.newId(), name, what, vars);
     const kind = command.kind === 'start-agent' ? 'agent' : 'pipeline';
-    return answerFor(await submitCommand(call, command), ({ id }) => ({ kind, id }));
+    const { rules } = adopted.result;
+    return answerFor(await submitCommand(call, command), ({ id }) => ({ kind, id, ...rules }));
   }),
 
   run_plan: handlerFor(operations.runPlan, async (call) => {
     const issue = findIssue(call);
     if (issue !== undefined) return previewIssue(call, issue);
-    const planned = planNamed(call);
+    const { checked } = call.services.runbook.read();
+    const planned = planNamed(call, checked);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
     const { newId } = call.services;
@@ -51,7 +59,8 @@ export const RUN_HANDLERS = {
       decide: (view) => previewRun(view, [command], newId),
     });
     const { rulebook, adviseSandbox } = call.services;
-    const sandboxes = await planSandboxes(rulebook.runbookFor(null), what, adviseSandbox);
+    const access = checked.ok ? checked.value : rulebook.runbookFor(null);
+    const sandboxes = await planSandboxes(access, what, adviseSandbox);
     return answerFor(settled, ({ entries, effects }) => ({ name, vars, plan: what, sandboxes, entries, effects }));
   }),
 };
@@ -74,16 +83,35 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
   if (takable?.ok === false) return takable;
   const unanswered = await requireChecksAnswer(call, runbook);
   if (unanswered !== undefined) return unanswered;
-  const { project, caller, input } = call;
-  const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
-  if (adopted?.ok === false) return adopted;
-  const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
+  const adopted = await adoptWorking(call);
+  if (!adopted.ok) return adopted;
+  const { pinned, rules } = adopted.result;
+  const pin = pinned === undefined ? {} : { runbook: pinned.sha256 };
   const command = { ...wanted, ...pin };
   const settled = await submitCommand(call, { kind: 'start-workflow', command }, (started, view) =>
-    adopted === undefined ? started : withWorkers(started, adopted.pinned, view),
+    pinned === undefined ? started : withWorkers(started, pinned, view),
   );
-  const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: adoptedView(adopted) };
   return answerFor(settled, ({ id, ids = [id] }) => ({ kind: 'workflow', id, ids, ...rules }));
+}
+
+/** Puts the working file in force, so that what starts is what was adopted. A person agrees first if it loosens. */
+async function adoptWorking({ project, caller, input, services }: Call<RunInput>): Promise<Answer<AdoptedForRun>> {
+  const isFirst = services.rulebook.inForce === undefined;
+  const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
+  if (adopted?.ok === false) return adopted;
+  if (adopted === undefined)
+    return { ok: true, result: { pinned: undefined, runbook: services.rulebook.runbookFor(null), rules: {} } };
+  const { pinned, differences } = adopted;
+  // The first rules replace none.
+  const isNews = !isFirst && differences.some(({ effect }) => effect !== 'changes');
+  const rules = isNews ? { rules: adoptedView(adopted) } : {};
+  return { ok: true, result: { pinned, runbook: pinned.runbook, rules } };
+}
+
+interface AdoptedForRun {
+  readonly pinned: PinnedRunbook | undefined;
+  readonly runbook: Runbook;
+  readonly rules: { readonly rules?: ReturnType<typeof adoptedView> };
 }
 
 async function checkTasks(call: Call<RunInput>, command: StartWorkflow): Promise<Answer<null>> {
@@ -148,8 +176,10 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
 
 type RunInput = InputOf<'run_start'>;
 
-function planNamed({ input: { name, args = [], kind }, services, project }: Call<RunInput>): Answer<PlannedRun> {
-  const { checked } = services.runbook.read();
+function planNamed(
+  { input: { name, args = [], kind }, project }: Call<RunInput>,
+  checked: CheckedRunbook,
+): Answer<PlannedRun> {
   if (!checked.ok) return { ok: false, error: runbookError(checked.problems) };
   const { agents, commands, pipelines } = checked.value;
   const { secrets } = project.ledger;

@@ -77,7 +77,10 @@ async function readStatus({ project, services }: Pick<Call, 'project' | 'service
   const missing = await repositoryAttention(project.path);
   const hindered = outboxAttention(project.messagesBlockedMs, project.stateDir);
   const broken = runbookAttention(services.runbook);
-  const differing = rulesAttention((await project.adoptions?.readDifferences()) ?? []);
+  const differing = rulesAttention(
+    (await project.adoptions?.readDifferences()) ?? [],
+    services.rulebook.inForce === undefined,
+  );
   const measures = project.fleet?.measures();
   const settled = await project.commandLoop.read(({ state }) =>
     statusView(state, {

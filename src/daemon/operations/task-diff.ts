@@ -3,9 +3,10 @@ import { taskDiff, type TaskDiff } from '../../api/operations/task-work.ts';
 import type { DecisionEvidence } from '../../api/decision-evidence.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { findMergeBase } from '../../git/commits.ts';
+import { findOwnBase, type OwnChangeRequest } from '../../git/measures/own-change.ts';
 import { readChange } from '../../git/measures/read-change.ts';
 import { findSha } from '../../git/repository.ts';
-import { attempt, gitFailure, type GitResult, unwrap } from '../../git/run-git.ts';
+import { attempt, gitFailure, type GitResult, type OwnGitFolder, unwrap } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { isElsewhere } from '../../state/fleet/work-place.ts';
 import { refusal } from '../../state/outcome.ts';
@@ -37,8 +38,8 @@ export const diffHandler = handlerFor(taskDiff, async (call) => {
   return { ok: true, result: { ...read.value, sessions: sessions.map(withoutBranch) } };
 });
 
-function withoutBranch(session: FoundSession): Omit<FoundSession, 'branch'> {
-  const { branch: _, ...rest } = session;
+function withoutBranch(session: FoundSession): TaskDiff['sessions'][number] {
+  const { branch: _branch, main: _main, ...rest } = session;
   return rest;
 }
 
@@ -54,14 +55,18 @@ export async function readTaskDiff(
   { agent_id, path, paths, stat, sessions = [] }: DiffOptions,
 ): Promise<GitResult<Omit<TaskDiff, 'sessions'>>> {
   return attempt(async () => {
-    const { of, base, head } = await (agent_id === undefined
-      ? findChange(task, call)
-      : findSession(task, agent_id, sessions, call));
+    const {
+      of,
+      base,
+      head,
+      main = null,
+    } = await (agent_id === undefined ? findChange(task, call) : findSession(task, agent_id, sessions, call));
     const own = unwrap(await call.project.own.with(base, head));
     // A single file may be as large as the limit of all files together.
     const some = paths === undefined ? {} : { paths };
     const one = path === undefined ? some : { paths: [path], maxFileChars: MAX_ONE_CHARS };
-    const change = unwrap(await readChange(own, base, head, { patches: stat !== true, ...one }));
+    const from = of === 'session' ? await findSessionBase(own, { base, tip: head, main }, call) : base;
+    const change = unwrap(await readChange(own, from, head, { patches: stat !== true, ...one }));
     const files = change.files.map(({ isBinary: binary, isCut: cut, ...file }) => ({ ...file, binary, cut }));
     const { branch, place } = task.flow;
     const isLocal = task.claim !== null && !isElsewhere(task, call.project.here);
@@ -91,7 +96,21 @@ export function statOf({ path, action, additions, deletions }: ChangeStat['files
 
 const MAX_ONE_CHARS = 400_000;
 
-interface ChangeRange extends Pick<TaskDiff, 'of' | 'base' | 'head'> {}
+interface ChangeRange extends Pick<TaskDiff, 'of' | 'base' | 'head'> {
+  /** The commit of main that a session brought in. */
+  readonly main?: string | null;
+}
+
+/** What a session brought in from main is not its own change. */
+async function findSessionBase(
+  own: OwnGitFolder,
+  { base, tip, main }: OwnChangeRequest,
+  { project }: Pick<Call, 'project'>,
+): Promise<string> {
+  if (main === null) return base;
+  unwrap(await project.own.with(main));
+  return unwrap(await findOwnBase(own, { base, tip, main })).from;
+}
 
 /** Throws git's failure, for `attempt`. */
 async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>): Promise<ChangeRange> {
@@ -130,8 +149,9 @@ async function findBase(
     }),
   );
   const began = task.flow.mainAt ?? task.flow.place?.base ?? null;
-  const own = unwrap(await project.own.with(main.sha, head, ...(began === null ? [] : [began])));
-  const base = unwrap(await findMergeBase(own, main.sha, head));
+  const before = task.flow.mainBefore ?? main.sha;
+  const own = unwrap(await project.own.with(before, head, ...(began === null ? [] : [began])));
+  const base = unwrap(await findMergeBase(own, before, head));
   if (base !== null && base !== head) return base;
   return (began === null ? null : unwrap(await findMergeBase(own, began, head))) ?? base ?? noBase(task, main.name);
 }
@@ -162,10 +182,11 @@ async function findSession(
     );
   }
   const head = session.head ?? (await findTip(task, session.branch, project));
-  return head === null ? noCommit(task) : { of: 'session', base: session.base, head };
+  const { base, main } = session;
+  return head === null ? noCommit(task) : { of: 'session', base, head, main };
 }
 
-type FoundSession = TaskDiff['sessions'][number] & { readonly branch: string };
+type FoundSession = TaskDiff['sessions'][number] & { readonly branch: string; readonly main: string | null };
 
 /** Reads the ledger, because the state drops agents that ended long ago and the ends of earlier sessions. */
 async function readSessions(ledger: Ledger, taskId: string): Promise<readonly FoundSession[]> {
@@ -176,11 +197,11 @@ async function readSessions(ledger: Ledger, taskId: string): Promise<readonly Fo
     if (type === 'SessionPrepared' && data.task_id === taskId) {
       const { agent_id, epoch, branch, base } = data;
       const role = roles.get(epoch) ?? null;
-      if (!found.has(agent_id)) found.set(agent_id, { agent_id, epoch, role, branch, base, head: null });
+      if (!found.has(agent_id)) found.set(agent_id, { agent_id, epoch, role, branch, base, head: null, main: null });
     }
     if (type === 'SessionMeasured' && data.task_id === taskId)
       for (const [id, session] of found)
-        if (session.epoch === data.epoch) found.set(id, { ...session, head: data.head });
+        if (session.epoch === data.epoch) found.set(id, { ...session, head: data.head, main: data.main ?? null });
   }
   return [...found.values()];
 }

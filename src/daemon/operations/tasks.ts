@@ -2,6 +2,7 @@ import type { Operation } from '../../api/operations/operation.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
 import * as imports from '../../api/operations/import.ts';
 import { taskViewRead } from '../../api/operations/task-view.ts';
+import * as byOperator from '../../api/operations/operate-tasks.ts';
 import * as operations from '../../api/operations/tasks.ts';
 import type { Claim, ClaimView, TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
@@ -173,8 +174,14 @@ export const TASK_HANDLERS = {
   ),
 
   task_self_approve: submits(
-    operations.taskSelfApprove,
+    byOperator.taskSelfApprove,
     ({ task_id: id, reason }) => ({ id, reason }),
+    (_, { task_id }) => ({ task_id }),
+  ),
+
+  task_waive_constraint: submits(
+    byOperator.taskWaiveConstraint,
+    ({ task_id: id, constraint, reason }) => ({ id, constraint, reason }),
     (_, { task_id }) => ({ task_id }),
   ),
 
@@ -184,10 +191,10 @@ export const TASK_HANDLERS = {
     ({ agentId: agent_id }, { task_id }) => ({ task_id, agent_id }),
   ),
 
-  task_unblock: operates(operations.taskUnblock, 'unblock'),
-  task_reinstate: operates(operations.taskReinstate, 'reinstate'),
-  task_cancel: operates(operations.taskCancel, 'cancel'),
-  task_waive: operates(operations.taskWaive, 'waive'),
+  task_unblock: operates(byOperator.taskUnblock, 'unblock'),
+  task_reinstate: operates(byOperator.taskReinstate, 'reinstate'),
+  task_cancel: operates(byOperator.taskCancel, 'cancel'),
+  task_waive: operates(byOperator.taskWaive, 'waive'),
 };
 
 function operates(

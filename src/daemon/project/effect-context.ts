@@ -85,7 +85,6 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
       if (claim.ok) project.fences.add(taskId, claim.answer);
     },
     usesExitSignals: () => services.exitProtocol,
-    unseparated: () => 'ask',
     settingsFor: (task) => sessionSettingsOf(services, task),
     get times() {
       return timesOf(services, settings);
@@ -151,10 +150,9 @@ function timesOf({ rulebook }: Services, settings: DaemonSettings): EffectTimes 
 }
 
 export function sessionSettingsOf(
-  { rulebook, runbook: working }: Pick<Services, 'rulebook' | 'runbook'>,
+  { rulebook }: Pick<Services, 'rulebook'>,
   task: Pick<Task, 'flow'> | null = null,
 ): SessionSettings {
-  working.read();
   const runbook = rulebook.runbookFor(task);
   const { workspace, workflowCommands, limits, workflow, merge, git, envPass, sandbox, network, secrets } = runbook;
   const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
@@ -180,16 +178,15 @@ function personalSettingsOf(env: EffectContextOptions['env'], project: string): 
   return { ...value, path, problem: first === undefined ? null : `${renderRunbookProblem(first)}. ${first.hint}` };
 }
 
-/** Uses the current runbook, so that a correction applies to waiting notifications. */
+/** Uses the runbook in force, so that a correction applies to waiting notifications when it is adopted. */
 function channelsFor(
   about: 'attention' | 'warning' | 'done' | 'failed',
-  { runbook }: Services,
+  { rulebook }: Services,
   { env, log, say }: Pick<EffectContextOptions, 'env' | 'log' | 'say'>,
 ): readonly NotificationChannel[] {
-  const notify = runbook.lastValid?.notify;
-  if (notify !== undefined && !notify.on.includes(about)) return [];
-  const webhook = notify?.webhook === undefined ? undefined : fillVariables(notify.webhook, env, log);
-  const { desktop = true, terminal = true } = notify ?? {};
+  const { on, webhook: url, desktop, terminal } = rulebook.runbookFor(null).notify;
+  if (!on.includes(about)) return [];
+  const webhook = url === undefined ? undefined : fillVariables(url, env, log);
   return openChannels({ desktop, terminal, webhook }, say === undefined ? { env } : { env, say });
 }
 

@@ -29,11 +29,15 @@ const withLedger = (id: string): void => writeFileSync(join(stateDir, 'projects'
 const errorOf = (found: IdentifiedProject) => (found.ok ? undefined : found.error);
 
 describe('a repository without a ledger', () => {
-  it('is the project that the runbook names, in the store that it names', () => {
+  it('is the project that the runbook names, in the store that the person names too', () => {
     expect(identify()).toMatchObject({ identity: { id: projectId(repository), store: undefined, isKnown: false } });
-    expect(identify({ project: 'shop', store: URL, defaultStore: 'postgres://other/x' })).toMatchObject({
+    expect(identify({ project: 'shop', store: URL, defaultStore: URL })).toMatchObject({
       identity: { id: 'shop', store: URL, isKnown: false },
     });
+    for (const defaultStore of ['postgres://other/x', undefined]) {
+      const found = identify({ project: 'shop', store: URL, ...(defaultStore === undefined ? {} : { defaultStore }) });
+      expect(errorOf(found)).toMatchObject({ code: 'wrong-store', hint: expect.stringContaining('baton up --store') });
+    }
     expect(identify({ defaultStore: URL })).toMatchObject({ identity: { id: projectId(repository), store: URL } });
   });
 

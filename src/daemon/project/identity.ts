@@ -22,7 +22,7 @@ interface WantedProject {
   /** The project's name in the runbook. */
   readonly project: string | undefined;
   readonly store: string | undefined;
-  /** BATON_STORE, for projects whose runbook names no store. */
+  /** BATON_STORE: the database of new projects, which the person names. */
   readonly defaultStore: string | undefined;
 }
 
@@ -44,6 +44,9 @@ export function identifyProject(wanted: WantedProject): IdentifiedProject {
   const wrong = named === undefined ? undefined : findStoreUrlProblem(named);
   if (wrong !== undefined) return { ok: false, error: wrong };
   const isKnown = hasLedger(stateDir, id, other?.store);
+  // The ledger holds every prompt and log, so a repository does not choose where a new one is kept.
+  if (!isKnown && inRunbook !== undefined && !isSameDatabase(defaultStore, inRunbook))
+    return { ok: false, error: unnamed(inRunbook) };
   if (!isKnown) return { ok: true, identity: { id, store: inRunbook ?? defaultStore, isKnown } };
   const store = other?.store;
   if (inRunbook !== undefined && !isSameDatabase(store, inRunbook))
@@ -83,6 +86,13 @@ function taken(id: string, path: string): ApiError {
   const message = `the project ${id} is the repository ${path} in this state folder`;
   const hint = 'Work there, or give this one a state folder of its own: BATON_STATE_DIR. It is then another host.';
   return { code: 'wrong-project', message, hint };
+}
+
+function unnamed(wanted: string): ApiError {
+  const url = renderStoreUrl(wanted);
+  const message = `baton.toml names the store ${url}, and nobody on this machine has named it`;
+  const hint = `If it is yours: baton down && baton up --store ${url}. To join hosts that use it: baton host join ${url}`;
+  return { code: 'wrong-store', message, hint };
 }
 
 function moved(onRecord: string | undefined, wanted: string): ApiError {

@@ -13,7 +13,8 @@ import {
   type ObserveResult,
 } from '../../state/main/observe-main.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
-import { type MeasureMain, measureMain } from './measure-main.ts';
+import type { State } from '../../state/state.ts';
+import { type MeasureMain, measureMain, type TaskBranch } from './measure-main.ts';
 import { recordRemoteMain, type SharedMain } from './remote-main.ts';
 
 interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
@@ -149,16 +150,17 @@ export class MainWatch {
       return {
         main,
         isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main), isolated, this.#clients),
+        branches: openBranches(state),
       };
     });
     if (!read.ok) return undefined;
-    const { main, isSuspect } = read.answer;
+    const { main, isSuspect, branches } = read.answer;
     const isSame = main?.branch === branch || (main !== undefined && !isConfigured);
     if (main?.branch === branch && (main.sha === sha || main.prepared?.sha === sha)) return 'known';
     const context = { ...this.#options, branch };
     const upstream = await findUpstream(context.path, branch);
     const move: ObservedMove | null =
-      main === undefined || !isSame ? null : await measureMain(context, { main, sha, isSuspect, upstream });
+      main === undefined || !isSame ? null : await measureMain(context, { main, sha, isSuspect, upstream, branches });
     const seenAt = main === undefined ? '' : this.#since(main);
     const known = isolated === undefined ? {} : { isolated: [...isolated] };
     const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, ...known, move };
@@ -194,6 +196,11 @@ export class MainWatch {
     if (found?.ok === true) this.#commonDir = found.value.commonDir;
     return this.#mark(branch);
   }
+}
+
+function openBranches({ tasks }: State): readonly TaskBranch[] {
+  const open = [...tasks.values()].filter(({ phase, flow }) => phase !== 'COMPLETED' && flow.place !== null);
+  return open.map(({ id, flow }) => ({ taskId: id, branch: flow.place?.branch ?? '' }));
 }
 
 /** Commands count like sessions, because they run a branch's code. */

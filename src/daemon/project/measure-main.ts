@@ -1,6 +1,8 @@
+import { findMergeBase } from '../../git/commits.ts';
 import { fetchUpstream, isInHistory, measureMove, readMoveContent, type Upstream } from '../../git/main-branch.ts';
 import type { OwnRepository } from '../../git/own/own-repository.ts';
 import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import { findSha } from '../../git/repository.ts';
 import type { MainBranchState } from '../../state/main/main-branch.ts';
 import type { ObservedMove } from '../../state/main/observe-main.ts';
 
@@ -15,6 +17,8 @@ export interface MeasureMain {
 interface MainMove {
   readonly main: MainBranchState;
   readonly sha: string;
+  /** The branches of open tasks. */
+  readonly branches: readonly TaskBranch[];
   readonly isSuspect: boolean;
   readonly upstream: Upstream | null;
 }
@@ -23,7 +27,13 @@ interface MainMove {
  * Measures a move of the main branch; while a session is live, in Baton's own repository. Commits that cannot be copied
  * there count as rewritten history.
  */
-export async function measureMain(
+export async function measureMain(context: MeasureMain, move: MainMove): Promise<ObservedMove> {
+  const measured = await measureWithout(context, move);
+  const { branches, sha } = move;
+  return { ...measured, carried: await findCarried(context, { branches, old: measured.old, sha }) };
+}
+
+async function measureWithout(
   context: MeasureMain,
   { main, sha, isSuspect, upstream }: MainMove,
 ): Promise<ObservedMove> {
@@ -70,3 +80,30 @@ async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Up
 }
 
 const FETCH_MS = 30_000;
+
+export interface TaskBranch {
+  readonly taskId: string;
+  readonly branch: string;
+}
+
+/**
+ * Finds the tasks of which the move brought commits: those that the branch and the new position have in common, and the
+ * old position lacks. Commits that the fetched upstream has came from there.
+ */
+async function findCarried(
+  { path, branch: main }: Pick<MeasureMain, 'path' | 'branch'>,
+  { branches, old, sha }: { readonly branches: readonly TaskBranch[]; readonly old: string; readonly sha: string },
+): Promise<readonly string[]> {
+  const carried: string[] = [];
+  const fetched = await findSha(path, `refs/remotes/origin/${main}`);
+  for (const { taskId, branch } of branches.slice(0, MOST_BRANCHES)) {
+    const tip = await findSha(path, `refs/heads/${branch}`);
+    const met = tip === null ? null : await findMergeBase(path, tip, sha);
+    if (met?.ok !== true || met.value === null) continue;
+    if (await isInHistory(path, met.value, old)) continue;
+    if (fetched === null || !(await isInHistory(path, met.value, fetched))) carried.push(taskId);
+  }
+  return carried;
+}
+
+const MOST_BRANCHES = 500;

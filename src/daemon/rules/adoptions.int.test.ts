@@ -17,6 +17,7 @@ const STRICTER = `${STRICT}[limits]\nreview_rounds = 1\n`;
 let world: RunScene;
 beforeEach(() => {
   world = new RunScene();
+  world.agrees = false;
 });
 afterEach(async () => world.end());
 
@@ -59,7 +60,8 @@ describe('the first runbook of a project', () => {
     await addTask('A');
     const { in_force, working } = await rules();
     expect(in_force?.commit).toMatch(/^[0-9a-f]{40}$/);
-    expect(working).toMatchObject({ loosens: true, differences: [{ field: 'ci.required.test' }] });
+    expect(working.loosens).toBe(true);
+    expect(working.differences.map(({ field }) => field)).toContain('ci.required.test');
   });
 
   it('is compared with the committed content, not with an object overwritten to look like the working file', async () => {

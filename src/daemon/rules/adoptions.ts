@@ -59,42 +59,48 @@ export class Adoptions {
     if (!read.checked.ok) return { ok: false, error: runbookError(read.checked.problems) };
     const pinned = await readWorkingRules(project.path, read, project.ledger);
     if (pinned === undefined) return { ok: false, error: INVALID_RUNBOOK };
-    const { inForce } = rulebook;
-    const found = await this.#readCommitted(inForce ?? pinned);
+    const found = await this.#readCommitted(rulebook.inForce ?? pinned);
     if (!found.ok) return { ok: false, error: found.problem };
-    const { value: committed } = found;
-    const base = inForce ?? committed?.pinned;
-    const differences = base === undefined ? [] : compareRules(base.fields, pinned.fields);
-    return { ok: true, proposal: { pinned, differences }, committed };
+    return { ok: true, proposal: { pinned, differences: rulebook.compare(pinned) }, committed: found.value };
   }
 
-  /** Empty before the first adoption, and if the working file has errors. */
+  /** Empty if the working file has errors, and before the first adoption if a person need not agree to it. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
-    const { inForce } = rulebook;
-    if (inForce === undefined) return [];
     const pinned = await readWorkingRules(project.path, working.read(), project.ledger);
-    return pinned === undefined ? [] : compareRules(inForce.fields, pinned.fields);
+    const differences = pinned === undefined ? [] : rulebook.compare(pinned);
+    return rulebook.inForce !== undefined || hasLoosening(differences) ? differences : [];
   }
 
-  /** If the working file loosens the rules, the operator must name its hash. */
+  /** Puts the working file in force. If it loosens the rules, the operator must name its hash. */
   async adoptWorking(by: string, accepted: string | undefined): Promise<OrError<Proposal>> {
     return this.#inTurn(async () => {
+      const unchanged = await this.#findUnchanged();
+      if (unchanged !== undefined) return { ok: true, pinned: unchanged, differences: [] };
       const proposed = await this.propose();
       if (!proposed.ok) return proposed;
       const { pinned, differences } = proposed.proposal;
+      const isFirst = this.#options.rulebook.inForce === undefined;
       if (pinned.holdsCredential) return { ok: false, error: HOLDS_CREDENTIAL };
       if (hasLoosening(differences) && accepted !== pinned.sha256)
-        return { ok: false, error: loosenedError(pinned.sha256, differences) };
+        return { ok: false, error: loosenedError(pinned.sha256, differences, isFirst) };
       const adopted = await this.#adopt(pinned, proposed.committed, by);
       return adopted ? { ok: true, pinned, differences } : { ok: false, error: ADOPTION_NOT_RECORDED };
     });
   }
 
+  /** The runbook in force if the working file has the same content. */
+  async #findUnchanged(): Promise<PinnedRunbook | undefined> {
+    const { project, working, rulebook } = this.#options;
+    const { inForce } = rulebook;
+    const pinned = inForce && (await readWorkingRules(project.path, working.read(), project.ledger));
+    return pinned?.sha256 === inForce?.sha256 ? inForce : undefined;
+  }
+
   /**
-   * Before the first task: adopts the committed runbook, or the working file if it has the same gates or nothing is
+   * Before the first task: adopts the committed runbook, or the working file if it has the same rules or nothing is
    * committed. While a session is live only the committed one is adopted, because the session may have written the
-   * file.
+   * file. A runbook that asks for more than the defaults waits for a person.
    */
   async adoptFirst(): Promise<void> {
     const { working, rulebook } = this.#options;
@@ -127,7 +133,7 @@ export class Adoptions {
         pinned !== undefined &&
         (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
       const first = isSame ? pinned : committed?.pinned;
-      if (first === undefined || !hasGates(first)) return;
+      if (first === undefined || hasLoosening(rulebook.compare(first)) || !hasRules(first)) return;
       // A session can commit too, but its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
       await this.#adopt(first, committed, 'system:daemon');
@@ -234,17 +240,18 @@ function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRu
   return found.value;
 }
 
-/** A runbook without gates is not pinned, so that each edit does not need its author's consent. */
-function hasGates({ fields }: PinnedRunbook): boolean {
-  return compareRules(NO_GATES, fields).length > 0;
+function hasRules({ fields }: PinnedRunbook): boolean {
+  return compareRules(NO_RULES, fields).length > 0;
 }
 
-const NO_GATES = gateFieldsOf(NO_RUNBOOK);
+const NO_RULES = gateFieldsOf(NO_RUNBOOK);
 
-function loosenedError(sha256: string, differences: readonly RuleDifference[]): ApiError {
+function loosenedError(sha256: string, differences: readonly RuleDifference[], isFirst: boolean): ApiError {
+  const what = isFirst ? 'the runbook asks for more than the defaults' : 'the working file loosens the rules in force';
+  const loosening = differences.filter(({ effect }) => effect === 'loosens');
   return {
     code: 'rules-loosened',
-    message: `the working file loosens the rules in force:\n${renderDifferences(differences)}`,
+    message: `${what}:\n${renderDifferences(isFirst ? loosening : differences)}`,
     hint: `If that is what you want, run the same command with: --accept-rules ${sha256}`,
     rules: { sha256, differences },
   };

@@ -25,18 +25,16 @@ export interface PinnedRunbook {
   readonly holdsCredential: boolean;
 }
 
-/** Fields that are not gates. They always come from the working file. */
-const FOLLOWED_FIELDS = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
+/** Fields that no runbook in force has: the store is chosen before there are rules. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'store']);
 
 export function pinRunbook(
   value: RunbookValue,
   prompts: Prompts,
   { sha256, secrets }: Pick<Ledger, 'sha256' | 'secrets'>,
 ): PinnedRunbook | undefined {
-  const counted = Object.fromEntries(
-    Object.entries(value).filter(([name]) => !FOLLOWED_FIELDS.some((followed) => followed === name)),
-  );
-  const content = canonicalJson({ v: 1, runbook: counted, prompts });
+  const counted = Object.fromEntries(Object.entries(value).filter(([name]) => !LEFT_OUT.has(name)));
+  const content = canonicalJson({ v: 2, runbook: counted, prompts });
   if (!content.ok) return undefined;
   // Blobs are never deleted, so none may contain a credential.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion

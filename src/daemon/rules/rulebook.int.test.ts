@@ -17,7 +17,7 @@ function open(name: string) {
   scratch.git(path, 'remote', 'add', 'origin', 'git@github.com:owner/name.git');
   const errors: string[] = [];
   const log = { info: () => {}, error: (message: string) => void errors.push(message) };
-  return { path, errors, book: new Rulebook({ path, working: { lastValid: undefined }, env: { PATH: bin }, log }) };
+  return { path, errors, book: new Rulebook({ path, env: { PATH: bin }, log }) };
 }
 
 function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {
@@ -55,7 +55,7 @@ describe('the rules of a project', () => {
 });
 
 describe('before the first adoption', () => {
-  it('the working file is in force: removed settings no longer apply, and the repository for pull requests stays', async () => {
+  it('the gates of the working file hold: removed settings no longer apply, and the repository for pull requests stays', async () => {
     const { book } = open('first');
     await book.detectGithub();
     book.follow(pin('[merge]\nmethod = "rebase"\n').runbook);
@@ -64,13 +64,24 @@ describe('before the first adoption', () => {
     expect(book.rules.merge).toBeUndefined();
     expect(book.rules).toMatchObject({ mergeGate: false, pulls: { remote: 'origin' } });
   });
+
+  it('nothing starts by the working file, and its checks get no access', () => {
+    const { book } = open('unadopted');
+    const check = '[[ci.required]]\nname = "test"\nrun = "make"\nnetwork = "full"\nenv_pass = ["KEY"]\n';
+    book.follow(pin(`sandbox = "none"\nenv_pass = ["ALL"]\n${check}[roles.reviewer]\nsame_agent = true\n`).runbook);
+    expect(book.rules).toMatchObject({ checks: [{ name: 'test', run: 'make' }], sameAgentMayReview: false });
+    expect(JSON.stringify(book.rules.checks)).not.toMatch(/KEY|ALL|full/);
+    expect(book.runbookFor(null)).toMatchObject({ sandbox: { read: [] }, envPass: [], agents: new Map() });
+    expect(book.runbookFor(null).sandbox.mode).toBeUndefined();
+  });
 });
 
 describe('the content of a runbook', () => {
-  it('has a hash that ignores comments and notifications', () => {
+  it('has a hash that ignores comments and the store, and covers everything that starts', () => {
     const name = pin('[merge]\nmethod = "squash"\n').sha256;
-    expect(pin('# merging\nmerge = { method = "squash" }\n[notify]\ndesktop = false\n').sha256).toBe(name);
-    expect(pin('[merge]\nmethod = "rebase"\n').sha256).not.toBe(name);
+    expect(pin('# merging\nstore = "postgres://db/x"\nmerge = { method = "squash" }\n').sha256).toBe(name);
+    const others = ['[merge]\nmethod = "rebase"\n', '[merge]\nmethod = "squash"\n[notify]\ndesktop = false\n'];
+    for (const other of others) expect(pin(other).sha256).not.toBe(name);
   });
 
   it('has its credentials redacted, and a mark that they were', () => {

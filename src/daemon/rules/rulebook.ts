@@ -7,6 +7,7 @@ import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { commandNetworkOf, withDefaults } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
+import { describeLoosening } from '../../runbook/gates/describe-difference.ts';
 import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { GateValue } from '../../runbook/gates/gate-value.ts';
 import { withLibrary } from '../../runbook/library.ts';
@@ -24,8 +25,6 @@ import { findReviewObstacle, NO_CHECKS, startsWorkflows } from './start-obstacle
 
 interface RulebookOptions {
   readonly path: string;
-  /** The working file, which is in force until a runbook is adopted. */
-  readonly working: { readonly lastValid: Runbook | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
@@ -43,12 +42,12 @@ export class Rulebook {
 
   constructor(options: RulebookOptions) {
     this.#options = options;
-    this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
+    this.rules = this.#withPersonal({ ...rulesFromRunbook(undefined), adopted: this.#adopted });
   }
 
   /**
-   * Follows the working file before the first adoption. An edit that loosens the gates is ignored while a session is
-   * live, because the session may have made it.
+   * Follows the gates of the working file before the first adoption, without the access that it asks for. An edit that
+   * loosens the gates is ignored while a session is live, because the session may have made it.
    */
   follow(working: Runbook): void {
     const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
@@ -56,7 +55,12 @@ export class Rulebook {
     this.#followed = working;
     const { adopted, pulls } = this.rules;
     for (const name of Object.keys(this.rules)) Reflect.deleteProperty(this.rules, name);
-    Object.assign(this.rules, rulesFromRunbook(working), { adopted }, pulls === undefined ? {} : { pulls });
+    Object.assign(
+      this.rules,
+      rulesFromRunbook(withoutAccess(working)),
+      { adopted },
+      pulls === undefined ? {} : { pulls },
+    );
   }
 
   loosensFollowed(runbook: Runbook): boolean {
@@ -101,12 +105,8 @@ export class Rulebook {
     if (this.#pinned.has(pinned.sha256)) return;
     const workers = pinned.holdsCredential ? [] : sortedWorkers(withLibrary(pinned.runbook));
     this.#pinned.set(pinned.sha256, pinned);
-    this.#adopted.set(pinned.sha256, {
-      ...rulesFromRunbook(pinned.runbook),
-      workers,
-      adopted: this.#adopted,
-      ...this.#ofPulls(),
-    });
+    const rules = { ...rulesFromRunbook(pinned.runbook), workers, adopted: this.#adopted, ...this.#ofPulls() };
+    this.#adopted.set(pinned.sha256, this.#withPersonal(rules));
   }
 
   get inForce(): PinnedRunbook | undefined {
@@ -118,14 +118,25 @@ export class Rulebook {
     return own === null ? this.inForce : this.#pinned.get(own);
   }
 
-  /**
-   * The pinned runbook, else the working file, else an empty one. The workspace section is always the working file's.
-   */
+  /** The only door to the rules by which something starts: the adopted runbook, or the defaults before the first one. */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
-    const { lastValid: good } = this.#options.working;
-    const own = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
-    const counts = withDefaults(own, readPersonal(this.#options.env, this.#options.path).value.defaults);
-    return good === undefined ? counts : { ...counts, workspace: good.workspace };
+    return this.#withDefaults(this.pinnedFor(task)?.runbook ?? NO_RUNBOOK);
+  }
+
+  /** Compares a proposal with the rules in force, or with the defaults before the first adoption. */
+  compare({
+    runbook,
+    prompts,
+    fields,
+  }: Pick<PinnedRunbook, 'runbook' | 'prompts' | 'fields'>): readonly RuleDifference[] {
+    const { inForce } = this;
+    if (inForce !== undefined) return compareRules(inForce.fields, fields);
+    const asked = gateFieldsOf(this.#withDefaults(runbook), prompts);
+    return compareRules(gateFieldsOf(this.#withDefaults(NO_RUNBOOK)), asked, 'first');
+  }
+
+  #withDefaults(runbook: Runbook): Runbook {
+    return withDefaults(runbook, readPersonal(this.#options.env, this.#options.path).value.defaults);
   }
 
   /**
@@ -143,10 +154,17 @@ export class Rulebook {
     }
     this.#pulls = pulls;
     for (const [sha256, { pulls: _, ...rules }] of this.#adopted)
-      this.#adopted.set(sha256, { ...rules, ...this.#ofPulls() });
+      this.#adopted.set(sha256, this.#withPersonal({ ...rules, ...this.#ofPulls() }));
     const own: { pulls?: Rules['pulls'] } = this.rules;
     if (pulls === undefined) delete own.pulls;
     else own.pulls = pulls;
+  }
+
+  /** The person's own setting is no part of a runbook. It is read when it is needed, since the person may change it. */
+  #withPersonal(rules: Rules): Rules {
+    const get = (): Rules['unseparated'] =>
+      readPersonal(this.#options.env, this.#options.path).value.review.unseparated;
+    return Object.defineProperty(rules, 'unseparated', { get });
   }
 
   #ofPulls(): Pick<Rules, 'pulls'> {
@@ -155,6 +173,13 @@ export class Rulebook {
 }
 
 export const NO_RUNBOOK = buildRunbook({});
+
+/** What nobody has adopted gets no access, and lets no author approve. */
+function withoutAccess(runbook: Runbook): Runbook {
+  const { ci } = runbook;
+  const required = ci.required.map((check) => ({ ...check, envPass: [], network: 'none' as const }));
+  return { ...runbook, ci: { ...ci, required }, envPass: [], network: {}, sameAgentMayReview: false };
+}
 
 export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
@@ -208,7 +233,9 @@ export function sortedWorkers(runbook: Runbook): WorkerPlan[] {
 }
 
 export function renderDifferences(differences: readonly RuleDifference[]): string {
-  const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference);
+  // What needs a person comes first.
+  const sorted = differences.toSorted((a, b) => Number(b.effect === 'loosens') - Number(a.effect === 'loosens'));
+  const shown = sorted.slice(0, MAX_DIFFERENCES).map(describeDifference);
   const left = differences.length - shown.length;
   return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
 }
@@ -222,8 +249,11 @@ interface Adopted {
   readonly differences: readonly RuleDifference[];
 }
 
-function describeDifference({ field, before, after, effect }: RuleDifference): string {
-  return `  ${effect}  ${field}: ${renderValue(before)} -> ${renderValue(after)}`;
+function describeDifference(difference: RuleDifference): string {
+  const { field, before, after, effect } = difference;
+  const words = describeLoosening(difference);
+  const values = `${field}: ${renderValue(before)} -> ${renderValue(after)}`;
+  return `  ${effect}  ${words === undefined ? values : `${words} (${values})`}`;
 }
 
 function renderValue(value: GateValue): string {

@@ -2,14 +2,13 @@ import { createRunbookReader, type ReadRunbook } from '../../runbook/read/read-r
 import type { Runbook } from '../../runbook/runbook.ts';
 import type { RunbookProblems } from './rulebook.ts';
 
-/** A new run needs valid current files. Everything else continues with the last valid version. */
+/** The working file: a proposal, until it is adopted. A new run needs valid current files. */
 export class RunbookWatch {
   readonly #readNow: () => ReadRunbook;
   readonly #followers: ((runbook: Runbook) => void)[] = [];
   readonly #onChange: OnChange;
   #seen: ReadRunbook | undefined;
   #good: Runbook | undefined;
-  #exitProtocol = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(projectDir: string, onChange: OnChange = () => {}) {
@@ -19,19 +18,6 @@ export class RunbookWatch {
 
   get lastValid(): Runbook | undefined {
     return this.#good;
-  }
-
-  /**
-   * The value of `exit_protocol` as last read. An error elsewhere in the runbook or an unreadable file does not switch
-   * it off.
-   */
-  get exitProtocol(): boolean {
-    return this.#exitProtocol;
-  }
-
-  readExitProtocol(): boolean {
-    this.read();
-    return this.#exitProtocol;
   }
 
   /** Calls the follower at once with the current version, then with each new one. */
@@ -45,7 +31,6 @@ export class RunbookWatch {
     if (read === this.#seen) return read;
     const wasGood = this.#seen?.checked.ok ?? true;
     this.#seen = read;
-    if (read.isReadable) this.#exitProtocol = read.subject.value.exit_protocol ?? false;
     if (!read.checked.ok && wasGood) this.#onChange(read.checked.problems);
     if (read.checked.ok && !wasGood) this.#onChange(undefined);
     if (read.checked.ok) {

@@ -32,11 +32,12 @@ export async function findProtected(
   const { protection } = context.settingsFor(task);
   const main = await findMainOf(task, context);
   if (!main.ok) return main;
-  const own = await context.ownRepository.with(head, main.value.sha);
+  const mainSha = task.flow.mainBefore ?? main.value.sha;
+  const own = await context.ownRepository.with(head, mainSha);
   if (!own.ok) return own;
-  const met = await gitText(['merge-base', main.value.sha, head], { cwd: own.value });
+  const met = await gitText(['merge-base', mainSha, head], { cwd: own.value });
   // Without a common commit every file differs.
-  const base = met.ok ? met.value : main.value.sha;
+  const base = met.ok ? met.value : mainSha;
   const changed = await readChangedPaths(own.value, base, head);
   if (!changed.ok) return changed;
   const [before, after] = [openCommittedFiles(own.value, base), openCommittedFiles(own.value, head)];

@@ -1,5 +1,5 @@
-import { atLeast, type NetworkPlan, type SandboxKind, type SandboxMode } from '../../protocol/sandbox.ts';
-import { covers } from '../../runbook/access.ts';
+import type { NetworkPlan, SandboxKind, SandboxMode } from '../../protocol/sandbox.ts';
+import { atLeast, covers } from '../../runbook/access.ts';
 import type { PersonalSettings } from '../context.ts';
 
 type FloorOf = Pick<PersonalSettings, 'floor' | 'path'>;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
 import { findPrivateGit } from '../../git/private/find.ts';
 import { preparePrivateGit, type PrivateGitRequest } from '../../git/private/prepare.ts';
@@ -99,6 +99,7 @@ export async function buildSpec(
   // A container has its image's programs, and Node at another path.
   const wanted = kind === 'container' ? own : [process.execPath, ...own, ...programOf(given)];
   const shown = findPrograms(machine, wanted, [stateDir, mainTop]);
+  const inForce = filesInForce(context, mainTop, commonDir);
   const planned = planMounts(
     machine,
     {
@@ -111,6 +112,7 @@ export async function buildSpec(
       repository: mainTop,
       worktrees: join(mainTop, WORKTREES_FOLDER),
       commonDir: git.value === null ? null : commonDir,
+      inForce,
       files: given.reads,
       linked: linkedFolders(context, mainTop),
       programs: shown,
@@ -157,7 +159,12 @@ export async function buildSpec(
       folder: given.runFolder,
       worktree: given.folder,
       shared: sharedFolders(given, cache.from, mounts, git.value),
-      closed: [commonDir, join(mainTop, WORKTREES_FOLDER)],
+      closed: [
+        commonDir,
+        join(mainTop, WORKTREES_FOLDER),
+        join(mainTop, 'baton.toml'),
+        join(mainTop, '.baton/runbooks'),
+      ],
     },
     notes: [...choice.notes, ...notes, ...uncopied, ...given.notes, ...(image?.notes ?? [])],
   };
@@ -274,6 +281,15 @@ function outsideSockets(stateDir: string): readonly string[] {
   const socket = readDaemonRecord(stateDir)?.socket;
   return socket === undefined || socket === stateFiles(stateDir).socket ? [] : [socket];
 }
+
+/** The files of the main checkout that decide what starts: the runbook with its prompts, and git's own. */
+function filesInForce({ sessions }: EffectContext, mainTop: string, commonDir: string): readonly string[] {
+  const prompts = Object.keys(sessions.prompts ?? {}).map((path) => resolve(mainTop, path));
+  const own = [...FILES_IN_FORCE.map((path) => join(mainTop, path)), ...prompts];
+  return [...own, join(commonDir, 'config'), join(commonDir, 'hooks')];
+}
+
+const FILES_IN_FORCE = ['baton.toml', '.baton'];
 
 function linkedFolders({ sessions }: EffectContext, mainTop: string): readonly string[] {
   return sessions.workspace.link.map((path) => join(mainTop, path));

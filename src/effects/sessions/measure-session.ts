@@ -5,7 +5,10 @@ import { isDiskFault, isDiskFaultText, isShortage, isShortageText } from '../../
 import type { Result } from '../../protocol/result.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import { isHere } from '../../state/fleet/owner.ts';
+import { mainWithout } from '../../state/main/main-branch.ts';
 import type { SessionPreparation, State } from '../../state/state.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { constraintsInForce } from '../../state/tasks/waive-constraint.ts';
 import type { WorkflowEvents } from '../../state/workflow/workflow-event.ts';
 import type { EffectContext } from '../context.ts';
 
@@ -23,15 +26,20 @@ export interface SessionMeasures {
 export async function measureSession(
   prepared: Pick<SessionPreparation, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
   result: Result | null,
-  { stateDir, own }: Pick<MeasureRequest, 'stateDir' | 'own'>,
+  {
+    stateDir,
+    own,
+    main,
+    task,
+  }: Pick<MeasureRequest, 'stateDir' | 'own' | 'main'> & { readonly task?: Task | undefined },
 ): Promise<SessionMeasures> {
   const { workspace, base, since, branch, mission } = prepared;
-  const found = await tryMeasure(workspace, { base, branch, stateDir, own });
+  const found = await tryMeasure(workspace, { base, branch, stateDir, own, main });
   if (!found.ok) return unmeasured(found.problem);
   const { value } = found;
-  const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir, own });
+  const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir, own, main });
   if (!whole.ok) return unmeasured(whole.problem);
-  const violations = findViolations(mission.constraints ?? {}, value, result, whole.value);
+  const violations = findViolations(constraintsInForce(mission.constraints, task), value, result, whole.value);
   return {
     measured: { ...recordOf(value), broken: violationKinds(violations) },
     violations: violations.slice(0, MOST_NAMED).map(({ text }) => text.slice(0, MOST_CHARACTERS)),
@@ -61,7 +69,7 @@ const MOST_CHARACTERS = 400;
 const MOST_PATH_CHARACTERS = 20_000;
 
 function recordOf(change: MeasuredChange): Omit<NonNullable<SessionMeasures['measured']>, 'broken'> {
-  const { base, head, commits, files, dependencies } = change;
+  const { base, head, main, commits, files, dependencies } = change;
   const kept: { path: string; action: string }[] = [];
   let room = MOST_PATH_CHARACTERS;
   for (const { path, action } of files) {
@@ -70,10 +78,14 @@ function recordOf(change: MeasuredChange): Omit<NonNullable<SessionMeasures['mea
     kept.push({ path, action });
   }
   const added = dependencies.added.map(({ ecosystem, name }) => `${ecosystem} ${name}`.slice(0, 200));
-  return { base, head, commits, file_count: files.length, files: kept, new_dependencies: added.slice(0, MOST_NAMED) };
+  const compared = { base, head, ...(main === null ? {} : { main }) };
+  return { ...compared, commits, file_count: files.length, files: kept, new_dependencies: added.slice(0, MOST_NAMED) };
 }
 
-type MeasuringContext = Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository' | 'here'>;
+type MeasuringContext = Pick<
+  EffectContext,
+  'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository' | 'here' | 'recordMainMoves'
+>;
 
 /** Measures sessions that ended without an exit signal. The others are measured before their response. */
 export class SessionMeasuring {
@@ -99,6 +111,7 @@ export class SessionMeasuring {
   }
 
   async measure(sessionId: string): Promise<void> {
+    await this.#context.recordMainMoves();
     const found = await this.#context.readState((state) => {
       const session = state.sessions.get(sessionId);
       const { prepared, measured, taskId, epoch, result } = session ?? {};
@@ -109,12 +122,17 @@ export class SessionMeasuring {
       const timedOut = [...state.agents.values()].some(
         ({ task, exit }) => task?.session_id === sessionId && exit?.timedOut === true,
       );
-      return { prepared, result: result ?? null, timedOut };
+      return { prepared, result: result ?? null, timedOut, task, main: mainWithout(state, task) };
     });
     if (found === undefined) return;
-    const { prepared, result, timedOut } = found;
+    const { prepared, result, timedOut, task, main } = found;
     const { stateDir, ownRepository } = this.#context;
-    const { measured, violations } = await measureSession(prepared, result, { stateDir, own: ownRepository });
+    const { measured, violations } = await measureSession(prepared, result, {
+      stateDir,
+      own: ownRepository,
+      main,
+      task,
+    });
     if (measured === undefined) return;
     const tooLong = timedOut ? [`timeout: ended after ${prepared.mission.timeout ?? 0} seconds`] : [];
     const broken = timedOut ? [...measured.broken, 'timeout' as const] : measured.broken;

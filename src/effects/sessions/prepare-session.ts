@@ -131,7 +131,8 @@ async function prepare(
   // Later measurements compare with this commit, even if the repository loses it.
   const copied = await context.ownRepository.with(head.value);
   if (!copied.ok) return { ok: false, reason: renderGithubProblem(copied.problem) };
-  const since = await findSince(task, copied.value, head.value);
+  // A judge is not charged for the violation of an author.
+  const since = judges(task, role) ? undefined : await findSince(task, copied.value, head.value);
   const { limits } = context.settingsFor(task);
   const hasMemory = packet.lessons.length > 0;
   const mission = buildMission({ task, hasMemory, role, workspace, limits, plan: run.plan });

@@ -16,6 +16,7 @@ import type { Packet } from '../../state/packet/packet.ts';
 import { renderFence } from '../../state/packet/render-packet.ts';
 import type { SessionPreparation } from '../../state/state.ts';
 import { missionIds, type Task } from '../../state/tasks/task.ts';
+import { constraintsInForce } from '../../state/tasks/waive-constraint.ts';
 import { isAuthorRole } from '../../state/workflow/authors.ts';
 import type { EffectContext } from '../context.ts';
 import { buildForms } from './forms.ts';
@@ -120,9 +121,10 @@ async function readChange(
   const main = await findMainOf(task, context);
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!main.ok || !head.ok) return null;
-  const own = await context.ownRepository.with(main.value.sha, head.value);
+  const before = task.flow.mainBefore ?? main.value.sha;
+  const own = await context.ownRepository.with(before, head.value);
   if (!own.ok) return null;
-  const base = await findMergeBase(own.value, main.value.sha, head.value);
+  const base = await findMergeBase(own.value, before, head.value);
   const from = base.ok ? base.value : null;
   if (from === null || from === head.value) return null;
   const isJudge = role !== null && !isAuthorRole(role);
@@ -149,11 +151,12 @@ export interface MissionFacts {
 export function buildMission({ task, hasMemory, role, workspace, limits, plan }: MissionFacts): Mission {
   const { taskId: task_id, epicId: epic_id, prdId: prd_id } = missionIds(task);
   const { maxFiles: max_files, noGitCommit, noNewDeps } = limits;
-  const constraints = {
+  const set = {
     ...(max_files === undefined ? {} : { max_files }),
     ...(noGitCommit ? { no_git_commit: true } : {}),
     ...(noNewDeps ? { no_new_deps: true } : {}),
   };
+  const constraints = constraintsInForce(set, task);
   const isThere = (name: string): boolean => existsSync(join(workspace, name));
   return {
     version: '1',

@@ -2,14 +2,19 @@ import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { findSha } from '../repository.ts';
 import { attempt, gitFields, type GitResult, gitText, type OwnGitFolder, unwrap } from '../run-git.ts';
 import { type UnhiddenFiles, withUnhiddenFiles } from '../worktree/unhidden-files.ts';
+import { findOwnBase } from './own-change.ts';
 import { type ChangedManifest, type DependencyFindings, measureDependencies } from './dependencies.ts';
 
 export interface MeasuredChange {
   readonly base: string;
   readonly head: string;
-  /** All files that differ from the base: committed, staged, changed or new, except files that the base ignores. */
+  /** The commit of main that the session brought in, if any; null without a recorded main branch. */
+  readonly main: string | null;
+  /**
+   * All files of the session's own change: committed, staged, changed or new, except files that the base ignores.
+   */
   readonly files: readonly MeasuredFile[];
-  /** Commits since the base, on HEAD and on the task's branch. */
+  /** Commits since the base, on HEAD and on the task's branch, without those of main. */
   readonly commits: number;
   readonly dependencies: DependencyFindings;
 }
@@ -25,6 +30,8 @@ export interface MeasureRequest {
   readonly base: string;
   /** The head of the task's branch. The next session continues from it, even if this session's HEAD differs. */
   readonly branch?: string;
+  /** See `OwnChangeRequest`. */
+  readonly main?: string | null | undefined;
 }
 
 /**
@@ -32,18 +39,25 @@ export interface MeasureRequest {
  * hide files. Writes nothing.
  */
 export async function measureChange(worktree: string, measuring: MeasureRequest): Promise<GitResult<MeasuredChange>> {
-  const { stateDir, base, branch } = measuring;
+  const { stateDir, base, branch, main = null } = measuring;
   return attempt(async () => {
     const head = unwrap(await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree }));
     const onBranch = branch === undefined ? null : await findSha(worktree, `refs/heads/${branch}`);
     const tips = [...new Set([head, onBranch ?? head])];
-    const own = unwrap(await measuring.own.with(base, ...tips));
-    const read = async (view: UnhiddenFiles) => attempt(async () => readFiles(view, own, base, tips));
-    const found = unwrap(await withUnhiddenFiles(worktree, { stateDir, rulesAt: base, own }, read));
-    const commits = unwrap(await gitText(['rev-list', '--count', ...tips, '--not', base, '--'], { cwd: own }));
-    const dependencies = unwrap(await measureDependencies({ worktree, own }, base, found));
-    const files = found.map(({ path, action }) => ({ path, action }));
-    return { base, head, files, commits: Number(commits), dependencies };
+    const own = unwrap(await measuring.own.with(base, ...tips, ...(main === null ? [] : [main])));
+    const compared = unwrap(await findOwnBase(own, { base, tip: head, main }));
+    const { from, conflicts } = compared;
+    const read = async (view: UnhiddenFiles) => attempt(async () => readFiles(view, own, from, tips));
+    const found = unwrap(await withUnhiddenFiles(worktree, { stateDir, rulesAt: from, own }, read));
+    const known = [base, ...(compared.main === null ? [] : [compared.main])];
+    const commits = unwrap(await gitText(['rev-list', '--count', ...tips, '--not', ...known, '--'], { cwd: own }));
+    const dependencies = unwrap(await measureDependencies({ worktree, own }, from, found));
+    const paths = new Set(found.map(({ path }) => path));
+    const resolved = conflicts
+      .filter((path) => !paths.has(path))
+      .map((path) => ({ path, action: 'modified' }) as const);
+    const files = [...found.map(({ path, action }) => ({ path, action })), ...resolved];
+    return { base, head, main: compared.main, files, commits: Number(commits), dependencies };
   });
 }
 

@@ -29,8 +29,8 @@ function tooManyFiles({ max_files }: Mission['constraints'] & object, { files }:
 }
 
 function commits({ no_git_commit }: Mission['constraints'] & object, measured: MeasuredChange): string[] {
-  const { commits: made, base, head } = measured;
-  if (no_git_commit !== true || (head === base && made === 0)) return [];
+  const { commits: made, base, head, main } = measured;
+  if (no_git_commit !== true || (made === 0 && (head === base || head === main))) return [];
   const ahead = `${made} commit${made === 1 ? '' : 's'} ahead of the base`;
   return [`${head === base ? 'the branch' : 'HEAD'} is ${ahead}`];
 }

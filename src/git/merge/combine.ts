@@ -29,12 +29,14 @@ export async function createMergeCommit(
   if (!base.ok) return base;
   if (base.value === null) {
     const message = `${head} and ${onto} have no history in common`;
-    return gitFailure('git/unrelated', message, 'Recreate the branch from main.');
+    return gitFailure('git/unrelated', message, UNRELATED_HINT);
   }
   const { value } = base;
   if (value === head) return { ok: true, value: { kind: 'nothing', sha: onto } };
   return attempt(async () => (method === 'rebase' ? replay(repository, request, value) : join(repository, request)));
 }
+
+const UNRELATED_HINT = 'Recreate the branch from main.';
 
 async function join(repository: GitLocation, request: CombineRequest): Promise<CombineResult> {
   const { head, onto, method, message } = request;
@@ -72,10 +74,30 @@ async function applyTo(repository: GitLocation, tip: string, commit: string, par
 }
 
 async function mergeTrees(repository: GitLocation, ours: string, theirs: string): Promise<Trees> {
+  const merged = await mergeAutomatically(repository, ours, theirs);
+  if (merged.kind === 'conflict') return { kind: 'conflict', files: merged.files };
+  if (merged.kind === 'merged') return merged;
+  return unwrap(gitFailure('git/unrelated', `${ours} and ${theirs} have no history in common`, UNRELATED_HINT));
+}
+
+type AutomaticMerge =
+  | { readonly kind: 'merged'; readonly tree: string }
+  | { readonly kind: 'unrelated' }
+  /** The tree has the conflicting files with git's conflict marks. */
+  | { readonly kind: 'conflict'; readonly tree: string; readonly files: readonly string[] };
+
+/** The automatic three-way merge of two commits, as a tree. */
+export async function mergeAutomatically(
+  repository: GitLocation,
+  ours: string,
+  theirs: string,
+): Promise<AutomaticMerge> {
+  const common = unwrap(await findMergeBase(repository, ours, theirs));
+  if (common === null) return { kind: 'unrelated' };
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
   const merged = unwrap(await git(args, { cwd: repository, answers: [1] }));
   const [tree = '', ...files] = merged.stdout.split('\0').filter((field) => field !== '');
-  return merged.code === 0 ? { kind: 'merged', tree } : { kind: 'conflict', files: [...new Set(files)] };
+  return merged.code === 0 ? { kind: 'merged', tree } : { kind: 'conflict', tree, files: [...new Set(files)] };
 }
 
 /**

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fencePath } from '../fence/fence.ts';
 import { codeOf, valueOf } from '../scratch.cases.ts';
+import { findImports } from './find-imports.ts';
 import { findPrivateGit } from './find.ts';
 import { refreshPrivateGit } from './refresh.ts';
 import { removePrivateGit } from './remove.ts';
@@ -112,6 +113,31 @@ describe('after the claim has ended', () => {
     session.commit({ b: '1' });
     expect(await sync()).toEqual([`${BRANCH} done`]);
     expect(() => scratch.git(worktree, 'cat-file', '-e', evil)).toThrow(/./);
+  });
+});
+
+describe('who brought commits that the record does not have', () => {
+  it('is the claim whose git directory imported them, also below commits of a person', async () => {
+    session = await Session.begin();
+    const { scratch, repo, worktree, stateDir } = session;
+    const own = { gitDir: join(repo, '.git') };
+    const find = async (old: string | null, head: string, branch = BRANCH) =>
+      findImports(stateDir, own, { taskId: 'T1', branch, old, head });
+    session.claim(1);
+    await session.prepare({ fence: { livePath: fencePath(stateDir, 'p', 'T1'), epoch: 1 } });
+    const measured = session.commit({ a: '1' });
+    await sync();
+    expect(await find(measured, measured)).toEqual([]);
+    // Between the measurement and the end of the claim.
+    const late = session.commit({ a: '2' });
+    session.run('branch', 'feature/t2');
+    await sync();
+    expect(await find(measured, late)).toEqual([{ task_id: 'T1', epoch: 1 }]);
+    // The branch of a task that has not begun.
+    expect(await find(null, late, 'feature/t2')).toEqual([{ task_id: 'T1', epoch: 1 }]);
+    const theirs = scratch.commit(worktree, { b: '1' });
+    expect(await find(measured, theirs)).toEqual([{ task_id: 'T1', epoch: 1 }]);
+    expect(await find(late, theirs)).toEqual([]);
   });
 });
 

@@ -55,6 +55,17 @@ describe('a copy of a ledger', () => {
     expect(await copyLedger(store, copy, options)).toMatchObject(refusal);
   });
 
+  it('is refused if the target accepts no commit on the head that was compared', async () => {
+    const { store } = await recorded();
+    const target = new MemoryStore();
+    const conflict = await target.head();
+    target.append = async () => Promise.resolve({ ok: false, conflict });
+    const progress: number[] = [];
+    const copied = await copyLedger(store, target, { ...options, onProgress: (entries) => progress.push(entries) });
+    expect(copied).toMatchObject({ ok: false, problem: { code: 'ledger/forked' } });
+    expect(progress).toEqual([]);
+  });
+
   it('is refused if an entry, a note or a blob of the source is not what was recorded', async () => {
     const damages: ((rows: StoredEntry[], store: MemoryStore) => unknown)[] = [
       (rows) => change(rows[40]?.bytes),

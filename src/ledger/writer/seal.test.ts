@@ -104,6 +104,32 @@ describe('a seal', () => {
     });
   });
 
+  it('names the entries before the last seal if those have changed, not the later ones', async () => {
+    const rows: StoredEntry[] = [];
+    const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
+    await record(ledger, [testDraft(1)]);
+    await sealLedger(ledger, 'operator:ada');
+    await record(ledger, [testDraft(2), testDraft(3)]);
+    const [first] = rows;
+    if (first?.hash) first.hash[0] = (first.hash[0] ?? 0) ^ 1;
+    expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({
+      ok: false,
+      problem: { message: 'the first 2 entries differ from the signed tree' },
+    });
+  });
+
+  it('is refused if the checkpoint is that of another tree of the same size', async () => {
+    const [store, other] = [new MemoryStore(), new MemoryStore()];
+    const ledger = await openTestLedger({ store });
+    await record(ledger, [testDraft(1)]);
+    await record(await openTestLedger({ store: other }), [testDraft(2)]);
+    store.findCheckpoint = async (size) => other.findCheckpoint(size);
+    expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({
+      ok: false,
+      problem: { code: 'ledger/wrong-root' },
+    });
+  });
+
   it('is not found if there is none', async () => {
     const ledger = await openTestLedger();
     expect(await findLastSeal(ledger.store, ledger.head.size)).toBeUndefined();

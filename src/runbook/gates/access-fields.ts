@@ -1,11 +1,12 @@
 import type { AgentPlan } from '../../protocol/run-plan.ts';
-import { SANDBOX_MODES, SANDBOX_STRENGTHS } from '../../protocol/sandbox.ts';
+import { SANDBOX_MODES } from '../../protocol/sandbox.ts';
 import {
   commandNetworkOf,
   covers,
   findFollowedNetwork,
   networkOf,
   type NetworkSettings,
+  SANDBOX_STRENGTHS,
   sandboxOf,
   type SandboxSettings,
 } from '../access.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkRunbook } from '../check/check-runbook.ts';
 import { compareRules, hasLoosening } from './compare-rules.ts';
+import { describeLoosening } from './describe-difference.ts';
 import { gateFieldsOf, type GateFields, type Prompts } from './gate-fields.ts';
 
 const BASE = `
@@ -143,20 +144,28 @@ describe('changes that loosen the rules', () => {
 
   it('adds a worker in a file of .baton/runbooks', () => {
     const file = { path: '.baton/runbooks/more.yaml', text: 'workers: {extra: {roles: [reviewer], run: "true"}}' };
-    expect(compare(BASE, PROMPTS, [file])).toEqual(['workers.extra loosens', 'workers.extra.concurrency tightens']);
+    expect(compare(BASE, PROMPTS, [file])).toEqual([
+      'workers.extra loosens',
+      'workers.extra.concurrency tightens',
+      'workers.extra.shell loosens',
+    ]);
   });
 
   it('changes a pipeline that reviews', () => {
     const pipeline = (command: string): string =>
       `${edited('run = { agent = "judge" }', 'run = { pipeline = "look" }')}\n[pipelines.look]\nsteps = [{ name = "a", run = "${command}" }]\n`;
     const differences = compareRules(fieldsOf(pipeline('check')), fieldsOf(pipeline('true')));
-    expect(differences.map(({ field, effect }) => `${field} ${effect}`)).toEqual(['pipelines.look loosens']);
+    expect(differences.map(({ field, effect }) => `${field} ${effect}`)).toEqual([
+      'pipelines.look loosens',
+      'pipelines.look.shell loosens',
+    ]);
   });
 });
 
-it('ignores where work runs and where the ledger is', () => {
+it('ignores where work runs and how the project is called', () => {
   const fleet = 'project = "shop"\nstore = "postgres://db/baton"\n';
-  expect(compare(`${fleet}${edited('concurrency = 2', 'concurrency = 2\nlabels = ["gpu"]')}`)).toEqual([]);
+  const labelled = edited('concurrency = 2', 'concurrency = 2\nlabels = ["gpu"]');
+  expect(compare(`${fleet}${labelled}`)).toEqual(['project changes']);
 });
 
 describe('changes that tighten the rules', () => {
@@ -251,16 +260,100 @@ describe('changes of what sessions can access', () => {
   });
 });
 
+/** What runs in a sandbox at least as strong may change: its access is compared for itself. */
+describe('changes that neither tighten nor loosen', () => {
+  it.each<[string, string, string, readonly string[]]>([
+    ['the program of an agent that does not judge', 'run = "codex"', 'run = "./mine"', ['agents.maker.run changes']],
+    ['its prompt', 'prompt = "Make it."', 'prompt = "Make it well."', ['agents.maker.prompt changes']],
+    ['its gate', 'run = "codex"', 'run = "codex"\non_dead = { action = "gate", run = "make" }', ['agents.maker.on_dead changes']],
+    ['which messages people get', '[limits]', '[notify]\ndesktop = false\n[limits]', ['notify.desktop changes']],
+    ['a command that starts an agent', '[limits]', '[commands.go]\nrun = { agent = "maker" }\n[limits]', ['commands.go changes']],
+    ['an agent that no worker starts', '[limits]', '[agents.alone]\nrun = "true"\n[limits]', ['agents.alone.requires changes', 'agents.alone.run changes']],
+    ['how a worktree is set up', '[limits]', '[workspace]\nsetup = "npm ci"\n[limits]', ['workspace.setup changes']],
+    ['how a task is prepared', 'mode = "semi"', 'mode = "semi"\ninstall = "npm ci"', ['workflow.install changes']],
+  ])('%s', (_, from, to, expected) => {
+    expect(compare(edited(from, to))).toEqual(expected);
+  }); // prettier-ignore
+
+  it('a shell command, a file and an address that are taken away', () => {
+    const more =
+      '[commands.ship]\nrun = "make ship"\n[workspace]\nlink = [".env"]\n[notify]\nwebhook = "https://x.org"\n';
+    const back = compareRules(fieldsOf(`${BASE}${more}`), fieldsOf(BASE));
+    expect(hasLoosening(back)).toBe(false);
+    expect(hasLoosening(compareRules(fieldsOf(BASE), fieldsOf(`${BASE}${more}`)))).toBe(true);
+  });
+});
+
+describe('what runs outside of a sandbox, or leaves the machine', () => {
+  const OUTSIDE = `sandbox = "none"\n${BASE}`;
+  const loosened = (before: string, after: string): readonly string[] =>
+    compareRules(fieldsOf(before), fieldsOf(after)).flatMap(({ field, effect }) =>
+      effect === 'loosens' ? [field] : [],
+    );
+
+  it.each<[string, string, string]>([
+    ['the program of an agent', OUTSIDE.replace('run = "codex"', 'run = "./mine"'), 'agents.maker.run'],
+    ['its gate', OUTSIDE.replace('run = "codex"', 'run = "codex"\non_dead = { action = "gate", run = "make" }'), 'agents.maker.on_dead'],
+    ['how a worktree is set up', `${OUTSIDE}[workspace]\nsetup = "npm ci"\n`, 'workspace.setup'],
+  ])('without a sandbox: %s', (_, after, field) => {
+    expect(loosened(OUTSIDE, after)).toEqual([field]);
+  }); // prettier-ignore
+
+  it.each<[string, string, string]>([
+    ['a step of a pipeline', '[pipelines.x]\nsteps = [{ name = "a", run = "id" }]', 'pipelines.x.shell'],
+    ['a command', '[commands.x]\nrun = "id"', 'commands.x.shell'],
+    ['a worker', '[workers.x]\nrun = "id"', 'workers.x.shell'],
+    ['an address for notifications', '[notify]\nwebhook = "https://x.org"', 'notify.webhook'],
+    ['an ignored file in each worktree', '[workspace]\ncopy = [".env"]', 'workspace.copy'],
+    ['a remote for branches', '[github]\nremote = "other"', 'github.remote'],
+    ['a git filter', '[git]\nfilters = ["lfs"]', 'git'],
+    ['a variable of the daemon', '[agents.x]\nrun = "true"\nenv = { A = "${env.SECRET}" }', 'agents.x.env'],
+    ['variables for an agent', '[agents.x]\nrun = "true"\nenv_pass = ["AWS_*"]', 'agents.x.env_pass'],
+  ])('%s', (_, added, field) => {
+    expect(loosened(BASE, `${BASE}\n${added}\n`)).toContain(field);
+    const first = compareRules(fieldsOf('', {}), fieldsOf(`${added}\n`, {}), 'first');
+    expect(first.flatMap(({ field: each, effect }) => (effect === 'loosens' ? [each] : []))).toEqual([field]);
+  });
+});
+
+describe('the first runbook, compared with the defaults', () => {
+  const asked = (text: string): readonly string[] =>
+    compareRules(fieldsOf('', {}), fieldsOf(text, PROMPTS), 'first').flatMap((each) =>
+      each.effect === 'loosens' ? [describeLoosening(each) ?? each.field] : [],
+    );
+
+  it('may name agents, workers, checks, limits and a stronger sandbox without a question', () => {
+    expect(asked(BASE.replace('review_rounds = 3', 'review_rounds = 2'))).toEqual([]);
+    expect(asked('sandbox = "bubblewrap"\nnetwork = "model"\n')).toEqual([]);
+    expect(asked('[agents.reviewer]\nrun = "codex"\nprompt = "Be strict."\n')).toEqual([]);
+  });
+
+  it.each<[string, string]>([
+    ['sandbox = "none"', 'agents and commands run without a sandbox'],
+    ['sandbox = { read = ["~/.aws"] }', 'agents and commands may read ~/.aws'],
+    ['sandbox = { write = ["~/.ssh"] }', 'agents and commands may write ~/.ssh'],
+    ['[agents.x]\nrun = "claude"\nprompt = "x"\nsandbox = "none"', 'agent x run without a sandbox'],
+    ['network = { checks = "full" }', 'checks reach every host'],
+    ['network = { local = [5432] }', 'agents and commands may reach at 127.0.0.1 the ports 5432'],
+    ['env_pass = ["AWS_*"]', 'agents and commands may get the variables AWS_*'],
+    ['[notify]\nwebhook = "https://x.org"', 'notifications are sent to https://x.org'],
+    ['[pipelines.x]\nsteps = [{ name = "a", run = "make" }]', 'shell commands run without a sandbox: ["make"]'],
+    ['[limits]\nreview_rounds = 9', 'limits.review_rounds'],
+    ['[roles.reviewer]\nsame_agent = true', 'an agent may approve its own work'],
+    ['[agents.validator]\nrun = "true"\nrequires = ["handoff", "exit"]', 'agents.validator.run'],
+    ['[[ci.required]]\nname = "test"\nrun = "make"\nnetwork = "full"', 'the check test reaches every host'],
+    ['[[ci.required]]\nname = "test"\nrun = "make"\nenv_pass = ["KEY"]', 'the check test gets variables of the daemon: ["KEY"]'],
+    ['[secrets]\nOPENAI_API_KEY = { env = "K", inject = "header" }', 'agents use the key OPENAI_API_KEY of the daemon'],
+  ])('%s is shown in words', (text, words) => {
+    expect(asked(text)).toContain(words);
+  }); // prettier-ignore
+});
+
 describe('changes without a difference', () => {
   it.each<[string, string, string]>([
     ['a comment', '[ci]', '# Checks.\n[ci]'],
     ['the default, written down', 'review_rounds = 3', 'review_rounds = 3\nagents = 50'],
-    ['the program of an agent that does not judge', 'run = "codex"', 'run = "claude"'],
-    ['the prompt of an agent that does not judge', 'prompt = "Make it."', 'prompt = "Make it well."'],
     ['the order of what an agent owes', '["result", "handoff", "exit"]', '["exit", "result", "handoff"]'],
-    ['how people are notified', '[limits]', '[notify]\ndesktop = false\n[limits]'],
-    ['a command that an operator starts', '[limits]', '[commands.ship]\nrun = "make ship"\n[limits]'],
-    ['an agent that no worker starts', '[limits]', '[agents.alone]\nrun = "true"\n[limits]'],
   ])('%s', (_, from, to) => {
     expect(compare(edited(from, to))).toEqual([]);
   });

@@ -1,26 +1,37 @@
 import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { findInherited, isLessAccess } from './access-fields.ts';
+import { mayChange } from './free-fields.ts';
 import type { GateFields } from './gate-fields.ts';
 import type { GateValue } from './gate-value.ts';
 
-/** A gate field that differs between two runbooks; null on the side without it or without a limit. */
+/** A field that differs between two runbooks; null on the side without it or without a limit. */
 export interface RuleDifference {
   readonly field: string;
   readonly before: GateValue;
   readonly after: GateValue;
-  readonly effect: 'tightens' | 'loosens';
+  /** `changes`: neither. Only `loosens` needs a person. */
+  readonly effect: 'tightens' | 'changes' | 'loosens';
 }
 
+/** `first`: nothing was adopted before, so the rules are compared with the built-in defaults. */
+export type Occasion = 'first' | 'next';
+
 /**
- * Compares two runbooks. Only an added check or requirement, a lower limit, or less access tightens. Every other
- * difference loosens, because Baton cannot judge a new prompt.
+ * Compares two runbooks. An added check or requirement, a lower limit, or less access tightens. `mayChange` lists what a
+ * change neither tightens nor loosens. Every other difference loosens, also in a field that the list does not know.
  */
-export function compareRules(before: GateFields, after: GateFields): readonly RuleDifference[] {
+export function compareRules(
+  before: GateFields,
+  after: GateFields,
+  occasion: Occasion = 'next',
+): readonly RuleDifference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((field): RuleDifference[] => {
     const [was, is] = [valueOf(before, field), valueOf(after, field)];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    return [{ field, before: was, after: is, effect: isTighter(field, was, is) ? 'tightens' : 'loosens' }];
+    const change = { field, was, is, occasion, before, valueAfter: (name: string) => valueOf(after, name) };
+    const effect = isTighter(field, was, is) ? 'tightens' : mayChange(change, after) ? 'changes' : 'loosens';
+    return [{ field, before: was, after: is, effect }];
   });
 }
 
@@ -37,13 +48,14 @@ function isTighter(field: string, before: GateValue, after: GateValue): boolean 
   const isLess = isLessAccess(field, before, after);
   if (isLess !== undefined) return isLess;
   if (CHECK_LISTS.has(field)) return isPrefix(list(before), list(after));
-  if (/^(?:ci\.required|workflow\.validate)\./.test(field))
+  if (/^(?:ci\.required|workflow\.validate)\.(?!.*\.env_pass$)/.test(field))
     return field.endsWith('.timeout') ? isLower(before, after) : before === null;
   if (field === 'ci.protected') return isMoreProtected(list(before), list(after));
   if (field === 'workflow.mode') return rankOf(before) < rankOf(after);
   if (FLAGS.has(field)) return before === false && after === true;
   if (field === 'roles.reviewer.same_agent') return before === true && after === false;
   if (/^agents\..*\.requires$/.test(field)) return before !== null && isSubset(list(before), list(after));
+  if (/(?:^|\.)env_pass$/.test(field)) return isSubset(list(after), list(before));
   if (LIMITS.test(field)) return isLower(before, after);
   return false;
 }

@@ -2,22 +2,23 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { AgentPlan, BudgetPlan, PipelinePlan, Requirement } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../library.ts';
-import type { CiCheck, Runbook, WorkerDefinition } from '../runbook.ts';
+import type { CiCheck, CommandDefinition, Runbook, WorkerDefinition } from '../runbook.ts';
 import { agentAccess, projectAccess } from './access-fields.ts';
 import { type GateValue, plain } from './gate-value.ts';
 
 /** The text of each prompt file by path; null if it could not be read. */
 export type Prompts = Readonly<Record<string, string | null>>;
-/** The fields of a runbook that decide what work must pass, by dotted name. An unset limit is null. */
+/** The fields of a runbook, by dotted name, as far as a change of them matters. An unset limit is null. */
 export type GateFields = ReadonlyMap<string, GateValue>;
 
-/** Extracts the gate fields. An omitted field equals its default; replacing a built-in agent is a difference. */
+/** Extracts the fields. An omitted field equals its default; replacing a built-in agent is a difference. */
 export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateFields {
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
   // An empty list and a missing list let the same work pass.
   const { required, isSet: _, ...otherCi } = ci;
   const { agents, pipelines, judging } = findWorkerReach(runbook);
   const { taskBudget, dayBudget, stallMs, ...plainLimits } = limits;
+  const { validate, ...commands } = workflowCommands;
   return new Map<string, GateValue>([
     ...checkFields('ci.required', required),
     ...plainFields('ci', otherCi),
@@ -28,7 +29,8 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
     ...workflow.edges.map((edge) => [`roles.edges.${edge.from}.${edge.to ?? 'end'}`, plain(edge)] as const),
     ['roles.reviewer.same_agent', sameAgentMayReview],
     ['workflow.mode', mode],
-    ...checkFields('workflow.validate', workflowCommands.validate),
+    ...checkFields('workflow.validate', validate),
+    ...plainFields('workflow', commands),
     ...plainFields('limits', plainLimits),
     ...plainFields('limits.stall', stallMs),
     ...budgetFields('limits.task_budget', taskBudget),
@@ -36,10 +38,15 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
     ...prices.map((price) => [`prices.${price.model}`, plain(price)] as const),
     ...plainFields('github', github),
     ...[...withLibrary(runbook).workers.values()].flatMap(workerFields),
-    ...[...agents.values()].flatMap((agent) =>
+    ...[...new Map([...agents, ...runbook.agents]).values()].flatMap((agent) =>
       agentFields(agent, runbook, judging.has(`agent ${agent.name}`), prompts),
     ),
-    ...[...pipelines.values()].flatMap((pipeline) => pipelineFields(pipeline, judging)),
+    ...[...new Map([...pipelines, ...runbook.pipelines]).values()].flatMap((pipeline) =>
+      pipelineFields(pipeline, judging),
+    ),
+    ...[...runbook.commands.values()].flatMap(commandFields),
+    ...plainFields('notify', runbook.notify),
+    ...plainFields('workspace', runbook.workspace),
     ...projectAccess(runbook),
     ...projectFields(runbook),
   ]);
@@ -51,8 +58,9 @@ type Field = readonly [string, GateValue];
 function checkFields(section: string, checks: readonly CiCheck[]): Field[] {
   return [
     [section, checks.map(({ name }) => name)],
-    ...checks.flatMap(({ name, timeoutMs, network, ...check }): Field[] => [
+    ...checks.flatMap(({ name, timeoutMs, network, envPass = [], ...check }): Field[] => [
       [`${section}.${quoted(name)}`, plain(check)],
+      ...(envPass.length === 0 ? [] : [[`${section}.${quoted(name)}.env_pass`, plain(envPass)] as const]),
       [`${section}.${quoted(name)}.timeout`, timeoutMs ?? null],
       ...(network === undefined ? [] : [[`${section}.${quoted(name)}.network`, plain(network)] as const]),
     ]),
@@ -77,6 +85,7 @@ function workerFields({ name, concurrency, ...definition }: WorkerDefinition): F
   return [
     [`workers.${quoted(name)}`, plain(worker)],
     [`workers.${quoted(name)}.concurrency`, concurrency],
+    ...shellField(`workers.${quoted(name)}`, worker.run.kind === 'shell' ? [worker.run.command] : []),
   ];
 }
 
@@ -86,20 +95,17 @@ function agentFields(agent: AgentPlan, runbook: Runbook, isJudging: boolean, pro
   const { name, requires = OWED, budget, timeout_ms = null, max_concurrency = null, ...rest } = agent;
   const { prompt, prompt_file, sandbox: _, network: __, ...program } = rest;
   const section = `agents.${quoted(name)}`;
-  const guarded = Object.entries(program).filter(([field]) => isJudging || GUARDED.has(field));
   return [
     [`${section}.requires`, [...new Set(requires)].sort()],
     ...budgetFields(`${section}.budget`, budget),
     [`${section}.timeout_ms`, timeout_ms],
     [`${section}.max_concurrency`, max_concurrency],
-    ...guarded.map(([field, value]): Field => [`${section}.${field}`, plain(value)]),
+    ...Object.entries(program).map(([field, value]): Field => [`${section}.${field}`, plain(value)]),
     ...agentAccess(section, agent, runbook),
-    ...(isJudging ? [promptField(section, prompt, prompt_file, prompts)] : []),
+    promptField(section, prompt, prompt_file, prompts),
+    ...(isJudging ? [[`${section}.judges`, true] as const] : []),
   ];
 }
-
-/** Fields of every agent that determine what it can access. */
-const GUARDED: ReadonlySet<string> = new Set(['env', 'env_pass', 'role']);
 
 function promptField(section: string, prompt: string | undefined, file: string | undefined, prompts: Prompts): Field {
   if (file === undefined) return [`${section}.prompt`, prompt === undefined ? null : digest(prompt)];
@@ -124,12 +130,30 @@ export function promptPattern(promptFile: string): RegExp {
 
 function pipelineFields({ name, budget, ...pipeline }: PipelinePlan, judging: ReadonlySet<string>): Field[] {
   const section = `pipelines.${quoted(name)}`;
-  const own = judging.has(`pipeline ${name}`) ? [[section, plain(pipeline)] as const] : [];
-  return [...budgetFields(`${section}.budget`, budget), ...own];
+  const commands = pipeline.steps.flatMap(({ run }) => (run.kind === 'shell' ? [run.command] : []));
+  return [
+    ...budgetFields(`${section}.budget`, budget),
+    [section, plain(pipeline)],
+    ...shellField(section, commands),
+    ...(judging.has(`pipeline ${name}`) ? [[`${section}.judges`, true] as const] : []),
+  ];
 }
 
-/** Project sections that determine what sessions and checks can access. */
-const PROJECT_FIELDS = ['env', 'envPass', 'git'] as const;
+function commandFields({ name, args, run }: CommandDefinition): Field[] {
+  const section = `commands.${quoted(name)}`;
+  return [
+    [section, plain({ args: args.text, run })],
+    ...shellField(section, run.kind === 'shell' ? [run.command] : []),
+  ];
+}
+
+/** Shell commands of pipelines, commands and workers run outside of every sandbox. */
+function shellField(section: string, commands: readonly string[]): Field[] {
+  return commands.length === 0 ? [] : [[`${section}.shell`, commands]];
+}
+
+/** Other fields of the project. Its store is chosen before there are rules. */
+const PROJECT_FIELDS = ['envPass', 'git', 'exitProtocol', 'project'] as const;
 
 function projectFields(runbook: Runbook): Field[] {
   const sections: Readonly<Record<string, unknown>> = { ...runbook };

@@ -13,12 +13,10 @@ export interface PromptSource {
   readonly list: (folder: string) => Promise<readonly string[]>;
 }
 
-/**
- * Returns the prompt files that workers can give to agents. A path with templates stands for every file that it can
- * produce.
- */
+/** Returns the prompt files of all agents. A path with templates stands for every file that it can produce. */
 export async function collectPrompts(runbook: Runbook, source: PromptSource): Promise<Prompts> {
-  const named = [...findWorkerReach(runbook).agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
+  const agents = [...findWorkerReach(runbook).agents.values(), ...runbook.agents.values()];
+  const named = agents.flatMap(({ prompt_file: file }) => file ?? []);
   const paths = new Set<string>();
   for (const file of new Set(named)) {
     if (file.startsWith('baton:')) continue;

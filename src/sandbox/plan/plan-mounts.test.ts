@@ -495,3 +495,45 @@ describe('any plan', () => {
     );
   });
 });
+
+describe('the rules in force', () => {
+  const machine = madeUpMachine([
+    ...DEBIAN,
+    ...PROJECT,
+    '/home/ada/app/baton.toml',
+    '/home/ada/app/.baton/session/',
+    '/home/ada/app/.baton/runbooks/more.toml',
+  ]);
+  const inForce = ['baton.toml', '.baton', 'prompts/absent.md'].map((path) => `/home/ada/app/${path}`);
+  const plan = (worktree: string, sandbox: SandboxPlan = {}) => {
+    const planned = planMounts(machine, { ...PATHS, worktree, inForce }, sandbox);
+    if (!planned.ok) throw new Error(planned.problem.message);
+    const at = (path: string) => planned.value.mounts.find((mount) => mount.at === path)?.kind;
+    const readOnly = planned.value.hidden.filter(({ isReadOnly }) => isReadOnly).map(({ shown }) => shown);
+    return { at, readOnly };
+  };
+
+  it('are read-only for a session in the main checkout, with its own folder in them writable', () => {
+    const { at, readOnly } = plan('/home/ada/app');
+    expect([at('/home/ada/app'), at('/home/ada/app/baton.toml'), at('/home/ada/app/.baton')]).toEqual([
+      'write',
+      'read',
+      'read',
+    ]);
+    expect(at('/home/ada/app/.baton/session')).toBe('write');
+    expect(readOnly).toEqual(['baton.toml', '.baton']);
+  });
+
+  it('are read-only where a runbook shows the main checkout for writing, or one of them', () => {
+    for (const write of ['.', 'baton.toml', '/home/ada/app']) {
+      const { at } = plan(PATHS.worktree, { write: [write] });
+      expect([write, at('/home/ada/app/baton.toml')]).toEqual([write, 'read']);
+    }
+  });
+
+  it('are not shown to a session of a task, whose own copy is a proposal', () => {
+    const { at, readOnly } = plan(PATHS.worktree);
+    expect(at('/home/ada/app/baton.toml')).toBeUndefined();
+    expect(readOnly).toEqual([]);
+  });
+});

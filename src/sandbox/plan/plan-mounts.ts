@@ -4,7 +4,7 @@ import { findHidden } from './hidden.ts';
 import { filteredCopies, type FilteredCopy, homeInside, homeRules, pathRules } from './home-rules.ts';
 import type { Machine } from './machine.ts';
 import { isInside, joinPath, pathBelow } from './paths.ts';
-import { arrangeRules, divideRules, findAround, type Rule } from './rules.ts';
+import { arrangeRules, divideRules, findAround, isVisible, type Rule } from './rules.ts';
 import type { SessionPaths } from './session-paths.ts';
 import { findReplacedFolder, runtimeFolder, sessionRules } from './session-rules.ts';
 import { systemRules } from './system-rules.ts';
@@ -46,7 +46,9 @@ export function planMounts(
     ...user.rules,
     ...sessionRules(machine, paths),
   ];
-  const rules = arrangeRules([...all, ...coverSockets(machine, arrangeRules(all))]);
+  const arranged = arrangeRules(all);
+  const guards = guardRules(machine, paths, arranged);
+  const rules = arrangeRules([...all, ...coverSockets(machine, arranged), ...guards]);
   const lost = needsMountPoints ? findLostMount(machine, rules) : undefined;
   if (lost !== undefined) return { ok: false, problem: lost };
   const hides = user.rules.filter(({ rank }) => rank === 'hide');
@@ -55,7 +57,7 @@ export function planMounts(
     ok: true,
     value: {
       ...divideRules(rules),
-      hidden: findHidden(machine, paths, rules),
+      hidden: [...findHidden(machine, paths, rules), ...guards.map(({ mount: { at } }) => readOnly(at, paths))],
       copies: filteredCopies(machine, paths.home).filter(isCopied),
       env: {
         HOME: homeInside(machine),
@@ -80,6 +82,22 @@ function coverSockets(machine: Machine, rules: readonly Rule[]): Rule[] {
       ? [{ rank: 'system', mount: { kind: 'masked', at: real } }]
       : [];
   });
+}
+
+/**
+ * Makes the rules in force read-only wherever the session could write them. Absent files are not created: the adoption
+ * decides about those.
+ */
+function guardRules(machine: Machine, { inForce = [] }: SessionPaths, rules: readonly Rule[]): Rule[] {
+  return inForce.flatMap((path): Rule[] => {
+    const real = machine.find(path)?.real;
+    if (real === undefined || findAround(real, rules)?.kind !== 'write' || !isVisible(real, rules)) return [];
+    return [{ rank: 'session', mount: { kind: 'read', at: real, from: real }, isPinned: true }];
+  });
+}
+
+function readOnly(path: string, { repository }: SessionPaths): HiddenPath {
+  return { isReadOnly: true, path, shown: isInside(path, repository) ? pathBelow(path, repository) : path };
 }
 
 /** Finds a mount whose mount point cannot be created, because it is below a read-only folder. */

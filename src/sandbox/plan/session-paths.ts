@@ -16,6 +16,8 @@ export interface SessionPaths {
   readonly worktrees: string;
   /** The repository's git directory, if a private one replaces it in the session. */
   readonly commonDir: string | null;
+  /** The rules in force in the main checkout, which no session may change: the runbook and its prompts. */
+  readonly inForce?: readonly string[];
   /** Files that Baton wrote for the session, which it may read. */
   readonly files: readonly string[];
   /** Targets of `workspace.link` in the main checkout. */

@@ -27,7 +27,8 @@ export function* agentProgram(process: AgentProcess): Steps<void> {
   }
   if (process.habit?.kind === 'commits after the end') {
     yield random.between(100, 3000);
-    work(process, 'late work');
+    // While another session has the task, its own git directory is the branch, and late commits do not reach it.
+    if (taskOf(process)?.claim === null) work(process, 'late work');
   }
 }
 
@@ -199,9 +200,10 @@ function work(process: AgentProcess, what: string, habit?: HabitKind): string {
   if (touches || habit === 'changes protected files') tree['ci.toml'] = task?.id ?? '';
   const isMerged = what === 'fixer' && !git.isAncestor(git.main, head);
   if (isMerged) for (const [name, text] of Object.entries(git.treeOf(git.main))) if (name !== path) tree[name] = text;
-  const author = task?.claim?.principal ?? `agent:${process.run.plan.name}`;
+  const author = `agent:${process.run.plan.name}`;
   const sha = git.commit(isMerged ? [head, git.main] : [head], tree, author);
   git.setBranch(host.name, branch, sha);
+  if (process.run.task !== null) host.world.madeUnder.set(sha, process.run.task);
   return sha;
 }
 

@@ -67,3 +67,19 @@ export function pushWork(host: Host, taskId: string): void {
   world.git.setBranch('remote', prepared.branch, sha);
   host.submit({ kind: 'report-push', command: { pushed: true, ...about, sha, wip: null } }, caller);
 }
+
+/**
+ * Reports whose commits a branch has beyond its recorded head. Returns whether the branch moved: then the caller begins
+ * again.
+ */
+export function observeBranch(host: Host, taskId: string, head: string): boolean {
+  const { git, madeUnder } = host.world;
+  const task = host.state.tasks.get(taskId);
+  if (task === undefined || task.phase === 'COMPLETED' || task.flow.head === null || task.flow.head === head)
+    return false;
+  const added = git.since(task.flow.head, head);
+  const imports = added.flatMap(({ sha }) => madeUnder.get(sha) ?? []);
+  const seen = { task_id: taskId, branch: `feature/${taskId}`, old: task.flow.head, new: head, main: null, imports };
+  const reply = host.submit({ kind: 'observe-branch', command: seen }, { kind: 'system', name: 'effects' });
+  return reply.kind === 'ok' && (reply.answer as { readonly moved: boolean }).moved; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}

@@ -5,6 +5,7 @@ import type { EffectOf } from '../../state/runs/effect.ts';
 import { writebackRecords } from '../../state/tasks/task.ts';
 import { passesChecks } from '../world/git.ts';
 import type { Activity, Host, Reply } from '../world/parts.ts';
+import { observeBranch } from './measure.ts';
 
 type Tell = (command: Command) => Activity;
 type Outcome = Extract<Command, { kind: 'finish-merge' }>['command'];
@@ -22,6 +23,8 @@ export function* performMerge(host: Host, { data }: EffectOf<'MergeRequested'>, 
     tell({ kind: 'finish-merge', command: { merge_id, method, newId: world.newId('m'), ...nothing, ...ended } });
   seeMain(host);
   yield random.below(1000);
+  const tip = git.branch(host.state.tasks.get(task_id)?.work?.host ?? host.name, data.branch);
+  if (tip !== undefined && observeBranch(host, task_id, tip)) return;
   if (!isRecorded(host, task_id, head))
     return yield* finish({ outcome: 'failed', failure: 'writeback', reason: 'no record names the commit' });
   const measured = protectedPaths(host, head);

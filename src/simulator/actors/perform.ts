@@ -5,6 +5,7 @@ import { buildPacket } from '../../state/packet/packet.ts';
 import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
 import { passesChecks } from '../world/git.ts';
 import { agentProgram, branchOf } from './agent-program.ts';
+import { observeBranch } from './measure.ts';
 import { performMerge } from './perform-merge.ts';
 import type { Activity, AgentProcess, Host, Reply } from '../world/parts.ts';
 import { SupervisedProcess } from '../world/process.ts';
@@ -227,6 +228,7 @@ function* prepareSession(host: Host, agentId: string): Generator<number, string 
   if (pushed !== null) git.setBranch(host.name, branch, pushed.sha);
   const base = git.branch(host.name, branch) ?? git.main;
   git.setBranch(host.name, branch, base);
+  if (observeBranch(host, id, base)) return yield* prepareSession(host, agentId);
   yield world.random.below(1000);
   const about = {
     agent_id: agentId,

@@ -1,5 +1,6 @@
 import { EffectAudit } from './effect-audit.ts';
 import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
+import type { AuditSettings, TrueGit } from './facts.ts';
 import type { Invariant } from './invariants.ts';
 import { RunAudit } from './run-audit.ts';
 import { type AuditedTask, followTask, newTask } from './task-audit.ts';
@@ -9,23 +10,6 @@ export interface Violation {
   readonly text: string;
   /** The number of entries at the time. */
   readonly seq: number;
-}
-
-export interface AuditSettings {
-  /** The names of the checks that every commit must pass. */
-  readonly required: readonly string[];
-  /** The budget of a task. */
-  readonly taskTokens: number;
-  readonly doClocksJump: boolean;
-}
-
-/** Git as it really is, for the auditor's questions. */
-export interface TrueGit {
-  wasOnMain(sha: string): boolean;
-  treeOf(sha: string): Readonly<Record<string, string>>;
-  isAncestor(older: string, newer: string): boolean;
-  since(base: string, head: string): readonly { readonly sha: string; readonly author: string }[];
-  mergeBase(one: string, other: string): string;
 }
 
 /**
@@ -46,6 +30,8 @@ export class Auditor {
   readonly #notes = new Map<string, string[]>();
   readonly #usedBy = new Map<string, number>();
   #raises = 0;
+  /** A person has refused more budget, so work may wait for the next day. */
+  #isSpendingOver = false;
   #git: TrueGit | undefined;
   #seq = 0;
   #settings = { required: [] as readonly string[], taskTokens: Infinity, largestRequest: 0 };
@@ -101,6 +87,7 @@ export class Auditor {
     if (task === undefined) return;
     if (type === 'PhaseMoved') this.#checkMove(task, entry, commit);
     if (type === 'SessionPrepared') this.#checkBase(task, entry);
+    if (type === 'TaskClaimed') this.#checkFree(task);
     followTask(task, entry, (invariant, text) => this.report(invariant, text));
     if (PERSONAL.has(type) && actor.startsWith('operator:')) task.personAt = seq;
   }
@@ -128,6 +115,7 @@ export class Auditor {
   #readAnswer(entry: AuditedEntry): void {
     const asked = this.#runs.questions.get(textOf(entry, 'decision_id'));
     const task = this.#tasks.get(asked === undefined ? '' : this.#runs.taskOf(asked));
+    if (asked?.source === 'budget' && textOf(entry, 'action') !== 'approve') this.#isSpendingOver = true;
     if (asked === undefined || task === undefined || asked.source === 'reconcile') return;
     if (asked.seq > task.movedAt) task.personAt = entry.seq;
   }
@@ -149,9 +137,10 @@ export class Auditor {
     const [from, to] = [textOf(entry, 'from'), textOf(entry, 'to')];
     if (from === to || this.#git === undefined) return;
     if (to === 'READY_FOR_REVIEW' && from === 'CI_PENDING') {
-      const missing = this.#findUnchecked(task.head === '' ? ([...task.recorded].at(-1) ?? '') : task.head);
-      if (missing !== undefined)
-        this.report('done', `${task.id} comes to review, and ${missing} has not passed on its head`);
+      // A person who ends a session by a handoff comes before its measurement: then the record names the head.
+      const [measured, recorded] = [task.head, [...task.recorded].at(-1) ?? ''].map((sha) => this.#findUnchecked(sha));
+      if (measured !== undefined && recorded !== undefined)
+        this.report('done', `${task.id} comes to review, and ${measured} has not passed on its head`);
     }
     if (to !== 'COMPLETED') return;
     if (commit.some(({ type, actor }) => type === 'WritebackWaived' && actor.startsWith('operator:'))) return;
@@ -189,6 +178,15 @@ export class Auditor {
     return this.#settings.required.find((name) => !this.#passed.has(`${name} ${tree}`));
   }
 
+  /** A task is claimed only if nothing else has it: a person, a merge, or the tasks that it waits for. */
+  #checkFree({ id, phase, isHeld, after }: AuditedTask): void {
+    const isMerging = [...this.#effects.owed.values()].some(
+      ({ type, about }) => type === 'MergeRequested' && about.includes(id),
+    );
+    const waits = phase !== 'COMPLETED' && after.some((before) => this.#tasks.get(before)?.phase !== 'COMPLETED');
+    if (isHeld || isMerging || waits) this.report('claim', `${id} is claimed, and waits for something else`);
+  }
+
   /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
   #checkBase(task: AuditedTask, entry: AuditedEntry): void {
     const base = textOf(entry, 'base');
@@ -220,10 +218,10 @@ export class Auditor {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
     for (const { key, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
-      if (/^(merge|start) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
+      if (/^(merge|start|message) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
         this.report('liveness', `${key} is still owed`);
-    if (this.#runs.hasOpen) return;
+    if (this.#runs.hasOpen || this.#isSpendingOver) return;
     for (const task of this.#tasks.values()) this.#checkEnded(task);
   }
 
@@ -266,9 +264,10 @@ export class Auditor {
     this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
   }
 
-  /** The packet that a session gets contains the last notes of people. */
+  /** The packet of a session contains what people noted since the session before. */
   packet(taskId: string, text: string): void {
     const missing = (this.#notes.get(taskId) ?? []).find((note) => !text.includes(note));
+    this.#notes.delete(taskId);
     if (missing !== undefined) this.report('packet', `the packet of ${taskId} lacks the note ${missing}`);
   }
 }

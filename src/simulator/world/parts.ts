@@ -118,6 +118,8 @@ export interface World {
   readonly timetable: Timetable;
   readonly git: Git;
   readonly chain: Chain;
+  /** The claim under which, or after which, a commit was made. */
+  readonly madeUnder: Map<string, { readonly task_id: string; readonly epoch: number }>;
   readonly hosts: Host[];
   /** By agent and process number. */
   readonly processes: Map<string, AgentProcess>;

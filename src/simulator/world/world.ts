@@ -26,6 +26,7 @@ export class SimWorld implements World {
   readonly timetable = new Timetable();
   readonly git: Git;
   readonly chain: Chain;
+  readonly madeUnder = new Map<string, { readonly task_id: string; readonly epoch: number }>();
   readonly hosts: Host[] = [];
   readonly processes = new Map<string, AgentProcess>();
   readonly leases = new Map<string, { readonly epoch: number; readonly untilMs: number }>();

@@ -9,10 +9,13 @@ export type EntryLevels = { readonly [T in EventType]?: number };
  */
 export const ENTRY_LEVELS: EntryLevels = {
   BranchMoved: 3,
+  ConstraintWaived: 3,
   DecisionAnswered: 2,
   DecisionAnswerWithdrawn: 2,
   NoteAdded: 2,
   PageKeyAdded: 2,
   PageKeyRevoked: 2,
+  VerdictUnproven: 3,
+  VerdictConfirmed: 3,
   RunAcknowledged: 3,
 };

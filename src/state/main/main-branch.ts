@@ -58,6 +58,18 @@ export function acceptedMain(state: { readonly main: MainBranches }): AcceptedMa
   return main.trusted === null ? { branch: main.branch } : { branch: main.trusted.branch, sha: main.trusted.sha };
 }
 
+/**
+ * Returns the newest accepted commit of main that has no commit of the task, so that a main that contains the task's
+ * work does not hide it; null before the first observation.
+ */
+export function mainWithout(
+  state: { readonly main: MainBranches },
+  task: { readonly flow: { readonly mainBefore?: string } } | undefined,
+): string | null {
+  const main = findMain(state);
+  return task?.flow.mainBefore ?? main?.trusted?.sha ?? main?.sha ?? null;
+}
+
 /** Reports whether the main branch has commits that no person accepted; merges wait meanwhile. */
 export function isMainUnaccepted(state: { readonly main: MainBranches }): boolean {
   return (findMain(state)?.trusted ?? null) !== null;

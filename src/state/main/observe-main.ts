@@ -33,6 +33,8 @@ export interface ObservedMove {
   readonly onUpstream: boolean | null;
   readonly authors: readonly string[];
   readonly stat: string | null;
+  /** The tasks whose commits the move brought. */
+  readonly carried?: readonly string[];
 }
 
 export type ObserveResult = 'known' | 'recorded' | 'stale';
@@ -63,6 +65,9 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
     authors: move.authors,
     stat: move.stat,
     sessions: sessions.slice(0, MOST_SESSIONS),
+    ...(move.carried === undefined || move.carried.length === 0
+      ? {}
+      : { carried: move.carried.slice(0, MOST_CARRIED) }),
   });
   return decided([moved], 'recorded');
 }
@@ -167,3 +172,4 @@ function clientsOf({ id: task_id, claim, endings }: Task, at: string): readonly 
 }
 
 const MOST_SESSIONS = 50;
+const MOST_CARRIED = 500;

@@ -84,6 +84,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     return [{ ...report(section, 'The task was reinstated', reason), ...author }];
   },
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
+  ConstraintWaived: ({ constraint, reason }) => [report('people', `The constraint ${constraint} was waived`, reason)],
   NoteAdded: (note) => [report('people', 'Note', describeNote(note))],
   SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
   PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>

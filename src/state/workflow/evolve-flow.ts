@@ -6,6 +6,7 @@ import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { approvalAfterMove } from './approval.ts';
 import { authorsAfter } from './authors.ts';
+import { confirmVerdict, holdVerdict, withoutVerdict } from './evolve-verdict.ts';
 import type { HandoffRef } from './workflow-event.ts';
 import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
@@ -33,7 +34,11 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
-      return { ...flow, held: null, heldMerge: null };
+      return withoutVerdict({ ...flow, held: null, heldMerge: null });
+    case 'VerdictUnproven':
+      return holdVerdict(flow, recorded.data, before);
+    case 'VerdictConfirmed':
+      return confirmVerdict(flow);
     case 'TaskAssigned': {
       const { agent, person } = recorded.data;
       const toPerson = person === null ? null : { person };
@@ -67,6 +72,8 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return evolveDelivered(flow, recorded.data, approverOf(recorded, before));
     case 'AgentSessionCompleted':
       return evolveExit(flow, recorded.data, before.claim?.handoff ?? null, approverOf(recorded, before));
+    case 'ConstraintWaived':
+      return { ...flow, waived: [...(flow.waived ?? []), recorded.data.constraint] };
     case 'SelfApproved': {
       const { head, by, reason } = recorded.data;
       return { ...flow, selfApproval: { head, by, reason } };
@@ -162,12 +169,12 @@ function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): bool
 /** Restarts the work. Running checks and merges still report, and a new head gets new checks. */
 function restartFlow(flow: Flow): Flow {
   const { mode, runbook, worker, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
-  const { unfit, checks, merge, movedAt, headSince } = flow;
+  const { unfit, checks, merge, movedAt, headSince, mainBefore, waived } = flow;
   // Merged work stays merged, so the new work gets its own pull request.
   const pull = flow.mergeSha === null ? flow.pull : null;
   const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
-  const since = headSince === undefined ? {} : { headSince };
-  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work, ...since };
+  const kept = { ...(headSince && { headSince }), ...(mainBefore && { mainBefore }), ...(waived && { waived }) };
+  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work, ...kept };
 }
 
 /** Violations that stay in the branch. A false result concerns only its own session. */

@@ -1,6 +1,3 @@
-import { missionShape } from '../../protocol/mission.ts';
-import { PHASES } from '../../protocol/phase.ts';
-import { VIOLATION_KINDS } from '../../protocol/agent-session-completed.ts';
 import { type AgentPlan, WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import {
   flag,
@@ -14,21 +11,10 @@ import {
   typed,
 } from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
+import { SESSION_EVENTS, suspectSession } from './session-event.ts';
+import { handoffRef, VERDICT_EVENTS } from './verdict-event.ts';
 
-/**
- * A handoff: its message as XML, and the phase and role to which it moves the task. `phase` is null if the task stays
- * in its phase.
- */
-export const handoffRef = object({
-  handoff_id: text,
-  task_id: text,
-  from: text,
-  to: nullable(text),
-  phase: nullable(choice(PHASES)),
-  next_role: nullable(text),
-  xml: text,
-});
-export type HandoffRef = ValueOf<typeof handoffRef>;
+export { handoffRef, type HandoffRef } from './verdict-event.ts';
 
 const checkPlan = object({
   name: text,
@@ -56,7 +42,6 @@ const pullRepository = {
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
-const suspectSession = object({ id: text, name: text, task_id: nullable(text) });
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
@@ -65,76 +50,7 @@ const checksRef = { checks_id: text, task_id: text, head: text };
  */
 export const WORKFLOW_EVENTS = {
   BranchNamed: { task_id: text, branch: text },
-  /** Written before the agent is started. */
-  SessionPrepared: {
-    /** The main branch's commit when the task's first session was prepared. */
-    main: optional(text),
-    agent_id: text,
-    task_id: text,
-    epoch: whole,
-    workspace: text,
-    branch: text,
-    /** The commit from which the session starts, and against which it is measured. */
-    base: text,
-    /** Start of an earlier session whose work violated a constraint and is still there: constraints count from here. */
-    since: optional(text),
-    /** For a judging session: a snapshot of the uncommitted files that it found; null if there were none. */
-    uncommitted: optional(nullable(text)),
-    /** The uncommitted files that a judging session had left, and that were moved to the state folder. */
-    set_aside: optional(list(text)),
-    port: nullable(whole),
-    mission: missionShape,
-  },
-  /** The measurement of a session, recorded in the transaction that ends it. */
-  SessionMeasured: {
-    task_id: text,
-    epoch: whole,
-    session_id: text,
-    base: text,
-    head: text,
-    commits: whole,
-    file_count: whole,
-    files: list(object({ path: text, action: text })),
-    new_dependencies: list(text),
-    /** The violations in words, for people. */
-    violations: list(text),
-    /** The kinds of the violations, each once; rules decide by these. `upcast` adds them to entries without. */
-    broken: list(choice(VIOLATION_KINDS)),
-  },
-  /** The task's branch is at a commit that no session was measured at. The sources become authors. */
-  BranchMoved: {
-    task_id: text,
-    branch: text,
-    /** The recorded head; null before the first. */
-    old: nullable(text),
-    new: text,
-    /** The commit of main of which the new tree is the automatic merge with the old head; null if it is none. */
-    main: nullable(text),
-    /** Whose commits they are; `operator:unnamed` if no session could have moved the branch. */
-    sources: list(text),
-    /** Sessions without a sandbox that ran since the old head was recorded. */
-    sessions: list(suspectSession),
-  },
-  /** Total usage of a session; the newest counts. */
-  SessionUsed: {
-    agent_id: text,
-    conversation_id: nullable(text),
-    model: nullable(text),
-    input_tokens: whole,
-    output_tokens: whole,
-    cached_tokens: whole,
-    cost_millicents: nullable(whole),
-    turns: whole,
-    /** Tokens that were used while the agent only waited. */
-    waiting_tokens: whole,
-    /** Tokens for which neither the client nor the runbook has a price. */
-    unpriced_tokens: optional(whole),
-    /**
-     * An estimate for requests in progress: each counts as much as the largest of the run. Absent if there are none.
-     */
-    reserved_tokens: optional(whole),
-    reserved_millicents: optional(whole),
-  },
+  ...SESSION_EVENTS,
 
   /** The required checks of a task's head commit, to run in a clean checkout. */
   ChecksRequested: { ...checksRef, checks: list(checkPlan) },
@@ -210,6 +126,8 @@ export const WORKFLOW_EVENTS = {
     stat: nullable(text),
     /** Sessions without a sandbox that ran since the previous position was last observed. */
     sessions: list(suspectSession),
+    /** Tasks whose commits came onto the branch, although Baton did not merge them. */
+    carried: optional(list(text)),
   },
 
   /** Requests that GitHub has the branch with this head, and that its pull request is open and up to date. */
@@ -254,6 +172,7 @@ export const WORKFLOW_EVENTS = {
   MergeHeld: { merge_id: text, task_id: text, head: text, handoff: nullable(handoffRef) },
   /** A person agreed to merge this commit although it changes protected paths. */
   MergeAgreed: { task_id: text, head: text, by: text },
+  ...VERDICT_EVENTS,
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },

@@ -52,3 +52,16 @@ describe('a hidden path', () => {
     expect(printed).toEqual([]);
   });
 });
+
+describe('a read-only path', () => {
+  it('is named if a change of it fails, also by its relative name', () => {
+    const hidden = [{ isReadOnly: true, path: '/home/ada/app/baton.toml', shown: 'baton.toml' }] as const;
+    notes = new HiddenPathNotes(hidden, [], (line) => printed.push(line));
+    notes.push(Buffer.from('I read baton.toml\n'));
+    expect(printed).toEqual([]);
+    notes.push(Buffer.from('sh: 1: cannot create baton.toml: Read-only file system\n'));
+    expect(printed).toEqual([
+      'baton: baton.toml is read-only in the sandbox: it decides what starts here, so only a person changes it',
+    ]);
+  });
+});

@@ -1,0 +1,93 @@
+import type { GateFields } from './gate-fields.ts';
+import type { GateValue } from './gate-value.ts';
+
+export interface FieldChange {
+  readonly field: string;
+  readonly was: GateValue;
+  readonly is: GateValue;
+  readonly occasion: 'first' | 'next';
+  readonly before: GateFields;
+  readonly valueAfter: (field: string) => GateValue;
+}
+
+/**
+ * Reports whether a person need not agree to a change: it gives sessions no more access, sends nothing elsewhere, and
+ * takes away no check and no question to a person.
+ */
+export function mayChange(change: FieldChange, after: GateFields): boolean {
+  const { field, was, is, occasion } = change;
+  if (FREE.test(field)) return true;
+  if (LISTS.test(field)) return hasNoMore(was, is);
+  if (IN_SANDBOX.has(field)) return change.valueAfter('sandbox.mode') !== 'none';
+  if (field === 'notify.webhook') return is === null;
+  const [, kind = '', section = ''] = /^((?:agents|pipelines|commands)\.)("(?:[^"\\]|\\.)*"|[^.]+)/.exec(field) ?? [];
+  if (kind === 'commands.') return true;
+  if (kind === 'pipelines.')
+    return field.includes('.budget.') ? isNew(change, field) : isFreeJudge(change, after, `pipelines.${section}`);
+  if (kind === 'agents.') return mayAgentChange(change, after, `agents.${section}`);
+  return occasion === 'first' && FREE_AT_FIRST.test(field);
+}
+
+/** Fields that decide about neither access nor gates. */
+const FREE =
+  /^(?:exit_protocol|project|notify\.(?:desktop|terminal|on)|workspace\.(?:branch|setup_timeout_ms))$|\.judges$/;
+/** Lists of commands outside of the sandbox and of files: fewer is no more. */
+const LISTS = /\.shell$|^workspace\.(?:copy|link)$|^git$/;
+/** Commands that run in the project's sandbox. */
+const IN_SANDBOX: ReadonlySet<string> = new Set([
+  'workspace.setup',
+  'workflow.install',
+  'workflow.build',
+  'workflow.smoke',
+]);
+
+/**
+ * At the first adoption there were no earlier workers, limits and prices that a person relies on. Fewer questions to
+ * people (`review_rounds`, `resumes`) and other destinations are no part of this.
+ */
+const FREE_AT_FIRST =
+  /^(?:workers\.(?!.*\.shell$)|merge\.(?:method|into)$|prices\.|github\.(?:draft|pull_requests)$|limits\.(?!review_rounds$|resumes$|blocks$|max_files$|no_))/;
+
+function mayAgentChange(change: FieldChange, after: GateFields, section: string): boolean {
+  const { field, was, is, before, occasion } = change;
+  const name = field.slice(section.length + 1);
+  if (/^(?:sandbox|network)\./.test(name)) return false;
+  if (name === 'env_pass') return hasNoMore(was, is);
+  const added = !before.has(`${section}.run`);
+  if (!after.has(`${section}.run`)) return isFreeJudge(change, after, section);
+  // A template can carry a variable of the daemon to the agent.
+  if (name === 'env') return (added || was === null) && !JSON.stringify(is).includes('${env.');
+  if (added) return name !== 'run' || !isOutside(change, section) || occasion === 'first';
+  if (name === 'role' || /^(?:requires|budget\.|timeout_ms|max_concurrency)/.test(name)) return occasion === 'first';
+  if (!isFreeJudge(change, after, section)) return false;
+  return !RUNS.test(name) || !isOutside(change, section);
+}
+
+/** Fields with a command or a folder for it. A prompt is a text, which only an agent in its sandbox follows. */
+const RUNS = /^(?:run|cwd|acp|on_)/;
+
+/** An agent without a sandbox. The field that takes it away is a difference of its own. */
+function isOutside({ valueAfter }: FieldChange, section: string): boolean {
+  return valueAfter(`${section}.sandbox.mode`) === 'none';
+}
+
+/** Whoever judges stays the same, except that the first runbook may replace a built-in model by another agent. */
+function isFreeJudge({ before, occasion }: FieldChange, after: GateFields, section: string): boolean {
+  if (!before.has(`${section}.judges`) && !after.has(`${section}.judges`)) return true;
+  const program = before.get(`${section}.run`);
+  return occasion === 'first' && !(typeof program === 'string' && program.startsWith('builtin:'));
+}
+
+function isNew({ before }: FieldChange, field: string): boolean {
+  return !before.has(field);
+}
+
+function hasNoMore(was: GateValue, is: GateValue): boolean {
+  const [before, after] = [listOf(was), listOf(is)];
+  return after.every((each) => before.includes(each));
+}
+
+function listOf(value: GateValue): readonly string[] {
+  if (Array.isArray(value)) return value.map((each) => JSON.stringify(each));
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listOf) : [];
+}
