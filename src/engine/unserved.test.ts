@@ -6,6 +6,7 @@ import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import type { Rules } from '../state/rules.ts';
 import { findStuckTasks, findUnservedTasks } from '../state/tasks/worker-fit.ts';
+import { findUnmoved } from './faults.cases.ts';
 import { Play } from './play.cases.ts';
 import { SPEECHES } from './speech.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
@@ -157,6 +158,7 @@ describe('a task that nothing moves', () => {
           const said = speech(play);
           if (said !== undefined) play.attempt(...said);
         }
+        expect(findUnmoved(play.state, play.rules)).toBeUndefined();
       }),
       { numRuns: samples(400) },
     );
