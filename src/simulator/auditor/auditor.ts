@@ -48,11 +48,7 @@ export class Auditor {
   }
 
   report(invariant: Invariant, text: string): void {
-    if (!this.#without.has(invariant)) this.fail(invariant, text);
-  }
-
-  fail(invariant: Invariant, text: string): void {
-    this.violation ??= { invariant, text, seq: this.#seq };
+    if (!this.#without.has(invariant)) this.violation ??= { invariant, text, seq: this.#seq };
   }
 
   read(commit: readonly AuditedEntry[]): void {
@@ -209,6 +205,12 @@ export class Auditor {
       this.report('mover', `${id} waits for checks, and none are on their way`);
   }
 
+  /** A pull request's checks may never come: the task has moved on, or a person publishes their own branch. */
+  #isNotChecked(id: string): boolean {
+    const task = this.#tasks.get(id);
+    return task === undefined || task.phase !== 'CI_PENDING' || task.preparedEpoch === -1;
+  }
+
   #hasQuestion(taskId: string): boolean {
     return this.#runs.openAbout(taskId) !== undefined;
   }
@@ -216,9 +218,10 @@ export class Auditor {
   /** After healing, when nothing changes any more: whatever is left must wait for a person. */
   endOfRound(isMainHeld: boolean): void {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
-    for (const { key, due, purpose } of this.#effects.owed.values())
+    for (const { key, about, isElsewhere, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
       if (/^(merge|start|message) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
+      else if (isElsewhere && about.every((id) => this.#isNotChecked(id))) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
         this.report('liveness', `${key} is still owed`);
     if (this.#runs.hasOpen || this.#isSpendingOver) return;
