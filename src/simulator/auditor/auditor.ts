@@ -34,6 +34,8 @@ export class Auditor {
   #isSpendingOver = false;
   #git: TrueGit | undefined;
   #seq = 0;
+  /** The newest message to an agent. */
+  #told = '';
   #settings = { required: [] as readonly string[], taskTokens: Infinity, largestRequest: 0 };
   readonly #hosts = { removed: 0, draining: 0 };
 
@@ -66,6 +68,7 @@ export class Auditor {
     if (actor === 'system:engine' && cause === null && !BEGINNINGS.has(type))
       this.report('cause', `entry ${seq} ${type} has no cause`);
     this.#readMessage(entry);
+    if (type === 'MessageRequested') this.#told = textOf(entry, 'text');
     if (type === 'ResultSubmitted') this.#readQuestions(entry, commit);
     this.#effects.read(entry);
     this.#runs.read(entry);
@@ -186,8 +189,9 @@ export class Auditor {
   /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
   #checkBase(task: AuditedTask, entry: AuditedEntry): void {
     const base = textOf(entry, 'base');
-    const { measured: head, pushed } = task;
-    if (this.#git === undefined || head === '' || base === head || base === pushed) return;
+    const { measured: head, pushed, phase } = task;
+    // Merged work is on main, where the branch is not needed any more.
+    if (this.#git === undefined || phase === 'COMPLETED' || head === '' || base === head || base === pushed) return;
     if (!this.#git.isAncestor(head, base))
       this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
   }
@@ -264,6 +268,8 @@ export class Auditor {
   }
 
   noted(taskId: string, text: string): void {
+    // The agent that works on it is told at once.
+    if (this.#told.includes(text)) return;
     this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
   }
 
