@@ -80,7 +80,7 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
       const refused = say(command, system);
       return refused === undefined ? {} : { refused };
     },
-    settingsFor: () => ({ protection: { patterns: [], inUse: [] }, filters: [] }),
+    settingsFor: () => ({ protection: { patterns: [], inUse: [], programs: [] }, filters: [] }),
     recordMainMoves: async () => undefined,
     mergeSemaphore: { run: async <T>(work: () => Promise<T>) => work() },
   };
