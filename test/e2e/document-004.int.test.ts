@@ -140,7 +140,7 @@ describe('the four stages', () => {
     const headings = [...String(text).matchAll(/^## (.*)$/gm)].map((match) => match[1]);
     expect(headings).toEqual([
       'Goal',
-      'Newest record of the project',
+      'Records of the tasks before',
       'Next actions',
       'Read first',
       `Prompt file ${PROMPTS}`,

@@ -121,8 +121,8 @@ describe('a new user', () => {
     );
     expect(record({ task_id: 'first', blockers: [{ what: 'of the first' }] })).toMatchObject({ code: 0 });
     const { out } = baton('task', 'brief', 'second');
-    expect(out).toMatch(/## Newest record of the project\n\n- entry \d+, .*: Record at commit \w+ of task first/);
-    expect(out).not.toContain('of the first');
+    expect(out).toMatch(/## Records of the tasks before\n\n- entry \d+, .*: Record at commit \w+ of task first/);
+    expect(out).toContain('of the first');
     expect(baton('task', 'brief', 'first').out).toContain('of the first');
   });
 
