@@ -28,10 +28,10 @@ export function addAge(answer: Answer & { readonly ok: true }, { ledger }: Proje
 }
 
 /** Whether a call is a current message of a session, an agent or its supervisor that can be delivered later. */
-export function isOfAgent({ operation, identity, keptAt, body }: IncomingCall): boolean {
-  return (
-    keptAt === undefined && identity.project !== undefined && isKeepable(operation, new TextDecoder().decode(body))
-  );
+export function isOfAgent({ operation, identity: { caller, project }, keptAt, body }: IncomingCall): boolean {
+  // A matched call is known to be its judge's own only while it arrives.
+  if (caller.kind === 'session' && caller.matched !== undefined) return false;
+  return keptAt === undefined && project !== undefined && isKeepable(operation, new TextDecoder().decode(body));
 }
 
 /**

@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { newRepository } from '../../test/package/new-repository.ts';
 import { COMPILE_CACHE, DAEMON } from '../../test/package/where.ts';
+import { acceptUnproven } from '../../test/processes/personal.ts';
 import { until as waitUntil } from '../../test/processes/until.ts';
 import { readLedger } from '../../test/processes/ledger.ts';
 import { STORE } from '../../test/stores/chosen.ts';
@@ -32,6 +33,10 @@ export class Scene {
     ...COMPILE_CACHE,
     ...STORE,
   };
+
+  constructor() {
+    acceptUnproven(this.folder);
+  }
 
   /** A git repository with one commit. */
   makeRepository(name = 'repo'): string {

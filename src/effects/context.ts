@@ -1,7 +1,6 @@
 import type { OwnRepositoryImporter } from '../git/own/transfer-commits.ts';
 import type { NotificationChannel } from '../notify/channel.ts';
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
-import type { Unseparated } from '../protocol/handoff/judge.ts';
 import type { Prompts } from '../runbook/gates/gate-fields.ts';
 import type { Protection } from '../runbook/gates/protected-paths.ts';
 import type { Personal } from '../runbook/personal/personal.ts';
@@ -57,8 +56,6 @@ export interface EffectContext {
   /** Writes to git which claim may write to the task's worktree. */
   readonly fence: (taskId: string) => Promise<void>;
   readonly usesExitSignals: () => boolean;
-  /** `review.unseparated` of the person's own configuration. */
-  readonly unseparated: () => Unseparated;
   /** This host in a fleet. Undefined on a single machine, which performs every effect. */
   readonly here: () => FleetRole | undefined;
   /** Read from the runbook on each use. */

@@ -37,7 +37,8 @@ export class Play {
   #ids = 0;
 
   constructor(rules: Partial<Rules> = {}) {
-    this.rules = { ciGate: false, mergeGate: false, ...rules };
+    // Who proves an approval is the subject of its own tests.
+    this.rules = { ciGate: false, mergeGate: false, unseparated: 'accept', ...rules };
     this.#ready = trackReadyTasks(this.state, this.rules);
   }
 

@@ -42,6 +42,7 @@ import { askQuestions } from './decisions/ask-question.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
+import { askAboutVerdict } from './decisions/confirm-verdict.ts';
 import { holdAtCheckpoint } from './decisions/hold-task.ts';
 import { onAnswerWithdrawn, onExtended } from './decisions/lapse.ts';
 import { onHostRemoved } from './fleet/removed-host.ts';
@@ -169,6 +170,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   ResultSubmitted: ofTask(askQuestions),
   SessionMeasured: ofTask(onMeasured),
   MergeHeld: ofTask(openProtectedDecision),
+  VerdictUnproven: ofTask(askAboutVerdict),
   MainMoved: onMainMoved,
   MergeFinished: ofTask(onMerged),
   GithubIssueClosed: ofTask(onGithubIssueClosed),

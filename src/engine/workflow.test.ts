@@ -331,7 +331,7 @@ describe('the merge gate', () => {
       caller,
     );
     play.say(flow.askMerge(play.id), caller);
-    expect(play.types()).toEqual(['MergeRequested', 'ClaimCompleted']);
+    expect(play.types()).toEqual(['MergeRequested', 'ClaimCompleted', 'VerdictUnproven']);
     expect(play.merge('merged', OTHER).stands()).toEqual(['COMPLETED', 'closer']);
     play.checkReplay();
   });

@@ -36,6 +36,7 @@ export async function callTool(
     ...(token === undefined ? connection.tokenFor(operation, input, id) : { token }),
     ...(operation.kind === 'write' ? { key: connection.keyFor(id, operation.name, input) } : {}),
     ...conversationOf(context),
+    ...matchedBy(context),
   };
   using _waiting = reportWaiting(context, input, calling.progressMs);
   const answer = await backend.call(operation.name, input, { ...call, signal });
@@ -66,6 +67,12 @@ function isClaim(answer: Answer): answer is { readonly ok: true; readonly result
 function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: string } {
   const named: unknown = mcpReq._meta?.['threadId'];
   return typeof named === 'string' ? { conversation: named } : {};
+}
+
+/** Set by the daemon for a request that a supervisor forwarded with its own token. */
+function matchedBy({ http }: ServerContext): { readonly matched?: string } {
+  const matched = http?.authInfo?.extra?.['matched'];
+  return typeof matched === 'string' ? { matched } : {};
 }
 
 /**

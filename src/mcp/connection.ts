@@ -174,4 +174,6 @@ export interface BackendCall {
   /** The client's name for the conversation, if it sends one. */
   readonly conversation?: string;
   readonly signal?: AbortSignal;
+  /** The agent whose supervisor has found the call in its client's output. */
+  readonly matched?: string;
 }

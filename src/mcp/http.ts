@@ -21,6 +21,8 @@ interface GuardedRequest {
   /** The parsed body; absent for GET and DELETE. */
   readonly body?: unknown;
   readonly token: string;
+  /** The agent whose supervisor has found these calls in its client's output. */
+  readonly matched?: string | undefined;
   /** A folder in the repository that a worker acts on. A session does not need it: its token names the project. */
   readonly projectPath: string | undefined;
 }
@@ -61,9 +63,9 @@ export function createMcpHttp(serve: ServeConnection, { maxSessions }: { readonl
 
   return {
     handle: async (guarded) => {
-      const { request, body, token, projectPath } = guarded;
+      const { request, body, token, projectPath, matched } = guarded;
       if (!(await isLegacyRequest(request, body))) {
-        const authInfo = { token, clientId: 'baton', scopes: [], extra: { projectPath } };
+        const authInfo = { token, clientId: 'baton', scopes: [], extra: { projectPath, matched } };
         return modern.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
       }
       const id = request.headers.get('mcp-session-id');
@@ -84,7 +86,7 @@ export function createMcpHttp(serve: ServeConnection, { maxSessions }: { readonl
 /** Responds on a stream that cannot be resumed: if it breaks, waiting calls are cancelled; completed writes stay. */
 async function serveSession(
   transport: WebStandardStreamableHTTPServerTransport,
-  { request, body }: GuardedRequest,
+  { request, body, token, matched }: GuardedRequest,
 ): Promise<Response> {
   const callOff = (): void => {
     for (const requestId of requestIds(body)) {
@@ -92,7 +94,10 @@ async function serveSession(
     }
   };
   request.signal.addEventListener('abort', callOff, { once: true });
-  const response = await transport.handleRequest(request, { parsedBody: body });
+  const response = await transport.handleRequest(request, {
+    parsedBody: body,
+    authInfo: { token, clientId: 'baton', scopes: [], extra: { matched } },
+  });
   // The client may have disconnected before the listener was added, or before the call could be cancelled.
   if (request.signal.aborted) callOff();
   return response;

@@ -196,6 +196,8 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
   const base: Rules = {
     ciGate: checks.length > 0,
     mergeGate: true,
+    // Its judges are no clients. Who proves an approval is tested with the proof.
+    unseparated: 'accept',
     checks,
     maxAgents: settings.maxAgents,
     leaveMs: 5000,

@@ -20,6 +20,8 @@ export type Caller =
       readonly epoch: number;
       /** The time at which the message was put into the outbox, if it waited there. */
       readonly keptAt?: string;
+      /** The agent whose supervisor found the call in the output of the agent's client. */
+      readonly matched?: string;
     }
   /** A run of an agent without a claim. */
   | { readonly kind: 'agent'; readonly agentId: string }

@@ -33,6 +33,7 @@ import { checkSessionIsLive, decideOutboxMessage } from './tasks/late-message.ts
 import { decideNoteTask } from './tasks/note-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
+import { findUnmatchedCall, holdUnprovenVerdict } from './tasks/prove-verdict.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
 import { decideWaiveConstraint } from './tasks/waive-constraint.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
@@ -168,13 +169,15 @@ export function decide<K extends CommandKind>(
     findRevokedPage(state, caller) ??
     findStaleTerm(state, caller) ??
     findClosedHost(state, kind, here) ??
-    findForeignRun(state, kind, command, caller, here);
+    findForeignRun(state, kind, command, caller, here) ??
+    findUnmatchedCall(state, kind, command, caller);
   if (unfit !== undefined) return unfit;
   const rules = rulesInForce(state, given);
   // The table's type proves that each row takes its own command, but TypeScript can check that only for one kind at a
   // time.
   const decideRow = COMMANDS[kind] as unknown as Decide<unknown>; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const decideOn = (then: State) => decideRow(then, command, caller, rules, here) as Outcome<AnswerOf<K>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const decideOn = (then: State) =>
+    holdUnprovenVerdict(then, caller, given, decideRow(then, command, caller, rules, here) as Outcome<AnswerOf<K>>); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (caller.kind === 'session') {
     const kept = decideOutboxMessage(state, caller, decideOn);
     if (kept !== undefined) return kept;

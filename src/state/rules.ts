@@ -1,3 +1,4 @@
+import type { Unseparated } from '../protocol/handoff/judge.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
 import type { BudgetPlan, WorkerPlan } from '../protocol/run-plan.ts';
@@ -26,6 +27,11 @@ export interface Rules {
   readonly pulls?: PullRepository & { readonly draft: boolean };
   /** How often work may return to the fixer before a person is asked. Default: 3. */
   readonly reviewRounds?: number;
+  /**
+   * What happens to an approval by a client that cannot prove that it sent it; from the person's own configuration, so
+   * it is no part of an adopted runbook. Default: ask.
+   */
+  readonly unseparated?: Unseparated;
   /** The agent that implemented may also approve, in another session. */
   readonly sameAgentMayReview?: boolean;
   readonly budgets?: { readonly task?: BudgetPlan; readonly day?: BudgetPlan };

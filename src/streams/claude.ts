@@ -11,6 +11,7 @@ import {
 } from './client-stream.ts';
 import { filesBelow } from './file-lines.ts';
 import {
+  batonCall,
   type AgentErrorEvent,
   errorOfHttpStatus,
   parseJsonFields,
@@ -105,9 +106,10 @@ function usageOfMessage(event: Fields): UsageEvent[] {
   return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseClaudeUsage(counted) }];
 }
 
-function readBlock({ type, text, id, name }: Fields): StreamEvent[] {
+function readBlock({ type, text, id, name, input }: Fields): StreamEvent[] {
   if (type === 'text') return [{ kind: 'words', text: `${textOf(text)}\n` }];
-  return type === 'tool_use' ? [{ kind: 'tool-started', id: textOf(id), tool: textOf(name) }] : [];
+  if (type !== 'tool_use') return [];
+  return [{ kind: 'tool-started', id: textOf(id), tool: textOf(name), ...batonCall('mcp__baton__', name, input) }];
 }
 
 function readResultOfTool({ type, tool_use_id: id, is_error }: Fields): StreamEvent[] {

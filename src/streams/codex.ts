@@ -10,6 +10,7 @@ import {
 } from './client-stream.ts';
 import { readLastLines } from './file-lines.ts';
 import {
+  batonCall,
   errorOfHttpStatus,
   parseJsonFields,
   renderEpochSeconds,
@@ -86,7 +87,10 @@ export function parseCodexLine(line: string): readonly StreamEvent[] {
 
 function readStarted(item: Fields): StreamEvent[] {
   const tool = toolOf(item);
-  return tool === null ? [] : [{ kind: 'tool-started', id: textOf(item['id']), tool }];
+  if (tool === null) return [];
+  // The server has the name under which Baton adds it, not one of the user's settings.
+  const call = item['type'] === 'mcp_tool_call' ? batonCall('mcp__baton_run__', tool, item['arguments']) : {};
+  return [{ kind: 'tool-started', id: textOf(item['id']), tool, ...call }];
 }
 
 function readCompleted(item: Fields): StreamEvent[] {

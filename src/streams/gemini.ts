@@ -5,6 +5,7 @@ import { type Fields, fieldsOf, numberOf, objectsOf, textOf } from '../protocol/
 import { type ClientStream, findOnlyConversation, findRecords, sumMessages } from './client-stream.ts';
 import { filesBelow } from './file-lines.ts';
 import {
+  batonCall,
   type AgentErrorEvent,
   errorOfHttpStatus,
   parseJsonFields,
@@ -53,7 +54,14 @@ export function parseGeminiLine(line: string): readonly StreamEvent[] {
     case 'message':
       return event['role'] === 'assistant' ? [{ kind: 'words', text: textOfMessage(event) }] : [];
     case 'tool_use':
-      return [{ kind: 'tool-started', id: textOf(event['tool_id']), tool: textOf(event['tool_name']) }];
+      return [
+        {
+          kind: 'tool-started',
+          id: textOf(event['tool_id']),
+          tool: textOf(event['tool_name']),
+          ...batonCall('mcp_baton_', event['tool_name'], event['parameters']),
+        },
+      ];
     case 'tool_result':
       return [{ kind: 'tool-ended', id: textOf(event['tool_id']), failed: event['status'] !== 'success' }];
     case 'result':

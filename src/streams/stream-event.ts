@@ -8,13 +8,25 @@ export type StreamEvent =
   | { readonly kind: 'model'; readonly model: string }
   /** The agent's text in pieces to join; a complete piece ends with a line break. */
   | { readonly kind: 'words'; readonly text: string }
-  | { readonly kind: 'tool-started'; readonly id: string; readonly tool: string }
+  | {
+      readonly kind: 'tool-started';
+      readonly id: string;
+      readonly tool: string;
+      /** Set for a call of Baton's own MCP server, with the arguments as the client states them. */
+      readonly baton?: BatonCall;
+    }
   | { readonly kind: 'tool-ended'; readonly id: string; readonly failed: boolean }
   | UsageEvent
   | AgentErrorEvent
   /** The client asks for permission for a tool, or was refused because no person could answer. */
   | { readonly kind: 'permission'; readonly tool: string; readonly what: string }
   | { readonly kind: 'turn-ended'; readonly failed: boolean };
+
+/** A tool of Baton that the client's model calls. */
+export interface BatonCall {
+  readonly tool: string;
+  readonly input: unknown;
+}
 
 export interface UsageEvent {
   readonly kind: 'usage';
@@ -59,6 +71,12 @@ export function errorOfHttpStatus(status: number): AgentError | null {
   if (status === 402) return 'out_of_credits';
   if (status === 429 || status === 503 || status === 529) return 'rate_limited';
   return status >= 500 ? 'no_internet' : null;
+}
+
+/** Returns the call if the client's name of the tool begins as it names the tools of Baton's server. */
+export function batonCall(prefix: string, name: unknown, input: unknown): { readonly baton?: BatonCall } {
+  if (typeof name !== 'string' || !name.startsWith(prefix)) return {};
+  return { baton: { tool: name.slice(prefix.length), input: input ?? {} } };
 }
 
 /** The JSON object of a line; null for other output. */

@@ -22,6 +22,7 @@ import { PrintedSignals } from './stream/printed-signals.ts';
 import { SilenceReporter } from './stream/silence.ts';
 import { StreamMonitor } from './stream/stream-monitor.ts';
 import { AgentTimers } from './timers.ts';
+import { JudgeCalls } from './verdicts/judge-calls.ts';
 
 /** Connects one agent process to the daemon: its hooks, its calls, its output, and the daemon's messages to it. */
 export class AgentHost implements HookRoutes {
@@ -37,6 +38,8 @@ export class AgentHost implements HookRoutes {
   readonly messages: MessageQueue;
   readonly #control: (body: Buffer) => Promise<object>;
   readonly pending = new PendingWork();
+  readonly judgeCalls: JudgeCalls;
+  announced: Promise<unknown> = Promise.resolve();
   #timers: AgentTimers | undefined;
   #lease: LeaseGuard | undefined;
   /** The function that ends the process; resolves when the process has been started. */
@@ -57,6 +60,7 @@ export class AgentHost implements HookRoutes {
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
     this.launch = launch;
     this.#tail = tail;
+    this.judgeCalls = new JudgeCalls(launch.judge);
     this.messages = new MessageQueue({ launch, heldPath: files.held, onDelivered: () => this.#onMessageDelivered() });
     this.#control = createControlHandler(this);
     this.daemon = new DaemonConnection(launch.state_dir, launch.token);
@@ -69,6 +73,7 @@ export class AgentHost implements HookRoutes {
       // The answer contains the agent's standing after the report, since a budget may be used up.
       report: async (report) => this.#reportUsage(report),
       onProgress: () => this.guard.onProgress(),
+      onBatonCall: (call) => this.judgeCalls.onPrinted(call),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
       silence: this.silence,
     });
@@ -91,7 +96,7 @@ export class AgentHost implements HookRoutes {
     const { prompt, kind } = this.launch;
     const { supervisor, process: own, start, sandbox, judge } = running;
     const record = { ...(sandbox === undefined ? {} : { sandbox }), ...(judge === undefined ? {} : { judge }) };
-    void this.report({ kind: 'started', start, supervisor, process: own, ...record });
+    this.announced = this.report({ kind: 'started', start, supervisor, process: own, ...record });
     if (kind === 'agent') void this.guard.refreshStanding().then(() => this.budgetHold.update());
     void this.messages.begin(child, prompt);
     if (prompt !== null) this.budgetHold.turnBegins();

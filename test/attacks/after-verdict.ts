@@ -74,7 +74,10 @@ export class AfterVerdict implements AsyncDisposable {
     const scene = new WorkflowScene((toml) => `sandbox = { mode = "${mode}" }\n${toml}`);
     scene.edit('agents/play.mjs', (text) => text.replace(/^(import [^;]*;\n)+/, (imports) => `${imports}${SHARED}`));
     const approve = `if (readFileSync(CODE, 'utf8').includes('throw')) return handOn('validator-agent', 'It is right', {});`;
-    scene.plays('reviewer', `${approve} ${WAYS[way]}`);
+    const [before = '', after = ''] = WAYS[way].split('ask();');
+    const isRefusal = `readFileSync('.baton/session/handoff.xml', 'utf8').includes('fixer-agent')`;
+    scene.plays('late', `if (${isRefusal}) { ${after} }`);
+    scene.plays('reviewer', `${approve} ${before} ask();`, 'late');
     await scene.start();
     const id = await scene.run('issue', 'Read durations back');
     const end = await settle(scene, id);

@@ -6,6 +6,10 @@ import { until } from '../../src/daemon/running.cases.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../examples/sample');
 
+const VERDICT: Readonly<Record<string, string>> = {
+  reviewer: '- result: .baton/session/result.yaml\n- handoff: .baton/session/handoff.xml\n- exit: REVIEW\n',
+};
+
 /** The sample repository with its scripted agents, under a daemon in this process. */
 export class WorkflowScene extends RunScene {
   constructor(runbook?: (toml: string) => string) {
@@ -35,8 +39,11 @@ export class WorkflowScene extends RunScene {
     writeFileSync(join(this.repository, file), text);
   }
 
-  /** Makes a role run this script from now on, in its worktree, with the functions of `agents/hand-on.mjs`. */
-  plays(role: string, script: string): void {
+  /**
+   * Makes a role run this script from now on, in its worktree, with the functions of `agents/hand-on.mjs`. A reviewer
+   * sends the forms that its script has filled in as tool calls. `after`: the role whose script runs after that.
+   */
+  plays(role: string, script: string, after?: string): void {
     this.edit('agents/play.mjs', (text) =>
       text
         .replace('import { commit, handOn, readTask }', 'import { baton, commit, git, handOn, readTask }')
@@ -44,7 +51,8 @@ export class WorkflowScene extends RunScene {
     );
     const steps = role === 'implementer' ? ['implement', role] : [role];
     const runs = steps.map((step) => `- run: node agents/play.mjs ${step}\n`).join('');
-    writeFileSync(join(this.repository, `agents/${role}.yaml`), `${runs}- stop\n`);
+    const last = after === undefined ? '' : `- run: node agents/play.mjs ${after}\n`;
+    writeFileSync(join(this.repository, `agents/${role}.yaml`), `${runs}${VERDICT[role] ?? ''}${last}- stop\n`);
     this.git('add', '--all');
     this.git('commit', '--quiet', '--message', `another ${role}`);
   }

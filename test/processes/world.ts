@@ -20,6 +20,7 @@ import { Agent } from './agent.ts';
 import { findAsked, loosensDefaults } from './agree.ts';
 import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
+import { acceptUnproven } from './personal.ts';
 import { until } from './until.ts';
 
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -78,6 +79,7 @@ export class World implements AsyncDisposable {
       ...STORE,
       ...settings,
     };
+    acceptUnproven(this.folder);
     if (origin !== undefined) {
       this.git(this.folder, 'clone', '--quiet', origin, this.repository);
       return;

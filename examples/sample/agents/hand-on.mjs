@@ -4,15 +4,19 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 /** How a played agent ends its session: with the forms that Baton has put into `.baton/session`, through the `baton` command. */
 const SESSION = '.baton/session';
 
-/** Sends result, record, handoff and exit signal in this order, if the session owes them. */
+/**
+ * Sends result, record, handoff and exit signal in this order, if the session owes them. A session that judges only
+ * fills in the forms here: what a command in its shell sends does not count, so its script sends them as tool calls.
+ */
 export function handOn(to, summary, values) {
+  const judges = process.env.BATON_JUDGE === '1';
   const base = /You began at: ([0-9a-f]{40})/.exec(readTask())[1];
   const head = git('rev-parse', 'HEAD');
   const files = git('diff', '--name-status', '--no-renames', base, head).split('\n').filter(Boolean);
   const owes = /You owe: (.*)/.exec(readTask())[1];
   if (owes.includes('result')) {
     writeJson('result.yaml', { ...readYamlForm(), files_modified: files.map(changed) });
-    baton('result', 'submit', `${SESSION}/result.yaml`);
+    if (!judges) baton('result', 'submit', `${SESSION}/result.yaml`);
   }
   if (head !== base) {
     const [branch, task_id] = [git('branch', '--show-current'), /^# ([^:]+):/.exec(readTask())[1]];
@@ -27,6 +31,7 @@ export function handOn(to, summary, values) {
   const counts = { files_changed: String(files.length), commits_added: git('rev-list', '--count', `${base}..${head}`) };
   const form = readFileSync(`${SESSION}/handoff-to-${to}.xml`, 'utf8');
   writeFileSync(`${SESSION}/handoff.xml`, fill(form, { ...counts, ...values }, summary, head));
+  if (judges) return;
   baton('handoff', 'send', `${SESSION}/handoff.xml`);
   const phase_completed = /Phase: (\w+)/.exec(readTask())[1];
   const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' };

@@ -9,6 +9,9 @@ const DRIVEN = {
   attach: 'lines',
 } as const;
 
+/** ACP does not say how an agent names its MCP calls, nor that it reports their whole arguments. */
+const VERDICT = 'confirmed';
+
 /** Builds the profile of a preset from the facts that the driver uses. */
 export function profileOfPreset(preset: AcpPreset): ClientProfile {
   const { about, argv, env = {}, mcp, errors, tested } = preset;
@@ -28,6 +31,7 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
       errors,
       limits: preset.namesWaits === true ? 'named' : 'none',
       mcp: preset.searchesTools === true ? 'search' : mcp,
+      verdict: VERDICT,
       shell: 'shared',
       sandbox: preset.turnsSandboxOff === true ? 'own-off' : 'inside',
       login: loginOf(preset),
@@ -54,6 +58,7 @@ export const ANY_ACP_PROFILE: ClientProfile = {
     errors: 'partly',
     limits: 'named',
     mcp: 'offered',
+    verdict: VERDICT,
     sandbox: 'inside',
     shell: 'shared',
     login: 'its own',

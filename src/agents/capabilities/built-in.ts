@@ -22,6 +22,7 @@ export const CLAUDE_PROFILE: AdapterProfile = {
     errors: 'kind',
     limits: 'subscription',
     mcp: 'http',
+    verdict: 'matched',
     sandbox: 'inside',
     shell: 'separate',
     login: 'your login; the session also gets `apiKeyHelper` and `env` of your settings',
@@ -45,6 +46,7 @@ export const CODEX_PROFILE: AdapterProfile = {
     errors: 'kind',
     limits: 'subscription',
     mcp: 'search',
+    verdict: 'matched',
     sandbox: 'own-off',
     shell: 'separate',
     login: 'your login, with all settings',
@@ -69,6 +71,7 @@ export const GEMINI_PROFILE: AdapterProfile = {
     errors: 'kind',
     limits: 'named',
     mcp: 'http',
+    verdict: 'matched',
     sandbox: 'own-off',
     shell: 'separate',
     login:

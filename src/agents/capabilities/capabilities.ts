@@ -112,6 +112,20 @@ export const QUESTIONS = {
       address: ['address', 'at `$BATON_URL/mcp`'],
     },
   },
+  verdict: {
+    title: 'verdict',
+    answers: {
+      matched: [
+        'matched',
+        "the client's output has each tool call with its arguments, so Baton knows that the client sent the verdict. " +
+          'It counts alone if the shell of the session is separate too',
+      ],
+      confirmed: [
+        'confirmed by a person',
+        'the client cannot prove that it sent its verdict, so a person confirms an approval',
+      ],
+    },
+  },
   sandbox: {
     title: 'sandbox',
     answers: {

@@ -30,6 +30,11 @@ export function findClient(run: string): Client | undefined {
 const SCRIPTED = 'scripted FILE';
 const ANY_ACP = 'acp:COMMAND';
 
+/** Whether the calls of this client can be matched with its output. */
+export function canMatchCalls(run: string): boolean {
+  return findClient(run)?.capabilities.verdict === 'matched';
+}
+
 /** Behaves like Claude Code, but does not ask for permissions itself. */
 const SCRIPTED_PROFILE: AdapterProfile = {
   title: 'scripted agent',
@@ -63,6 +68,7 @@ const ANY_COMMAND: Client = {
     errors: 'none',
     limits: 'none',
     mcp: 'address',
+    verdict: 'confirmed',
     sandbox: 'inside',
     shell: 'shared',
     login: 'its own',

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { ToolCall } from './tools.ts';
-
-export interface ToolResult {
-  readonly output: string;
-  readonly isError: boolean;
-}
+import { callBaton } from './call-baton.ts';
+import type { ToolCall, ToolResult } from './tools.ts';
 
 /** Runs a tool call in this process. The signal ends a command with everything in its process group. */
 export async function runTool(tool: ToolCall, cwd: string, signal?: AbortSignal): Promise<ToolResult> {
@@ -15,6 +11,8 @@ export async function runTool(tool: ToolCall, cwd: string, signal?: AbortSignal)
       return runShell(tool.command, cwd, signal);
     case 'edit':
       return attempt(() => writeText(resolve(cwd, tool.path), tool.text));
+    case 'baton':
+      return callBaton(tool.tool, tool.input);
     case 'read':
       return attempt(() => readFileSync(resolve(cwd, tool.path), 'utf8').slice(0, MAX_OUTPUT));
   }

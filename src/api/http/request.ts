@@ -98,3 +98,6 @@ export function decodeProjectPath(path: string): string | null {
     return null;
   }
 }
+
+/** With a supervisor's token: the supervisor has found the tool calls of this request in its client's output. */
+export const MATCHED_HEADER = 'baton-matched';

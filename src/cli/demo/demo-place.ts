@@ -3,6 +3,7 @@ import { appendFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync }
 import { delimiter, dirname, join } from 'node:path';
 import { gitEnvironment } from '../../git/run-git.ts';
 import { surveySandboxes } from '../../sandbox/survey.ts';
+import { acceptUnproven } from './accept-unproven.ts';
 import type { Io } from '../command.ts';
 
 /** The folder of one demo, with its own repository and state folder, so that the user's are never touched. */
@@ -19,7 +20,12 @@ export const LAUNCHER: string = join(ROOT, 'bin', 'baton.cjs');
 
 export function demoPlaceIn(folder: string, userEnv: Io['env']): DemoPlace {
   const stateDir = join(folder, 'state');
-  return { folder, stateDir, repository: join(folder, 'sample'), env: demoEnvironment(userEnv, stateDir) };
+  return {
+    folder,
+    stateDir,
+    repository: join(folder, 'sample'),
+    env: { ...demoEnvironment(userEnv, stateDir), ...acceptUnproven(folder, userEnv) },
+  };
 }
 
 /** Writes the sample repository and commits it. */

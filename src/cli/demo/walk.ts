@@ -11,6 +11,7 @@ export async function walk(demo: DemoSession): Promise<void> {
   const proof = join(folder, `${TASK}.proof.json`);
   // Opens the page first, so that it shows the running workflow.
   if (demo.options.page) await demo.baton('web');
+  await adoptRunbook(demo);
   await demo.baton('run', 'issue', TITLE, '--plan');
   await demo.baton('run', 'issue', TITLE);
   demo.io.out('\n');
@@ -50,4 +51,11 @@ async function waitForSeal(demo: DemoSession): Promise<void> {
     await sleep(50);
   }
   throw new Error('the ledger was not sealed');
+}
+
+/** The demo's own runbook may take the sandbox away, so it is adopted for the person who started the demo. */
+async function adoptRunbook({ client }: DemoSession): Promise<void> {
+  const rules = await client.call('runbook_rules', {});
+  const working = rules.ok ? rules.result.working : null;
+  if (working?.loosens === true) await client.call('runbook_adopt', { accept_rules: working.sha256 });
 }

@@ -1,5 +1,6 @@
 import type { Answer } from '../../api/answer.ts';
-import { readBody } from '../../api/http/request.ts';
+import type { IncomingMessage } from 'node:http';
+import { MATCHED_HEADER, readBody } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { VERSION } from '../../api/version.ts';
 import type { Backend, McpConnection } from '../../mcp/connection.ts';
@@ -7,7 +8,7 @@ import { closeSignal, createMcpHttp, type McpHttp, sendResponse, toWebRequest } 
 import { createMcpServer } from '../../mcp/server.ts';
 import { dispatchCall, type DispatchOptions } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
-import type { AccessTokens } from '../tokens.ts';
+import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { BAD_PATH, refusal } from './refusals.ts';
 import { type HttpExchange, projectPathIn } from './route.ts';
 
@@ -43,7 +44,8 @@ export class McpEndpoint {
     if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
     const text = body.bytes.length === 0 ? undefined : body.bytes.toString('utf8');
-    const guarded = { request: toWebRequest(request, text, gone), body: parseJson(text), token, projectPath };
+    const matched = this.#findMatching(request, identity);
+    const guarded = { request: toWebRequest(request, text, gone), body: parseJson(text), token, projectPath, matched };
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
 
@@ -54,10 +56,18 @@ export class McpEndpoint {
     setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
   }
 
+  /** The agent whose supervisor vouches for the request; undefined without its token, or for another project. */
+  #findMatching({ headers }: IncomingMessage, { project }: CallerIdentity): string | undefined {
+    const token = headers[MATCHED_HEADER];
+    const identity = typeof token === 'string' ? this.#options.tokens.identify(token) : undefined;
+    if (identity?.caller.kind !== 'supervisor' || identity.project !== project) return undefined;
+    return identity.caller.agentId;
+  }
+
   #backend(projectPath: string | undefined, opened: McpConnection): Backend {
     return {
-      call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
-        const identity = this.#options.tokens.identify(token);
+      call: async (operation, input, { token = '', key, signal, matched }): Promise<Answer> => {
+        const identity = withMatching(this.#options.tokens.identify(token), matched);
         if (identity === undefined) return BAD_CLAIM_TOKEN;
         if (identity.caller.kind === 'operator') return NOT_FOR_OPERATORS;
         // Access was checked for the header's token. An argument may name a claim but not extend rights.
@@ -68,6 +78,11 @@ export class McpEndpoint {
       },
     };
   }
+}
+
+function withMatching(identity: CallerIdentity | undefined, matched: string | undefined): CallerIdentity | undefined {
+  if (identity?.caller.kind !== 'session' || matched === undefined) return identity;
+  return { ...identity, caller: { ...identity.caller, matched } };
 }
 
 /** Leaves invalid JSON to the transport, which reports it. */

@@ -85,7 +85,6 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
       if (claim.ok) project.fences.add(taskId, claim.answer);
     },
     usesExitSignals: () => services.exitProtocol,
-    unseparated: () => 'ask',
     settingsFor: (task) => sessionSettingsOf(services, task),
     get times() {
       return timesOf(services, settings);

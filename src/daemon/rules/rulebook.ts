@@ -42,7 +42,7 @@ export class Rulebook {
 
   constructor(options: RulebookOptions) {
     this.#options = options;
-    this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
+    this.rules = this.#withPersonal({ ...rulesFromRunbook(undefined), adopted: this.#adopted });
   }
 
   /**
@@ -105,12 +105,8 @@ export class Rulebook {
     if (this.#pinned.has(pinned.sha256)) return;
     const workers = pinned.holdsCredential ? [] : sortedWorkers(withLibrary(pinned.runbook));
     this.#pinned.set(pinned.sha256, pinned);
-    this.#adopted.set(pinned.sha256, {
-      ...rulesFromRunbook(pinned.runbook),
-      workers,
-      adopted: this.#adopted,
-      ...this.#ofPulls(),
-    });
+    const rules = { ...rulesFromRunbook(pinned.runbook), workers, adopted: this.#adopted, ...this.#ofPulls() };
+    this.#adopted.set(pinned.sha256, this.#withPersonal(rules));
   }
 
   get inForce(): PinnedRunbook | undefined {
@@ -158,10 +154,17 @@ export class Rulebook {
     }
     this.#pulls = pulls;
     for (const [sha256, { pulls: _, ...rules }] of this.#adopted)
-      this.#adopted.set(sha256, { ...rules, ...this.#ofPulls() });
+      this.#adopted.set(sha256, this.#withPersonal({ ...rules, ...this.#ofPulls() }));
     const own: { pulls?: Rules['pulls'] } = this.rules;
     if (pulls === undefined) delete own.pulls;
     else own.pulls = pulls;
+  }
+
+  /** The person's own setting is no part of a runbook. It is read when it is needed, since the person may change it. */
+  #withPersonal(rules: Rules): Rules {
+    const get = (): Rules['unseparated'] =>
+      readPersonal(this.#options.env, this.#options.path).value.review.unseparated;
+    return Object.defineProperty(rules, 'unseparated', { get });
   }
 
   #ofPulls(): Pick<Rules, 'pulls'> {

@@ -96,6 +96,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     env: {
       ...started.author,
       BATON_SESSION: run.task?.session_id ?? run.id,
+      ...(started.judge?.stream === true ? { BATON_JUDGE: '1' } : {}),
       ...parts.env,
       ...started.env,
       ...(started.fenceHooks === null ? {} : fenceEnvironment(started.fenceHooks, parts.env)),

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { canMatchCalls } from '../../agents/capabilities/clients.ts';
 import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
 import { writeFileAtomically } from '../../api/files.ts';
 import { fencePath } from '../../git/fence/fence.ts';
@@ -6,7 +7,7 @@ import { readAuthorEnvironment } from '../../git/config.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import { isBuiltInRole, isJudging } from '../../protocol/handoff/judge.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
-import type { AgentRun } from '../../state/runs/agent-run.ts';
+import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
@@ -151,7 +152,9 @@ function judgeOf(
   if (task === undefined || isBuiltInRole(run.plan)) return {};
   const { phase, claim } = task;
   if (!isJudging({ phase, role: claim?.role ?? null }, workflow)) return {};
-  return { judge: { stream: false, shell: false, unseparated: context.unseparated() } };
+  // In a person's terminal the client prints no stream.
+  const stream = canMatchCalls(run.plan.run) && !isAttached(run);
+  return { judge: { stream, shell: false, unseparated: context.personal.review.unseparated } };
 }
 
 function gitOf({ task }: AgentRun, { sessions }: State, { stateDir, projectId }: EffectContext): StartedAgent['git'] {

@@ -18,6 +18,7 @@ import type { EngineContext } from '../context.ts';
 import { endAgent } from '../end-agent.ts';
 import { isAboutGithubIssue, retryIssueClosing } from '../github-issue.ts';
 import { NUDGE_MESSAGE } from '../handlers.ts';
+import { applyVerdictDecision } from './confirm-verdict.ts';
 import { applyHoldDecision } from './hold-task.ts';
 import { applyProtectedDecision } from '../merge.ts';
 import { beginStepsAfterAnswer } from '../overspent.ts';
@@ -43,6 +44,7 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
   const agent = world.state.agents.get(decision?.agentId ?? '');
   const task = world.state.tasks.get(decision?.taskId ?? '');
   if (decision !== undefined && task?.flow.held?.decisionId === decision_id) {
+    if (task.flow.verdict !== undefined) return applyVerdictDecision(world, task, resolved);
     if (task.flow.heldMerge !== null) return applyProtectedDecision(world, task, resolved);
     return applyHoldDecision(world, task, resolved);
   }

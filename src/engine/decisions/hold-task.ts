@@ -7,7 +7,7 @@ import { askPeople } from './notify.ts';
 import { describeReason } from '../resume.ts';
 import { assignTask, sendBack, steeringOptions } from './steer-task.ts';
 
-interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {
+interface Hold extends Pick<Question, 'source' | 'context' | 'options' | 'recommends'> {
   /** The stage at which the task is held, for example `ready for review`. */
   readonly stage: string;
 }

@@ -1,10 +1,11 @@
 import type { Workflow } from './extend-workflow.ts';
 import type { Phase } from '../phase.ts';
 import { choice, flag, object } from '../shape/build-shape.ts';
+import { fieldsOf } from '../shape/read-unknown.ts';
 import type { ValueOf } from '../shape/shape.ts';
 
 /** `review.unseparated`: what happens to a verdict if Baton cannot prove that the judge's own client sent it. */
-const UNSEPARATED = ['ask', 'accept'] as const;
+export const UNSEPARATED = ['ask', 'accept'] as const;
 export type Unseparated = (typeof UNSEPARATED)[number];
 
 /** What is known about the process of a judging session. A verdict of an unknown process asks a person. */
@@ -44,3 +45,39 @@ export function isBuiltInRole({ run }: { readonly run: string }): boolean {
 
 const JUDGED: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
 const AFTER_A_VERDICT: ReadonlySet<string> = new Set(['validator', 'closer']);
+
+/**
+ * The messages that state or change a verdict, by the command of the kernel, with the tool of each. `agent_signal` is
+ * one, because a question in the judge's name misleads like its approval.
+ */
+export const VERDICT_TOOLS: ReadonlyMap<string, string> = new Map([
+  ['exit-session', 'exit_signal'],
+  ['submit-result', 'result_submit'],
+  ['send-handoff', 'handoff_send'],
+  ['record-thought', 'thought_record'],
+  ['complete-task', 'task_complete'],
+  ['update-task', 'task_update'],
+  ['request-merge', 'merge_request'],
+  ['signal-agent', 'agent_signal'],
+  ['release-claim', 'task_release'],
+]);
+
+/** Reports whether a call states a verdict. Progress and signs of life move nothing. */
+export function isVerdictCall(operation: string, input: unknown): boolean {
+  if (!TOOL_NAMES.has(operation)) return false;
+  const { status, kind } = fieldsOf(input);
+  return (
+    !(operation === 'task_update' && status === 'in_progress') && !(operation === 'agent_signal' && kind === 'continue')
+  );
+}
+
+const TOOL_NAMES: ReadonlySet<string> = new Set(VERDICT_TOOLS.values());
+
+/** The refusal of a verdict that did not come as a tool call of the judge's own client. */
+export function useTheTool(tool: string): { readonly code: string; readonly message: string; readonly hint: string } {
+  return {
+    code: 'unmatched-call',
+    message: `Use the tool \`${tool}\``,
+    hint: "A session that judges sends this only with Baton's MCP tools: only those calls are known to be its own.",
+  };
+}

@@ -1,3 +1,4 @@
+import { UNSEPARATED, type Unseparated } from '../../protocol/handoff/judge.ts';
 import { type NetworkPlan, SANDBOX_KINDS, type SandboxKind, type SandboxPlan } from '../../protocol/sandbox.ts';
 import { checkShape } from '../../protocol/shape/check-shape.ts';
 import type { ObjectShape, ValueOf } from '../../protocol/shape/shape.ts';
@@ -25,10 +26,8 @@ export interface Personal {
   /** What applies if a project does not set it. */
   readonly defaults: { readonly sandbox: SandboxPlan; readonly network: ProjectNetwork };
   /** Whether a person is asked about a verdict whose sender the client cannot prove. */
-  readonly review: { readonly unseparated: (typeof UNSEPARATED)[number] };
+  readonly review: { readonly unseparated: Unseparated };
 }
-
-const UNSEPARATED = ['ask', 'accept'] as const;
 
 export const NO_PERSONAL: Personal = {
   floor: { sandbox: 'none', network: { policy: 'full' } },

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { processesInside } from '../bubblewrap/processes-inside.ts';
+import { findSystemProgram } from '../system-program.ts';
 
 /** A command in the second sandbox. */
 export interface RunningCommand {
@@ -82,7 +83,8 @@ interface Pipe {
 async function makePipes(folder: string): Promise<readonly [Pipe, Pipe, Pipe]> {
   const paths = ['stdin', 'stdout', 'stderr'].map((name) => join(folder, name));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!paths.every((path) => existsSync(path))) await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
+  if (!paths.every((path) => existsSync(path)))
+    await promisify(execFile)(findSystemProgram('mkfifo', process.env) ?? 'mkfifo', ['-m', '600', ...paths]);
   const [stdin = '', stdout = '', stderr = ''] = paths;
   return [openPipe(stdin, 'r', 'w'), openPipe(stdout, 'w', 'r'), openPipe(stderr, 'w', 'r')];
 }

@@ -1,5 +1,6 @@
 import { EffectAudit } from './effect-audit.ts';
 import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
+import type { AuditSettings, TrueGit } from './facts.ts';
 import type { Invariant } from './invariants.ts';
 import { RunAudit } from './run-audit.ts';
 import { type AuditedTask, followTask, newTask } from './task-audit.ts';
@@ -9,23 +10,6 @@ export interface Violation {
   readonly text: string;
   /** The number of entries at the time. */
   readonly seq: number;
-}
-
-export interface AuditSettings {
-  /** The names of the checks that every commit must pass. */
-  readonly required: readonly string[];
-  /** The budget of a task. */
-  readonly taskTokens: number;
-  readonly doClocksJump: boolean;
-}
-
-/** Git as it really is, for the auditor's questions. */
-export interface TrueGit {
-  wasOnMain(sha: string): boolean;
-  treeOf(sha: string): Readonly<Record<string, string>>;
-  isAncestor(older: string, newer: string): boolean;
-  since(base: string, head: string): readonly { readonly sha: string; readonly author: string }[];
-  mergeBase(one: string, other: string): string;
 }
 
 /**
@@ -46,6 +30,8 @@ export class Auditor {
   readonly #notes = new Map<string, string[]>();
   readonly #usedBy = new Map<string, number>();
   #raises = 0;
+  /** A person has refused more budget, so work may wait for the next day. */
+  #isSpendingOver = false;
   #git: TrueGit | undefined;
   #seq = 0;
   #settings = { required: [] as readonly string[], taskTokens: Infinity, largestRequest: 0 };
@@ -129,6 +115,7 @@ export class Auditor {
   #readAnswer(entry: AuditedEntry): void {
     const asked = this.#runs.questions.get(textOf(entry, 'decision_id'));
     const task = this.#tasks.get(asked === undefined ? '' : this.#runs.taskOf(asked));
+    if (asked?.source === 'budget' && textOf(entry, 'action') !== 'approve') this.#isSpendingOver = true;
     if (asked === undefined || task === undefined || asked.source === 'reconcile') return;
     if (asked.seq > task.movedAt) task.personAt = entry.seq;
   }
@@ -150,9 +137,10 @@ export class Auditor {
     const [from, to] = [textOf(entry, 'from'), textOf(entry, 'to')];
     if (from === to || this.#git === undefined) return;
     if (to === 'READY_FOR_REVIEW' && from === 'CI_PENDING') {
-      const missing = this.#findUnchecked(task.head === '' ? ([...task.recorded].at(-1) ?? '') : task.head);
-      if (missing !== undefined)
-        this.report('done', `${task.id} comes to review, and ${missing} has not passed on its head`);
+      // A person who ends a session by a handoff comes before its measurement: then the record names the head.
+      const [measured, recorded] = [task.head, [...task.recorded].at(-1) ?? ''].map((sha) => this.#findUnchecked(sha));
+      if (measured !== undefined && recorded !== undefined)
+        this.report('done', `${task.id} comes to review, and ${measured} has not passed on its head`);
     }
     if (to !== 'COMPLETED') return;
     if (commit.some(({ type, actor }) => type === 'WritebackWaived' && actor.startsWith('operator:'))) return;
@@ -233,7 +221,7 @@ export class Auditor {
       if (/^(merge|start|message) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
         this.report('liveness', `${key} is still owed`);
-    if (this.#runs.hasOpen) return;
+    if (this.#runs.hasOpen || this.#isSpendingOver) return;
     for (const task of this.#tasks.values()) this.#checkEnded(task);
   }
 

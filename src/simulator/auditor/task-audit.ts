@@ -101,6 +101,10 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
     case 'SelfApproved':
       task.selfApproval = { by: textOf(entry, 'by'), head: textOf(entry, 'head') };
       return;
+    case 'BranchMoved':
+      task.head = textOf(entry, 'new');
+      task.measured = task.head;
+      return;
     case 'WorkPushed':
       task.pushed = textOf(entry, 'sha');
       return;

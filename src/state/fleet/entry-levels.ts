@@ -15,5 +15,7 @@ export const ENTRY_LEVELS: EntryLevels = {
   NoteAdded: 2,
   PageKeyAdded: 2,
   PageKeyRevoked: 2,
+  VerdictUnproven: 3,
+  VerdictConfirmed: 3,
   RunAcknowledged: 3,
 };

@@ -97,7 +97,7 @@ export function isClaimableUnder(state: Pick<State, 'tasks'>, task: Task, { ciGa
 }
 
 function isFree({ claim, flow }: Task): boolean {
-  return claim === null && flow.held === null && flow.merge === null;
+  return claim === null && flow.held === null && flow.verdict === undefined && flow.merge === null;
 }
 
 function findClaimObstacle(

@@ -6,6 +6,7 @@ import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { approvalAfterMove } from './approval.ts';
 import { authorsAfter } from './authors.ts';
+import { confirmVerdict, holdVerdict, withoutVerdict } from './evolve-verdict.ts';
 import type { HandoffRef } from './workflow-event.ts';
 import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
@@ -33,7 +34,11 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
-      return { ...flow, held: null, heldMerge: null };
+      return withoutVerdict({ ...flow, held: null, heldMerge: null });
+    case 'VerdictUnproven':
+      return holdVerdict(flow, recorded.data, before);
+    case 'VerdictConfirmed':
+      return confirmVerdict(flow);
     case 'TaskAssigned': {
       const { agent, person } = recorded.data;
       const toPerson = person === null ? null : { person };

@@ -1,6 +1,7 @@
 import type { Constraint } from '../../protocol/agent-session-completed.ts';
 import type { AgentPlan, WorkflowMode } from '../../protocol/run-plan.ts';
-import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository } from './workflow-event.ts';
+import type { Phase } from '../../protocol/phase.ts';
+import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository, WorkflowEvents } from './workflow-event.ts';
 
 /** The part of a task that persists between its sessions. */
 export interface Flow {
@@ -47,7 +48,11 @@ export interface Flow {
     readonly by: string;
     /** Absent for an operator whom an old entry does not name. */
     readonly principal?: string;
+    /** Set if the approver's client could not prove that it sent the approval, and how it came to count. */
+    readonly unproven?: 'accepted' | 'confirmed';
   } | null;
+  /** An approval that waits for a person's confirmation; absent if there is none. */
+  readonly verdict?: HeldVerdict;
   /** An operator's approval of their own change, for this commit only. */
   readonly selfApproval: { readonly head: string; readonly by: string; readonly reason: string } | null;
   readonly startedAt: string | null;
@@ -76,6 +81,13 @@ export interface Flow {
   readonly mergeBase: string | null;
   /** The closing of the task's issue at GitHub; null before that. */
   readonly issueClosing: { readonly id: string; readonly outcome: 'wanted' | 'closed' | 'failed' } | null;
+}
+
+export interface HeldVerdict extends Omit<WorkflowEvents['VerdictUnproven'], 'task_id' | 'held'> {
+  readonly held: NonNullable<WorkflowEvents['VerdictUnproven']['held']>;
+  /** The phase and the head that were judged. */
+  readonly from: Phase;
+  readonly head: string | null;
 }
 
 type Assignment = { readonly agent: AgentPlan } | { readonly person: string };

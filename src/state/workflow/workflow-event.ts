@@ -1,4 +1,3 @@
-import { PHASES } from '../../protocol/phase.ts';
 import { type AgentPlan, WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import {
   flag,
@@ -13,21 +12,9 @@ import {
 } from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
 import { SESSION_EVENTS, suspectSession } from './session-event.ts';
+import { handoffRef, VERDICT_EVENTS } from './verdict-event.ts';
 
-/**
- * A handoff: its message as XML, and the phase and role to which it moves the task. `phase` is null if the task stays
- * in its phase.
- */
-export const handoffRef = object({
-  handoff_id: text,
-  task_id: text,
-  from: text,
-  to: nullable(text),
-  phase: nullable(choice(PHASES)),
-  next_role: nullable(text),
-  xml: text,
-});
-export type HandoffRef = ValueOf<typeof handoffRef>;
+export { handoffRef, type HandoffRef } from './verdict-event.ts';
 
 const checkPlan = object({
   name: text,
@@ -185,6 +172,7 @@ export const WORKFLOW_EVENTS = {
   MergeHeld: { merge_id: text, task_id: text, head: text, handoff: nullable(handoffRef) },
   /** A person agreed to merge this commit although it changes protected paths. */
   MergeAgreed: { task_id: text, head: text, by: text },
+  ...VERDICT_EVENTS,
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },

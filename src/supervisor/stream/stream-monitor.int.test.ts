@@ -26,6 +26,7 @@ it('waits for the answer to a report, which decides whether the agent may contin
     tail: new Tail(100),
     report: async ({ kind }) => (reports.push(kind), answered.promise),
     onProgress: () => {},
+    onBatonCall: () => {},
     onTurnEnd: () => {},
     silence: { onActivity: () => {}, onRetry: () => {}, toolStarted: () => {}, toolEnded: () => {} },
   });

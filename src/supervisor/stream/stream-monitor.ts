@@ -4,7 +4,7 @@ import type { AgentReport } from '../../protocol/agent-report.ts';
 import { ClientRecord } from '../../streams/client-record.ts';
 import type { RecordHint } from '../../streams/client-stream.ts';
 import { STREAMS } from '../../streams/reader.ts';
-import type { StreamEvent } from '../../streams/stream-event.ts';
+import type { BatonCall, StreamEvent } from '../../streams/stream-event.ts';
 import type { filesIn, Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
 import type { Tail } from '../process/output.ts';
@@ -22,6 +22,8 @@ export interface StreamMonitorOptions {
   readonly tail: Tail;
   readonly report: (report: AgentReport) => Promise<Answer>;
   readonly onProgress: () => void;
+  /** The client's model calls a tool of Baton. */
+  readonly onBatonCall: (call: BatonCall) => void;
   readonly onTurnEnd: (failed: boolean) => void;
   readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
 }
@@ -222,6 +224,7 @@ export class StreamMonitor {
         this.#keepConversation();
         this.#options.onProgress();
         this.#options.silence.toolStarted(event.id, event.tool);
+        if (event.baton !== undefined) this.#options.onBatonCall(event.baton);
         break;
       case 'usage':
         this.#meter.add(event, this.#isWaiting);

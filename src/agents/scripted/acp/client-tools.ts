@@ -1,7 +1,7 @@
 import { RpcError } from '../../../acp/connection.ts';
 import { textOf } from '../../../protocol/shape/read-unknown.ts';
-import type { ToolResult } from '../run-tool.ts';
-import type { ToolCall } from '../tools.ts';
+import { callBaton } from '../call-baton.ts';
+import type { ToolCall, ToolResult } from '../tools.ts';
 import { type AcpClient, orCancelled } from './client.ts';
 import { pathIn } from './tool-call.ts';
 
@@ -21,11 +21,14 @@ export function canClientRun(tool: ToolCall, { capabilities }: AcpClient): boole
       return capabilities.canWrite;
     case 'read':
       return capabilities.canRead;
+    case 'baton':
+      return false;
   }
 }
 
 /** Runs a tool call through the methods of the client. */
 export async function runInClient(tool: ToolCall, options: ClientToolOptions): Promise<ToolResult> {
+  if (tool.kind === 'baton') return callBaton(tool.tool, tool.input);
   try {
     const result = await orCancelled(runTool(tool, options), options.signal);
     return result === 'cancelled' ? { output: result, isError: true } : result;
@@ -35,7 +38,7 @@ export async function runInClient(tool: ToolCall, options: ClientToolOptions): P
   }
 }
 
-async function runTool(tool: ToolCall, options: ClientToolOptions): Promise<ToolResult> {
+async function runTool(tool: Exclude<ToolCall, { kind: 'baton' }>, options: ClientToolOptions): Promise<ToolResult> {
   const { client, cwd } = options;
   switch (tool.kind) {
     case 'execute':

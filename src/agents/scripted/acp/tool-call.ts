@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { textBlock, type ToolCallParts, type ToolContent } from '../../../acp/messages.ts';
-import type { ToolResult } from '../run-tool.ts';
-import type { ToolCall } from '../tools.ts';
+import type { ToolCall, ToolResult } from '../tools.ts';
 
 /** A tool call before it runs, as ACP describes it: an edit with its diff. */
 export function describeTool(
@@ -12,6 +11,7 @@ export function describeTool(
 ): ToolCallParts & { readonly title: string } {
   if (tool.kind === 'execute')
     return { toolCallId, title: tool.command, kind: 'execute', rawInput: { command: tool.command } };
+  if (tool.kind === 'baton') return { toolCallId, title: tool.tool, kind: 'other', rawInput: { ...tool.input } };
   const path = pathIn(cwd, tool.path);
   const place = { toolCallId, kind: tool.kind, locations: [{ path }], rawInput: { path } };
   if (tool.kind === 'read') return { ...place, title: `Read ${tool.path}` };

@@ -91,6 +91,8 @@ function claudeTool(tool: ToolCall): readonly [name: string, input: object] {
       return ['Bash', { command: tool.command }];
     case 'edit':
       return ['Write', { file_path: tool.path, content: tool.text }];
+    case 'baton':
+      return [`mcp__baton__${tool.tool}`, tool.input];
     case 'read':
       return ['Read', { file_path: tool.path }];
   }

@@ -7,6 +7,7 @@ import type { Client } from '../../../api/client/client.ts';
 import { createClient } from '../../../api/client/connect.ts';
 import type { Environment } from '../../../protocol/environment.ts';
 import { ISSUE_WORKFLOW, type RunbookFile } from '../../../runbook/runbook.ts';
+import { acceptUnproven } from '../../demo/accept-unproven.ts';
 import { makePassableFolder } from '../../passable-folder.ts';
 import { describeFileError } from '../../problems.ts';
 import { commitRunbook, copyRepository, type CopySource } from './copy-repository.ts';
@@ -79,6 +80,7 @@ function environmentIn(folder: string, env: Environment): Record<string, string 
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',
     BATON_STATE_DIR: join(folder, 'state'),
+    ...acceptUnproven(folder, env),
     BATON_RESTART: 'off',
     // The copy has its own ledger and no telemetry.
     BATON_STORE: undefined,
@@ -98,7 +100,11 @@ async function prove(client: Client, project: string, request: Interruptible, un
   writeFileSync(join(project, runbook.path), runbook.text);
   const planned = await client.call('run_plan', input, { signal });
   writeFileSync(join(project, scripted.path), scripted.text);
-  const started = planned.ok ? await client.call('run_start', input, { signal }) : planned;
+  const first = planned.ok ? await client.call('run_start', input, { signal }) : planned;
+  // The person has asked for this dry run of their own runbook, in a copy that ends with it.
+  const asked = first.ok ? undefined : first.error.rules?.sha256;
+  const started =
+    asked === undefined ? first : await client.call('run_start', { ...input, accept_rules: asked }, { signal });
   if (signal.aborted) return INTERRUPTED;
   if (!started.ok) return notStarted(started.error.message, started.error.hint);
   return follow(client, project, started.result.id, { ...request, until });
