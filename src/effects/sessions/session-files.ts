@@ -32,10 +32,11 @@ export interface SessionFileFacts {
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
   readonly instructionFiles: readonly string[];
+  readonly usesTools: boolean;
 }
 
 export async function writeSessionFiles(
-  { packet, role, owes, epic, protectedPaths, instructionFiles }: SessionFileFacts,
+  { packet, role, owes, epic, protectedPaths, instructionFiles, usesTools }: SessionFileFacts,
   { workspace, branch, base, port, mission }: Omit<SessionPreparation, 'task_id' | 'epoch' | 'agent_id'>,
   context: EffectContext,
   isResumed: boolean,
@@ -60,6 +61,7 @@ export async function writeSessionFiles(
     leftovers: await readLeftovers(workspace, context),
     change: await readChange(workspace, task, role, context),
     forms,
+    usesTools,
   };
   // A resumed session keeps the forms that it has filled in; a new session gets fresh ones. A link left by an earlier
   // session is not followed.
