@@ -1,13 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import { canMatchCalls } from '../../agents/capabilities/clients.ts';
 import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
 import { writeFileAtomically } from '../../api/files.ts';
 import { fencePath } from '../../git/fence/fence.ts';
 import { readAuthorEnvironment } from '../../git/config.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
-import { isBuiltInRole, isJudging } from '../../protocol/handoff/judge.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
-import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
+import type { AgentRun } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
@@ -19,6 +17,7 @@ import { type FoundStart, refuseWithoutRoom, startSupervisor, waitForStart } fro
 import { chooseSandbox } from '../sandbox/choose-sandbox.ts';
 import { confineAgent } from '../sandbox/confine-agent.ts';
 import { injectedVariables } from '../sandbox/resolve-network.ts';
+import { judgeClient } from '../sessions/judge-client.ts';
 import { type PreparedSession, prepareSession } from '../sessions/prepare-session.ts';
 import { workplaceOf } from '../sessions/workplace.ts';
 import { agentContext } from '../template-context.ts';
@@ -49,6 +48,7 @@ export async function startAgent(
   }
   const run = await context.readState((state) => state.agents.get(agentId));
   if (run === undefined || run.start !== start) return [];
+  const wasNoted = await noteStarting(run, context);
   const session = run.task === null ? null : await prepareSession(run, context, signal);
   if (session === undefined || signal.aborted) return [];
   if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
@@ -64,6 +64,7 @@ export async function startAgent(
     // A private git directory needs no fence.
     const fenceHooks = isIsolated(choice.kind) ? null : wanted.fenceHooks;
     if (isIsolated(choice.kind) && wanted.run.task !== null) context.noteIsolated(agentId);
+    else if (wasNoted) return [{ kind: 'failed', reason: 'its sandbox was switched off while it was being prepared' }];
     const injected = choice.kind === 'none' ? [] : injectedVariables(wanted.run.plan.run, context);
     const made = launchAgent({ ...wanted, fenceHooks, injected }, context, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
@@ -82,6 +83,20 @@ export async function startAgent(
     });
     return settling === undefined ? [] : outcomesOf(settling, lose);
   });
+}
+
+/**
+ * Notes early that the agent will run in a sandbox, because its preparation may take minutes. Without it, a person's
+ * commit to main in that time would be suspect. The set-up command of its workspace has no sandbox of the agent.
+ */
+async function noteStarting({ id, task: ref, plan }: AgentRun, context: EffectContext): Promise<boolean> {
+  if (ref === null) return false;
+  const task = await context.readState((state) => state.tasks.get(ref.task_id));
+  const { access } = context.settingsFor(task ?? null);
+  const choices = await Promise.all([plan, undefined].map(async (agent) => chooseSandbox(access, agent, context)));
+  if (!choices.every((choice) => choice.ok && isIsolated(choice.kind))) return false;
+  context.noteIsolated(id);
+  return true;
 }
 
 async function outcomesOf(
@@ -142,19 +157,16 @@ function selectStartedAgent(
   };
 }
 
-/** What is known about the client of a judging session. A built-in role is trusted and needs no record. */
+/** What is known about the client of a judging session when it starts. */
 function judgeOf(
   run: AgentRun,
   task: Task | undefined,
-  { workflow }: Pick<SessionSettings, 'workflow'>,
+  settings: Pick<SessionSettings, 'workflow'>,
   context: EffectContext,
 ): Pick<StartedAgent, 'judge'> {
-  if (task === undefined || isBuiltInRole(run.plan)) return {};
-  const { phase, claim } = task;
-  if (!isJudging({ phase, role: claim?.role ?? null }, workflow)) return {};
-  // In a person's terminal the client prints no stream.
-  const stream = canMatchCalls(run.plan.run) && !isAttached(run);
-  return { judge: { stream, shell: false, unseparated: context.personal.review.unseparated } };
+  const client = task === undefined ? undefined : judgeClient(run, task, settings);
+  if (client === undefined) return {};
+  return { judge: { ...client, shell: false, unseparated: context.personal.review.unseparated } };
 }
 
 function gitOf({ task }: AgentRun, { sessions }: State, { stateDir, projectId }: EffectContext): StartedAgent['git'] {
