@@ -40,7 +40,7 @@ async function readProof(place: Place, isJson: boolean, io: Io): Promise<readonl
   const print = (line: string): void => (isJson ? undefined : io.out(`${line}\n`));
   print('Proof: scripts take a change to a merge in a copy of this repository. Ctrl-C skips it.');
   const { prove } = await import('./proof/prove.ts');
-  const found = diagnoseProof(await prove(place, print));
+  const found = diagnoseProof(await prove(place, print, io));
   print('');
   return found;
 }

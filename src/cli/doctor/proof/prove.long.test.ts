@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { BATON } from '../../../../test/package/where.ts';
+import { Terminal } from '../../../../test/processes/terminal.ts';
 import { runCli } from '../../../../test/run-cli.ts';
 import { Scene } from '../../../daemon/running.cases.ts';
 import { probeBubblewrap } from '../../../sandbox/probe.ts';
@@ -40,15 +42,26 @@ run = { agent = "coder" }
 `;
 const checkOf = (run: string): string => `${MODELS}[[ci.required]]\nname = "test"\nrun = "${run}"\n`;
 
-it('merges a scripted change under the working runbook, in a copy, and finds what no sandbox prevents', async () => {
-  const found = await prove(checkOf('test -d baton-scripted'));
-  expect(found.map(({ code, detail }) => [code, detail])).toEqual([
-    ['proof.merged', expect.stringMatching(/^a scripted change was checked and merged in a copy, .*: no sandbox/)],
-    [
-      'proof.open',
-      "a session could read the signing key, could read the operator's token, could write to the main checkout",
-    ],
+it('runs no runbook outside of a sandbox that nobody has agreed to', async () => {
+  const mark = join(scene.folder, 'ran-outside');
+  expect(await prove(checkOf(`touch ${mark}`))).toMatchObject([
+    { code: 'proof.not-started', fix: expect.stringContaining('baton doctor --prove in a terminal') },
   ]);
+  expect(existsSync(mark)).toBe(false);
+});
+
+it('shows a person what no sandbox prevents, if they agree to run without one', async () => {
+  writeFileSync(join(repository, 'baton.toml'), checkOf('test -d baton-scripted'));
+  const PATH = `${dirname(process.execPath)}:${scene.env['PATH']}`;
+  await using terminal = new Terminal([process.execPath, BATON, 'doctor', '--prove'], {
+    cwd: repository,
+    env: { ...scene.env, PATH },
+    columns: 160,
+  });
+  await terminal.shows('Put these rules in force? [y/N]');
+  terminal.type('y');
+  await terminal.shows('could write to the main checkout');
+  await terminal.exit();
   expect(execFileSync('git', ['-C', repository, 'status', '--porcelain'], { encoding: 'utf8' })).toBe(
     '?? baton.toml\n',
   );
@@ -64,7 +77,7 @@ it.skipIf(!bubblewrap.works)('finds no escape from bubblewrap, also if the copy 
 });
 
 it('names the check that fails in a clean checkout', async () => {
-  expect(await prove(checkOf('echo missing: node_modules; false'))).toMatchObject([
+  expect(await prove(checkOf('echo missing: node_modules; false').replace('sandbox = "none"', ''))).toMatchObject([
     { code: 'proof.check-failed', detail: 'check test failed in a clean checkout: missing: node_modules' },
   ]);
 });

@@ -1,3 +1,4 @@
+import type { Answer } from '../../../api/answer.ts';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,9 +24,13 @@ export interface DryRunRequest {
   readonly env: Environment;
   readonly timeoutMs: number;
   readonly onLine: (line: string) => void;
+  /** Starts the workflow, and agrees to rules that loosen the defaults if the person has. */
+  readonly agreeing: <R>(call: StartCall<R>) => Promise<Answer<R>>;
   /** Called after a merge, before everything is removed. */
   readonly onMerged?: (project: string, view: TaskOverview) => Promise<void>;
 }
+
+type StartCall<R> = (accept: { readonly accept_rules?: string }) => Promise<Answer<R>>;
 
 export interface DryRun extends Verdict {
   readonly ms: number;
@@ -100,11 +105,9 @@ async function prove(client: Client, project: string, request: Interruptible, un
   writeFileSync(join(project, runbook.path), runbook.text);
   const planned = await client.call('run_plan', input, { signal });
   writeFileSync(join(project, scripted.path), scripted.text);
-  const first = planned.ok ? await client.call('run_start', input, { signal }) : planned;
-  // The person has asked for this dry run of their own runbook, in a copy that ends with it.
-  const asked = first.ok ? undefined : first.error.rules?.sha256;
-  const started =
-    asked === undefined ? first : await client.call('run_start', { ...input, accept_rules: asked }, { signal });
+  const started = planned.ok
+    ? await request.agreeing(async (accept) => client.call('run_start', { ...input, ...accept }, { signal }))
+    : planned;
   if (signal.aborted) return INTERRUPTED;
   if (!started.ok) return notStarted(started.error.message, started.error.hint);
   return follow(client, project, started.result.id, { ...request, until });
