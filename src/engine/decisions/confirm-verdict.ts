@@ -16,14 +16,14 @@ type Resolved = EventOf<'DecisionResolved'>['data'];
 
 /** On `VerdictUnproven`: an approval that cannot be proven moves nothing before a person confirms it. */
 export function askAboutVerdict(world: EngineContext, task: Task): Event[] {
-  const { verdict, place, head } = task.flow;
+  const { verdict, place, mainAt, head } = task.flow;
   if (verdict === undefined) return [];
   const what = verdict.held.to === 'READY_FOR_MERGE' ? 'approves it' : 'declares it ready';
   const context = [
     task.title,
     `A session of ${verdict.holder} (${verdict.principal}) ${what}, but ${REASONS[verdict.because]}`,
     ...findingsOf(verdict.held.handoff),
-    ...(place !== null && head !== null ? [`See the change: ${diffCommand(place.base, head)}`] : []),
+    ...(place !== null && head !== null ? [`See the change: ${diffCommand(mainAt ?? place.base, head)}`] : []),
     SETTING,
   ].join('\n');
   const options = [
