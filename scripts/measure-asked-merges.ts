@@ -16,12 +16,10 @@ function git(...args: string[]): string {
   return execFileSync('git', ['-C', repository, ...args], { env, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' });
 }
 
-function textOf(commit: string, path: string): string | undefined {
-  try {
-    return git('cat-file', 'blob', `${commit}:${path}`);
-  } catch {
-    return undefined;
-  }
+function textOf(commit: string, path: string): string | null | undefined {
+  const [mode, , object] = git('ls-tree', '-z', commit, '--', path).split(/[ \t]/);
+  if (mode === undefined || object === undefined) return null;
+  return mode === '100644' || mode === '100755' ? git('cat-file', 'blob', object) : undefined;
 }
 
 function measure(commit: string): {

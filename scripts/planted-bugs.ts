@@ -4,13 +4,15 @@ import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { INVARIANTS } from '../src/simulator/auditor/invariants.ts';
 import { PLANTED_BUGS, type PlantedBug } from '../test/simulator/planted-bugs.ts';
 
 /**
  * Plants one mistake after the other into the kernel, while it is loaded, and states in which seed the simulator finds
  * it: `--seeds N` the most seeds for each (1,000), `--only TEXT` the bugs whose name contains it, `--without INVARIANT`
- * what is still found without an invariant. The files stay as they are. Fails if a text to replace is gone, if a bug is
- * not found, or if a seed fails without the bug too.
+ * what is still found without an invariant, `--each-invariant` which bug passes without each. The files stay as they
+ * are. Fails if a text to replace is gone, or if a bug is not found. A seed that fails without the bug, too, does not
+ * count.
  */
 const { values } = parseArgs({
   options: {
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '0' },
     only: { type: 'string', default: '' },
     without: { type: 'string', default: '' },
+    'each-invariant': { type: 'boolean', default: false },
     plant: { type: 'string' },
   },
 });
@@ -35,12 +38,17 @@ async function tryAll(): Promise<void> {
   const bugs = PLANTED_BUGS.filter(({ name }) => name.includes(values.only));
   for (const each of bugs) for (const part of [each, ...(each.more ?? [])]) checkText(each.name, part);
   const simulateSeed = await loadSimulator();
+  const failsAnyway = (seed: number): boolean => simulateSeed(seed) !== undefined;
   const firsts: number[] = [];
   const lost: string[] = [];
+  const foundBy = new Map<string, string[]>();
   for (const { name } of bugs) {
-    const found = findInChild(name, (seed) => simulateSeed(seed) !== undefined);
+    const found = findInChild(name, failsAnyway, values.without);
     if (found === undefined) lost.push(name);
-    else firsts.push(found.runs);
+    else {
+      firsts.push(found.runs);
+      foundBy.set(found.invariant, [...(foundBy.get(found.invariant) ?? []), name]);
+    }
     console.log(
       found === undefined
         ? `NOT FOUND  ${name}`
@@ -51,13 +59,28 @@ async function tryAll(): Promise<void> {
   console.log(
     `${firsts.length} of ${bugs.length} planted bugs found; median ${firsts[firsts.length >> 1] ?? 0} runs, most ${firsts.at(-1) ?? 0}`,
   );
-  process.exitCode = lost.length === 0 ? 0 : 1;
+  const idle = values['each-invariant'] ? listIdle(foundBy, failsAnyway) : [];
+  process.exitCode = lost.length === 0 && idle.length === 0 ? 0 : 1;
+}
+
+/** The invariants without which every bug is still found: nothing shows that they are needed. */
+function listIdle(
+  foundBy: ReadonlyMap<string, readonly string[]>,
+  failsAnyway: (seed: number) => boolean,
+): readonly string[] {
+  return Object.keys(INVARIANTS).filter((invariant) => {
+    const passes = foundBy.get(invariant)?.find((name) => findInChild(name, failsAnyway, invariant) === undefined);
+    const said = passes === undefined ? 'every planted bug is still found' : `not found: ${passes}`;
+    console.log(`without ${invariant}: ${said}`);
+    return passes === undefined;
+  });
 }
 
 /** Runs seeds in a process with the bug. A seed that fails without the bug, too, proves nothing. */
 function findInChild(
   name: string,
   failsAnyway: (seed: number) => boolean,
+  without: string,
 ): (Found & { readonly runs: number }) | undefined {
   const most = Number(values.from) + Number(values.seeds);
   for (let from = Number(values.from); from < most;) {
@@ -69,7 +92,7 @@ function findInChild(
       '--from',
       String(from),
     ];
-    const child = spawnSync(process.execPath, [...args, '--seeds', String(most - from), '--without', values.without], {
+    const child = spawnSync(process.execPath, [...args, '--seeds', String(most - from), '--without', without], {
       encoding: 'utf8',
       maxBuffer: 1e8,
     });

@@ -202,20 +202,21 @@ it('is not clear while an answer is not in effect yet, but needs no person', () 
   });
 });
 
-it('counts reasons of one kind together, the store and the loop first', () => {
+it('counts reasons of one kind together: questions, then faults, then work that waits', () => {
   const judged = judgeAllClear(
     {
       ...GOOD,
       phases: provePhases([UNSERVED, { ...UNSERVED, id: 'K2' }]),
       store: proveStore(FULL),
+      agents: proveAgents([AGENT], () => undefined),
       people: provePeople([DECISION], [other('blocked', { count: 35 }), other('blocked')]),
     },
     0,
   );
   expect(judged.summary).toBe(
-    '1 unwritable store, 1 decision, 36 blocked tasks, 2 unserved tasks need you, nothing runs.',
+    '1 decision, 1 unwritable store, 36 blocked tasks, 1 silent agent, 2 unserved tasks need you, nothing runs.',
   );
-  expect(judged.needs).toBe(40);
+  expect(judged.needs).toBe(41);
 });
 
 it('names the cause and the next command', () => {

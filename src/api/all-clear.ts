@@ -19,7 +19,7 @@ export interface AllClear {
 /** The only place that makes "Nothing needs you". A surface without a current answer must show that instead. */
 export function judgeAllClear(proofs: Proofs, running: number): AllClear {
   const { store, commands, loop, people, agents, phases } = proofs;
-  const reasons = [
+  const unsorted = [
     ...reasonsOf(store, 'store'),
     ...reasonsOf(commands, 'commands'),
     ...reasonsOf(loop, 'loop'),
@@ -27,6 +27,7 @@ export function judgeAllClear(proofs: Proofs, running: number): AllClear {
     ...reasonsOf(agents, 'agents'),
     ...reasonsOf(phases, 'phases'),
   ];
+  const reasons = unsorted.toSorted((a, b) => rankOf(a) - rankOf(b));
   const needs = reasons.reduce((sum, { count }) => sum + count, 0);
   const { answered } = people;
   const all_clear = reasons.length === 0 && answered === 0;
@@ -42,6 +43,11 @@ export function judgeAllClear(proofs: Proofs, running: number): AllClear {
     needs,
     reasons,
   };
+}
+
+/** Questions first, then faults, then work that waits. */
+function rankOf({ kind }: Reason): number {
+  return kind === 'decision' ? 0 : kind === 'unserved' ? 2 : 1;
 }
 
 function renderReasons(reasons: readonly Reason[], needs: number): string {

@@ -154,7 +154,8 @@ function readOrCreateSecret(path: string, prefix: string): string {
   return secret;
 }
 
-function operatorName(): string {
+/** The name of the user who runs the daemon. */
+export function operatorName(): string {
   try {
     return (
       userInfo()

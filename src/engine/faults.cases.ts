@@ -2,7 +2,9 @@ import type { RecordedEvent } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import { isAttached } from '../state/runs/agent-run.ts';
 import { isStartEffect, processNumber } from '../state/runs/effect.ts';
+import type { Rules } from '../state/rules.ts';
 import type { State } from '../state/state.ts';
+import { findStuckTasks } from '../state/tasks/worker-fit.ts';
 import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 import { findSpan } from '../state/timeline/find-span.ts';
 
@@ -16,6 +18,13 @@ export function findFault(state: State): string | undefined {
     findInMain(state) ??
     findInTimelines(state)
   );
+}
+
+/** Checks that something moves every open task. Only tests have rules with a gate and without checks. */
+export function findUnmoved(state: State, rules: Rules): string | undefined {
+  if (rules.ciGate && (rules.checks ?? []).length === 0) return undefined;
+  const [task] = findStuckTasks(state, rules);
+  return task === undefined ? undefined : `nothing moves ${task.id}`;
 }
 
 /** Checks that the fold has seen each change of a task: its newest span must equal the current state. */

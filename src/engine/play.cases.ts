@@ -13,7 +13,7 @@ import { pipelineStatus, type PipelineRun, type PipelineStatus } from '../state/
 import { operator, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
 import { findInBudgets } from './budget-faults.cases.ts';
-import { findFault, ledgerReader } from './faults.cases.ts';
+import { findFault, findUnmoved, ledgerReader } from './faults.cases.ts';
 import type { EngineContext } from './context.ts';
 import { lookForWork } from './dispatch.ts';
 import { advance, apply, type Applied } from './kernel.ts';
@@ -123,7 +123,11 @@ export class Play {
   }
 
   #check(added: readonly RecordedEvent[]): void {
-    const fault = findFault(this.state) ?? findInBudgets(this.state, this.rules, this.at) ?? this.#findInLedger(added);
+    const fault =
+      findFault(this.state) ??
+      findUnmoved(this.state, this.rules) ??
+      findInBudgets(this.state, this.rules, this.at) ??
+      this.#findInLedger(added);
     if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
   }
 

@@ -178,7 +178,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
   NoteAdded: ofTask(sendNote),
   TaskReinstated: onReinstated,
-  TaskCreated: ofTask(holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
+  TaskCreated: ofTask(onCiPending, holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),
   ClaimFailed: all(onEnd, ofTask(onUnclosed)),
   ClaimReleased: all(onEnd, ofTask(onUnclosed)),

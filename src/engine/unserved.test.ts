@@ -1,9 +1,14 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { samples } from '../../test/lanes.ts';
 import type { AgentPlan, WorkerPlan } from '../protocol/run-plan.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
-import { findUnservedTasks } from '../state/tasks/worker-fit.ts';
+import type { Rules } from '../state/rules.ts';
+import { findStuckTasks, findUnservedTasks } from '../state/tasks/worker-fit.ts';
+import { findUnmoved } from './faults.cases.ts';
 import { Play } from './play.cases.ts';
+import { SPEECHES } from './speech.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
 const unserved = ({ state, rules }: Play): string[] => findUnservedTasks(state, rules).map(({ id }) => id);
@@ -65,8 +70,10 @@ describe('in a project with workers', () => {
     ['takes other tasks', worker({ tasks: ['K*'] })],
     ['takes another phase', worker({ phases: ['READY_FOR_REVIEW'] })],
     ['takes workflows alone', worker({ workflow: true })],
-  ])('a task to do is unserved if the only worker %s', (_, plan) => {
-    expect(unserved(withWorker(plan).order(say.create('A')))).toEqual(['A']);
+  ])('a task to do is a backlog if the only worker %s; a task in another phase is unserved', (_, plan) => {
+    const play = withWorker(plan).order(say.create('A'));
+    expect(unserved(play)).toEqual([]);
+    expect(unserved(play.order(say.create('B', { phase: 'READY_FOR_MERGE' })))).toEqual(['B']);
   });
 
   it('a task is unserved if its role has no worker, or if the only one that has it worked on the change', () => {
@@ -123,4 +130,37 @@ describe('a workflow', () => {
     });
     expect(unserved(play)).toEqual(['W-00001']);
   });
+});
+
+describe('a task that nothing moves', () => {
+  const checked = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
+
+  it('is found if its checks were set after it had come to them, until it is reinstated', () => {
+    const play = new Play().order(say.create('A')).order(say.create('B', { phase: 'CI_PENDING' }));
+    const later: Rules = { ...play.rules, ...checked };
+    const stuck = (rules = later): string[] => findStuckTasks(play.state, rules).map(({ id }) => id);
+    expect(stuck(play.rules), 'a session could do the work of the checks').toEqual([]);
+    expect(stuck()).toEqual(['B']);
+    play.order(say.create('C', { after: ['B'] }));
+    expect(stuck(), 'another one waits for it').toEqual(['B']);
+    play.order(say.operate('reinstate', 'its checks were set later', 'B'));
+    expect(stuck()).toEqual([]);
+  });
+
+  // `Play` finds it after each command of every test.
+  it('does not come about under rules that stay the same, whatever happens', () => {
+    const rules = fc.constantFrom<Partial<Rules>>({}, checked, { ciGate: true, checks: [{ name: 'elsewhere' }] });
+    const stories = fc.array(fc.oneof(...SPEECHES), { maxLength: 60, size: 'max' });
+    fc.assert(
+      fc.property(rules, stories, (given, story) => {
+        const play = new Play(given);
+        for (const speech of story) {
+          const said = speech(play);
+          if (said !== undefined) play.attempt(...said);
+        }
+        expect(findUnmoved(play.state, play.rules)).toBeUndefined();
+      }),
+      { numRuns: samples(400) },
+    );
+  }, 60_000);
 });

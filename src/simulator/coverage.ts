@@ -56,8 +56,19 @@ export class Explorer {
   }
 }
 
-function vary(base: Scenario, seed: number): Scenario {
+/** The name with which a scenario can be played again alone: `7`, or `7.12.40` for a variant of a variant. */
+export function nameOf({ varied = [], seed }: Scenario): string {
+  return [...varied, seed].join('.');
+}
+
+export function findScenario(name: string): Scenario {
+  const [first = 0, ...variants] = name.split('.').map(Number);
+  return variants.reduce(vary, createScenario(first));
+}
+
+function vary(origin: Scenario, seed: number): Scenario {
   const random = new Random(seed, 'variant');
+  const base = { ...origin, varied: [...(origin.varied ?? []), origin.seed] };
   const { untilMs, hosts } = base;
   switch (random.below(3)) {
     case 0: {

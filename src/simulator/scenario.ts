@@ -94,6 +94,8 @@ interface Settings {
 /** Everything that a run is made of. The same scenario always gives the same entries. */
 export interface Scenario {
   readonly seed: number;
+  /** The seeds of the scenarios that this one is a variant of, the first one first. */
+  readonly varied?: readonly number[];
   readonly hosts: number;
   readonly settings: Settings;
   readonly tasks: readonly TaskPlan[];

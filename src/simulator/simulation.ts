@@ -49,7 +49,7 @@ export function simulate(scenario: Scenario, { workers, without = new Set() }: S
     play(world);
   } catch (error) {
     if (auditor.violation === undefined)
-      auditor.fail('crash', error instanceof Error ? (error.stack ?? error.message) : String(error));
+      auditor.report('crash', error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const { chain } = world;
   const merges = chain.entries.filter(

@@ -1,13 +1,14 @@
 import { INVARIANTS } from './auditor/invariants.ts';
+import { nameOf } from './coverage.ts';
 import type { Scenario } from './scenario.ts';
 import type { RunResult } from './simulation.ts';
 import type { StoredEntry } from './world/chain.ts';
 
 /** Tells a failing run in words: what was set up, what went wrong, and the entries that lead to the violation. */
 export function renderStory({ scenario, violation, entries }: RunResult): string {
-  if (violation === undefined) return `Seed ${scenario.seed}: every invariant held.`;
+  if (violation === undefined) return `Seed ${nameOf(scenario)}: every invariant held.`;
   return [
-    `Seed ${scenario.seed} breaks the invariant ${violation.invariant}: ${INVARIANTS[violation.invariant]}.`,
+    `Seed ${nameOf(scenario)} breaks the invariant ${violation.invariant}: ${INVARIANTS[violation.invariant]}.`,
     `  ${violation.text}`,
     '',
     'The run:',

@@ -112,6 +112,7 @@ it('of the runbook, and of tasks', async () => {
   await json(['task', 'heartbeat', 'T1'], asAda);
   await json(['task', 'update', 'T1', '--status', 'in_progress', '--progress', '40'], asAda);
   await json(['task', 'release', 'T1'], asAda);
+  await json(['task', 'waive', 'T1', 'max_files', '--reason', 'a generated file']);
   await json(['task', 'claim', 'T5', '--as', 'ada', '--worktree']);
   await json(['task', 'complete', 'T2', '--waive', 'by hand']);
   await json(['task', 'cancel', 'T3', '--reason', 'not now']);
@@ -181,6 +182,9 @@ it('of pipelines, agents and decisions', async () => {
   await json(['pipeline', 'cancel', slow.id]);
   await json(['pipeline', 'wait', slow.id], { codes: [1] });
   await json(['pipeline', 'retry', slow.id]);
+  const broken = await json(['run', 'breaks', '--detach']);
+  await json(['pipeline', 'wait', broken.id], { codes: [1] });
+  await json(['ack', broken.id]);
   const asks = await json(['run', 'asks', '--detach']);
   const { decision_id: decision } = await json(['pipeline', 'wait', asks.id], { codes: [3] });
   await json(['decision', 'list']);

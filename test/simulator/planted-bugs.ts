@@ -20,20 +20,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   bug(
     'a claimed task is free',
     `${STATE}/tasks/claim-task.ts`,
-    'return claim === null && flow.held === null && flow.merge === null;',
-    'return flow.held === null && flow.merge === null;',
+    'return claim === null && flow.held === null && flow.verdict === undefined && flow.merge === null;',
+    'return flow.held === null && flow.verdict === undefined && flow.merge === null;',
   ),
   bug(
     'a held task is free',
     `${STATE}/tasks/claim-task.ts`,
-    'return claim === null && flow.held === null && flow.merge === null;',
+    'return claim === null && flow.held === null && flow.verdict === undefined && flow.merge === null;',
     'return claim === null && flow.merge === null;',
   ),
   bug(
     'a task is free during its merge',
     `${STATE}/tasks/claim-task.ts`,
-    'return claim === null && flow.held === null && flow.merge === null;',
-    'return claim === null && flow.held === null;',
+    'return claim === null && flow.held === null && flow.verdict === undefined && flow.merge === null;',
+    'return claim === null && flow.held === null && flow.verdict === undefined;',
   ),
   bug(
     'dependencies do not hold a task',

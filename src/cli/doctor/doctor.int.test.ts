@@ -102,6 +102,26 @@ function traceOf(folder: string): readonly string[] {
   });
 }
 
+it('files of the main branch that run code are counted, and those without protection are named', async () => {
+  const commit = (files: Readonly<Record<string, string>>): void => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(repository, path)), { recursive: true });
+      writeFileSync(join(repository, path), text);
+    }
+    execFileSync('git', ['-C', repository, 'add', '--all']);
+    execFileSync('git', ['-C', repository, 'commit', '--quiet', '--message', 'x']);
+  };
+  const found = async () => (await look(await placeOf())).filter(({ name }) => name === 'code-files');
+  commit({ Makefile: '', 'a/Makefile': '', 'a/.envrc': '', 'src/a.ts': '' });
+  expect(await found()).toMatchObject([
+    { code: 'code-files.protected', status: 'ok', detail: '3: shell 1, build 2; all are protected' },
+  ]);
+  commit({ 'baton.toml': '[ci]\nrequired = [{ name = "t", run = "true" }]\nprotected = ["!/a/Makefile"]\n' });
+  const [only] = await found();
+  expect(only).toMatchObject({ code: 'code-files.unprotected', status: 'ok' });
+  expect(only?.detail).toContain('not protected, by ci.protected: a/Makefile');
+});
+
 describe('the ledger', () => {
   it('is inspected without writing anything', async () => {
     await recordNotes(20);

@@ -5,6 +5,7 @@ import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { agentsCheck, diagnoseAgents } from './checks/agents.ts';
 import { chainCheck, diagnoseChain } from './checks/chain.ts';
 import { clockCheck, diagnoseClock } from './checks/clock.ts';
+import { codeFilesCheck, diagnoseCodeFiles } from './checks/code-files.ts';
 import { daemonCheck, diagnoseDaemon } from './checks/daemon.ts';
 import { diagnoseDisk, diskCheck } from './checks/disk.ts';
 import { diagnoseGit, gitCheck } from './checks/git.ts';
@@ -22,6 +23,7 @@ import { diagnoseTelemetry, telemetryCheck } from './checks/telemetry.ts';
 import { diagnoseVersions, versionsCheck } from './checks/versions.ts';
 import { diagnoseWorktrees, worktreesCheck } from './checks/worktrees.ts';
 import { readAgentFacts } from './facts/agents.ts';
+import { readCodeFileFacts } from './facts/code-files.ts';
 import { readDaemonFacts } from './facts/daemon.ts';
 import { readDatabase } from './facts/database.ts';
 import { readDiskFacts } from './facts/disk.ts';
@@ -65,6 +67,13 @@ const ROWS: readonly Row[] = [
   {
     check: runbookCheck,
     look: async (place, { survey }) => diagnoseRunbook(readRunbookFacts(place, await survey())),
+  },
+  {
+    check: codeFilesCheck,
+    look: async (place) => {
+      const facts = await readCodeFileFacts(place);
+      return facts === null ? [] : diagnoseCodeFiles(facts);
+    },
   },
   {
     check: personalCheck,

@@ -16,7 +16,9 @@ import { findProject } from './detect/project.ts';
 import { type DryRun, runDry } from './dry-run/dry-run.ts';
 import { findExisting } from './existing.ts';
 import { readListing } from './listing.ts';
-import { InitRecord, pathFrom, ROOT_FILE, type WrittenFile } from './record.ts';
+import type { WrittenFile } from '../../api/init-record.ts';
+import { belowSessionError, findSessionAbove } from '../../api/session-above.ts';
+import { InitRecord, pathFrom, ROOT_FILE } from './record.ts';
 import { renderRunbook, type RunbookSettings } from './render-runbook.ts';
 import {
   describeUnready,
@@ -75,7 +77,11 @@ export const initCommand: CliCommand = {
       const hint = 'Clone it, and run baton init in the clone.';
       return reportError({ code: 'init/no-files', message: `'${top}' is a bare repository`, hint }, given, io);
     }
-    const record = new InitRecord(top, findStateDir(io.env));
+    const stateDir = findStateDir(io.env);
+    // What init writes counts as the person's consent.
+    const above = findSessionAbove(stateDir, io.env);
+    if (above !== undefined) return reportError(belowSessionError(above), given, io);
+    const record = new InitRecord(top, stateDir);
     return given.options.has('undo') ? undoInit(record, top, given, io) : setUp(repository.value, record, given, io);
   },
 };

@@ -1,18 +1,11 @@
-import { createHash } from 'node:crypto';
 import { constants, copyFileSync, linkSync, readSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
+import { writeFileAtomically } from '../../api/files.ts';
+import { hashOf, initRecordPath, readInitRecord, type WrittenFile } from '../../api/init-record.ts';
 import { makeFolder, stateFiles } from '../../api/state-folder.ts';
-import { fieldsInJson, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { readRegular } from '../../streams/file-lines.ts';
 
 export const ROOT_FILE = 'baton.toml';
-
-export interface WrittenFile {
-  /** Relative to the root of the repository. */
-  readonly path: string;
-  readonly sha256: string;
-}
 
 export interface Undone {
   readonly removed: readonly string[];
@@ -21,21 +14,18 @@ export interface Undone {
   readonly missing: readonly string[];
 }
 
-/**
- * A record of the files that `baton init` wrote to a repository. It is in the state folder, because a file in the
- * repository would be committed.
- */
+/** A record of the files that `baton init` wrote to a repository. */
 export class InitRecord {
   readonly #top: string;
-  readonly #folder: string;
+  readonly #stateDir: string;
 
   constructor(top: string, stateDir: string) {
     this.#top = top;
-    this.#folder = stateFiles(stateDir).init;
+    this.#stateDir = stateDir;
   }
 
   get #file(): string {
-    return join(this.#folder, `${sha256(this.#top).slice(0, 16)}.json`);
+    return initRecordPath(this.#stateDir, this.#top);
   }
 
   /**
@@ -43,9 +33,9 @@ export class InitRecord {
    * file missing.
    */
   write(path: string, text: string): WrittenFile {
-    const written = { path, sha256: sha256(text) };
+    const written = { path, sha256: hashOf(text) };
     const before = this.files().filter((file) => file.path !== path);
-    makeFolder(this.#folder);
+    makeFolder(stateFiles(this.#stateDir).init);
     this.#save([...before, written]);
     try {
       createFile(join(this.#top, path), text);
@@ -57,8 +47,7 @@ export class InitRecord {
   }
 
   files(): readonly WrittenFile[] {
-    const { files } = fieldsInJson(readFileIfPresent(this.#file));
-    return objectsOf(files).map(({ path, sha256: hash }) => ({ path: textOf(path), sha256: textOf(hash) }));
+    return readInitRecord(this.#stateDir, this.#top);
   }
 
   /** Whether init wrote this file and it is unedited. */
@@ -84,7 +73,7 @@ export class InitRecord {
   #stateOf({ path, sha256: hash }: WrittenFile): FileState {
     const content = readRegular(join(this.#top, path), readWhole);
     if (content === undefined) return 'missing';
-    const isAsWritten = [content, content.replaceAll('\r\n', '\n')].some((text) => sha256(text) === hash);
+    const isAsWritten = [content, content.replaceAll('\r\n', '\n')].some((text) => hashOf(text) === hash);
     return isAsWritten ? 'removed' : 'edited';
   }
 }
@@ -123,8 +112,4 @@ function readWhole(file: number, size: number): string {
 /** The path as a person would type it in the current folder. */
 export function pathFrom(cwd: string, top: string, path: string): string {
   return relative(realpathSync(cwd), join(top, path));
-}
-
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }

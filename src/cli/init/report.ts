@@ -6,7 +6,7 @@ import { type AgentChoice, type InstalledAgent, SCRIPTED } from './agents.ts';
 import type { MainBranch } from './branch.ts';
 import type { ProjectFindings } from './detect/project.ts';
 import type { DryRun } from './dry-run/dry-run.ts';
-import type { WrittenFile } from './record.ts';
+import type { WrittenFile } from '../../api/init-record.ts';
 import type { RunbookSettings } from './render-runbook.ts';
 
 /** The findings before any question is asked. */

@@ -11,7 +11,7 @@ import { asksAboutWork } from '../../state/runs/open-decisions.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
-import { fitsWorker } from '../../state/tasks/worker-fit.ts';
+import { findStuckTasks, fitsWorker } from '../../state/tasks/worker-fit.ts';
 import { findWorkflowObstacle } from '../../state/workflow/start-workflow.ts';
 import type { RestartRecord } from '../../watchdog/restart-record.ts';
 import { renderRunbookProblem } from '../rules/rulebook.ts';
@@ -171,6 +171,21 @@ export function blockedAttention(state: State): Attention[] {
   const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null && !isCancelled(task));
   const waiting = blocked.filter((task) => !settled.has(task.id));
   return listWithRest(waiting, blockedTask, 'more tasks are blocked', 'blocked');
+}
+
+/** Tasks that nothing would ever move. They begin again when an operator reinstates them. */
+export function unmovedAttention(state: State, rules: Rules): Attention[] {
+  const reasons = findStuckTasks(state, rules).map(({ id, title, phase }): Attention => ({
+    ...ONE,
+    kind: 'unserved',
+    task_id: id,
+    title: `Nothing moves task ${id} ${title}`,
+    context: `It is ${phase}, and no session, check, merge or question is under way.`,
+    next: `baton task reinstate ${shellWord(id)} --reason "…"`,
+  }));
+  return [
+    ...summarizeReasons(reasons, (count) => ({ title: `Nothing moves ${count} more tasks`, next: 'baton task list' })),
+  ];
 }
 
 /** Cancelled tasks that other tasks depend on. Those never start unless a person acts. */

@@ -45,6 +45,7 @@ import {
   rulesAttention,
   runbookAttention,
   stuckAttention,
+  unmovedAttention,
   workersAttention,
 } from './attention.ts';
 import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
@@ -147,6 +148,7 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
         ...frozenAttention(state, (id) => clocks.lastReports.isFrozen(id, clocks.nowMs)),
         ...blockedAttention(state),
         ...cancelledAttention(state),
+        ...unmovedAttention(state, rules),
         ...(fleet === undefined ? [] : [...fleetAttention(fleet), ...pushAttention(state)]),
       ]),
       agents: proveAgents(

@@ -118,7 +118,10 @@ export class Projects {
     const known = this.#idOfPath.get(path);
     if (known === undefined) {
       const id = await this.#askGit(path);
-      return typeof id === 'string' ? this.find(id) : { ok: false, error: id };
+      if (typeof id === 'string') return this.find(id);
+      // The folder of an open project is gone. The project still answers for it.
+      const open = this.opened().find(({ project }) => project.path === path);
+      return open === undefined ? { ok: false, error: id } : { ok: true, open };
     }
     if (known.untilMs < performance.now()) {
       known.untilMs = Number.POSITIVE_INFINITY;

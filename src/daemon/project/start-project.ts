@@ -1,3 +1,5 @@
+import { isFromInit } from '../../api/init-record.ts';
+import { operatorName } from '../tokens.ts';
 import type { OrError } from '../../api/answer.ts';
 import { findHostName } from '../../api/host-name.ts';
 import type { Signer } from '../../ledger/format/crypto.ts';
@@ -169,7 +171,15 @@ export async function startProject(options: StartOptions): Promise<FoundProject>
   const made = opened.project;
   project = made;
   if (store.opened.lacksCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
-  adoptions = new Adoptions({ project: made, working: runbook, rulebook, newId: services.newId, log });
+  adoptions = new Adoptions({
+    project: made,
+    working: runbook,
+    rulebook,
+    isAgreed: ({ files }) => isFromInit(stateDir, path, files),
+    operator: operatorName(),
+    newId: services.newId,
+    log,
+  });
   made.adoptions = adoptions;
   if (host !== undefined) {
     const obstacle = await takePart({ project: id, path, stateDir, host, signer, commandLoop: made.commandLoop });

@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isPostgres } from '../../../test/stores/chosen.ts';
+import { hashOf, initRecordPath } from '../../api/init-record.ts';
 import { findRepository, projectId } from '../../git/repository.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
 import { openBareProject } from '../project/project.cases.ts';
@@ -51,6 +52,25 @@ describe('the first runbook of a project', () => {
     expect((await rules()).in_force).toBeNull();
     await addTask('A');
     expect((await rules()).in_force).toMatchObject({ commit: null, by: 'system:daemon' });
+  });
+
+  it('is what a person wrote with `baton init`, even if it asks for more than the defaults, until it is edited', async () => {
+    const wide = 'env_pass = ["CI_TOKEN"]\n[ci]\nrequired = [{ name = "test", run = "npm test", network = "full" }]\n';
+    world.write(wide);
+    const text = readFileSync(join(world.repository, 'baton.toml'), 'utf8');
+    const record = initRecordPath(world.stateDir, world.repository);
+    mkdirSync(dirname(record), { recursive: true });
+    const write = (sha256: string): void =>
+      writeFileSync(record, JSON.stringify({ v: 1, files: [{ path: 'baton.toml', sha256 }] }));
+    write(hashOf(`${text}# edited since\n`));
+    await world.start();
+    await addTask('A');
+    expect((await rules()).in_force).toBeNull();
+    await world.stop();
+    write(hashOf(text));
+    await world.start();
+    await until(async () => (await rules()).in_force !== null, 'it is adopted');
+    expect((await rules()).in_force?.by).toMatch(/^operator:/);
   });
 
   it('is the committed one if the working file has other gates', async () => {

@@ -33,6 +33,9 @@ interface AdoptionsOptions {
   };
   readonly working: RunbookWatch;
   readonly rulebook: Rulebook;
+  /** Whether the operator wrote these files with `baton init`, so that they have agreed to them. */
+  readonly isAgreed: (read: ReadRunbook) => boolean;
+  readonly operator: string;
   readonly newId: () => string;
   readonly log: Log;
 }
@@ -69,7 +72,8 @@ export class Adoptions {
     const { project, working, rulebook } = this.#options;
     const pinned = await readWorkingRules(project.path, working.read(), project.ledger);
     const differences = pinned === undefined ? [] : rulebook.compare(pinned);
-    return rulebook.inForce !== undefined || hasLoosening(differences) ? differences : [];
+    const isOpen = hasLoosening(differences) && !this.#options.isAgreed(working.read());
+    return rulebook.inForce !== undefined || isOpen ? differences : [];
   }
 
   /** Puts the working file in force. If it loosens the rules, the operator must name its hash. */
@@ -82,7 +86,8 @@ export class Adoptions {
       const { pinned, differences } = proposed.proposal;
       const isFirst = this.#options.rulebook.inForce === undefined;
       if (pinned.holdsCredential) return { ok: false, error: HOLDS_CREDENTIAL };
-      if (hasLoosening(differences) && accepted !== pinned.sha256)
+      const isAgreed = accepted === pinned.sha256 || (isFirst && this.#options.isAgreed(this.#options.working.read()));
+      if (hasLoosening(differences) && !isAgreed)
         return { ok: false, error: loosenedError(pinned.sha256, differences, isFirst) };
       const adopted = await this.#adopt(pinned, proposed.committed, by);
       return adopted ? { ok: true, pinned, differences } : { ok: false, error: ADOPTION_NOT_RECORDED };
@@ -100,7 +105,7 @@ export class Adoptions {
   /**
    * Before the first task: adopts the committed runbook, or the working file if it has the same rules or nothing is
    * committed. While a session is live only the committed one is adopted, because the session may have written the
-   * file. A runbook that asks for more than the defaults waits for a person.
+   * file. A runbook that asks for more than the defaults waits for a person, unless a person wrote it with `baton init`.
    */
   async adoptFirst(): Promise<void> {
     const { working, rulebook } = this.#options;
@@ -133,10 +138,12 @@ export class Adoptions {
         pinned !== undefined &&
         (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
       const first = isSame ? pinned : committed?.pinned;
-      if (first === undefined || hasLoosening(rulebook.compare(first)) || !hasRules(first)) return;
+      if (first === undefined || !hasRules(first)) return;
+      const isAgreed = first === pinned && this.#options.isAgreed(read);
+      if (!isAgreed && hasLoosening(rulebook.compare(first))) return;
       // A session can commit too, but its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
-      await this.#adopt(first, committed, 'system:daemon');
+      await this.#adopt(first, committed, isAgreed ? `operator:${this.#options.operator}` : 'system:daemon');
     }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
   }
 

@@ -5,7 +5,7 @@ import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
 import type { Protection } from '../../runbook/gates/protected-paths.ts';
 import { NO_FLOW } from '../../state/workflow/flow.ts';
-import { findProtected } from './find-protected.ts';
+import { findProtected, type FoundProtected } from './find-protected.ts';
 import type { EffectContext } from '../context.ts';
 
 let scratch: Scratch;
@@ -21,6 +21,10 @@ afterEach(() => scratch.remove());
 
 /** Returns the protected paths that the commits on a new branch change. */
 async function find(work: () => void, protection: Partial<Protection> = {}): Promise<readonly string[]> {
+  return (await findAll(work, protection)).paths;
+}
+
+async function findAll(work: () => void, protection: Partial<Protection> = {}): Promise<FoundProtected> {
   scratch.git(repo, 'switch', '--quiet', '--create', 'feature/a');
   work();
   const head = scratch.git(repo, 'rev-parse', 'HEAD');
@@ -37,7 +41,7 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
   } as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const found = await findProtected({ flow: NO_FLOW }, head, world);
   if (!found.ok) throw new Error(found.problem.message);
-  return found.value.paths;
+  return found.value;
 }
 
 function commitAll(): void {
@@ -49,6 +53,19 @@ it('finds nothing in an ordinary change with a test and a dependency', async () 
   scratch.commit(repo, { 'package.json': '{"scripts":{"test":"x"}}' });
   const ordinary = { 'src/a.js': '1', 'test/a.test.js': '1', 'package.json': '{"dependencies":{"a":"1"},"scripts":{"test":"x"}}' }; // prettier-ignore
   expect(await find(() => scratch.commit(repo, ordinary))).toEqual([]);
+});
+
+it('finds other versions in CI configuration for the reviewer alone, and nothing in a new manifest without a program', async () => {
+  const steps = (uses: string): string => `jobs: { a: { steps: [{ uses: ${uses} }] } }\n`;
+  scratch.commit(repo, { '.github/workflows/a.yml': steps('a/b@v1'), '.github/workflows/b.yml': steps('a/b@v1') });
+  const found = await findAll(() => {
+    scratch.commit(repo, { '.github/workflows/a.yml': steps('a/b@v2'), '.github/workflows/b.yml': steps('a/c@v1') });
+    scratch.commit(repo, { 'crates/a/Cargo.toml': '[package]\nname = "a"\n' });
+    symlinkSync('other.json', join(repo, 'crates/a/package.json'));
+    commitAll();
+  });
+  expect(found.versions).toEqual(['.github/workflows/a.yml']);
+  expect(found.paths).toEqual(['.github/workflows/b.yml', 'crates/a/package.json']);
 });
 
 it('finds the runbook, prompts in use, CI files and package scripts', async () => {

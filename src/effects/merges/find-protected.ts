@@ -1,12 +1,13 @@
 import { posix } from 'node:path';
 import { readChangedPaths } from '../../git/commits.ts';
 import { type CommittedFile, type CommittedFiles, openCommittedFiles } from '../../git/committed-files.ts';
-import { type GitResult, gitText } from '../../git/run-git.ts';
+import { type GitLocation, type GitResult, gitText } from '../../git/run-git.ts';
 import { isInstructionFile } from '../../protocol/code-files/code-files.ts';
 import { importsOf } from '../../runbook/gates/check-programs.ts';
 import {
   type ChangedFileTexts,
   findProtectedPaths,
+  isVersionChange,
   leadsToProtected,
   needsContent,
   type Protection,
@@ -21,6 +22,8 @@ export interface FoundProtected {
   readonly paths: readonly string[];
   /** Changed files that agents read as instructions. A reviewer is told; they ask nobody. */
   readonly instructions: readonly string[];
+  /** Changed CI configuration with only other versions of the same dependencies. A reviewer is told; it asks nobody. */
+  readonly versions: readonly string[];
 }
 
 /** Finds the protected paths that a branch changes since its merge base, in Baton's own repository. */
@@ -40,16 +43,18 @@ export async function findProtected(
   const base = met.ok ? met.value : mainSha;
   const changed = await readChangedPaths(own.value, base, head);
   if (!changed.ok) return changed;
-  const [before, after] = [openCommittedFiles(own.value, base), openCommittedFiles(own.value, head)];
+  const [before, after] = await Promise.all([readSide(own.value, base), readSide(own.value, head)]);
   const files = await Promise.all(
     changed.value.map(async (each) =>
       needsContent(each, protection) ? withTexts(each, before, after) : { path: each },
     ),
   );
-  const used = await Promise.all([before, after].map(async (side) => findUsed(side, protection)));
+  const used = await Promise.all([before, after].map(async ({ files: side, all }) => findUsed(side, all, protection)));
   const paths = findProtectedPaths(files, { ...protection, inUse: [...protection.inUse, ...used.flat()] });
   const instructions = changed.value.filter((path) => isInstructionFile(path) && !paths.includes(path));
-  return { ok: true, value: { head, base, paths: shorten(paths), instructions: shorten(instructions) } };
+  const versions = files.flatMap((file) => (isVersionChange(file) && !paths.includes(file.path) ? [file.path] : []));
+  const noted = { instructions: shorten(instructions), versions: shorten(versions) };
+  return { ok: true, value: { head, base, paths: shorten(paths), ...noted } };
 }
 
 function shorten(paths: readonly string[]): readonly string[] {
@@ -64,20 +69,38 @@ export function measuredOf({ head, base, paths }: FoundProtected) {
 /** Keeps the entry within its size limit. */
 const MOST_PATHS = 100;
 
-async function withTexts(path: string, before: CommittedFiles, after: CommittedFiles): Promise<ChangedFileTexts> {
-  const [was, is] = await Promise.all([before, after].map(async (files) => textOf(path, files)));
+interface Side {
+  readonly files: CommittedFiles;
+  readonly all: readonly CommittedFile[];
+}
+
+async function readSide(repository: GitLocation, commit: string): Promise<Side> {
+  const files = openCommittedFiles(repository, commit);
+  return { files, all: await files.list('') };
+}
+
+async function withTexts(path: string, before: Side, after: Side): Promise<ChangedFileTexts> {
+  const [was, is] = await Promise.all([before, after].map(async (side) => textOf(path, side)));
   return { path, before: was, after: is };
 }
 
-async function textOf(path: string, files: CommittedFiles): Promise<string | undefined> {
-  const file = (await files.list(path)).find((each) => each.path === path && !each.isLink);
-  const read = file === undefined ? undefined : await files.read(file);
+async function textOf(path: string, { files, all }: Side): Promise<string | null | undefined> {
+  const file = all.find((each) => each.path === path);
+  if (file === undefined) {
+    // A folder, or an empty list, which can also mean that git could not list the files.
+    const isUnknown = all.length === 0 || all.some((each) => each.path.startsWith(`${path}/`));
+    return isUnknown ? undefined : null;
+  }
+  const read = file.isLink ? undefined : await files.read(file);
   return read?.ok === true ? read.value : undefined;
 }
 
 /** What is protected in this commit besides the patterns: programs of checks with their imports, and targets of links. */
-async function findUsed(files: CommittedFiles, protection: Protection): Promise<readonly string[]> {
-  const all = await files.list('');
+async function findUsed(
+  files: CommittedFiles,
+  all: readonly CommittedFile[],
+  protection: Protection,
+): Promise<readonly string[]> {
   const programs = await findPrograms(files, all, protection.programs);
   const inUse = [...protection.inUse, ...programs];
   return [...programs, ...(await followLinks(files, all, { ...protection, inUse }))];

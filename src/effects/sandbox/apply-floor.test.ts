@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { NetworkPlan } from '../../protocol/sandbox.ts';
 import { NO_PERSONAL } from '../../runbook/personal/personal.ts';
 import type { PersonalSettings } from '../context.ts';
 import { findBelowFloor, narrowPorts, narrowReach, raiseMode } from './apply-floor.ts';
@@ -66,6 +67,22 @@ describe('the floor of the network', () => {
     expect(narrowPorts([1, 2], { policy: 'full' })).toEqual([1, 2]);
     expect(narrowPorts([1, 2], { policy: 'full', local: [2] })).toEqual([2]);
     expect(narrowPorts([1, 2], { policy: 'model' })).toEqual([]);
+  });
+
+  it('is not widened by an address in the variables of the runbook', () => {
+    const env = { ANTHROPIC_BASE_URL: 'https://example.com' };
+    const own = { run: 'claude', env, person: { env: {}, urls: [] }, port: null } as const;
+    const reach = (floor: NetworkPlan, policy: 'full' | 'model') => {
+      const context = { secrets: {}, personal: settings({ network: { policy: 'full', ...floor } }) };
+      return resolveNetwork({ policy, local: [] }, { ...own, context }).spec;
+    };
+    expect(reach({}, 'model').hosts).toEqual(['example.com']);
+    expect(reach({ policy: 'model' }, 'model').hosts).toEqual([]);
+    expect(reach({ policy: 'model' }, 'full').hosts).not.toContain('example.com');
+    env.ANTHROPIC_BASE_URL = 'http://127.0.0.1:5432';
+    expect(reach({}, 'full').local).toEqual([5432]);
+    expect(reach({ local: [80] }, 'full').local).toEqual([]);
+    expect(reach({ policy: 'model' }, 'model').local).toEqual([]);
   });
 
   it('applies to every program, with a note', () => {

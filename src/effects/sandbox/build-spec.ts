@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
+import { dirname, join } from 'node:path';
 import { findPrivateGit } from '../../git/private/find.ts';
 import { preparePrivateGit, type PrivateGitRequest } from '../../git/private/prepare.ts';
 import { privateGitMounts } from '../../git/private/mounts.ts';
@@ -30,6 +29,7 @@ import { chooseImage } from './choose-image.ts';
 import type { ChosenSandbox } from './choose-sandbox.ts';
 import { NODE_MOUNT } from './node-inside.ts';
 import { type CacheUse, layersOf, makeOwnFolders } from './own-folders.ts';
+import { filesInForce, findOtherHome, linkedFolders, outsideSockets, ownConfiguration } from './project-paths.ts';
 import { findAccessProblem, makeHome, placePrivateGit } from './user-place.ts';
 
 /** One process to run in a sandbox. */
@@ -108,13 +108,14 @@ export async function buildSpec(
       worktree: given.folder,
       sessionFolder: SESSION_FOLDER,
       stateDir,
-      secrets: [...outsideSockets(stateDir), dirname(context.personal.path)],
+      secrets: [...outsideSockets(stateDir), ...ownConfiguration(context, plan)],
+      realHome: findOtherHome(context, machine),
       repository: mainTop,
       worktrees: join(mainTop, WORKTREES_FOLDER),
       commonDir: git.value === null ? null : commonDir,
       inForce,
       files: given.reads,
-      linked: linkedFolders(context, mainTop),
+      linked: linkedFolders(context, mainTop, machine),
       programs: shown,
       cache,
       mounts: [...given.mounts, ...(git.value === null ? [] : privateGitMounts(git.value))],
@@ -274,23 +275,4 @@ async function openGit(
 
 function limitsOf({ processes, memory_bytes, disk_bytes }: SandboxSettings): SandboxSpec['limits'] {
   return { processes, memory_bytes, disk_bytes };
-}
-
-/** A daemon whose state folder has a long path has its socket elsewhere. */
-function outsideSockets(stateDir: string): readonly string[] {
-  const socket = readDaemonRecord(stateDir)?.socket;
-  return socket === undefined || socket === stateFiles(stateDir).socket ? [] : [socket];
-}
-
-/** The files of the main checkout that decide what starts: the runbook with its prompts, and git's own. */
-function filesInForce({ sessions }: EffectContext, mainTop: string, commonDir: string): readonly string[] {
-  const prompts = Object.keys(sessions.prompts ?? {}).map((path) => resolve(mainTop, path));
-  const own = [...FILES_IN_FORCE.map((path) => join(mainTop, path)), ...prompts];
-  return [...own, join(commonDir, 'config'), join(commonDir, 'hooks')];
-}
-
-const FILES_IN_FORCE = ['baton.toml', '.baton'];
-
-function linkedFolders({ sessions }: EffectContext, mainTop: string): readonly string[] {
-  return sessions.workspace.link.map((path) => join(mainTop, path));
 }

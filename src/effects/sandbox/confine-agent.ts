@@ -132,19 +132,24 @@ function describeClient(
   };
 }
 
-/** The client's settings may name the address of its API. */
 function resolveNetworkOf(
   { run: { plan }, access }: StartedAgent,
   env: Environment,
   port: number | null,
   context: EffectContext,
 ): ResolvedNetwork {
-  const user = readUserSetup(plan.run, env);
+  const person = readClientEnvironment(plan.run, context.env);
+  const user = { run: plan.run, ...readClientEnvironment(plan.run, env), person, port, context };
+  return resolveNetwork(networkOf(access, plan), user);
+}
+
+/** The client's settings may name the address of its API. */
+function readClientEnvironment(run: string, env: Environment) {
+  const user = readUserSetup(run, env);
   const own = Object.entries(fieldsOf(user?.settings['env'])).filter(
     (pair): pair is [string, string] => typeof pair[1] === 'string',
   );
-  const known = { ...env, ...Object.fromEntries(own) };
-  return resolveNetwork(networkOf(access, plan), { run: plan.run, env: known, urls: user?.urls ?? [], port, context });
+  return { env: { ...env, ...Object.fromEntries(own) }, urls: user?.urls ?? [] };
 }
 
 function showAs(kind: 'read' | 'write', path: string): Mount {

@@ -14,6 +14,8 @@ interface NetworkUser {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** API addresses in the client's settings. */
   readonly urls?: readonly string[];
+  /** The same without the variables of the runbook, which must not widen the floor. */
+  readonly person?: { readonly env: NetworkUser['env']; readonly urls: readonly string[] };
   readonly port: number | null;
   readonly context: Pick<EffectContext, 'secrets' | 'personal'>;
 }
@@ -28,13 +30,13 @@ export interface ResolvedNetwork {
 /** Replaces `model` by the client's hosts, and the used secrets by addresses inside the sandbox. */
 export function resolveNetwork(
   { policy, local }: NetworkSettings,
-  { run, env, urls = [], port, context }: NetworkUser,
+  { run, env, urls = [], person = { env, urls }, port, context }: NetworkUser,
 ): ResolvedNetwork {
   const inject = planInjections(run, env, context);
-  const ofModel = isModelClient(run) ? [...modelHosts(run, env), ...urls.flatMap((url) => hostOfUrl(url) ?? [])] : [];
+  const [ofModel, ofPerson] = [hostsOf(run, env, urls), hostsOf(run, person.env, person.urls)];
   const { floor, path } = context.personal;
   const asked = reachOf(policy, ofModel);
-  const { kind, hosts } = narrowReach(asked, reachOf(floor.network.policy, ofModel));
+  const { kind, hosts } = narrowReach(asked, reachOf(floor.network.policy, ofPerson));
   const own = narrowPorts(local, floor.network);
   const isNarrowed = kind !== asked.kind || hosts.length < asked.hosts.length || own.length < local.length;
   const notes = [
@@ -42,10 +44,15 @@ export function resolveNetwork(
     ...(isNarrowed ? [`Your floor (floor.network in ${path}) narrows the network that the project asks for.`] : []),
   ];
   // An API on this machine, such as a gateway, is a port of the loopback address, for which clients use no proxy.
-  const reached = kind === 'full' ? ofModel : hosts;
+  const isFloored = floor.network.policy !== 'full' || floor.network.local !== undefined;
+  const reached = kind !== 'full' ? hosts : isFloored ? ofPerson : ofModel;
   const ports = [...new Set([...own, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
   const variables = isModelClient(run) && kind === 'proxy' ? (QUIET_VARIABLES[run] ?? {}) : {};
   return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
+}
+
+function hostsOf(run: string, env: NetworkUser['env'], urls: readonly string[]): readonly string[] {
+  return isModelClient(run) ? [...modelHosts(run, env), ...urls.flatMap((url) => hostOfUrl(url) ?? [])] : [];
 }
 
 function reachOf(policy: NetworkPolicy, ofModel: readonly string[]): Reach {

@@ -73,12 +73,13 @@ async function measureProtected(task: Task, context: EffectContext): Promise<Mar
   if (!found.ok) return NOTHING_MARKED;
   const command = { task_id: task.id, merge_id: null, ...measuredOf(found.value) };
   await context.submit({ kind: 'measure-protected', command });
-  return { protectedPaths: found.value.paths, instructionFiles: found.value.instructions };
+  const { paths, instructions, versions } = found.value;
+  return { protectedPaths: paths, instructionFiles: instructions, versionFiles: versions };
 }
 
-type MarkedPaths = Pick<SessionFileFacts, 'protectedPaths' | 'instructionFiles'>;
+type MarkedPaths = Pick<SessionFileFacts, 'protectedPaths' | 'instructionFiles' | 'versionFiles'>;
 
-const NOTHING_MARKED: MarkedPaths = { protectedPaths: [], instructionFiles: [] };
+const NOTHING_MARKED: MarkedPaths = { protectedPaths: [], instructionFiles: [], versionFiles: [] };
 
 interface PreparationFacts extends Omit<SessionFileFacts, keyof MarkedPaths> {
   readonly task: Task;

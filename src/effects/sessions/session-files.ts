@@ -32,10 +32,11 @@ export interface SessionFileFacts {
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
   readonly instructionFiles: readonly string[];
+  readonly versionFiles: readonly string[];
 }
 
 export async function writeSessionFiles(
-  { packet, role, owes, epic, protectedPaths, instructionFiles }: SessionFileFacts,
+  { packet, role, owes, epic, protectedPaths, instructionFiles, versionFiles }: SessionFileFacts,
   { workspace, branch, base, port, mission }: Omit<SessionPreparation, 'task_id' | 'epoch' | 'agent_id'>,
   context: EffectContext,
   isResumed: boolean,
@@ -57,6 +58,7 @@ export async function writeSessionFiles(
     ...(await readReadingList(workspace, task.promptFile)),
     protectedPaths,
     instructionFiles,
+    versionFiles,
     leftovers: await readLeftovers(workspace, context),
     change: await readChange(workspace, task, role, context),
     forms,

@@ -18,6 +18,7 @@ const facts: TaskFacts = {
   leftovers: [],
   protectedPaths: [],
   instructionFiles: [],
+  versionFiles: [],
   change: null,
   forms: [{ kind: 'result', file: 'result.yaml', when: 'always', send: 'baton result submit x', text: 'a: 1\n' }],
 };
@@ -25,9 +26,16 @@ const facts: TaskFacts = {
 describe('task.md', () => {
   it('marks files that ask a person, and instructions of agents, in sections of their own', () => {
     const plain = renderTaskFile(facts);
-    expect(plain).not.toMatch(/## (?:Protected paths|Instructions of agents)/);
-    const marked = renderTaskFile({ ...facts, protectedPaths: ['.envrc'], instructionFiles: ['AGENTS.md'] });
-    const [, asking = '', instructions = ''] = marked.split(/^## (?:Protected paths|Instructions of agents)$/m);
+    expect(plain).not.toMatch(/## (?:Protected paths|Instructions of agents|Versions in CI)/);
+    const marked = renderTaskFile({
+      ...facts,
+      protectedPaths: ['.envrc'],
+      instructionFiles: ['AGENTS.md'],
+      versionFiles: ['.github/workflows/ci.yml'],
+    });
+    const titles = /^## (?:Protected paths|Instructions of agents|Versions in CI configuration)$/m;
+    const [, asking = '', instructions = '', versions = ''] = marked.split(titles);
+    expect([versions.includes('ci.yml'), versions.includes('asks a person')]).toEqual([true, false]);
     expect([asking.includes('.envrc'), asking.includes('AGENTS.md')]).toEqual([true, false]);
     expect([instructions.includes('AGENTS.md'), instructions.includes('asks a person')]).toEqual([true, false]);
   });

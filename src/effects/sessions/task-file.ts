@@ -19,6 +19,7 @@ export interface TaskFacts {
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
   readonly instructionFiles: readonly string[];
+  readonly versionFiles: readonly string[];
   /** For the judging roles. */
   readonly change: BranchChange | null;
   readonly forms: readonly Form[];
@@ -36,7 +37,7 @@ export interface BranchChange {
  * the texts cannot close.
  */
 export function renderTaskFile(facts: TaskFacts): string {
-  const { packet, prompt, references, leftovers, protectedPaths, instructionFiles, change } = facts;
+  const { packet, prompt, references, leftovers, protectedPaths, instructionFiles, versionFiles, change } = facts;
   const { task } = packet;
   const { handoff } = task.flow;
   // The handoff to this role is its input, so it appears in full.
@@ -54,6 +55,7 @@ export function renderTaskFile(facts: TaskFacts): string {
     leftovers.length === 0 ? '' : section('Not committed by earlier sessions', describeLeftovers(leftovers)),
     protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(protectedPaths)),
     instructionFiles.length === 0 ? '' : section('Instructions of agents', describeInstructions(instructionFiles)),
+    versionFiles.length === 0 ? '' : section('Versions in CI configuration', describeVersions(versionFiles)),
     change === null ? '' : section('The change so far', describeChange(change)),
     section('Forms', describeForms(facts)),
   ];
@@ -99,6 +101,12 @@ function describeProtected(paths: readonly string[]): string {
 function describeInstructions(paths: readonly string[]): string {
   const words =
     'The change touches files that agents read as instructions in every later session. Judge each of them: does the task need it, and what would an agent do differently?';
+  return listPaths(words, paths);
+}
+
+function describeVersions(paths: readonly string[]): string {
+  const words =
+    'In these files the change names only other versions of actions and hooks. CI will run their code: check that each version is a release of the named project, and the commit of a hash as well.';
   return listPaths(words, paths);
 }
 

@@ -1,4 +1,4 @@
-import { cp, mkdir, symlink } from 'node:fs/promises';
+import { cp, lstat, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { findRepository } from '../repository.ts';
@@ -32,6 +32,7 @@ export async function fillWorktree(worktree: string, { copy, link }: FillRequest
   for (const path of [...copy, ...link].filter(isRelativePath)) {
     const [from, to] = [join(mainTop, path), join(worktree, path)];
     if (!(await pathExists(from)) || (await pathExists(to)) || (await isTracked(worktree, path))) continue;
+    if ((await isBehindLink(mainTop, path)) || (await isBehindLink(worktree, path))) continue;
     await mkdir(dirname(to), { recursive: true });
     if (copy.includes(path)) {
       await cp(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
@@ -45,6 +46,15 @@ export async function fillWorktree(worktree: string, { copy, link }: FillRequest
   const all = { copied: { ...note.copied, ...copied }, linked: [...new Set([...note.linked, ...linked])] };
   writeWorktreeNote(gitDir, { ...note, ...all });
   return { ok: true, value: { copied, linked } };
+}
+
+/** A folder that a session or a branch has replaced by a link leads out of the repository. */
+async function isBehindLink(top: string, path: string): Promise<boolean> {
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    const found = await lstat(join(top, folder)).catch(() => undefined);
+    if (found?.isSymbolicLink() === true) return true;
+  }
+  return false;
 }
 
 /** A pattern such as `node_modules/` does not match a link of that name. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { someOf } from '../../../test/lanes.ts';
@@ -207,6 +207,18 @@ describe('nothing in a worktree is hidden', () => {
     expect(await measured()).toEqual(['created new.txt']);
     expect(await held()).toBe('1 untracked, 1 configured');
   });
+});
+
+it('files are neither copied through a link in the main checkout nor into one in the worktree', async () => {
+  const outside = join(repo, '..', 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'key'), 'PRIVATE');
+  symlinkSync(outside, join(repo, 'linked'));
+  scratch.write(repo, { 'deep/conf/made': 'by an agent' });
+  symlinkSync(outside, join(path, 'deep'));
+  const filled = await fillWorktree(path, { copy: ['linked/key', 'deep/conf/made'], link: ['deep/conf'] });
+  expect(valueOf(filled)).toEqual({ copied: {}, linked: [] });
+  expect(readdirSync(outside)).toEqual(['key']);
 });
 
 describe('files ignored from the beginning', () => {

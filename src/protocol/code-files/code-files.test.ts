@@ -23,6 +23,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 describe('files that run code', () => {
   const rows = Object.entries(KINDS).flatMap(([kind, paths]) => paths.map((path) => [kind, path] as const));
   it.each(rows)('%s: %s', (kind, path) => expect(findCodeFiles(path)?.kind).toBe(kind));
+  it('are all found by their names too', () => expect(rows.filter(([, path]) => !namesCodeFile(path))).toEqual([]));
 
   it('has an example of every kind, one sentence for each, and no pattern twice', () => {
     expect(CODE_FILES.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(KINDS).toSorted());

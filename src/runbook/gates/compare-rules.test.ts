@@ -162,6 +162,45 @@ describe('changes that loosen the rules', () => {
   });
 });
 
+describe('the variables of an agent', () => {
+  const helper = (env: string, rules = ''): GateFields =>
+    fieldsOf(`${rules}\n[agents.helper]\nrun = "claude"\nprompt = "x"\n${env === '' ? '' : `env = { ${env} }`}\n`);
+  const effects = (before: GateFields, after: GateFields): string[] =>
+    compareRules(before, after).map(({ field, effect }) => `${field} ${effect}`);
+
+  it.each([
+    'ANTHROPIC_BASE_URL = "https://example.com"',
+    'CLAUDE_CODE_USE_FOUNDRY = "1", ANTHROPIC_FOUNDRY_RESOURCE = "other"',
+    'CLAUDE_CONFIG_DIR = "/srv/other"',
+    'HOME = "/srv/other"',
+    'CARGO_HOME = "/home/ada/.ssh"',
+    'XDG_CONFIG_HOME = "/srv/other"',
+    'https_proxy = "proxy.example.com:80"',
+    'KEY = "${env.SECRET}"',
+  ])('need a person if they can change what it reaches: %s', (env) => {
+    expect(effects(helper(''), helper(env))).toEqual(['agents.helper.env loosens']);
+  });
+
+  it.each(['LEVEL = "debug"', 'CI = "true", LANG = "C.UTF-8", TZ = "Europe/Berlin"', 'ANTHROPIC_MODEL = "small"'])(
+    'need nobody otherwise: %s',
+    (env) => expect(effects(helper(''), helper(env))).toEqual(['agents.helper.env changes']),
+  );
+
+  it('need a person without a sandbox: they name libraries and start files', () => {
+    const [before, after] = [helper('', 'sandbox = "none"'), helper('LD_PRELOAD = "x.so"', 'sandbox = "none"')];
+    expect(effects(before, after)).toEqual(['agents.helper.env loosens']);
+  });
+});
+
+it('a new check needs a person without a sandbox, because its command is a program of this user', () => {
+  const open = (text: string): GateFields => fieldsOf(`sandbox = "none"\n${text}`);
+  const added = open('[[ci.required]]\nname = "test"\nrun = "make"\n');
+  const effects = compareRules(open(''), added).map(({ field, effect }) => `${field} ${effect}`);
+  expect(effects).toEqual(['ci.required tightens', 'ci.required.test loosens']);
+  const reported = open('[[ci.required]]\nname = "test"\n');
+  expect(hasLoosening(compareRules(open(''), reported))).toBe(false);
+});
+
 it('ignores where work runs and how the project is called', () => {
   const fleet = 'project = "shop"\nstore = "postgres://db/baton"\n';
   const labelled = edited('concurrency = 2', 'concurrency = 2\nlabels = ["gpu"]');

@@ -1,6 +1,6 @@
 import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { findInherited, isLessAccess } from './access-fields.ts';
-import { mayChange } from './free-fields.ts';
+import { type FieldChange, mayChange } from './free-fields.ts';
 import type { GateFields } from './gate-fields.ts';
 import type { GateValue } from './gate-value.ts';
 
@@ -29,8 +29,8 @@ export function compareRules(
   return names.flatMap((field): RuleDifference[] => {
     const [was, is] = [valueOf(before, field), valueOf(after, field)];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    const change = { field, was, is, occasion, before, valueAfter: (name: string) => valueOf(after, name) };
-    const effect = isTighter(field, was, is) ? 'tightens' : mayChange(change, after) ? 'changes' : 'loosens';
+    const change: FieldChange = { field, was, is, occasion, before, valueAfter: (name) => valueOf(after, name) };
+    const effect = isTighter(change) ? 'tightens' : mayChange(change, after) ? 'changes' : 'loosens';
     return [{ field, before: was, after: is, effect }];
   });
 }
@@ -44,12 +44,12 @@ export function hasLoosening(differences: readonly RuleDifference[]): boolean {
   return differences.some(({ effect }) => effect === 'loosens');
 }
 
-function isTighter(field: string, before: GateValue, after: GateValue): boolean {
+function isTighter({ field, was: before, is: after, valueAfter }: FieldChange): boolean {
   const isLess = isLessAccess(field, before, after);
   if (isLess !== undefined) return isLess;
   if (CHECK_LISTS.has(field)) return isPrefix(list(before), list(after));
   if (/^(?:ci\.required|workflow\.validate)\.(?!.*\.env_pass$)/.test(field))
-    return field.endsWith('.timeout') ? isLower(before, after) : before === null;
+    return field.endsWith('.timeout') ? isLower(before, after) : before === null && !isOutside(after, valueAfter);
   if (field === 'ci.protected') return isMoreProtected(list(before), list(after));
   if (field === 'workflow.mode') return rankOf(before) < rankOf(after);
   if (FLAGS.has(field)) return before === false && after === true;
@@ -58,6 +58,11 @@ function isTighter(field: string, before: GateValue, after: GateValue): boolean 
   if (/(?:^|\.)env_pass$/.test(field)) return isSubset(list(after), list(before));
   if (LIMITS.test(field)) return isLower(before, after);
   return false;
+}
+
+/** A new command without a sandbox can reach everything, whatever it checks. */
+function isOutside(check: GateValue, valueAfter: FieldChange['valueAfter']): boolean {
+  return typeof check === 'object' && check !== null && 'run' in check && valueAfter('sandbox.mode') === 'none';
 }
 
 const CHECK_LISTS: ReadonlySet<string> = new Set(['ci.required', 'workflow.validate']);

@@ -44,7 +44,7 @@ const WORDS: readonly (readonly [RegExp, (told: Told) => string | undefined])[] 
     ({ name, after }) => `the check ${name} gets variables of the daemon: ${show(after)}`,
   ],
   [/^env_pass$/, ({ who, before, after }) => may(who, 'get the variables', before, after)],
-  [/^env$/, ({ who, after }) => `${who} gets variables of the daemon: ${show(after)}`],
+  [/^env$/, ({ who, after }) => `${who} gets variables that may change what it reaches or runs: ${show(after)}`],
   [/^secrets\.(.+)$/, ({ name, after }) => (after === null ? undefined : `agents use the key ${name} of the daemon`)],
   [
     /^(?:pipelines|commands|workers)\..+\.shell$/,

@@ -1,3 +1,4 @@
+import { ALWAYS_PASSED, createNameMatcher } from '../../protocol/environment.ts';
 import type { GateFields } from './gate-fields.ts';
 import type { GateValue } from './gate-value.ts';
 
@@ -55,13 +56,28 @@ function mayAgentChange(change: FieldChange, after: GateFields, section: string)
   if (name === 'env_pass') return hasNoMore(was, is);
   const added = !before.has(`${section}.run`);
   if (!after.has(`${section}.run`)) return isFreeJudge(change, after, section);
-  // A template can carry a variable of the daemon to the agent.
-  if (name === 'env') return (added || was === null) && !JSON.stringify(is).includes('${env.');
+  if (name === 'env') return (added || (was === null && !isOutside(change, section))) && redirectsNothing(is);
   if (added) return name !== 'run' || !isOutside(change, section) || occasion === 'first';
   if (name === 'role' || /^(?:requires|budget\.|timeout_ms|max_concurrency)/.test(name)) return occasion === 'first';
   if (!isFreeJudge(change, after, section)) return false;
   return !RUNS.test(name) || !isOutside(change, section);
 }
+
+/**
+ * Reports whether variables of an agent leave its access as it is. The hosts of `model`, the folders of HOME and of
+ * tools, and the client's files follow from variables, and a template can carry a variable of the daemon.
+ */
+function redirectsNothing(env: GateValue): boolean {
+  return Object.entries(typeof env === 'object' && env !== null ? env : {}).every(([name, value]) => {
+    const text = JSON.stringify(value);
+    if (text.includes('${env.')) return false;
+    return !OF_CLIENTS.test(name) && (!(name === 'HOME' || /[/:~\\]/.test(text)) || !namesPlace(name));
+  });
+}
+
+const OF_CLIENTS =
+  /^(?:ANTHROPIC|AWS|AZURE|CLAUDE|CLOUD_ML|CODEX|CODE_ASSIST|COPILOT|GEMINI|GITHUB|GOOGLE|GROK|OPENAI|VERTEX)_(?!(?:.*_)?MODEL$)/i;
+const namesPlace = createNameMatcher(ALWAYS_PASSED.filter((name) => name !== 'TZ'));
 
 /** Fields with a command or a folder for it. A prompt is a text, which only an agent in its sandbox follows. */
 const RUNS = /^(?:run|cwd|acp|on_)/;

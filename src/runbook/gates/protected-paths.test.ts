@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { matchesGlob } from '../../protocol/code-files/match-path.ts';
-import { findProtectedPaths, type ChangedFileTexts, type Protection } from './protected-paths.ts';
+import { findProtectedPaths, isVersionChange, type ChangedFileTexts, type Protection } from './protected-paths.ts';
 
 const NONE: Protection = { patterns: [], inUse: [], programs: [] };
 
@@ -59,11 +59,22 @@ describe('package scripts', () => {
     expect(isFound({ path: 'packages/a/package.json', before, after: '{}' })).toBe(true);
   });
 
-  it.each<[string, string | undefined]>([
-    ['is removed', undefined],
+  it.each<[string, string | null]>([
+    ['is removed', null],
     ['cannot be read', '{"scripts": '],
   ])('count as changed if the file %s', (_, after) => {
     expect(isFound({ path: 'package.json', before, after })).toBe(true);
+  });
+
+  it('count as empty where there is no file, and as changed where it cannot be read', () => {
+    const path = 'Cargo.toml';
+    const plain = '[package]\nname = "a"\n';
+    expect(isFound({ path, before: null, after: plain })).toBe(false);
+    expect(isFound({ path, before: plain, after: null })).toBe(false);
+    expect(isFound({ path, before: undefined, after: plain })).toBe(true);
+    expect(isFound({ path, before: null, after: null })).toBe(true);
+    expect(isFound({ path, before: null, after: `${plain}build = "x.rs"\n` })).toBe(true);
+    expect(isFound({ path, before: `${plain}build = "x.rs"\n`, after: null })).toBe(true);
   });
 
   it('in TOML: only the named table', () => {
@@ -71,6 +82,33 @@ describe('package scripts', () => {
     const path = 'pyproject.toml';
     expect(isFound({ path, before: toml, after: toml.replace('"a"', '"b"') })).toBe(false);
     expect(isFound({ path, before: toml, after: toml.replace('-x', '-k none') })).toBe(true);
+  });
+});
+
+describe('versions in CI configuration', () => {
+  const path = '.github/workflows/ci.yml';
+  const before = 'jobs: { a: { steps: [{ uses: a/b@v1 }] } }\n';
+  const after = before.replace('v1', 'v2');
+
+  it('ask nobody', () => {
+    expect(isFound({ path, before, after })).toBe(false);
+    expect(isVersionChange({ path, before, after })).toBe(true);
+  });
+
+  it.each<[string, ChangedFileTexts]>([
+    ['the file is new', { path, before: null, after }],
+    ['the file is deleted', { path, before, after: null }],
+    ['a side is a link', { path, before, after: undefined }],
+    ['only the mode changes', { path, before, after: before }],
+    ['the folder becomes a file', { path: '.github', before, after }],
+  ])('ask if %s', (_, file) => {
+    expect(isFound(file)).toBe(true);
+    expect(isVersionChange(file)).toBe(false);
+  });
+
+  it('ask if a pattern of the runbook names the file, or the file belongs to a check', () => {
+    expect(isFound({ path, before, after }, { patterns: ['.github/workflows/**'] })).toBe(true);
+    expect(isFound({ path, before, after }, { inUse: [path] })).toBe(true);
   });
 });
 

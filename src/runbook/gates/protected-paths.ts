@@ -7,13 +7,14 @@ import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { scriptOf } from '../plan.ts';
 import type { Runbook } from '../runbook.ts';
 import { programsOf } from './check-programs.ts';
+import { changesOnlyVersions, mayNameVersions } from './dependency-versions.ts';
 import { findWorkerReach, type Prompts } from './gate-fields.ts';
 
-/** A changed file; text is undefined on a side without the file or with binary content. */
+/** A changed file. Its text is null on a side without the file, and undefined if it cannot be read, as in a link. */
 export interface ChangedFileTexts {
   readonly path: string;
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
+  readonly before?: string | null | undefined;
+  readonly after?: string | null | undefined;
 }
 
 /** Baton's own files; no pattern can remove this protection. */
@@ -29,19 +30,24 @@ export interface Protection {
 }
 
 export function findProtectedPaths(files: readonly ChangedFileTexts[], protection: Protection): readonly string[] {
-  const patterns = [...CODE_FILE_PATTERNS, ...protection.patterns];
   const always = alwaysOf(protection);
   const isProtected = (file: ChangedFileTexts): boolean =>
     always.some((pattern) => matchesGlob(pattern, file.path) || isAbove(file.path, pattern)) ||
-    isMatched(file, patterns);
+    isMatched(file, protection.patterns, isMatched(file, CODE_FILE_PATTERNS) && !isVersionChange(file));
   return files.filter(isProtected).map(({ path }) => path);
 }
 
+/** Changes of CI configuration that only name other versions of the same dependencies: for the reviewer alone. */
+export function isVersionChange({ path, before, after }: ChangedFileTexts): boolean {
+  return typeof before === 'string' && typeof after === 'string' && changesOnlyVersions(path, before, after);
+}
+
 export function needsContent(path: string, { patterns }: Protection): boolean {
-  return [...CODE_FILE_PATTERNS, ...patterns].some((pattern) => {
+  const isOfPart = (pattern: string): boolean => {
     const [glob, key] = splitKey(pattern.replace(/^!/, ''));
     return key !== undefined && matchesGlob(glob, path);
-  });
+  };
+  return mayNameVersions(path) || [...CODE_FILE_PATTERNS, ...patterns].some(isOfPart);
 }
 
 /** Reports whether a path is protected or a parent of a protected one: a link there redirects everything below it. */
@@ -82,20 +88,21 @@ function foldersOf(pattern: string): readonly string[] {
   return found;
 }
 
-function isMatched(file: ChangedFileTexts, patterns: readonly string[]): boolean {
-  let found = false;
+function isMatched(file: ChangedFileTexts, patterns: readonly string[], isMatchedBefore = false): boolean {
+  let found = isMatchedBefore;
   for (const pattern of patterns) {
     const isTakenAway = pattern.startsWith('!');
     const [glob, key] = splitKey(isTakenAway ? pattern.slice(1) : pattern);
     if (!matchesGlob(glob, file.path) && !isAbove(file.path, glob)) continue;
     if (isTakenAway) found = false;
-    else if (key === undefined || !isSame(file, key)) found = true;
+    else if (key === undefined || !matchesGlob(glob, file.path) || !isSame(file, key)) found = true;
   }
   return found;
 }
 
 function isSame({ before, after, path }: ChangedFileTexts, key: string): boolean {
-  return before !== undefined && after !== undefined && isSamePart(before, after, key, path);
+  if (before === undefined || after === undefined || (before === null && after === null)) return false;
+  return isSamePart(before, after, key, path);
 }
 
 /** The protection of a runbook: its patterns, and the prompts and scripts that workers give to agents. */
@@ -111,13 +118,14 @@ export function buildProtection(runbook: Runbook, prompts: Prompts): Protection 
 }
 
 /** Compares one part of two JSON, TOML or YAML versions. A version that cannot be parsed counts as different. */
-function isSamePart(before: string, after: string, key: string, path: string): boolean {
+function isSamePart(before: string | null, after: string | null, key: string, path: string): boolean {
   const [was, is] = [partOf(before, key, path), partOf(after, key, path)];
   return was !== undefined && was === is;
 }
 
-/** The part as text with sorted names; undefined if the file cannot be parsed. */
-function partOf(text: string, key: string, path: string): string | undefined {
+/** The part as text with sorted names, as if it were empty without the file; undefined if it cannot be parsed. */
+function partOf(text: string | null, key: string, path: string): string | undefined {
+  if (text === null) return 'null';
   try {
     let found = readerOf(path)(text);
     for (const name of key.split('.')) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : null;

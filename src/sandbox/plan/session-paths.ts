@@ -11,6 +11,8 @@ export interface SessionPaths {
   readonly stateDir: string;
   /** Other paths that no session may see, such as the person's own configuration. */
   readonly secrets?: readonly string[];
+  /** The person's HOME, if the variables of the process name another one. */
+  readonly realHome?: string | undefined;
   /** The main checkout, and the folder with the worktrees of all tasks. */
   readonly repository: string;
   readonly worktrees: string;

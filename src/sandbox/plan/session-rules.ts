@@ -10,7 +10,7 @@ export function sessionRules(machine: Machine, paths: SessionPaths): Rule[] {
   const show = (path: string, kind: 'read' | 'write'): Rule[] => showPath(machine, path, kind, 'session');
   return [
     ...[paths.stateDir, ...(paths.secrets ?? []), paths.commonDir].flatMap((path) => hide(machine, path, 'session')),
-    ...[paths.repository, paths.worktrees].flatMap((path) => hide(machine, path, 'table')),
+    ...[paths.repository, paths.worktrees, paths.realHome ?? null].flatMap((path) => hide(machine, path, 'table')),
     ...TEMPORARY.filter((path) => path === '/tmp' || machine.find(path) !== undefined).flatMap((path): Rule[] => [
       ...linksTo(machine, path, 'session'),
       { rank: 'session', mount: { kind: 'write', at: realPathOf(machine, path), from: paths.tmp } },

@@ -46,12 +46,14 @@ function killMachine(host: Host): void {
 export function heal(world: World): void {
   world.isHealed = true;
   world.isRemoteAway = false;
+  // The clocks agree again on the latest time that one of them has told: what is due then, becomes due.
+  const clockMs = Math.max(0, ...world.hosts.map((host) => Date.parse(host.at) - host.nowMs + host.clockMs));
   for (const host of world.hosts) {
     host.isFrozen = false;
     host.isCutOff = false;
     host.isDiskFull = false;
     host.crashAfter = undefined;
-    host.clockMs = 0;
+    host.clockMs = clockMs;
     host.start();
   }
 }

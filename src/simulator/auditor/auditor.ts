@@ -34,6 +34,8 @@ export class Auditor {
   #isSpendingOver = false;
   #git: TrueGit | undefined;
   #seq = 0;
+  /** The newest message to an agent. */
+  #told = '';
   #settings = { required: [] as readonly string[], taskTokens: Infinity, largestRequest: 0 };
   readonly #hosts = { removed: 0, draining: 0 };
 
@@ -48,11 +50,7 @@ export class Auditor {
   }
 
   report(invariant: Invariant, text: string): void {
-    if (!this.#without.has(invariant)) this.fail(invariant, text);
-  }
-
-  fail(invariant: Invariant, text: string): void {
-    this.violation ??= { invariant, text, seq: this.#seq };
+    if (!this.#without.has(invariant)) this.violation ??= { invariant, text, seq: this.#seq };
   }
 
   read(commit: readonly AuditedEntry[]): void {
@@ -70,6 +68,7 @@ export class Auditor {
     if (actor === 'system:engine' && cause === null && !BEGINNINGS.has(type))
       this.report('cause', `entry ${seq} ${type} has no cause`);
     this.#readMessage(entry);
+    if (type === 'MessageRequested') this.#told = textOf(entry, 'text');
     if (type === 'ResultSubmitted') this.#readQuestions(entry, commit);
     this.#effects.read(entry);
     this.#runs.read(entry);
@@ -190,8 +189,9 @@ export class Auditor {
   /** A session begins at the recorded head, at later commits of the branch, or at what was pushed. */
   #checkBase(task: AuditedTask, entry: AuditedEntry): void {
     const base = textOf(entry, 'base');
-    const { measured: head, pushed } = task;
-    if (this.#git === undefined || head === '' || base === head || base === pushed) return;
+    const { measured: head, pushed, phase } = task;
+    // Merged work is on main, where the branch is not needed any more.
+    if (this.#git === undefined || phase === 'COMPLETED' || head === '' || base === head || base === pushed) return;
     if (!this.#git.isAncestor(head, base))
       this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
   }
@@ -209,6 +209,12 @@ export class Auditor {
       this.report('mover', `${id} waits for checks, and none are on their way`);
   }
 
+  /** A pull request's checks may never come: the task has moved on, or a person publishes their own branch. */
+  #isNotChecked(id: string): boolean {
+    const task = this.#tasks.get(id);
+    return task === undefined || task.phase !== 'CI_PENDING' || task.preparedEpoch === -1;
+  }
+
   #hasQuestion(taskId: string): boolean {
     return this.#runs.openAbout(taskId) !== undefined;
   }
@@ -216,9 +222,10 @@ export class Auditor {
   /** After healing, when nothing changes any more: whatever is left must wait for a person. */
   endOfRound(isMainHeld: boolean): void {
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
-    for (const { key, due, purpose } of this.#effects.owed.values())
+    for (const { key, about, isElsewhere, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
       if (/^(merge|start|message) /.test(key) && (isMainHeld || this.#runs.hasOpen)) continue;
+      else if (isElsewhere && about.every((id) => this.#isNotChecked(id))) continue;
       else if (due === null || !['stall', 'day', 'budget'].includes(purpose))
         this.report('liveness', `${key} is still owed`);
     if (this.#runs.hasOpen || this.#isSpendingOver) return;
@@ -261,6 +268,8 @@ export class Auditor {
   }
 
   noted(taskId: string, text: string): void {
+    // The agent that works on it is told at once.
+    if (this.#told.includes(text)) return;
     this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
   }
 

@@ -1,4 +1,4 @@
-import { type AuditedEntry, numberOf, partOf, textOf, wordOf } from './entry.ts';
+import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
 
 interface Owed {
   readonly key: string;
@@ -8,6 +8,8 @@ interface Owed {
   readonly about: readonly string[];
   readonly due: string | null;
   readonly purpose: string;
+  /** Checks of which some are the pull request's. */
+  readonly isElsewhere: boolean;
 }
 
 type Report = (invariant: 'effect' | 'decision' | 'cause', text: string) => void;
@@ -85,7 +87,16 @@ function requestOf(entry: AuditedEntry): Owed | undefined {
   const named = (...fields: string[]): string[] =>
     fields.map((field) => textOf(entry, field)).filter((id) => id !== '');
   const owed = (key: string, about: readonly string[], due: string | null = null): Owed => {
-    return { key, seq, type, about, due, purpose: wordOf(purpose, 'kind') };
+    const isElsewhere = partsOf(entry.data['checks']).some((check) => wordOf(check, 'run') === '');
+    return {
+      key,
+      seq,
+      type,
+      about,
+      due,
+      purpose: wordOf(purpose, 'kind'),
+      isElsewhere: isElsewhere && type === 'ChecksRequested',
+    };
   };
   switch (type) {
     case 'CommandRequested':

@@ -86,7 +86,7 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
       const sha = wordOf(record, 'commit_sha').toLowerCase();
       task.recorded.add(sha);
       // Baton measures the head of its own sessions. For other work only a record names it.
-      if (task.preparedEpoch !== numberOf(entry, 'epoch')) task.head = sha;
+      if (task.preparedEpoch !== numberOf(entry, 'epoch') && isOfWork(task, numberOf(entry, 'epoch'))) task.head = sha;
       return;
     }
     case 'TaskReinstated':
@@ -131,6 +131,12 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
       return;
     default:
   }
+}
+
+/** From review on, and while the task waits, a record is no new work, unless it is a late one of the last session. */
+function isOfWork({ phase, lapsed }: AuditedTask, epoch: number): boolean {
+  if (phase === 'BLOCKED') return lapsed?.epoch === epoch;
+  return !['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE', 'COMPLETED'].includes(phase);
 }
 
 function moveTask(task: AuditedTask, entry: AuditedEntry): void {

@@ -134,8 +134,8 @@ const FIRST_LOOK = 64;
 
 /**
  * The claimable tasks in a phase that no worker serves, oldest first, without an open decision about them: each needs a
- * person. In a project without workers, `todo` tasks are not listed: people and their own sessions claim them. In a
- * fleet, a worker serves only if some host has its labels.
+ * person. `todo` tasks are a backlog, which people and their own sessions claim; they are listed only if a worker would
+ * take them and no host has its labels. In a fleet, a worker serves only if some host has its labels.
  */
 export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
   return listUnserved(state, rules).map(({ task }) => task);
@@ -151,23 +151,47 @@ export function listUnserved(state: State, rules: Rules): readonly UnservedTask[
   const inForce = rulesInForce(state, rules);
   const asked = tasksInDecisions(state);
   const waiting = [...state.tasks.values()].filter(
-    (task) =>
-      !asked.has(task.id) &&
-      (isClosable(task) || isClaimable(state, task, inForce)) &&
-      (state.workers.size > 0 || !isBacklog(task)),
+    (task) => !asked.has(task.id) && (isClosable(task) || isClaimable(state, task, inForce)),
   );
   if (waiting.length === 0) return [];
   const runbooks = new Set(waiting.map(({ flow }) => flow.runbook));
   const workers = workersInUse(state, inForce, (sha256) => runbooks.has(sha256));
-  const [served, unplaced] = [true, false].map((isPlaced) =>
-    workers.filter(({ worker }) => hasSomeHost(state, worker) === isPlaced),
-  );
-  const fitting = (some: readonly PinnedWorker[] | undefined, task: Task) =>
-    some?.find((worker) => fitsWorker(state, worker, task, inForce));
+  const served = workers.filter(({ worker }) => hasSomeHost(state, worker));
+  const unplaced = workers.filter(({ worker }) => !hasSomeHost(state, worker));
+  const fitting = (some: readonly PinnedWorker[], task: Task) =>
+    some.find((worker) => fitsWorker(state, worker, task, inForce));
   return waiting
+    .filter((task) => unplaced.length > 0 || !isBacklog(task))
     .filter((task) => fitting(served, task) === undefined)
     .map((task) => ({ task, missing: fitting(unplaced, task)?.worker.labels ?? null }))
+    .filter(({ task, missing }) => missing !== null || !isBacklog(task))
     .sort((a, b) => a.task.n - b.task.n);
+}
+
+/**
+ * Open tasks that nothing moves, oldest first: no session holds them and none can claim them, and no person, no check,
+ * no merge and no other task is waited for. So it is with a task in CI_PENDING if its checks were set later.
+ */
+export function findStuckTasks(state: State, rules: Rules): readonly Task[] {
+  const inForce = rulesInForce(state, rules);
+  const asked = tasksInDecisions(state);
+  return [...state.tasks.values()]
+    .filter(
+      (task) =>
+        task.phase !== 'COMPLETED' &&
+        task.phase !== 'BLOCKED' &&
+        task.claim === null &&
+        !asked.has(task.id) &&
+        !hasGate(task) &&
+        task.after.every((id) => state.tasks.get(id)?.phase === 'COMPLETED') &&
+        !isClaimable(state, task, inForce),
+    )
+    .sort((a, b) => a.n - b.n);
+}
+
+/** Reports whether checks, a pull request or a merge will move the task. */
+function hasGate({ flow: { checks, pull, merge } }: Task): boolean {
+  return merge !== null || checks?.outcome === null || pull?.isWanted === true;
 }
 
 /** Reports whether it is a `todo` task without a workflow, of which no session was lost. */

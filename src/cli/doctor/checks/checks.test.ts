@@ -8,6 +8,7 @@ import { CHECKS, guard } from '../look.ts';
 import { type AgentFacts, diagnoseAgents } from './agents.ts';
 import { diagnoseChain } from './chain.ts';
 import { type ClockFacts, diagnoseClock } from './clock.ts';
+import { diagnoseCodeFiles } from './code-files.ts';
 import { type DaemonFacts, diagnoseDaemon } from './daemon.ts';
 import { diagnoseDisk, type Disk } from './disk.ts';
 import { diagnoseGit, type GitFacts } from './git.ts';
@@ -531,6 +532,20 @@ const CASES: readonly Case[] = [
     'service.foreign',
     service({ content: 'foreign' }),
     '/u/baton.service was not written by Baton | Make that service run: baton up --foreground',
+  ],
+  ['code-files.none', diagnoseCodeFiles({ paths: [], unprotected: [] }), 'none'],
+  [
+    'code-files.protected',
+    diagnoseCodeFiles({ paths: ['.github/workflows/a.yml', '.envrc', 'a/.envrc'], unprotected: [] }),
+    '3: shell 2, ci 1; all are protected',
+  ],
+  [
+    'code-files.unprotected',
+    diagnoseCodeFiles({
+      paths: ['a/Makefile', 'b/Makefile', 'c/Makefile', 'd/Makefile', '.envrc'],
+      unprotected: ['a/Makefile', 'b/Makefile', 'c/Makefile', 'd/Makefile'],
+    }),
+    '5: shell 1, build 4; not protected, by ci.protected: a/Makefile, b/Makefile, c/Makefile (and 1 more)',
   ],
   ['personal.absent', diagnosePersonal({ ...PERSONAL, exists: false }), 'none'],
   ['personal.valid', diagnosePersonal(PERSONAL), '/c/config.toml'],

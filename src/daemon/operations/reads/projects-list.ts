@@ -40,7 +40,9 @@ async function readStatusNow(open: OpenProject): Promise<Answer<StatusView>> {
   const { project, services } = open;
   const nowMs = services.monotonicMs();
   const last = LAST_READ.get(project);
-  const isSame = last?.seq === project.ledger.head.size && last.isWritable === project.isWritable;
+  const isThere = existsSync(project.path);
+  const isSame =
+    last?.seq === project.ledger.head.size && last.isWritable === project.isWritable && last.isThere === isThere;
   if (last !== undefined && nowMs - last.atMs < (isSame ? IDLE_MS : PACE_MS)) return last.status;
   const status = readStatusWithin(open, STATUS_MS).catch((error: unknown) => statusFailed(error, open));
   LAST_READ.set(project, {
@@ -48,6 +50,7 @@ async function readStatusNow(open: OpenProject): Promise<Answer<StatusView>> {
     atMs: nowMs,
     seq: project.ledger.head.size,
     isWritable: project.isWritable,
+    isThere,
   });
   return status;
 }
@@ -68,6 +71,7 @@ interface LastRead {
   readonly atMs: number;
   readonly seq: number;
   readonly isWritable: boolean;
+  readonly isThere: boolean;
 }
 
 function closedView({ message: reason, hint }: Pick<ApiError, 'message' | 'hint'>) {

@@ -8,7 +8,7 @@ function item(kind: AttentionView['kind'], more: Partial<AttentionView> = {}): A
 }
 
 describe('needs', () => {
-  it('lists decisions, budgets, blocked work, the runbook and then the rest', () => {
+  it('lists decisions, budgets, and then the rest in the order of the status', () => {
     const rows = listNeeds({
       needs_you: [asked('old', { source: 'budget', opened_at: '1' }), asked('new', { opened_at: '3' })],
       answered: [],
@@ -17,9 +17,9 @@ describe('needs', () => {
     expect(rows.map(({ key }) => key)).toEqual([
       'new',
       'old',
-      'blocked:baton blocked',
-      'runbook:baton runbook',
       'host:baton host',
+      'runbook:baton runbook',
+      'blocked:baton blocked',
     ]);
   });
 

@@ -6,18 +6,17 @@ export type NeedsRow =
   | { readonly kind: 'attention'; readonly key: string; readonly item: AttentionView };
 
 /**
- * Lists what needs a person, in order: decisions, budgets, blocked and failed work, the runbook, the rest. A decision
- * keeps its place while its answer is not in effect yet, so that no row moves when a person answers.
+ * Lists what needs a person: decisions, budgets, then the rest in the daemon's order. A decision keeps its place while
+ * its answer is not in effect yet, so that no row moves when a person answers.
  */
 export function listNeeds({ needs_you, answered, attention }: Needs): readonly NeedsRow[] {
   const asked = [...needs_you, ...answered].toSorted(
     (a, b) => Number(isBudget(a)) - Number(isBudget(b)) || compare(a.opened_at, b.opened_at) || compare(a.id, b.id),
   );
-  const others = attention.toSorted((a, b) => rankOf(a) - rankOf(b));
   const keys = new Map<string, number>();
   return [
     ...asked.map((decision): NeedsRow => ({ kind: 'decision', key: decision.id, decision })),
-    ...others.map((item): NeedsRow => ({ kind: 'attention', key: numbered(keys, attentionKey(item)), item })),
+    ...attention.map((item): NeedsRow => ({ kind: 'attention', key: numbered(keys, attentionKey(item)), item })),
   ];
 }
 
@@ -25,16 +24,6 @@ type Needs = Pick<StatusView, 'needs_you' | 'answered' | 'attention'>;
 
 function isBudget({ source }: DecisionView): boolean {
   return source === 'budget';
-}
-
-const RANKS: readonly AttentionView['kind'][] = [
-  'blocked', 'cancelled', 'stuck', 'silent', 'frozen', 'unserved', 'worker',
-  'runbook', 'main',
-]; // prettier-ignore
-
-function rankOf({ kind }: AttentionView): number {
-  const at = RANKS.indexOf(kind);
-  return at === -1 ? RANKS.length : at;
 }
 
 /**

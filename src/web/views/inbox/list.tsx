@@ -69,7 +69,7 @@ function Groups({ status, chosen, ticking, hasRecent }: GroupsProps) {
   if (needs.length === 0 && running.length === 0 && !hasRecent) return <Unused />;
   return (
     <>
-      {needs.length === 0 ? null : <Heading title="Needs you" count={needs.length} />}
+      {needs.length === 0 ? null : <Heading title="Needs you" count={status.needs} />}
       <Rows items={needs} keyOf={({ key }) => key} label="Needs you">
         {(row) =>
           row.kind === 'decision' ? (

@@ -1,0 +1,1 @@
+import './needs-you.int.test.ts';
