@@ -16,11 +16,25 @@ export async function callOperation<N extends OperationName>(
   given: ParsedArguments,
   io: Io,
 ): Promise<Answer<ResultOf<N>>> {
+  const refused = await refuseInJudgesShell(operation, input, given, io);
+  if (refused !== undefined) return refused;
   using elapsed = showElapsed(io);
   if (hasWait(input)) return await callWithNotices(operation, input, given, elapsed.io);
   using _slow = reportWhenSlow(elapsed.io);
   using _copying = reportCopyingOf(given, elapsed.io);
   return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
+}
+
+/** A session that judges runs its shell commands without its token: only the calls of its client count. */
+async function refuseInJudgesShell(
+  operation: OperationName,
+  input: unknown,
+  given: ParsedArguments,
+  { env }: Io,
+): Promise<Extract<Answer, { ok: false }> | undefined> {
+  if (env['BATON_JUDGE'] !== '1' || env['BATON_TOKEN'] || given.options.has('token')) return undefined;
+  const { isVerdictCall, useTheTool } = await import('../protocol/handoff/judge.ts');
+  return isVerdictCall(operation, input) ? { ok: false, error: useTheTool(operation) } : undefined;
 }
 
 /** The daemon validates the input, so that all surfaces report the same errors. */

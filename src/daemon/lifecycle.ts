@@ -208,7 +208,10 @@ async function openDaemon(
   };
   watching = setInterval(checkFolder, SERVER_LIMITS.folderCheckMs).unref();
   void projects.start(
-    (project, services) => new Effects(createEffectContext({ project, services, tokens, settings, env, log, say })),
+    (project, services) =>
+      new Effects((onSpawned) =>
+        createEffectContext({ project, services, tokens, settings, env, log, say, onSpawned }),
+      ),
   );
   log.info('started', { version: VERSION, port: record.port, socket: record.socket });
   return { record, stateDir, log, stop, stopped: ended.promise };

@@ -45,18 +45,11 @@ export class Effects {
   #endedRuns = 0;
   #isClosed = false;
 
-  constructor(context: Omit<EffectContext, 'onSpawned'>) {
-    this.#context = {
-      ...context,
-      // Getters, because the runbook may change the values.
-      get times() {
-        return context.times;
-      },
-      get sessions() {
-        return context.sessions;
-      },
-      onSpawned: (agentId, { ended }) => void ended.then(() => this.#run(this.#liveness.check(agentId))),
-    };
+  /** Takes a function, because a copy of the context would freeze the settings that are read on each use. */
+  constructor(createContext: (onSpawned: EffectContext['onSpawned']) => EffectContext) {
+    this.#context = createContext(
+      (agentId, { ended }) => void ended.then(() => this.#run(this.#liveness.check(agentId))),
+    );
     this.#standings = new StandingPush(this.#context);
     this.#liveness = new Liveness(this.#context);
     this.#ends = new SessionMeasuring(this.#context);

@@ -3,8 +3,11 @@ import type { Judge } from '../protocol/handoff/judge.ts';
 import type { Caller } from '../state/caller.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
+import * as flow from '../state/workflow/say.cases.ts';
+import { diffCommand } from './merge.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
+const MAIN = 'c'.repeat(40);
 const SEPARATED: Judge = { stream: true, shell: true, unseparated: 'ask' };
 
 /** A workflow in review by an agent that Baton started with this record. */
@@ -20,6 +23,7 @@ class ReviewPlay extends WorkflowPlay {
     this.say(runs.configure([{ name: 'reviewers', roles: ['reviewer'], workflow: true, concurrency: 1, plan }]));
     const { sessionId, epoch } = this.task.claim ?? { sessionId: '', epoch: 0 };
     this.agentId = this.agent().id;
+    this.say(flow.prepare(this.id, epoch, MAIN));
     const process = { supervisor: 'supervisor', process: 'process' };
     const record = judge === undefined ? {} : { judge };
     this.say({ kind: 'report-started', command: { agentId: this.agentId, start: 1, ...process, ...record } });
@@ -93,7 +97,15 @@ describe('an approval that cannot be proven', () => {
   it('names the sandbox if the client made the call itself and its shell is not separate', () => {
     const play = new ReviewPlay({ ...SEPARATED, shell: false });
     play.approve(play.matched);
-    expect(play.decision().context).toContain('its sandbox cannot separate the client');
+    expect(play.decision().context).toContain('no sandbox separates its client');
+  });
+
+  it('shows the whole change of the task, and recommends no answer', () => {
+    const play = new ReviewPlay();
+    play.approve(play.reviewer);
+    const { context, options } = play.decision();
+    expect(context).toContain(`See the change: ${diffCommand(MAIN, say.SHA)}`);
+    expect(options.filter(({ recommended }) => recommended)).toEqual([]);
   });
 
   it('is dropped if the person has the work judged again, and sent back with a note', () => {

@@ -15,6 +15,7 @@ const attempt = (change: Partial<StopAttempt> = {}): StopAttempt => ({
   isOwned: true,
   isParked: false,
   missing: [],
+  usesTools: false,
   ...change,
 });
 
@@ -31,6 +32,15 @@ describe('decideStop', () => {
     );
     expect(reason).toContain('{"kind":"complete"');
     expect(reason).toContain('Still missing: result, exit.');
+  });
+
+  it('signal: names the tools to an agent that judges, whose shell sends nothing', () => {
+    const { output } = decideStop(attempt({ missing: ['result', 'handoff', 'exit'], usesTools: true }));
+    const { reason } = output.decision === 'block' ? output : { reason: '' };
+    expect(reason).not.toContain('baton ');
+    for (const tool of ['agent_signal', 'result_submit', 'handoff_send', 'exit_signal']) {
+      expect(reason).toContain(`the tool \`${tool}\``);
+    }
   });
 
   it('idle and escalate: name the event to record first, and the reason', () => {

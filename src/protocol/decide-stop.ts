@@ -1,3 +1,4 @@
+import { SEND_TOOLS } from './handoff/judge.ts';
 import type { AttemptLimit, StopAction } from './run-plan.ts';
 import type { StopHookOutput } from './stop-hook.ts';
 
@@ -23,6 +24,8 @@ export interface StopAttempt {
   /** Whether a person was asked and the agent may stop until the answer arrives. */
   readonly isParked: boolean;
   readonly missing: readonly string[];
+  /** Whether the agent judges, and its messages count only as tool calls of its own client. */
+  readonly usesTools: boolean;
 }
 
 export interface StopDecision {
@@ -62,10 +65,14 @@ function isLoop({ attempts, isHookActive, blocks, totalBlocks, maxBlocks }: Stop
   return attempts !== 'forever' && blocks >= attempts;
 }
 
-function mustSignal({ agentId, missing }: StopAttempt): string {
-  const owed = missing.length === 0 ? '' : `\nStill missing: ${missing.join(', ')}.`;
+function mustSignal({ agentId, missing, usesTools }: StopAttempt): string {
+  const named = missing.map((each) => (usesTools ? `${each} (the tool \`${SEND_TOOLS[each] ?? each}\`)` : each));
+  const owed = named.length === 0 ? '' : `\nStill missing: ${named.join(', ')}.`;
+  const how = usesTools
+    ? 'Use the tool `agent_signal` with the fields of <json>'
+    : `Run: baton emit agent:signal --agent ${agentId} '<json>'`;
   return (
-    `You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent ${agentId} '<json>'\n` +
+    `You must explicitly signal completion before stopping. ${how}\n` +
     'where <json> is {"kind":"complete","message":"…"} when the work is done, {"kind":"escalate","message":"…"} when a person is ' +
     `needed, or {"kind":"continue"} while you are still working.${owed}`
   );

@@ -82,6 +82,7 @@ export class AgentHost implements HookRoutes {
       agentId: launch.id,
       config: readHookConfig(files.config),
       owes: launch.owes,
+      usesTools: launch.judge?.stream === true,
       hasKeptSignal: () => hasSignalInOutbox(stateFiles(launch.state_dir).outbox, launch.agent_token),
       report: async (report) => this.report(report),
       settlePrinted: async (lastWords) => this.settlePrinted(lastWords),

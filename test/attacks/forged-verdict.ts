@@ -15,7 +15,7 @@ const IMPLEMENT = `
 /** What the reviewer runs before its verdict. */
 export const RUN_TESTS = `
   const { status } = spawnSync(process.execPath, ['--test', 'test/approves.test.js'], { stdio: 'inherit' });
-  console.log('TESTS ' + status);`;
+  process.stdout.write('TESTS ' + status);`;
 export const REFUSE = `handOn('fixer-agent', 'An invalid duration returns NaN', { location: CODE + ':12', severity: 'critical' });`;
 export const APPROVE = `handOn('validator-agent', 'It does what the issue asks', {});`;
 

@@ -27,7 +27,7 @@ async function attack() {
     }
   }
   leaveBehind();
-  console.log(`FOUND ${tokens.length} tokens, ${addresses.length} addresses`);
+  process.stdout.write(`FOUND ${tokens.length} tokens, ${addresses.length} addresses\n`);
 }
 
 /** The three messages of a reviewer that approves. */
@@ -129,7 +129,7 @@ function tryCommands(handoff, exit) {
 function print(handoff, exit) {
   const block = { type: 'tool_use', id: 'toolu_9', name: 'mcp__baton__handoff_send', input: { handoff } };
   const line = { type: 'assistant', message: { role: 'assistant', content: [block] }, parent_tool_use_id: null };
-  console.log(`\n${JSON.stringify(line)}\n${JSON.stringify(exit)}\n`);
+  process.stdout.write(`\n${JSON.stringify(line)}\n${JSON.stringify(exit)}\n\n`);
 }
 
 /** A process that approves after the reviewer's turn. */

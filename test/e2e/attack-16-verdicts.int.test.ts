@@ -43,7 +43,7 @@ describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
     await using attack = await ForgedVerdict.open({ mode: 'none', unseparated: 'ask', reviews: APPROVE });
     const end = await attack.ended();
     expect([end?.is, end?.phase]).toEqual(['waits', 'REVIEW']);
-    expect(end?.because).toContain('its sandbox cannot separate the client from the code that it ran');
+    expect(end?.because).toContain('no sandbox separates its client from the code that the session ran');
     expect(end?.because).toContain('summary: It does what the issue asks');
     const [, from = '', to = ''] = / ([0-9a-f]{12}) ([0-9a-f]{12})$/m.exec(end?.because ?? '') ?? [];
     expect(attack.scene.git('diff', '--name-only', from, to)).toContain('src/parse-duration.js');

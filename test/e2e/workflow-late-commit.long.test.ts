@@ -37,5 +37,15 @@ describe('a workflow', () => {
 /** Commits by hand, bypassing the worktree's fence. */
 function meddle(worktree: string): void {
   const args = ['-c', 'core.hooksPath=/dev/null', '-c', 'user.name=m', '-c', 'user.email=m@m'];
-  execFileSync('git', ['-C', worktree, ...args, 'commit', '--quiet', '--allow-empty', '--message', 'one more thing']);
+  execFileSync('git', [
+    '-C',
+    worktree,
+    ...args,
+    'commit',
+    '--no-gpg-sign',
+    '--quiet',
+    '--allow-empty',
+    '-m',
+    'one more thing',
+  ]);
 }

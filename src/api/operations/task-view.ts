@@ -129,7 +129,20 @@ const taskOverview = object({
   branch: nullable(text),
   workspace: { ...nullable(text), about: 'The worktree.' },
   head: { ...nullable(text), about: 'The last commit of the branch that Baton measured.' },
-  approval: { ...nullable(object({ head: nullable(text), by: text })), about: 'The last approval.' },
+  approval: {
+    ...nullable(
+      object({
+        head: nullable(text),
+        by: text,
+        unproven: {
+          ...nullable(choice(['accepted', 'confirmed'])),
+          about:
+            "Null if the approver's own client sent it. If that is not proven, why it counts: `review.unseparated` accepted it, or a person confirmed it.",
+        },
+      }),
+    ),
+    about: 'The last approval.',
+  },
   pull_request: nullable(object({ number: nullable(whole), url: nullable(text), is_closed: flag })),
   merge_sha: { ...nullable(text), about: 'The merge commit; null before the merge.' },
   diff_command: { ...nullable(text), about: 'The command that shows the change; null if nothing was committed.' },

@@ -1,5 +1,6 @@
 import type { DecisionView } from '../../api/run-views.ts';
 import type { SessionView, TaskOverview } from '../../api/operations/task-view.ts';
+import { UNPROVEN_WORDS } from '../../protocol/handoff/judge.ts';
 import { isOver } from '../../protocol/phase.ts';
 import { renderDollars } from '../../protocol/price.ts';
 import { describeAnswer } from '../decisions/pending-answer.ts';
@@ -66,10 +67,15 @@ function workFacts(view: TaskOverview): Fact[] {
     ['head', describeHead(view)],
     ['diff', view.diff_command ?? ''],
     ['log', view.log_command ?? ''],
-    ['approval', approval ? `${(approval.head ?? '').slice(0, 12)} by ${toText(approval.by)}`.trim() : ''],
+    ['approval', approval ? describeApproval(approval) : ''],
     ['pull', pull?.url ? `${toText(pull.url)}${pull.is_closed ? ' (closed)' : ''}` : ''],
     ['merged', view.merge_sha ?? ''],
   ];
+}
+
+function describeApproval({ head, by, unproven }: NonNullable<TaskOverview['approval']>): string {
+  const given = `${(head ?? '').slice(0, 12)} by ${toText(by)}`.trim();
+  return unproven === null ? given : `${given}, ${UNPROVEN_WORDS[unproven]}`;
 }
 
 function describeHead({ head, commits }: TaskOverview): string {

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { daemonEnvironment } from '../../api/client/start-daemon.ts';
 import { PackageCaches } from '../../effects/caches/package-caches.ts';
-import type { EffectTimes, PersonalSettings, SessionSettings } from '../../effects/context.ts';
-import type { Effects } from '../../effects/effects.ts';
+import type { EffectContext, EffectTimes, PersonalSettings, SessionSettings } from '../../effects/context.ts';
 import { Semaphore } from '../../effects/locks.ts';
 import { storeTextBlob } from '../../ledger/snapshots-and-blobs.ts';
 import { sealLedger } from '../../ledger/writer/seal.ts';
@@ -36,10 +35,11 @@ interface EffectContextOptions {
   readonly log: Log;
   /** Prints a line in the daemon's terminal, if it has one. */
   readonly say: ((line: string) => void) | undefined;
+  readonly onSpawned: EffectContext['onSpawned'];
 }
 
-export function createEffectContext(options: EffectContextOptions): ConstructorParameters<typeof Effects>[0] {
-  const { project, services, tokens, settings, env, log, say } = options;
+export function createEffectContext(options: EffectContextOptions): EffectContext {
+  const { project, services, tokens, settings, env, log, say, onSpawned } = options;
   const { id: projectId, path, stateDir, commandLoop } = project;
   const inherited = daemonEnvironment(env);
   const passed = project.fleet === undefined ? inherited : withoutDatabaseLogin(inherited);
@@ -57,6 +57,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     },
     now: services.now,
     log,
+    onSpawned,
     readState: async (look) => {
       const settled = await commandLoop.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;

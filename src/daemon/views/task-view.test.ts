@@ -87,6 +87,13 @@ describe('the view of a workflow', () => {
     ]);
   });
 
+  it('marks an approval that nobody can prove, and says how it came to count', () => {
+    const play = new WorkflowPlay({ unseparated: 'accept' }).toMerge();
+    expect(viewOf(play, play.id).approval).toMatchObject({ head: SHA, unproven: 'accepted' });
+    const before = new WorkflowPlay().toReview();
+    expect(viewOf(before, before.id).approval).toBeNull();
+  });
+
   it('has the open decisions and the answers, for people and for its own session only', () => {
     const play = new WorkflowPlay({}, 'supervised').wait(3000);
     expect(viewOf(play, play.id)).toMatchObject({

@@ -55,13 +55,19 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
     branch: flow.branch,
     workspace: flow.place?.workspace ?? null,
     head: flow.head,
-    approval: flow.approval === null ? null : { head: flow.approval.head, by: flow.approval.by },
+    approval: approvalView(flow),
     pull_request:
       flow.pull === null ? null : { number: flow.pull.number, url: flow.pull.url, is_closed: flow.pull.isClosed },
     merge_sha: flow.mergeSha,
     diff_command: !hasCommits(task) ? null : `baton task diff ${id}`,
     log_command: sessions.some(({ agent_id }) => agent_id !== null) ? `baton task log ${id}` : null,
   };
+}
+
+function approvalView({ approval }: Task['flow']): TaskOverview['approval'] {
+  if (approval === null) return null;
+  const { head, by, unproven = null } = approval;
+  return { head, by, unproven };
 }
 
 /** The commits of a manual claim are not measured, so its record names the head. */

@@ -1,13 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import { canMatchCalls } from '../../agents/capabilities/clients.ts';
 import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
 import { writeFileAtomically } from '../../api/files.ts';
 import { fencePath } from '../../git/fence/fence.ts';
 import { readAuthorEnvironment } from '../../git/config.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
-import { isBuiltInRole, isJudging } from '../../protocol/handoff/judge.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
-import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
+import type { AgentRun } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
@@ -19,6 +17,7 @@ import { type FoundStart, refuseWithoutRoom, startSupervisor, waitForStart } fro
 import { chooseSandbox } from '../sandbox/choose-sandbox.ts';
 import { confineAgent } from '../sandbox/confine-agent.ts';
 import { injectedVariables } from '../sandbox/resolve-network.ts';
+import { judgeClient } from '../sessions/judge-client.ts';
 import { type PreparedSession, prepareSession } from '../sessions/prepare-session.ts';
 import { workplaceOf } from '../sessions/workplace.ts';
 import { agentContext } from '../template-context.ts';
@@ -142,19 +141,16 @@ function selectStartedAgent(
   };
 }
 
-/** What is known about the client of a judging session. A built-in role is trusted and needs no record. */
+/** What is known about the client of a judging session when it starts. */
 function judgeOf(
   run: AgentRun,
   task: Task | undefined,
-  { workflow }: Pick<SessionSettings, 'workflow'>,
+  settings: Pick<SessionSettings, 'workflow'>,
   context: EffectContext,
 ): Pick<StartedAgent, 'judge'> {
-  if (task === undefined || isBuiltInRole(run.plan)) return {};
-  const { phase, claim } = task;
-  if (!isJudging({ phase, role: claim?.role ?? null }, workflow)) return {};
-  // In a person's terminal the client prints no stream.
-  const stream = canMatchCalls(run.plan.run) && !isAttached(run);
-  return { judge: { stream, shell: false, unseparated: context.personal.review.unseparated } };
+  const client = task === undefined ? undefined : judgeClient(run, task, settings);
+  if (client === undefined) return {};
+  return { judge: { ...client, shell: false, unseparated: context.personal.review.unseparated } };
 }
 
 function gitOf({ task }: AgentRun, { sessions }: State, { stateDir, projectId }: EffectContext): StartedAgent['git'] {

@@ -89,7 +89,8 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
         home: shellHome,
         mounts: planned.commands,
         network: { ...guarded.network, inject: [] },
-        env: { ...present({ TMPDIR, TMP, TEMP }), HOME: homeInside(machine) },
+        // Clients filter what they pass, so that `baton` could not say why it has no token.
+        env: { ...present({ TMPDIR, TMP, TEMP }), HOME: homeInside(machine), BATON_JUDGE: '1' },
         withheld: [...WITHHELD, ...session.variables],
       },
     },

@@ -13,6 +13,7 @@ import { findMissingMessages } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
 import { findProtected, measuredOf } from '../merges/find-protected.ts';
 import { renderGithubProblem } from '../merges/github.ts';
+import { judgeClient } from './judge-client.ts';
 import { observeBranch } from './observe-branch.ts';
 import { buildMission, gatherEpic, MISSION_FILE, type SessionFileFacts, writeSessionFiles } from './session-files.ts';
 import { placeSession, type SessionPlacement } from './session-place.ts';
@@ -51,8 +52,14 @@ export async function prepareSession(
   const changed = isJudgingRole(facts.role ?? 'implementer')
     ? await measureProtected(facts.task, context)
     : NOTHING_MARKED;
+  const judge = judgeClient(run, facts.task, context.settingsFor(facts.task));
   // Another agent under the same claim, such as a restarted one, gets fresh forms.
-  await writeSessionFiles({ ...facts, ...changed }, prepared, context, run.start > 1);
+  await writeSessionFiles(
+    { ...facts, ...changed, usesTools: judge?.stream === true },
+    prepared,
+    context,
+    run.start > 1,
+  );
   const recorded =
     facts.prepared === undefined ? await context.submit({ kind: 'prepare-session', command: prepared }) : {};
   if (recorded === undefined) return undefined;
@@ -81,7 +88,7 @@ type MarkedPaths = Pick<SessionFileFacts, 'protectedPaths' | 'instructionFiles' 
 
 const NOTHING_MARKED: MarkedPaths = { protectedPaths: [], instructionFiles: [], versionFiles: [] };
 
-interface PreparationFacts extends Omit<SessionFileFacts, keyof MarkedPaths> {
+interface PreparationFacts extends Omit<SessionFileFacts, keyof MarkedPaths | 'usesTools'> {
   readonly task: Task;
   readonly claim: Claim;
   readonly prepared: SessionPreparation | undefined;

@@ -33,10 +33,11 @@ export interface SessionFileFacts {
   readonly protectedPaths: readonly string[];
   readonly instructionFiles: readonly string[];
   readonly versionFiles: readonly string[];
+  readonly usesTools: boolean;
 }
 
 export async function writeSessionFiles(
-  { packet, role, owes, epic, protectedPaths, instructionFiles, versionFiles }: SessionFileFacts,
+  { packet, role, owes, epic, protectedPaths, instructionFiles, versionFiles, usesTools }: SessionFileFacts,
   { workspace, branch, base, port, mission }: Omit<SessionPreparation, 'task_id' | 'epoch' | 'agent_id'>,
   context: EffectContext,
   isResumed: boolean,
@@ -62,6 +63,7 @@ export async function writeSessionFiles(
     leftovers: await readLeftovers(workspace, context),
     change: await readChange(workspace, task, role, context),
     forms,
+    usesTools,
   };
   // A resumed session keeps the forms that it has filled in; a new session gets fresh ones. A link left by an earlier
   // session is not followed.

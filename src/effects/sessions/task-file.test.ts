@@ -21,9 +21,20 @@ const facts: TaskFacts = {
   versionFiles: [],
   change: null,
   forms: [{ kind: 'result', file: 'result.yaml', when: 'always', send: 'baton result submit x', text: 'a: 1\n' }],
+  usesTools: false,
 };
 
 describe('task.md', () => {
+  it('names a command to a worker, and only the tools to a session that judges', () => {
+    const forms = renderTaskFile(facts).split('## Forms')[1] ?? '';
+    expect(forms).toContain('`baton result submit x`');
+    expect(forms).toContain("baton emit exit '{");
+    const judging = renderTaskFile({ ...facts, usesTools: true }).split('## Forms')[1] ?? '';
+    expect(judging).toContain('the tool `result_submit`');
+    expect(judging).toContain('the tool `exit_signal`');
+    expect(judging).not.toContain('baton ');
+  });
+
   it('marks files that ask a person, and instructions of agents, in sections of their own', () => {
     const plain = renderTaskFile(facts);
     expect(plain).not.toMatch(/## (?:Protected paths|Instructions of agents|Versions in CI)/);

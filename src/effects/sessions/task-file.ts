@@ -1,3 +1,4 @@
+import type { FormKind } from '../../protocol/placeholder.ts';
 import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Packet } from '../../state/packet/packet.ts';
 import { renderFence, renderPacket, renderPath } from '../../state/packet/render-packet.ts';
@@ -23,6 +24,8 @@ export interface TaskFacts {
   /** For the judging roles. */
   readonly change: BranchChange | null;
   readonly forms: readonly Form[];
+  /** Whether the session judges, and its messages count only as tool calls of its own client. */
+  readonly usesTools: boolean;
 }
 
 export interface BranchChange {
@@ -124,7 +127,7 @@ function describeChange({ from, to, stat, diff }: BranchChange): string {
   return parts.filter((each) => each !== '').join('\n\n');
 }
 
-function describeForms({ forms, packet: { task } }: TaskFacts): string {
+function describeForms({ forms, usesTools, packet: { task } }: TaskFacts): string {
   const exit = JSON.stringify({
     protocol: 'apm2_agent_exit',
     version: '1.0.0',
@@ -132,16 +135,27 @@ function describeForms({ forms, packet: { task } }: TaskFacts): string {
     exit_reason: 'completed',
   });
   const words = [
-    'A blank form of each is in `.baton/session/`, which git ignores: fill it in there, and send it. Last of all:',
-    renderFence(`baton emit exit '${exit}'`, 'sh'),
+    ...(usesTools
+      ? [BY_TOOLS, renderFence(exit, 'json')]
+      : [BY_COMMANDS, renderFence(`baton emit exit '${exit}'`, 'sh')]),
     ...(forms.some(({ file }) => file === ERROR_FORM) ? [FAILED] : []),
   ];
   const each = forms.map(
-    ({ file, when, send, text }) =>
-      `### ${file}\n\nWhen: ${when}. Send it: \`${send}\`\n\n${renderFence(text.trimEnd(), file.endsWith('.xml') ? 'xml' : 'yaml')}`,
+    ({ kind, file, when, send, text }) =>
+      `### ${file}\n\nWhen: ${when}. Send it: ${usesTools ? SEND_BY_TOOL[kind] : `\`${send}\``}\n\n${renderFence(text.trimEnd(), file.endsWith('.xml') ? 'xml' : 'yaml')}`,
   );
   return [...words, ...each].join('\n\n');
 }
+
+const BY_COMMANDS =
+  'A blank form of each is in `.baton/session/`, which git ignores: fill it in there, and send it. Last of all:';
+const BY_TOOLS =
+  "Send them with the tools of Baton's MCP server, with the whole content as arguments. What a command in your shell sends does not count as your verdict. Last of all, the tool `exit_signal` with these arguments:";
+const SEND_BY_TOOL: Readonly<Record<FormKind, string>> = {
+  handoff: 'the tool `handoff_send`, with the text as `handoff`',
+  result: 'the tool `result_submit`, with the fields as arguments',
+  record: 'the tool `thought_record`, with the fields as arguments',
+};
 
 const ERROR_FORM = 'handoff-to-orchestrator.xml';
 const FAILED = `If you cannot do the work, send \`${ERROR_FORM}\` with the error, and exit with the \`exit_reason\` "error".`;

@@ -16,14 +16,14 @@ type Resolved = EventOf<'DecisionResolved'>['data'];
 
 /** On `VerdictUnproven`: an approval that cannot be proven moves nothing before a person confirms it. */
 export function askAboutVerdict(world: EngineContext, task: Task): Event[] {
-  const { verdict, place, mainAt, head } = task.flow;
+  const { verdict, mainAt, head } = task.flow;
   if (verdict === undefined) return [];
   const what = verdict.held.to === 'READY_FOR_MERGE' ? 'approves it' : 'declares it ready';
   const context = [
     task.title,
     `A session of ${verdict.holder} (${verdict.principal}) ${what}, but ${REASONS[verdict.because]}`,
     ...findingsOf(verdict.held.handoff),
-    ...(place !== null && head !== null ? [`See the change: ${diffCommand(mainAt ?? place.base, head)}`] : []),
+    ...(mainAt !== null && head !== null ? [`See the change: ${diffCommand(mainAt, head)}`] : []),
     SETTING,
   ].join('\n');
   const options = [
@@ -33,19 +33,19 @@ export function askAboutVerdict(world: EngineContext, task: Task): Event[] {
     ...steeringOptions(task).filter(({ action }) => action !== 'send_back' && action !== 'cancel'),
     { label: 'Cancel the task', action: 'cancel' },
   ] as const;
-  // Baton knows nothing that speaks for the approval, so it recommends none.
-  return holdTask(world, task, { source: 'review', stage: 'unproven approval', context, options, recommends: 'retry' });
+  // Nothing speaks for the approval, and another judgement by the same client would ask again.
+  return holdTask(world, task, { source: 'review', stage: 'unproven approval', context, options, recommends: null });
 }
 
 const REASONS: Readonly<Record<HeldVerdict['because'], string>> = {
   client:
     'its client cannot prove who sent this verdict: code that the session ran, such as the tests of this branch, could have sent it.',
   shell:
-    'its sandbox cannot separate the client from the code that it ran: the tests of this branch, for example, could have made the client say this.',
+    'no sandbox separates its client from the code that the session ran: the tests of this branch, for example, could have made the client say this.',
 };
 
 const SETTING =
-  'To accept such verdicts without a question: review.unseparated = "accept" in your own configuration ($XDG_CONFIG_HOME/baton/config.toml).';
+  'To accept such verdicts without a question: review.unseparated = "accept" in your own configuration (~/.config/baton/config.toml).';
 
 /** The judge's findings as the handoff states them: data of an agent. */
 function findingsOf(handoff: HeldVerdict['held']['handoff']): readonly string[] {

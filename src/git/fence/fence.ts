@@ -16,6 +16,22 @@ export interface LiveClaim {
 export function writeFence(stateDir: string, project: string, taskId: string, claim: LiveClaim | null): void {
   const path = fencePath(stateDir, project, taskId);
   rewriteFile(path, claim === null ? '-\n' : `${claim.epoch} ${claim.sessionId}\n`);
+  if (claim === null) rewriteFile(endedConfigPath(path), renderEndedConfig(taskId));
+  else rmSync(endedConfigPath(path), { force: true });
+}
+
+/**
+ * Git configuration that exists while nobody holds the task. A worktree of the task includes it for the task's branch.
+ * Clients whose shell clears the hooks (Gemini CLI) do not clear this: git commits nothing that it cannot sign, and
+ * prints the name of the program that is missing.
+ */
+export function endedConfigPath(livePath: string): string {
+  return join(dirname(livePath), '.ended', basename(livePath));
+}
+
+function renderEndedConfig(taskId: string): string {
+  const program = `claim ended: ${taskId} is no longer held (baton task claim ${taskId} --worktree)`;
+  return `[commit]\n\tgpgSign = true\n[gpg]\n\tformat = openpgp\n\tprogram = "${program}"\n`;
 }
 
 export function readLiveClaim(path: string): LiveClaim | null {

@@ -164,6 +164,14 @@ fenced=1
 
 input= was_read=
 case $fenced$hook in
+  1pre-commit | 1pre-merge-commit)
+    # Git would refuse later too, but with less to read if the claim has ended.
+    at=
+    [ -f "$git_dir/HEAD" ] && IFS= read -r at <"$git_dir/HEAD"
+    if [ "$at" = "ref: $ref" ] || [ "$version" != '${FENCE_VERSION}' ]; then
+      holds || refuse "moving \${ref:-a branch}"
+    fi
+    ;;
   1pre-push)
     holds || refuse push
     if (is_here "\${2#file://}"); then

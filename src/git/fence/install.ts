@@ -4,7 +4,7 @@ import { changeConfig, enableWorktreeConfig, readConfig } from '../config.ts';
 import { findMainBranch, findGitFolders, type GitFolders } from '../repository.ts';
 import { attempt, git, gitFailure, gitLines, type GitResult, unwrap } from '../run-git.ts';
 import { unlockCompletedWorktree } from '../worktree/worktree.ts';
-import { type Fence, FENCE_FILE, fencePath, readFence, renderFence, rewriteFile } from './fence.ts';
+import { endedConfigPath, type Fence, FENCE_FILE, fencePath, readFence, renderFence, rewriteFile } from './fence.ts';
 import {
   CREATED_BRANCHES_FILE,
   FENCE_SCRIPT,
@@ -58,7 +58,7 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
     if (earlier?.taskId !== taskId || earlier.epoch !== epoch)
       rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
     rewriteFile(join(gitDir, FENCE_FILE), renderFence(fence));
-    await setFenceConfig(worktree, hooksPath);
+    await setFenceConfig(worktree, hooksPath, fence);
     await unlockCompletedWorktree(gitDir);
     return fence;
   });
@@ -125,11 +125,12 @@ async function findRareHooks(worktree: string, fence: Fence): Promise<string[]> 
  * Configures a worktree for its fence. `git gc` packs refs of others and `git fetch` brings new tags, which the fence
  * refuses, so both are turned off. Git copies these settings into worktrees added from this one.
  */
-async function setFenceConfig(worktree: string, hooksPath: string): Promise<void> {
+async function setFenceConfig(worktree: string, hooksPath: string, { branch, livePath }: Fence): Promise<void> {
   // The names are in lower case, as git lists them.
   const wanted = new Map([
     ['core.hookspath', hooksPath],
     ['gc.packrefs', 'false'],
+    [`includeif.onbranch:${branch}.path`, endedConfigPath(livePath)],
   ]);
   const own = new Map<string, string>();
   const parts = unwrap(await git(['config', '--list', '--show-scope', '-z'], { cwd: worktree })).stdout.split('\0');

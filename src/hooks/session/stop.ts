@@ -42,6 +42,8 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
         isOwned: standing.is_owned,
         isParked: standing.is_parked,
         missing: standing.missing,
+        // A client that a person started has no supervisor that could match its calls.
+        usesTools: false,
       });
       if (output.decision === 'allow') continue;
       const block = `${output.reason}\n${describeWays(claim)}`;

@@ -7,11 +7,11 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '.gemini/settings.json', '.qwen/settings.json', '.opencode/plugin/x.ts', 'opencode.json', '.windsurf/hooks.json', '.roo/mcp.json', '.kilocode/mcp.json', '.continue/config.yaml', '.aider.conf.yml',
     '.amazonq/cli-agents/a.json', '.kiro/hooks/a.json', '.github/hooks/a.json', '.openhands/setup.sh', '.agents/skills/a/run.sh',
   ],
-  editor: ['.vscode/tasks.json', 'a/b/.vscode/settings.json', 'my.code-workspace', '.idea/workspace.xml', '.zed/tasks.json', '.vimrc', '.exrc', '.nvim.lua', '.dir-locals.el', 'x.sublime-project', '.run/Test.run.xml'],
+  editor: ['.vscode/tasks.json', 'a/b/.vscode/settings.json', 'my.code-workspace', '.idea/workspace.xml', '.zed/tasks.json', '.vimrc', '.exrc', '.nvim.lua', '.dir-locals.el', 'x.sublime-project', '.luarc.json', '.run/Test.run.xml'],
   shell: ['.envrc', 'services/api/.envrc', '.ENVRC', 'mise.toml', '.mise.toml', '.tool-versions', 'flake.nix', 'devbox.json', '.gdbinit', '.Rprofile', '.pdbrc', 'sitecustomize.py', '.config/mise/config.toml'],
   packages: [
     '.npmrc', 'packages/a/.npmrc', '.yarnrc.yml', '.yarn/releases/yarn-4.cjs', '.pnpmfile.cjs', '.pnp.cjs', 'bunfig.toml', '.cargo/config.toml', 'crates/a/.cargo/config.toml', 'pip.conf', '.bundle/config',
-    'node_modules/.bin/tsc', 'packages/a/node_modules/.bin/tsc', 'node_modules/a/node_modules/.bin/b', 'node_modules/.bin', 'gradlew', 'gradle/wrapper/gradle-wrapper.jar', '.mvn/jvm.config', 'nuget.config',
+    'node_modules/.bin/tsc', 'packages/a/node_modules/.bin/tsc', 'node_modules/a/node_modules/.bin/b', 'node_modules/.bin', 'gradlew', 'gradle/wrapper/gradle-wrapper.jar', '.mvn/jvm.config', 'nuget.config', '.bazelrc', 'tools/bazel', '.jvmopts', '.sbtopts',
   ],
   git: ['.gitattributes', 'sub/.gitattributes', '.gitmodules', '.husky/pre-commit', '.githooks/pre-push', '.pre-commit-config.yaml', 'lefthook.yml', '.lintstagedrc.json'],
   devcontainer: ['.devcontainer/devcontainer.json', '.devcontainer.json', '.gitpod.yml', '.idx/dev.nix', '.replit', 'Vagrantfile'],

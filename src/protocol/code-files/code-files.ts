@@ -46,7 +46,7 @@ export const CODE_FILES: readonly CodeFiles[] = [
     patterns: [
       '.vscode/**', '*.code-workspace', '.vscode-test.*', '.idea/**', '.run/**', '*.run.xml', '.fleet/**', '.zed/**', '.vs/**', 'tasks.vs.json', 'launch.vs.json',
       '.vim/**', '.vimrc', '.gvimrc', '_vimrc', '.lvimrc', '.exrc', '_exrc', '.nvim/**', '.nvimrc', '.nvim.lua', '.lazy.lua', '.neoconf.json', '.ycm_extra_conf.py', '.projections.json',
-      '.dir-locals.el', '.dir-locals-2.el', '.projectile', '*.sublime-project', '*.sublime-build', '.helix/**', '.kakrc', '.nova/**', '.externalToolBuilders/**',
+      '.dir-locals.el', '.dir-locals-2.el', '.projectile', '*.sublime-project', '*.sublime-build', '.luarc.json', '.luarc.jsonc', '.helix/**', '.kakrc', '.nova/**', '.externalToolBuilders/**',
     ],
   },
   {
@@ -70,7 +70,7 @@ export const CODE_FILES: readonly CodeFiles[] = [
       '**/.cargo/config', '**/.cargo/config.toml', 'rust-toolchain', 'rust-toolchain.toml#toolchain.path', 'Cargo.toml#package.build',
       'pip.conf', 'pip.ini', '.pypirc', 'uv.toml', 'poetry.toml', '.pdm.toml', 'pdm.toml', 'hatch.toml', 'pyproject.toml#build-system', 'pyproject.toml#tool.hatch.build', 'pyproject.toml#tool.hatch.envs', 'pyproject.toml#tool.pdm.build', 'pyproject.toml#tool.pdm.scripts', 'pyproject.toml#tool.poetry.build', 'pyproject.toml#tool.uv.index', 'pyproject.toml#tool.uv.build-backend',
       '.bundle/**', 'composer.json#scripts', 'composer.json#config', 'composer.json#repositories',
-      'gradlew', 'gradlew.bat', '**/gradle/wrapper/**', 'init.gradle', 'init.gradle.kts', 'mvnw', 'mvnw.cmd', '.mvn/**', 'nuget.config', 'Directory.Build.props', 'Directory.Build.targets', 'Directory.Build.rsp', 'omnisharp.json', '.formatter.exs',
+      'gradlew', 'gradlew.bat', '**/gradle/wrapper/**', 'init.gradle', 'init.gradle.kts', 'mvnw', 'mvnw.cmd', '.mvn/**', 'nuget.config', 'Directory.Build.props', 'Directory.Build.targets', 'Directory.Build.rsp', 'omnisharp.json', '.formatter.exs', '.bazelrc', '.bazeliskrc', '/tools/bazel', '.jvmopts', '.sbtopts',
     ],
   },
   {

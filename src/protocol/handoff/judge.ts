@@ -8,6 +8,12 @@ import type { ValueOf } from '../shape/shape.ts';
 export const UNSEPARATED = ['ask', 'accept'] as const;
 export type Unseparated = (typeof UNSEPARATED)[number];
 
+/** How an approval came to count although nothing proves that the judge's own client sent it, as people read it. */
+export const UNPROVEN_WORDS: Readonly<Record<'accepted' | 'confirmed', string>> = {
+  accepted: 'not proven, accepted by `review.unseparated`',
+  confirmed: 'not proven, confirmed by a person',
+};
+
 /** What is known about the process of a judging session. A verdict of an unknown process asks a person. */
 export const judgeShape = object({
   stream: { ...flag, about: "The client's tool calls can be matched with its own output stream." },
@@ -61,6 +67,14 @@ export const VERDICT_TOOLS: ReadonlyMap<string, string> = new Map([
   ['signal-agent', 'agent_signal'],
   ['release-claim', 'task_release'],
 ]);
+
+/** The tool for each message that a session owes before its exit. */
+export const SEND_TOOLS: Readonly<Record<string, string>> = {
+  result: 'result_submit',
+  handoff: 'handoff_send',
+  thought_record: 'thought_record',
+  exit: 'exit_signal',
+};
 
 /** Reports whether a call states a verdict. Progress and signs of life move nothing. */
 export function isVerdictCall(operation: string, input: unknown): boolean {

@@ -266,11 +266,11 @@ function optionsFor(task: Task, remedy: RaisedFinding['remedy'], rules: Rules): 
 
 type Opened = Events['DecisionOpened'];
 
-/** The first option is recommended, unless `recommends` names another action. */
+/** The first option is recommended, unless `recommends` names another action; null recommends none. */
 export type Question = Pick<Opened, 'source' | 'title' | 'context'> &
   Partial<Omit<Opened, 'decision_id' | 'options'>> & {
     readonly options: readonly Omit<DecisionOption, 'recommended'>[];
-    readonly recommends?: DecisionAction;
+    readonly recommends?: DecisionAction | null;
   };
 
 export function decisionOpenedEvent(

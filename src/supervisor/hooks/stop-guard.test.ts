@@ -20,6 +20,7 @@ function makeGuard(options: Partial<StopGuardOptions>): StopGuard {
     agentId: 'a',
     config: { on_stop: 'signal' },
     owes: [],
+    usesTools: false,
     hasKeptSignal: () => false,
     report: async () => ({ ok: true, result: null }),
     settlePrinted: async () => undefined,

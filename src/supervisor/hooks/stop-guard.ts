@@ -10,6 +10,7 @@ export interface StopGuardOptions {
   readonly agentId: string;
   readonly config: HookConfig;
   readonly owes: readonly string[];
+  readonly usesTools: boolean;
   readonly hasKeptSignal: () => boolean;
   readonly report: (report: AgentReport) => Promise<Answer>;
   /** Sends a printed exit signal. Resolves to a sentence for the agent if the signal was refused or did not count. */
@@ -193,7 +194,7 @@ export class StopGuard {
   }
 
   #attempt(isHookActive: boolean): StopAttempt {
-    const { agentId, config } = this.#options;
+    const { agentId, config, usesTools } = this.#options;
     const { has_signalled, is_owned, is_parked, missing, blocks = 0 } = this.#standing;
     this.#totalBlocks = Math.max(this.#totalBlocks, blocks);
     return {
@@ -208,6 +209,7 @@ export class StopGuard {
       isOwned: is_owned,
       isParked: is_parked,
       missing,
+      usesTools,
     };
   }
 

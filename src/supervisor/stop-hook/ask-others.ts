@@ -34,7 +34,15 @@ export async function askWithoutSupervisor(agentId: string, input: Uint8Array, k
 /** The answer to a first stop if neither supervisor nor daemon answers. */
 export function blockByConfig(agentId: string): string {
   const { on_stop: onStop } = readHookConfig(agentFiles(findStateDir(process.env), agentId).config);
-  const first = { attempts: undefined, isHookActive: false, blocks: 0, totalBlocks: 0, maxBlocks: 1, missing: [] };
+  const first = {
+    attempts: undefined,
+    isHookActive: false,
+    blocks: 0,
+    totalBlocks: 0,
+    maxBlocks: 1,
+    missing: [],
+    usesTools: false,
+  };
   const attempt = { agentId, onStop, ...first, hasSignalled: false, isOwned: true, isParked: false };
   return renderStopHookOutput(decideStop(attempt).output);
 }
@@ -70,6 +78,7 @@ async function decideStopAlone(
     isOwned: standing.is_owned,
     isParked: standing.is_parked,
     missing: standing.missing,
+    usesTools: launch?.judge?.stream === true,
   });
   if (records !== null) {
     const operation = records === 'idle' ? 'agent_idle' : 'agent_stop';

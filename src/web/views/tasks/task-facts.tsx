@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { TaskOverview } from '../../../api/operations/task-view.ts';
+import { UNPROVEN_WORDS } from '../../../protocol/handoff/judge.ts';
 import { CopyCommand } from '../../kit/action.tsx';
 import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { Age, now, renderAge, renderSpan } from '../../kit/time.tsx';
@@ -146,6 +147,13 @@ function Work({ view }: ViewOf) {
       {view.protected_paths.length === 0 ? null : (
         <Fact name="Protected paths">
           <Words text={view.protected_paths.join(', ')} most={2000} />
+        </Fact>
+      )}
+      {view.approval === null ? null : (
+        <Fact name="Approved">
+          {view.approval.head === null ? null : <code class="dim">{view.approval.head.slice(0, 12)} </code>}
+          by <Words text={view.approval.by} most={80} />
+          {view.approval.unproven === null ? '' : `, ${UNPROVEN_WORDS[view.approval.unproven]}`}
         </Fact>
       )}
       {view.self_approval === null ? null : (
