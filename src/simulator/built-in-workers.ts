@@ -10,7 +10,15 @@ export function builtInWorkers(): readonly WorkerPlan[] {
 
 const PLAIN_TASKS = ['P*', 'N*'];
 
+/** The agent that writes plain tasks would also judge them, and must not get its own. */
 const PLAIN_WORKERS: readonly WorkerPlan[] = [
+  {
+    name: 'plain-all',
+    concurrency: 2,
+    tasks: PLAIN_TASKS,
+    phases: ['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE'],
+    plan: { kind: 'agent', agent: { name: 'plain-coder', run: 'scripted', requires: ['exit'] } },
+  },
   {
     name: 'plain-coders',
     concurrency: 2,

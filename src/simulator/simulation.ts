@@ -3,6 +3,7 @@ import type { WorkerPlan } from '../protocol/run-plan.ts';
 import type { Command } from '../state/decide.ts';
 import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
 import type { Rules } from '../state/rules.ts';
+import { isCancelled } from '../state/tasks/task.ts';
 import { findOption } from '../state/runs/resolve-decision.ts';
 import { hostTick } from './actors/host-tick.ts';
 import { performEffect } from './actors/perform.ts';
@@ -129,12 +130,17 @@ function compareHosts(world: World): void {
     if (first !== undefined && !isDeepStrictEqual(first.state, other.state))
       world.auditor.report('hosts', `${first.name} and ${other.name} have folded the same entries to different states`);
   const probe = { kind: 'note-task', command: { task_id: '', text: 'probe' } } as const;
-  for (const { id } of first?.state.tasks.values() ?? []) {
-    const reply = first?.submit({ ...probe, command: { ...probe.command, task_id: id } }, ANN);
-    if (reply?.kind === 'away') world.auditor.report('all-clear', 'all is healed, and a command is not accepted');
-    return;
-  }
+  const tasks = [...(first?.state.tasks.values() ?? [])];
+  const task = tasks.find((each) => each.phase !== 'COMPLETED' && !isCancelled(each)) ?? tasks[0];
+  if (first === undefined || task === undefined) return;
+  const reply = first.submit({ ...probe, command: { ...probe.command, task_id: task.id } }, ANN);
+  if (reply.kind === 'ok' || (reply.kind === 'refused' && EXPECTED.has(reply.refusal.code))) return;
+  const why = reply.kind === 'away' ? 'no answer' : reply.refusal.message;
+  world.auditor.report('all-clear', `all is healed, and a command is not accepted: ${why}`);
 }
+
+/** Nobody would read the note, or the host is no longer part of the fleet. */
+const EXPECTED: ReadonlySet<string> = new Set(['completed', 'cancelled', 'agent-parked', 'host-removed']);
 
 function setUp(world: World): void {
   const { scenario } = world;

@@ -351,6 +351,27 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     'export function isSpent(...args: unknown[]): boolean {\n  return args.length === 0;\n}\nfunction isReallySpent(',
   ),
 
+  // What a host does with entries.
+  bug(
+    'the engine does not say why',
+    `${ENGINE}/kernel.ts`,
+    "(event, cause) => record(event, 'system:engine', cause),",
+    "(event) => record(event, 'system:engine'),",
+  ),
+  bug(
+    'only the newest rules are loaded',
+    `${STATE}/rules.ts`,
+    'const found = adopted?.get(sha256);',
+    'const [newest] = [...(adopted ?? [])].slice(-1);\n  const found = newest?.[0] === sha256 ? newest[1] : undefined;',
+  ),
+  bug('a note is refused', `${STATE}/tasks/note-task.ts`, "note.text.trim() === ''", "note.text.trim() !== ''"),
+  bug(
+    'the host that starts a workflow does not know when',
+    `${ENGINE}/kernel.ts`,
+    'evolve(state, recorded);',
+    "evolve(state, recorded.type === 'WorkflowStarted' ? { ...recorded, at: '' } : recorded);",
+  ),
+
   // The fold.
   bug(
     'a snapshot lacks the sessions',

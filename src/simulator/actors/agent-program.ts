@@ -28,7 +28,9 @@ export function* agentProgram(process: AgentProcess): Steps<void> {
   if (process.habit?.kind === 'commits after the end') {
     yield random.between(100, 3000);
     // While another session has the task, its own git directory is the branch, and late commits do not reach it.
-    if (taskOf(process)?.claim === null) work(process, 'late work');
+    const task = taskOf(process);
+    if (task?.claim === null) work(process, 'late work');
+    if (task !== undefined) process.say(() => result(task, process.host.at));
   }
 }
 

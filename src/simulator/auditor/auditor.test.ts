@@ -70,6 +70,11 @@ describe('the auditor', () => {
     ['a second live claim', 'claim', (auditor) => read(auditor, [claim(1), claim(2)])],
     ['an epoch that does not grow', 'claim', (auditor) => read(auditor, [claim(2), end(2), claim(2)])],
     ['a claim that ends twice', 'claim', (auditor) => read(auditor, [claim(1), end(1), end(1)])],
+    [
+      'a record of a session that has ended',
+      'claim',
+      (auditor) => read(auditor, [claim(1), end(1), claim(2), { ...record, by: 'session:s1' }]),
+    ],
     ['an approval by the author', 'done', (auditor) => mergeBy(auditor, 'agent:coder')],
     ['a merged tree that no check saw', 'done', (auditor) => mergeBy(auditor, 'agent:reviewer', { isChecked: false })],
     ['work without a record', 'done', (auditor) => mergeBy(auditor, 'agent:reviewer', { isRecorded: false })],

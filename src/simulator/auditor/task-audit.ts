@@ -47,6 +47,9 @@ export type TaskReport = (invariant: 'claim' | 'done' | 'base', text: string) =>
 export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskReport): void {
   const { type, seq, actor } = entry;
   const epoch = numberOf(entry, 'epoch');
+  const writer = WRITES.has(type) && actor.startsWith('session:') ? actor.slice('session:'.length) : undefined;
+  if (writer !== undefined && writer !== task.live?.session && writer !== task.lapsed?.session)
+    report('claim', `${task.id}: session ${writer} writes after it has ended`);
   switch (type) {
     case 'TaskClaimed':
       if (task.live !== null) report('claim', `${task.id} is claimed twice`);
@@ -138,6 +141,9 @@ function isOfWork({ phase, lapsed }: AuditedTask, epoch: number): boolean {
   if (phase === 'BLOCKED') return lapsed?.epoch === epoch;
   return !['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE', 'COMPLETED'].includes(phase);
 }
+
+/** What a session says about its task while it has the claim, or when it lost it just before. */
+const WRITES: ReadonlySet<string> = new Set(['ResultSubmitted', 'ThoughtRecorded', 'HandoffHeld', 'MergeRequested']);
 
 function moveTask(task: AuditedTask, entry: AuditedEntry): void {
   const { seq, actor } = entry;
