@@ -14,9 +14,7 @@ describe.skipIf(!bubblewrap.works)(`tests that a reviewer runs${unless}`, { time
   ])('get nothing onto main by altering the worktree %s', async (_, reviews) => {
     await using attack = await ForgedVerdict.open({ mode: 'bubblewrap', unseparated: 'ask', reviews });
     await attack.ended();
-    const main = attack.scene.git('ls-tree', '-r', '--name-only', 'main').split('\n');
-    expect(main).not.toContain('evil.js');
-    if (main.includes('src/parse-duration.js'))
-      expect(attack.scene.git('show', 'main:src/parse-duration.js')).not.toContain('EVIL');
+    // The script of the attack is on main too, in another folder.
+    expect(attack.scene.git('log', '--patch', 'main', '--', 'src', 'evil.js')).not.toMatch(/EVIL|evil/);
   });
 });
