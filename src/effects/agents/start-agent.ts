@@ -48,6 +48,7 @@ export async function startAgent(
   }
   const run = await context.readState((state) => state.agents.get(agentId));
   if (run === undefined || run.start !== start) return [];
+  const wasNoted = await noteStarting(run, context);
   const session = run.task === null ? null : await prepareSession(run, context, signal);
   if (session === undefined || signal.aborted) return [];
   if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
@@ -63,6 +64,7 @@ export async function startAgent(
     // A private git directory needs no fence.
     const fenceHooks = isIsolated(choice.kind) ? null : wanted.fenceHooks;
     if (isIsolated(choice.kind) && wanted.run.task !== null) context.noteIsolated(agentId);
+    else if (wasNoted) return [{ kind: 'failed', reason: 'its sandbox was switched off while it was being prepared' }];
     const injected = choice.kind === 'none' ? [] : injectedVariables(wanted.run.plan.run, context);
     const made = launchAgent({ ...wanted, fenceHooks, injected }, context, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
@@ -81,6 +83,20 @@ export async function startAgent(
     });
     return settling === undefined ? [] : outcomesOf(settling, lose);
   });
+}
+
+/**
+ * Notes early that the agent will run in a sandbox, because its preparation may take minutes. Without it, a person's
+ * commit to main in that time would be suspect. The set-up command of its workspace has no sandbox of the agent.
+ */
+async function noteStarting({ id, task: ref, plan }: AgentRun, context: EffectContext): Promise<boolean> {
+  if (ref === null) return false;
+  const task = await context.readState((state) => state.tasks.get(ref.task_id));
+  const { access } = context.settingsFor(task ?? null);
+  const choices = await Promise.all([plan, undefined].map(async (agent) => chooseSandbox(access, agent, context)));
+  if (!choices.every((choice) => choice.ok && isIsolated(choice.kind))) return false;
+  context.noteIsolated(id);
+  return true;
 }
 
 async function outcomesOf(
