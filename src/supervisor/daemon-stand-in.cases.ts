@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { rmSync, writeFileSync } from 'node:fs';
+import { MATCHED_HEADER } from '../api/http/request.ts';
 import { listKept, readKept, removeKept } from '../api/outbox.ts';
 import { stateFiles } from '../api/state-folder.ts';
 
@@ -16,6 +17,8 @@ export type Answers = Readonly<Record<string, (call: Call) => object>>;
 /** The part of a daemon that a supervisor uses: a real server on a real socket that records calls, each key once. */
 export class DaemonStandIn {
   readonly calls: Call[] = [];
+  /** The token in `baton-matched` of each MCP request, or null. */
+  readonly forwarded: (string | null)[] = [];
   readonly #stateDir: string;
   readonly #answers: Answers;
   readonly #seen = new Set<string>();
@@ -68,6 +71,7 @@ export class DaemonStandIn {
     const token = (headers.authorization ?? '').slice('Bearer '.length);
     if (url === '/v1/deliver' && this.isKilledAtDelivery) return void request.socket.destroy();
     if (url === '/v1/deliver') this.#deliver();
+    if (url === '/mcp') this.forwarded.push(headers[MATCHED_HEADER]?.toString() ?? null);
     const operation = url.replace(/^\/(?:v1\/)?/, '');
     if (!(operation in this.#answers) && (operation === 'mcp' || operation === 'events')) return stream(response, body);
     const key = headers['idempotency-key'];

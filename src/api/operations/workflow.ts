@@ -57,6 +57,10 @@ const workflowView = object({
         head: { ...nullable(text), about: 'The approved commit.' },
         by: { ...text, about: 'The holder that approved.' },
         principal: optional(text, 'The principal that approved.'),
+        unproven: optional(
+          choice(['accepted', 'confirmed']),
+          "Set if it is not proven that the approver's own client sent it: why it counts.",
+        ),
       }),
     ),
     about: 'The last approval.',

@@ -111,7 +111,8 @@ export function act({ kind, n }: Act, world: World): void {
       if (task !== undefined) say({ kind: 'request-merge', command: { id: task.id, mergeId: world.newId('merge-') } });
       return;
     case 'operator handoff':
-      if (task !== undefined) say(passOn(world.newId('h'), task, task.nextRole ?? 'implementer'));
+      if (task !== undefined)
+        say(passOn(world.newId('h'), task, n % 4 === 0 ? 'reviewer' : (task.nextRole ?? 'implementer')));
       return;
     case 'record': {
       if (task === undefined) return;

@@ -51,6 +51,7 @@ const record: Said = { type: 'ThoughtRecorded', task_id: 'A', epoch: 1, record: 
 
 /** Work that another principal approves, up to the merge. */
 function mergeBy(auditor: Auditor, approver: string, { isChecked = true, isRecorded = true } = {}): void {
+  auditor.checked('unit', { file: 'work' }, true);
   read(auditor, [claim(1), ...(isRecorded ? [record] : []), end(1), move('IMPLEMENTATION', 'READY_FOR_REVIEW')]);
   read(auditor, [claim(2, approver), move('READY_FOR_REVIEW', 'REVIEW')]);
   read(auditor, [end(2), move('REVIEW', 'READY_FOR_MERGE', 'session:s2')]);
@@ -79,6 +80,11 @@ describe('the auditor', () => {
     ['a merged tree that no check saw', 'done', (auditor) => mergeBy(auditor, 'agent:reviewer', { isChecked: false })],
     ['work without a record', 'done', (auditor) => mergeBy(auditor, 'agent:reviewer', { isRecorded: false })],
     ['completion without a merge', 'done', (auditor) => read(auditor, [record, move('IMPLEMENTATION', 'COMPLETED')])],
+    [
+      'work that comes to review around the checks',
+      'done',
+      (auditor) => read(auditor, [claim(1), record, end(1), move('IMPLEMENTATION', 'READY_FOR_MERGE')]),
+    ],
     [
       'a session that begins without the work',
       'base',

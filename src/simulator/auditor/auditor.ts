@@ -135,7 +135,7 @@ export class Auditor {
   #checkMove(task: AuditedTask, entry: AuditedEntry, commit: readonly AuditedEntry[]): void {
     const [from, to] = [textOf(entry, 'from'), textOf(entry, 'to')];
     if (from === to || this.#git === undefined) return;
-    if (to === 'READY_FOR_REVIEW' && from === 'CI_PENDING') {
+    if (JUDGED.has(to) && !JUDGED.has(from) && from !== 'BLOCKED') {
       // A person who ends a session by a handoff comes before its measurement: then the record names the head.
       const [measured, recorded] = [task.head, [...task.recorded].at(-1) ?? ''].map((sha) => this.#findUnchecked(sha));
       if (measured !== undefined && recorded !== undefined)
@@ -286,6 +286,8 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
   'TaskClaimed', 'AgentRequested', 'PipelineStarted', 'WorkflowStarted', 'PhaseMoved', 'DecisionOpened', 'BudgetReached',
   'NotificationRequested', 'StepStarted', 'TimerSet',
 ]); // prettier-ignore
+
+const JUDGED: ReadonlySet<string> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
 
 /** Entries with which a person acts on a task. */
 const PERSONAL: ReadonlySet<string> = new Set(['PhaseMoved', 'TaskAssigned', 'ClaimRevoked', 'WritebackWaived']);
