@@ -6,7 +6,11 @@ import { record } from '../processes/messages.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 
+/** Without the exception a person would be asked about `.gitattributes` before the checks run. */
 const RUNBOOK = `
+[ci]
+protected = ["!.gitattributes"]
+
 [[ci.required]]
 name = "test"
 run = "grep -q GOOD code.txt"

@@ -141,6 +141,7 @@ describe('the four stages', () => {
     expect(headings).toEqual([
       'Goal',
       'Records of the tasks before',
+      'Newest record of the project',
       'Next actions',
       'Read first',
       `Prompt file ${PROMPTS}`,

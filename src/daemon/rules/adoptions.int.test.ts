@@ -163,6 +163,8 @@ describe('without an adoption, while a claim is alive', () => {
     expect(await claim('B')).toMatchObject(CI_DECIDES);
     await world.call('task_release', { task_id: 'A', reason: 'done' }, token);
     await until(async () => (await rules()).in_force !== null, 'the committed runbook is adopted');
+    // The gate blocked it, because its head was never seen.
+    await world.ask('task_unblock', { task_id: 'B', reason: 'no gate any more' });
     expect(await claim('B')).toMatchObject({ ok: true });
   });
 

@@ -23,7 +23,7 @@ export interface Packet {
   readonly next: readonly Pick<Task, 'id' | 'title' | 'phase'>[];
   /** The newest record of each task that this one waited for, newest first, with its blockers and notes. */
   readonly before: readonly Statement[];
-  /** The newest record of the project, which describes the last work, if there is no other record. */
+  /** The newest record of the project, which describes the last work, if it is not shown otherwise. */
   readonly newest: Statement | null;
 }
 
@@ -60,7 +60,7 @@ export function buildPacket(source: PacketSource, task: Task, next: Packet['next
     lessons: lessonsFor(memory, task).filter(({ taskId }) => taskId !== task.id),
     next,
     before,
-    newest: before.length === 0 && task.latestRecord === null ? findNewestRecord(source) : null,
+    newest: task.latestRecord === null ? findNewestRecord(source, before) : null,
   };
 }
 
@@ -78,7 +78,7 @@ function recordsBefore({ statements }: PacketSource, { after }: Task): readonly 
 }
 
 /** Finds the newest record of any task, without its blockers, which belong to another task. */
-function findNewestRecord({ tasks, statements }: PacketSource): Statement | null {
+function findNewestRecord({ tasks, statements }: PacketSource, shown: readonly Statement[]): Statement | null {
   let newest: { readonly seq: number; readonly task: Task } | undefined;
   for (const task of tasks.values()) {
     const seq = task.records.at(-1)?.seq ?? 0;
@@ -88,7 +88,7 @@ function findNewestRecord({ tasks, statements }: PacketSource): Statement | null
   if (newest === undefined || record === null) return null;
   const { seq, task } = newest;
   const found = statements.get(task.id)?.findLast((each) => each.seq === seq && each.section === 'record');
-  if (found === undefined) return null;
+  if (found === undefined || shown.some((each) => each.seq === found.seq)) return null;
   const text = describeRecord({ ...record, blockers: [] });
   return { ...found, title: `${found.title} of task ${task.id}`, text: excerptStart(text, KEPT_CHARACTERS) };
 }
