@@ -93,7 +93,11 @@ export class Host {
     const { state } = fleet.story;
     const place = { stateDir: this.stateDir, projectId: 'p', path: this.path };
     const log = (message: string, fields?: object) => void this.logged.push(`${message} ${JSON.stringify(fields)}`);
-    const settings = { workspace: { copy: [], link: [] }, protection: { patterns: [], inUse: [], programs: [] }, filters: [] };
+    const settings = {
+      workspace: { copy: [], link: [] },
+      protection: { patterns: [], inUse: [], programs: [] },
+      filters: [],
+    };
     const parts = {
       ...place,
       ownRepository: new OwnRepositoryImporter(place, undefined, () => findFleet(state)?.remote ?? null),
