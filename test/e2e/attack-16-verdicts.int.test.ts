@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import { APPROVE, ForgedVerdict, REFUSE, RUN_TESTS } from '../attacks/forged-verdict.ts';
 
@@ -39,21 +40,23 @@ describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
     expect(await attack.told('VerdictUnproven')).toMatchObject([{ because: 'client' }]);
   });
 
-  it('asks about an honest approval, because its client shares a sandbox with the tests', async () => {
-    await using attack = await ForgedVerdict.open({ mode: 'none', unseparated: 'ask', reviews: APPROVE });
-    const end = await attack.ended();
-    expect([end?.is, end?.phase]).toEqual(['waits', 'REVIEW']);
-    expect(end?.because).toContain('no sandbox separates its client from the code that the session ran');
-    expect(end?.because).toContain('summary: It does what the issue asks');
-    const [, from = '', to = ''] = / ([0-9a-f]{12}) ([0-9a-f]{12})$/m.exec(end?.because ?? '') ?? [];
-    expect(attack.scene.git('diff', '--name-only', from, to)).toContain('src/parse-duration.js');
-  });
+  inLongLane(() => {
+    it('asks about an honest approval, because its client shares a sandbox with the tests', async () => {
+      await using attack = await ForgedVerdict.open({ mode: 'none', unseparated: 'ask', reviews: APPROVE });
+      const end = await attack.ended();
+      expect([end?.is, end?.phase]).toEqual(['waits', 'REVIEW']);
+      expect(end?.because).toContain('no sandbox separates its client from the code that the session ran');
+      expect(end?.because).toContain('summary: It does what the issue asks');
+      const [, from = '', to = ''] = / ([0-9a-f]{12}) ([0-9a-f]{12})$/m.exec(end?.because ?? '') ?? [];
+      expect(attack.scene.git('diff', '--name-only', from, to)).toContain('src/parse-duration.js');
+    });
 
-  it('approves without a question if the person accepts such approvals, which are marked', async () => {
-    await using attack = await ForgedVerdict.open({ mode: 'none', unseparated: 'accept', reviews: APPROVE });
-    const end = await attack.ended();
-    expect([end?.is, end?.phase]).toEqual(['closed', 'COMPLETED']);
-    expect(await attack.told('VerdictUnproven')).toMatchObject([{ because: 'shell', held: null }]);
-    expect(await attack.told('DecisionOpened')).toEqual([]);
+    it('approves without a question if the person accepts such approvals, which are marked', async () => {
+      await using attack = await ForgedVerdict.open({ mode: 'none', unseparated: 'accept', reviews: APPROVE });
+      const end = await attack.ended();
+      expect([end?.is, end?.phase]).toEqual(['closed', 'COMPLETED']);
+      expect(await attack.told('VerdictUnproven')).toMatchObject([{ because: 'shell', held: null }]);
+      expect(await attack.told('DecisionOpened')).toEqual([]);
+    });
   });
 });

@@ -35,7 +35,7 @@ describe.skipIf(!answer.works)(`the shell of a judging session${unless}`, () => 
   });
 
   it('shows neither the token nor the key, the supervisor or a process of the client', async () => {
-    const search = `env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'; grep -rs . ~ /tmp /run "$OLDPWD"; ls -a ~/.client /run`;
+    const search = `env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'; grep -rs . ~ /tmp /run "$PWD"; ls -a ~/.client /run`;
     const [beside, aside] = [
       await scene.run(`show(spawnSync(process.execPath, ['-p', 'JSON.stringify(process.env)']))`),
       await scene.shell(search),

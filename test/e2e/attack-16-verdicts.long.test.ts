@@ -1,0 +1,1 @@
+import './attack-16-verdicts.int.test.ts';
