@@ -9,6 +9,9 @@ import { JudgeScene, KEY, TOKEN } from './judge-scene.cases.ts';
 const answer = await probeBubblewrap();
 const unless = answer.works ? '' : ` (NOT RUN: ${answer.reason})`;
 
+/** The sources and Node, which a client needs. They may lie in a folder that the test searches. */
+const ROOT = join(import.meta.dirname, '../../..');
+
 /** The attacks and the streams are tested one by one in test/attacks/sandbox. */
 describe.skipIf(!answer.works)(`the shell of a judging session${unless}`, () => {
   let root = '';
@@ -35,7 +38,7 @@ describe.skipIf(!answer.works)(`the shell of a judging session${unless}`, () => 
   });
 
   it('shows neither the token nor the key, the supervisor or a process of the client', async () => {
-    const search = `env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'; grep -rs . ~ /tmp /run "$PWD"; ls -a ~/.client /run`;
+    const search = `env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'; find ~ /tmp /run "$PWD" -path '${ROOT}' -prune -o -type f -exec grep -s . {} +; ls -a ~/.client /run`;
     const [beside, aside] = [
       await scene.run(`show(spawnSync(process.execPath, ['-p', 'JSON.stringify(process.env)']))`),
       await scene.shell(search),
