@@ -59,7 +59,7 @@ describe('the approval of a separated judge', () => {
     expect(play.entries.map(({ type }) => type)).not.toContain('VerdictUnproven');
   });
 
-  it('is refused with the token alone, whoever sends it, and asks nobody', () => {
+  it('is refused without the attestation of the supervisor, and opens no decision', () => {
     const play = new ReviewPlay(SEPARATED);
     for (const caller of [play.reviewer, { ...play.reviewer, matched: 'another' }]) {
       expect(play.refuse(say.handoff(play.approval()), caller)).toMatchObject({

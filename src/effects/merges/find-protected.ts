@@ -20,9 +20,9 @@ export interface FoundProtected {
   readonly head: string;
   readonly base: string;
   readonly paths: readonly string[];
-  /** Changed files that agents read as instructions. A reviewer is told; they ask nobody. */
+  /** Changed files that agents read as instructions. The reviewer sees them marked; a merge does not ask about them. */
   readonly instructions: readonly string[];
-  /** Changed CI configuration with only other versions of the same dependencies. A reviewer is told; it asks nobody. */
+  /** Changed CI configuration with only other versions of the same dependencies. Marked for the reviewer; no question. */
   readonly versions: readonly string[];
 }
 

@@ -173,7 +173,7 @@ const UNUSED = { ok: true, value: {} } as const;
 
 /**
  * Records whose commits the branch has, and removes what a judging session left beside them. Resolves to `moved` if
- * somebody moved the branch.
+ * the branch has moved since.
  */
 async function openPlace(
   { task, branch, workspace, isJudge }: OpenedPlace,

@@ -15,7 +15,7 @@ export interface OwnBase {
   readonly from: string;
   /** The newest recorded commit of main that the tip contains; null if there is none. */
   readonly main: string | null;
-  /** The files in which that merge conflicts. Whoever resolved it has touched them. */
+  /** The files in which that merge conflicts. The session that resolved the conflict has changed them. */
   readonly conflicts: readonly string[];
 }
 

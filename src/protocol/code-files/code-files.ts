@@ -120,8 +120,8 @@ export const CODE_FILES: readonly CodeFiles[] = [
 ]; // prettier-ignore
 
 /**
- * Files that agents read as instructions. A reviewer is told of a change. It asks a person only if `ci.protected` names
- * the file, because projects edit these texts all the time.
+ * Files that agents read as instructions. A change is marked for the reviewer. A merge asks a person only if
+ * `ci.protected` names the file, because projects edit these texts all the time.
  */
 const INSTRUCTION_FILES: readonly string[] = [
   'AGENTS.md', 'AGENT.md', 'AGENTS.override.md', 'CLAUDE.md', 'CLAUDE.local.md', 'GEMINI.md', 'QWEN.md', 'CODEX.md', 'CRUSH.md', 'WARP.md', 'IFLOW.md', 'SKILL.md',

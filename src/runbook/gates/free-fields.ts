@@ -87,7 +87,7 @@ function isOutside({ valueAfter }: FieldChange, section: string): boolean {
   return valueAfter(`${section}.sandbox.mode`) === 'none';
 }
 
-/** Whoever judges stays the same, except that the first runbook may replace a built-in model by another agent. */
+/** The agent that judges must stay the same. Only the first runbook may replace a built-in model by another agent. */
 function isFreeJudge({ before, occasion }: FieldChange, after: GateFields, section: string): boolean {
   if (!before.has(`${section}.judges`) && !after.has(`${section}.judges`)) return true;
   const program = before.get(`${section}.run`);
