@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { separateShell } from '../../effects/sandbox/separate-shell.ts';
@@ -21,20 +22,32 @@ const SOURCE = join(import.meta.dirname, '..', '..');
 
 /** A judging session in both of its sandboxes: its client runs JavaScript, which runs shells as a client does. */
 export class JudgeScene implements AsyncDisposable {
+  readonly #root: string;
   readonly worktree: string;
   readonly #spec: SandboxSpec;
   readonly #box: OpenSandbox;
   readonly #env: Readonly<Record<string, string>>;
   readonly #clients = new Set<ChildProcess>();
 
-  private constructor(spec: SandboxSpec, box: OpenSandbox, worktree: string, env: Readonly<Record<string, string>>) {
+  private constructor(
+    root: string,
+    spec: SandboxSpec,
+    box: OpenSandbox,
+    worktree: string,
+    env: Readonly<Record<string, string>>,
+  ) {
+    this.#root = root;
     this.#spec = spec;
     this.#box = box;
     this.worktree = worktree;
     this.#env = env;
   }
 
-  static async open(root: string, network: Partial<NetworkSpec> = {}): Promise<JudgeScene> {
+  /** The folder is removed with the scene. A program that a test kills gets the test's own folder. */
+  static async open(
+    root: string = mkdtempSync(join(tmpdir(), 'baton judge-')),
+    network: Partial<NetworkSpec> = {},
+  ): Promise<JudgeScene> {
     makeScene(root);
     const { launch, worktree, folder, env } = await planScene(root, network);
     const { sandbox: spec, files = [] } = launch;
@@ -58,7 +71,7 @@ export class JudgeScene implements AsyncDisposable {
       env: process.env,
     });
     if (!opened.ok) throw new Error(opened.reason);
-    return new JudgeScene(spec, opened.sandbox, worktree, env);
+    return new JudgeScene(root, spec, opened.sandbox, worktree, env);
   }
 
   /** Starts the client. In its code, `sh` is a function that runs a command line in a shell. */
@@ -93,6 +106,7 @@ export class JudgeScene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#clients) child.kill('SIGKILL');
     await this.#box.close();
+    rmSync(this.#root, { recursive: true });
   }
 }
 

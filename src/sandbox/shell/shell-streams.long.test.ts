@@ -18,15 +18,12 @@ function findMarked(mark: string): number[] {
 }
 
 describe.skipIf(!answer.works)(`the streams of a separate shell${unless}`, () => {
-  let root = '';
   let scene: JudgeScene;
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'baton judge-'));
-    scene = await JudgeScene.open(root);
+    scene = await JudgeScene.open();
   });
   afterAll(async () => {
     await scene[Symbol.asyncDispose]();
-    rmSync(root, { recursive: true });
   });
 
   it('carries large binary input and output unchanged', async () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listLiving, readProcFile } from '../../api/processes.ts';
@@ -14,15 +12,12 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** The attacks and the streams are tested one by one in test/attacks/sandbox. */
 describe.skipIf(!answer.works)(`the shell of a judging session${unless}`, () => {
-  let root = '';
   let scene: JudgeScene;
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'baton judge-'));
-    scene = await JudgeScene.open(root);
+    scene = await JudgeScene.open();
   });
   afterAll(async () => {
     await scene[Symbol.asyncDispose]();
-    rmSync(root, { recursive: true });
   });
 
   it('runs commands in the worktree, with their streams and exit code', async () => {

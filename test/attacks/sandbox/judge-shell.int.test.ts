@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listLiving, readProcFile } from '../../../src/api/processes.ts';
@@ -18,15 +17,12 @@ function callKernel(name: string): string {
 
 /** Section 16 of docs/security.md: the tests of a branch, run by its reviewer, try to send the verdict. */
 describe.skipIf(!answer.works)(`code that a reviewer runs${unless}`, () => {
-  let root = '';
   let scene: JudgeScene;
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'baton judge-'));
-    scene = await JudgeScene.open(root);
+    scene = await JudgeScene.open();
   });
   afterAll(async () => {
     await scene[Symbol.asyncDispose]();
-    rmSync(root, { recursive: true });
   });
 
   it.each([
