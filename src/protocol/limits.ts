@@ -32,6 +32,8 @@ export const PROTOCOL_LIMITS = {
   descriptionBytes: 16_384,
   /** One import of tasks. */
   importBytes: 8 * 1024 * 1024,
+  /** Tasks of an import that are recorded in one commit, which takes some milliseconds. */
+  importPart: 250,
   /** A shell command with its values. Linux allows 131,072 bytes for one argument, including its terminator. */
   shellCommandBytes: 120_000,
 } as const;

@@ -3,7 +3,7 @@ import { actorOf, type Caller } from './caller.ts';
 import type { Event } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
 import type { Rules } from './rules.ts';
-import { copyState, evolve, type State } from './state.ts';
+import { evolve, layeredState, type State } from './state.ts';
 import { phaseMovedEvent } from './tasks/claim-task.ts';
 import { type CreateTask, decideCreateTask } from './tasks/create-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
@@ -33,7 +33,7 @@ export function decideImportTasks(
   rules: Rules,
   // The answer has only counts, because an entry records it and entries are small.
 ): Outcome<{ readonly added: number; readonly existing: number }> {
-  const copy = copyState(state);
+  const copy = layeredState(state);
   const events: Event[] = [];
   let existing = 0;
   for (const task of tasks) {

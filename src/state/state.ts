@@ -3,6 +3,7 @@ import type { AgentSessionCompleted } from '../protocol/agent-session-completed.
 import type { Result } from '../protocol/result.ts';
 import { HOW_CLAIM_ENDED, type RecordedEvent, type SettledRequest, type EventOf } from './event.ts';
 import { evolveFleet, type FleetState } from './fleet/fleet.ts';
+import { LayeredMap } from './layered-map.ts';
 import { evolveMain, type MainBranches } from './main/main-branch.ts';
 import { evolveMemory, type Memory } from './packet/memory.ts';
 import { addStatements, type Statements } from './packet/statement.ts';
@@ -96,9 +97,18 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
 
 /** Copies the state, so that the copy can be changed separately. Tasks, runs and sessions are immutable and shared. */
 export function copyState(state: State): State {
+  return withMaps(state, (part) => new Map(part));
+}
+
+/** A copy that costs the same for every size of the state. It is valid until `state` changes. */
+export function layeredState(state: State): State {
+  return withMaps(state, (part) => new LayeredMap(part));
+}
+
+function withMaps(state: State, copy: (part: ReadonlyMap<unknown, unknown>) => unknown): State {
   const parts = Object.entries(state).map(([name, part]: [string, unknown]) => [
     name,
-    part instanceof Map ? new Map(part) : part,
+    part instanceof Map ? copy(part) : part,
   ]);
   return Object.fromEntries(parts) as State; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

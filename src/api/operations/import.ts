@@ -18,29 +18,36 @@ const githubIssue = object({
   number: { kind: 'number', whole: true, min: 1, about: 'The number of the issue.' },
 });
 
-export const importedTasks = object({
-  source: { kind: 'text', notEmpty: true, about: 'The tool or file that the tasks come from. Waivers name it.' },
-  tasks: {
-    kind: 'list',
-    min: 1,
-    max: 10_000,
-    about: 'Each task after the tasks that it waits for.',
-    of: object({
-      task_id: taskId,
-      title: { kind: 'text', notEmpty: true, about: 'The goal, in a few words.' },
-      after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
-      priority: optional(whole, 'Tasks with a larger number come first; 0 if left out.'),
-      status: optional(choice(SHOWN_STATUSES), '`todo` if left out.'),
-      reason: optional(text, 'Why it is blocked or cancelled.'),
-      prompt_file: optional(text, 'Path of a file that explains the task.'),
-      description: description,
-      github_issue: optional(
-        githubIssue,
-        'The issue that the task comes from. Baton closes the issue when the workflow of the task is closed.',
-      ),
-    }),
-  },
-});
+const source = {
+  kind: 'text',
+  notEmpty: true,
+  about: 'The tool or file that the tasks come from. Waivers name it.',
+} as const;
+const tasks = {
+  kind: 'list',
+  min: 1,
+  max: 10_000,
+  about: 'Each task after the tasks that it waits for.',
+  of: object({
+    task_id: taskId,
+    title: { kind: 'text', notEmpty: true, about: 'The goal, in a few words.' },
+    after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
+    priority: optional(whole, 'Tasks with a larger number come first; 0 if left out.'),
+    status: optional(choice(SHOWN_STATUSES), '`todo` if left out.'),
+    reason: optional(text, 'Why it is blocked or cancelled.'),
+    prompt_file: optional(text, 'Path of a file that explains the task.'),
+    description: description,
+    github_issue: optional(
+      githubIssue,
+      'The issue that the task comes from. Baton closes the issue when the workflow of the task is closed.',
+    ),
+  }),
+} as const;
+
+const importedTasks = object({ source, tasks });
+
+/** Tasks that are created in one commit with something else. */
+export const tasksOfRun = object({ source, tasks: { ...tasks, max: PROTOCOL_LIMITS.importPart } });
 
 const limit = { kind: 'number', whole: true, min: 1, max: 500 } as const;
 
@@ -59,7 +66,7 @@ export const taskDescriptions = operation({
 export const taskImport = operation({
   name: 'task_import',
   about:
-    'Create many tasks at once, all of them or none. List each task after the tasks that it waits for. A task whose id exists already is counted and not changed. A task with the status `done` is completed with a waiver; a `blocked` or `cancelled` task gets that status.',
+    'Create many tasks at once. List each task after the tasks that it waits for. A list with a mistake creates none. A long list is recorded in parts; if the call is interrupted, send it again: a task whose id exists already is counted and not changed. A task with the status `done` is completed with a waiver; a `blocked` or `cancelled` task gets that status.',
   command: 'import-tasks',
   tool: false,
   maxBytes: PROTOCOL_LIMITS.importBytes,

@@ -14,7 +14,7 @@ import {
   typed,
   whole,
 } from '../../protocol/shape/build-shape.ts';
-import { description, importedTasks } from './import.ts';
+import { description, tasksOfRun } from './import.ts';
 import { operation } from './operation.ts';
 import { acceptRules, adoptedRules } from './rules.ts';
 
@@ -38,7 +38,7 @@ const named = object({
   args: optional(list(text), 'Its arguments, as they are typed.'),
   kind: optional(choice(['agent']), '`agent`: start the agent, even if a command or a pipeline has the same name.'),
   import: optional(
-    importedTasks,
+    tasksOfRun,
     'For the workflow `issue`: tasks to create first, as task_import does, in the same commit. Name them with --task.',
   ),
   description: {

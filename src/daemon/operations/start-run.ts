@@ -75,7 +75,7 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
   if (!planned.ok) return planned;
   const obstacle = await findStartObstacle(runbook, call.project);
   if (obstacle !== undefined) return { ok: false, error: obstacle };
-  const imports = addImport(call, planned.result.command);
+  const imports = await addImport(call, planned.result.command);
   if (!imports.ok) return imports;
   const wanted = imports.result;
   // Checked before a person is asked or a runbook is adopted.
@@ -124,11 +124,11 @@ async function checkTasks(call: Call<RunInput>, command: StartWorkflow): Promise
 }
 
 /** Creates the tasks of `import` in the commit that starts their workflows. */
-function addImport(call: Call<RunInput>, command: StartWorkflow): Answer<StartWorkflow> {
+async function addImport(call: Call<RunInput>, command: StartWorkflow): Promise<Answer<StartWorkflow>> {
   const { import: given } = call.input;
   if (given === undefined) return { ok: true, result: command };
   if (!('tasks' in command)) return { ok: false, error: IMPORT_WITHOUT_TASKS };
-  const imports = checkImport(call, given);
+  const imports = await checkImport(call, given);
   return imports.ok ? { ok: true, result: { ...command, imports: imports.result } } : imports;
 }
 
@@ -151,7 +151,7 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
   const obstacle = await findStartObstacle(runbook, project);
   if (obstacle !== undefined) return { ok: false, error: obstacle };
   const { vars } = planned.result;
-  const imports = addImport(call, planned.result.command);
+  const imports = await addImport(call, planned.result.command);
   if (!imports.ok) return imports;
   const command = imports.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];

@@ -35,12 +35,12 @@ import {
   submits,
   unchanged,
 } from './call.ts';
-import { checkImport, checkPromptFiles } from './import-tasks.ts';
+import { checkPromptFiles, importTasks } from './import-tasks.ts';
 
 export const TASK_HANDLERS = {
   task_create: handlerFor(operations.taskCreate, async (call) => {
     const { task_id: id, role, prompt_file, epic_id, prd_id, ...rest } = call.input;
-    const refused = checkPromptFiles(call, [prompt_file]);
+    const refused = await checkPromptFiles(call, [prompt_file]);
     if (refused !== undefined) return refused;
     const command = {
       id,
@@ -54,12 +54,7 @@ export const TASK_HANDLERS = {
     return answerFor(settled, ({ n }) => ({ task_id: id, n }));
   }),
 
-  task_import: handlerFor(imports.taskImport, async (call) => {
-    const checked = checkImport(call, call.input);
-    if (!checked.ok) return checked;
-    const settled = await submitCommand(call, { kind: 'import-tasks', command: checked.result });
-    return answerFor(settled, (counts) => counts);
-  }),
+  task_import: handlerFor(imports.taskImport, importTasks),
 
   task_get: reads(operations.taskGet, ({ state }, { input, project, services }) => {
     const task = state.tasks.get(input.task_id);

@@ -43,6 +43,21 @@ describe('a workflow of an existing task', () => {
     return outcome.ok ? 'taken' : outcome.refusal.code;
   };
 
+  it('starts a limited number at once', () => {
+    const named = (count: number): string[] => Array.from({ length: count }, (_, i) => `T${i}`);
+    const state = after(...named(251).map((id) => create(id)));
+    const start = (count: number) =>
+      decide(
+        state,
+        { kind: 'start-workflow', command: { tasks: named(count), mode: 'semi' } },
+        operator,
+        RULES,
+        undefined,
+      );
+    expect(start(250).ok).toBe(true);
+    expect(start(251)).toMatchObject({ ok: false, refusal: { code: 'tasks-not-started' } });
+  });
+
   it('begins in DRAFT with the issue manager, and keeps title, priority and dependencies', () => {
     const given = after(create('B'), create('A', { title: 'As it is', priority: 5, after: ['B'] }));
     const task = say(given, take('A')).tasks.get('A');

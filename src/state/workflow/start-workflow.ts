@@ -1,3 +1,4 @@
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import type { Phase } from '../../protocol/phase.ts';
 import type { WorkflowMode } from '../../protocol/run-plan.ts';
 import { actorOf, type Caller } from '../caller.ts';
@@ -6,7 +7,7 @@ import { decideImportTasks, type ImportTasks } from '../import-tasks.ts';
 import { findMain } from '../main/main-branch.ts';
 import { decided, type Outcome, type Refusal, refusal } from '../outcome.ts';
 import { findAdoption, type Rules } from '../rules.ts';
-import { copyState, evolve, type State } from '../state.ts';
+import { layeredState, evolve, type State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import { type CreateTask, decideCreateTask, refuseUnknownTask } from '../tasks/create-task.ts';
 import type { Task } from '../tasks/task.ts';
@@ -47,7 +48,7 @@ export function decideStartWorkflow(state: State, command: StartWorkflow, caller
   if (imports === undefined) return takeTasks(state, command);
   const imported = decideImportTasks(state, imports, caller, rules);
   if (!imported.ok) return imported;
-  const copy = copyState(state);
+  const copy = layeredState(state);
   for (const each of imported.events) evolve(copy, { ...each, seq: copy.seq + 1, at: '', actor: actorOf(caller) });
   const taken = takeTasks(copy, command);
   return taken.ok ? decided([...imported.events, ...taken.events], taken.answer) : taken;
@@ -55,6 +56,8 @@ export function decideStartWorkflow(state: State, command: StartWorkflow, caller
 
 /** Starts all or none, and lists every refusal. Open dependencies are no obstacle: such a workflow waits for them. */
 function takeTasks(state: State, { tasks: ids, ...start }: TakenWorkflows): Started {
+  const { size } = new Set(ids);
+  if (size > PROTOCOL_LIMITS.importPart) return refuseMany(size);
   const found = [...new Set(ids)].map((id) => ({ id, taken: findTaskForWorkflow(state, id) }));
   const refused = found.flatMap(({ id, taken }) => (taken.ok ? [] : [{ id, refusal: taken.refusal }]));
   if (refused.length > 0) return refuseTasks(refused, found.length);
@@ -64,6 +67,12 @@ function takeTasks(state: State, { tasks: ids, ...start }: TakenWorkflows): Star
   const events = tasks.flatMap((task) => workflowStartEvents(state, task, start));
   const answer = { id: first.id, n: first.n, ...(second === undefined ? {} : { ids: tasks.map(({ id }) => id) }) };
   return decided(events, answer);
+}
+
+/** One commit starts all of them, and nobody else is answered while it is decided. */
+function refuseMany(count: number): Started {
+  const message = `no workflow was started: ${count} tasks are named; at most ${PROTOCOL_LIMITS.importPart} at once`;
+  return refusal('tasks-not-started', message, 'Start them in several commands.');
 }
 
 function refuseTasks(refused: readonly { readonly id: string; readonly refusal: Refusal }[], count: number): Started {
