@@ -36,7 +36,7 @@ export async function importTasks(call: Call<InputOf<'task_import'>>): Promise<A
   return { ok: true, result: sum };
 }
 
-export function splitImport({ source, tasks }: ImportTasks): readonly ImportTasks[] {
+function splitImport({ source, tasks }: ImportTasks): readonly ImportTasks[] {
   const { importPart: size } = PROTOCOL_LIMITS;
   return Array.from({ length: Math.ceil(tasks.length / size) }, (_, i) => ({
     source,
