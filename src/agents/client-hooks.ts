@@ -1,3 +1,4 @@
+import { MOST_CHECK_MS } from '../protocol/handoff/judge.ts';
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { AgentContext } from './adapter.ts';
 
@@ -60,6 +61,8 @@ export function hookCommands(context: Pick<AgentContext, 'programs' | 'agentId'>
   return [stopHookCommand(context), toolHookCommand(context)];
 }
 
+/** How long a client waits for one of Baton's tools: longer than the longest, which runs the project's checks. */
+export const TOOL_TIMEOUT_S = MOST_CHECK_MS / 1000 + 60;
 export const HOOK_TIMEOUT_S = 600;
 /** How long a tool can be held: the client's hook timeout, less the time to end its turn. */
 export const HOLD_MS = (HOOK_TIMEOUT_S - 10) * 1000;

@@ -5,7 +5,14 @@ import { MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { CODEX_PROVIDER_FLAGS } from '../sandbox/network/plan-injection.ts';
 import type { Adapter, AgentContext } from './adapter.ts';
 import { CODEX_PROFILE } from './capabilities/built-in.ts';
-import { HOLD_MS, HOOK_TIMEOUT_S, hookCommands, stopHookCommand, toolHookCommand } from './client-hooks.ts';
+import {
+  HOLD_MS,
+  HOOK_TIMEOUT_S,
+  hookCommands,
+  stopHookCommand,
+  TOOL_TIMEOUT_S,
+  toolHookCommand,
+} from './client-hooks.ts';
 
 /** Finds API addresses and key variables in Codex's settings: custom providers and MCP servers name them. */
 export const CODEX_PROVIDERS = {
@@ -96,7 +103,7 @@ function flags(model: string | undefined, context: AgentContext): readonly strin
     ...hookFlags({ Stop: stopHookCommand(context), PreToolUse: toolHookCommand(context) }),
     // Not named `baton`: Codex would merge it with a `baton` entry in the user's settings and fail to start.
     '-c',
-    'mcp_servers.baton_run={url="${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN"}',
+    `mcp_servers.baton_run={url="\${BATON_URL}/mcp",bearer_token_env_var="BATON_TOKEN",tool_timeout_sec=${TOOL_TIMEOUT_S}}`,
     // A login shell would reset PATH, and `baton` would not be found.
     '-c',
     'allow_login_shell=false',

@@ -5,7 +5,14 @@ import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { GEMINI_PROFILE } from './capabilities/built-in.ts';
-import { HOLD_MS, HOOK_TIMEOUT_S, hookCommands, stopHookCommand, toolHookCommand } from './client-hooks.ts';
+import {
+  HOLD_MS,
+  HOOK_TIMEOUT_S,
+  hookCommands,
+  stopHookCommand,
+  TOOL_TIMEOUT_S,
+  toolHookCommand,
+} from './client-hooks.ts';
 
 /**
  * Gemini CLI, one process per turn. It reads hooks only from settings files, and the machine-wide file must belong to
@@ -93,7 +100,12 @@ function settingsFor(context: AgentContext): object {
     hooksConfig: { enabled: true },
     hooks: { AfterAgent: [hook(stopHookCommand(context))], BeforeTool: [hook(toolHookCommand(context))] },
     mcpServers: {
-      baton: { httpUrl: '${BATON_URL}/mcp', headers: { Authorization: 'Bearer ${BATON_TOKEN}' }, trust: true },
+      baton: {
+        httpUrl: '${BATON_URL}/mcp',
+        headers: { Authorization: 'Bearer ${BATON_TOKEN}' },
+        trust: true,
+        timeout: TOOL_TIMEOUT_S * 1000,
+      },
     },
   };
 }

@@ -33,8 +33,8 @@ async function refuseInJudgesShell(
   { env }: Io,
 ): Promise<Extract<Answer, { ok: false }> | undefined> {
   if (env['BATON_JUDGE'] !== '1' || env['BATON_TOKEN'] || given.options.has('token')) return undefined;
-  const { isVerdictCall, useTheTool } = await import('../protocol/handoff/judge.ts');
-  return isVerdictCall(operation, input) ? { ok: false, error: useTheTool(operation) } : undefined;
+  const { needsTool, useTheTool } = await import('../protocol/handoff/judge.ts');
+  return needsTool(operation, input) ? { ok: false, error: useTheTool(operation) } : undefined;
 }
 
 /** The daemon validates the input, so that all surfaces report the same errors. */

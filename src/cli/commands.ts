@@ -21,6 +21,9 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./task/diff.ts'), {
     taskDiffCommand: ['task diff', 'Show what the commits of a task change'],
   }),
+  ...listCommands(async () => import('./task/check.ts'), {
+    taskCheckCommand: ['task check', 'For a session that judges: run the checks on the commit that it judges'],
+  }),
   ...listCommands(async () => import('./task/log.ts'), {
     taskLogCommand: ['task log', 'Show what the sessions and checks of a task printed'],
   }),

@@ -22,6 +22,7 @@ describe('in the shell of a session that judges', () => {
     [['result', 'submit', '-'], 'result_submit'],
     [['emit', 'exit', EXIT], 'exit_signal'],
     [['merge'], 'merge_request'],
+    [['task', 'check'], 'task_check'],
     [['task', 'update', 'W-1', '--status', 'blocked'], 'task_update'],
   ])('%j names the tool', async (argv, tool) => {
     const { code, err, out } = await runCli(argv, RESULT, place);

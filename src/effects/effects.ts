@@ -11,7 +11,8 @@ import { Liveness } from './agents/liveness.ts';
 import { StandingPush } from './agents/messages.ts';
 import type { EffectContext } from './context.ts';
 import { isDue, isTransient, judgeBegun } from './due.ts';
-import { abandonChecks, abandonMerge } from './merges/checks.ts';
+import { abandonChecks, abandonCommits } from './merges/checks.ts';
+import { JudgeChecks } from './merges/judge-checks.ts';
 import { removeNotificationMarks } from './notify.ts';
 import { outcomeTerm } from './outcome-term.ts';
 import { failureCommands, performEffect, submitAll } from './perform.ts';
@@ -37,6 +38,8 @@ export class Effects {
   readonly #liveness: Liveness;
   readonly #ends: SessionMeasuring;
   readonly #travel: Travel;
+  /** The checks that judging sessions run. They record nothing, so they are no effects. */
+  readonly judgeChecks: JudgeChecks;
   /** The last delivery to each agent, so that messages arrive in the order in which they were sent. */
   readonly #lastTo = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
@@ -54,12 +57,14 @@ export class Effects {
     this.#liveness = new Liveness(this.#context);
     this.#ends = new SessionMeasuring(this.#context);
     this.#travel = new Travel(this.#context);
+    this.judgeChecks = new JudgeChecks(this.#context);
   }
 
   /** Called once when the project is open. Finds what an earlier daemon left running. */
   recover(state: State): void {
     this.#run(killUnwantedCommands(this.#tidy(state), this.#context));
     this.#run(this.#ends.recover(state));
+    this.#run(this.judgeChecks.recover());
     this.#travel.tick(state);
     this.reconcile(state);
   }
@@ -89,6 +94,7 @@ export class Effects {
 
   reconcile(state: State): void {
     if (this.#isClosed) return;
+    this.judgeChecks.reconcile(state);
     const here = this.#context.here();
     for (const [key, { effect, controller }] of this.#inProgress) {
       const owed = judgeBegun(effect, state, here);
@@ -126,7 +132,7 @@ export class Effects {
     for (const { controller } of this.#inProgress.values()) controller.abort();
     this.#liveness.close();
     await Promise.race([
-      Promise.allSettled([...this.#running, this.#travel.close()]),
+      Promise.allSettled([...this.#running, this.#travel.close(), this.judgeChecks.close()]),
       new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref()),
     ]);
   }
@@ -200,7 +206,7 @@ export class Effects {
     if (type === 'NotificationRequested') removeNotificationMarks(stateDir, data.notification_id);
     if (type === 'WorkspaceRequested') removeWorkspaceMark(stateDir, data);
     if (type === 'ChecksRequested') await abandonChecks(data, this.#context);
-    if (type === 'MergeRequested') await abandonMerge(data.merge_id, this.#context);
+    if (type === 'MergeRequested') await abandonCommits(data.merge_id, this.#context);
     if (isStartEffect(effect)) await this.#stopSetup(effect.data.agent_id);
     if (type === 'CommandRequested')
       await killCommand(data.command_id, 'its result is no longer needed', this.#context);

@@ -15,6 +15,7 @@ function session(more: Partial<SessionView> = {}): CallerView {
     started: true,
     exit_protocol: true,
     hands_off: true,
+    judges: false,
     ...more,
   };
   return { kind: 'session', session: view };
@@ -24,7 +25,7 @@ const STATES: Readonly<Record<string, CallerView>> = {
   worker: WORKER,
   'an agent without a task': { kind: 'agent', session: null },
   'an implementer that Baton started': session(),
-  'a validator that Baton started': session({ phase: 'READY_FOR_MERGE' }),
+  'a validator that Baton started': session({ phase: 'READY_FOR_MERGE', judges: true }),
   'a session without a role': session({ hands_off: false }),
   'a session without the exit protocol': session({ exit_protocol: false, hands_off: false }),
   'a claim taken by hand': session({ started: false, hands_off: false }),
@@ -64,9 +65,9 @@ describe('the tools that a caller can use', () => {
     [
       'an implementer that Baton started',
       ['result_submit', 'thought_record', 'handoff_send', 'exit_signal', 'mission_get', 'form_get'],
-      ['task_claim', 'task_complete', 'task_heartbeat', 'task_worktree', 'merge_request'],
+      ['task_claim', 'task_complete', 'task_heartbeat', 'task_worktree', 'merge_request', 'task_check'],
     ],
-    ['a validator that Baton started', ['merge_request'], []],
+    ['a validator that Baton started', ['merge_request', 'task_check'], []],
     ['a session without a role', ['exit_signal'], ['handoff_send']],
     ['a session without the exit protocol', ['agent_signal'], ['exit_signal']],
     ['a claim taken by hand', ['task_complete', 'task_heartbeat', 'task_worktree'], ['result_submit', 'mission_get']],
@@ -81,10 +82,10 @@ describe('the tools that a caller can use', () => {
 describe('the size of the list', () => {
   /** Byte limits of `tools` in the answer to `tools/list`: names, descriptions, schemas and annotations. */
   const LIMITS: Readonly<Record<string, number>> = {
-    worker: 15_250,
+    worker: 15_550,
     'an agent without a task': 4_500,
     'an implementer that Baton started': 11_000,
-    'a validator that Baton started': 11_500,
+    'a validator that Baton started': 11_900,
     'a session without a role': 10_500,
     'a session without the exit protocol': 9_500,
     'a claim taken by hand': 10_000,
@@ -108,7 +109,7 @@ it('shows a worker over HTTP the token of its claim', async () => {
   const client = await clientOf(WORKER, true);
   const { tools } = await client.listTools();
   expect(tools.every(({ inputSchema }) => 'token' in (inputSchema.properties ?? {}))).toBe(true);
-  expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(17_750);
+  expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(18_000);
   await client.close();
 });
 

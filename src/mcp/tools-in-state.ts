@@ -23,7 +23,7 @@ const AGENT_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'agent_si
 const SEALING: readonly OperationName[] = ['merkle_finalize', 'merkle_root'];
 
 /** The same list during the whole session, because most clients read it only once. */
-function toolsUnderClaim({ started, exit_protocol, hands_off, phase }: SessionView): OperationName[] {
+function toolsUnderClaim({ started, exit_protocol, hands_off, judges, phase }: SessionView): OperationName[] {
   return [
     ...READING,
     'task_list',
@@ -39,6 +39,7 @@ function toolsUnderClaim({ started, exit_protocol, hands_off, phase }: SessionVi
     ...when(exit_protocol, 'exit_signal'),
     ...when(started || !exit_protocol, 'agent_signal'),
     ...when(hands_off, 'handoff_send'),
+    ...when(judges, 'task_check'),
     ...when(phase === 'READY_FOR_MERGE', 'merge_request'),
   ];
 }

@@ -30,6 +30,7 @@ export const callerGet = operation({
           started: { ...flag, about: 'Baton started the session, with a mission and a workspace.' },
           exit_protocol: { ...flag, about: 'The session ends with an exit signal.' },
           hands_off: { ...flag, about: 'The role of the session can send handoffs.' },
+          judges: { ...flag, about: 'The session judges the work of others.' },
         }),
       ),
       about: 'The session of the caller; null without one.',

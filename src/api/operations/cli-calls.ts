@@ -22,6 +22,7 @@ export const CLI_CALLS: Readonly<Record<string, CliCall>> = {
   'task show': { operation: 'task_get', args: ['task_id'] },
   'task next': { operation: 'task_next_actions', options: { role: 'role' } },
   'task brief': { operation: 'task_brief', args: ['task_id'] },
+  'task check': { operation: 'task_check' },
   'task claim': { operation: 'task_claim', args: ['task_id'], options: { as: 'as', role: 'role' } },
   'task heartbeat': { operation: 'task_heartbeat', args: ['task_id'] },
   'task release': { operation: 'task_release', args: ['task_id'], options: { reason: 'reason' } },

@@ -11,6 +11,7 @@ import {
   text,
   whole,
 } from '../../protocol/shape/build-shape.ts';
+import { CHECK_TOOL, MOST_CHECK_MS } from '../../protocol/handoff/judge.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { operation } from './operation.ts';
 
@@ -116,4 +117,55 @@ export const taskWait = operation({
     },
   }),
   result: waitResult,
+});
+
+const taskCheckResult = object({
+  task_id: text,
+  head: { ...text, about: 'The commit that was checked: the one that you judge.' },
+  checks: {
+    ...list(
+      object({
+        name: text,
+        passed: flag,
+        exit_code: { ...nullable(whole), about: 'Null if a signal or its timeout ended it, or if it could not start.' },
+        timed_out: flag,
+        duration_ms: count,
+        output: { ...nullable(text), about: 'The last few kilobytes of its output.' },
+        sandbox: { ...nullable(text), about: 'The mode of its sandbox.' },
+      }),
+    ),
+    about: 'The checks that have ended, in the order of the runbook.',
+  },
+  not_run: {
+    ...list(text),
+    about: 'The checks behind one that failed, those that `wait_ms` stopped, and those that another system runs.',
+  },
+});
+export type TaskCheck = ValueOf<typeof taskCheckResult>;
+
+export const taskCheck = operation({
+  name: CHECK_TOOL,
+  about:
+    "For a session that judges: run the project's checks on exactly the commit that you judge, in a clean checkout, as Baton runs them. Answers when they have ended.",
+  access: ['session'],
+  unlistedFields: ['wait_ms'],
+  input: object({
+    names: {
+      kind: 'list',
+      min: 1,
+      max: 50,
+      of: { kind: 'text', notEmpty: true },
+      optional: true,
+      about: 'Only these checks; all by default.',
+    },
+    wait_ms: {
+      kind: 'number',
+      min: 1000,
+      max: MOST_CHECK_MS,
+      whole: true,
+      optional: true,
+      about: 'Stop the checks after this time, in milliseconds. Default: 30 minutes.',
+    },
+  }),
+  result: taskCheckResult,
 });

@@ -4,6 +4,7 @@ import * as operations from '../../api/operations/agents.ts';
 import type { ResultOf } from '../../api/operations/registry.ts';
 import { measureSession, type SessionMeasures } from '../../effects/sessions/measure-session.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
+import { isJudging } from '../../protocol/handoff/judge.ts';
 import type { Standing } from '../../protocol/standing.ts';
 import { actorOf, type Caller, checkClaim } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
@@ -76,13 +77,16 @@ function sessionView(
   const task = tasks.get(taskId);
   if (task === undefined) return null;
   const claim = task.claim?.sessionId === sessionId ? task.claim : null;
+  const { phase } = task;
+  const { workflow } = rulebook.runbookFor(task);
   return {
     task_id: taskId,
-    phase: task.phase,
+    phase,
     holds_claim: claim !== null,
     started: sessions.get(sessionId)?.prepared !== undefined,
     exit_protocol: usesExitProtocol(task, exitProtocol),
-    hands_off: rulebook.runbookFor(task).workflow.roles.some(({ name }) => name === claim?.role),
+    hands_off: workflow.roles.some(({ name }) => name === claim?.role),
+    judges: claim !== null && isJudging({ role: claim.role, phase }, workflow),
   };
 }
 

@@ -184,6 +184,11 @@ export class Project {
     }, pauseMs).unref();
   }
 
+  /** Undefined before the effects of the project have started. */
+  get judgeChecks(): Effects['judgeChecks'] | undefined {
+    return this.#effects?.judgeChecks;
+  }
+
   startEffects(effects: Effects): void {
     void this.commandLoop
       .read(({ state }) => state.seq)

@@ -107,6 +107,8 @@ export interface CheckResult extends CommandEnd {
   readonly name: string;
   readonly passed: boolean;
   readonly logPath: string;
+  /** With its checkout, without the time in which package caches were filled. */
+  readonly durationMs: number;
 }
 
 /**
@@ -141,13 +143,15 @@ export async function checkCommit(
         return { ok: true, shell } as const;
       };
       const cache = await cacheOf({ id, sha, taskId, checks }, i, context, signal);
+      const since = performance.now();
       const end = await superviseCommand(commandId, prepare, context, signal);
       if (end === undefined) {
         isCalledOff = true;
         return undefined;
       }
       const logPath = commandFiles(context.stateDir, commandId).log;
-      const whole = { ...end, name, passed: end.exit_code === 0, logPath };
+      const durationMs = Math.round(performance.now() - since);
+      const whole = { ...end, name, passed: end.exit_code === 0, logPath, durationMs };
       ends.push(whole);
       await onEnd?.(whole);
       if (!whole.passed) break;
@@ -191,14 +195,14 @@ export async function abandonChecks(
   removeFetched(id, context);
 }
 
-/** Stops the checks of a merge. The id of each checked commit starts with the merge's id. */
-export async function abandonMerge(mergeId: string, context: EffectContext): Promise<void> {
-  const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
+/** Stops the checks of a merge or a judge. The id of each checked commit starts with that id and a dot. */
+export async function abandonCommits(prefix: string, context: EffectContext): Promise<void> {
+  const isOurs = (name: string): boolean => name.startsWith(`${prefix}.`);
   for (const id of namesIn(join(context.stateDir, 'commands')).filter(isOurs))
     await killCommand(id, 'its result is no longer needed', context);
   for (const id of namesIn(join(context.stateDir, 'checkouts')).filter(isOurs))
     await removeCheckout(checkoutOf(context.stateDir, id));
-  removeFetched(mergeId, context);
+  removeFetched(prefix, context);
 }
 
 /** The weakest sandbox in which a check of a merge ran; empty if none is recorded. */

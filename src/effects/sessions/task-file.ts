@@ -1,3 +1,4 @@
+import { CHECK_TOOL } from '../../protocol/handoff/judge.ts';
 import type { FormKind } from '../../protocol/placeholder.ts';
 import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Packet } from '../../state/packet/packet.ts';
@@ -54,7 +55,7 @@ export function renderTaskFile(facts: TaskFacts): string {
       : section('What is to be done, as its author wrote it', renderFence(task.description, 'markdown')),
     describeIssue(task),
     handoff === null ? '' : section(`The handoff to you, from ${handoff.from}`, renderFence(handoff.xml, 'xml')),
-    describeChecks(task),
+    describeChecks(facts),
     leftovers.length === 0 ? '' : section('Not committed by earlier sessions', describeLeftovers(leftovers)),
     protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(protectedPaths)),
     instructionFiles.length === 0 ? '' : section('Instructions of agents', describeInstructions(instructionFiles)),
@@ -83,10 +84,14 @@ function describeIssue({ flow: { issue, handoff } }: Task): string {
   return section(`The issue, as ${issue.from} wrote it`, renderFence(issue.xml, 'xml'));
 }
 
-function describeChecks({ flow: { checks } }: Task): string {
+function describeChecks({ packet: { task }, usesTools }: TaskFacts): string {
+  const { checks } = task.flow;
   if (checks === null) return '';
   const lines = checks.plans.map(({ name }) => `${toLine(name)}: ${checks.outcomes[name] ?? 'not run'}`);
-  return section(`The required checks of ${checks.head}`, list(lines));
+  const again = usesTools
+    ? `\n\nTo run them again on this commit, as Baton runs them: the tool \`${CHECK_TOOL}\`.`
+    : '';
+  return section(`The required checks of ${checks.head}`, `${list(lines)}${again}`);
 }
 
 function describeLeftovers(paths: readonly string[]): string {

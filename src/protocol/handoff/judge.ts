@@ -87,11 +87,27 @@ export function isVerdictCall(operation: string, input: unknown): boolean {
 
 const TOOL_NAMES: ReadonlySet<string> = new Set(VERDICT_TOOLS.values());
 
+/**
+ * Reports whether the call needs the session's token, which the shell of a separated judge does not have: a verdict, and
+ * the project's checks as Baton runs them.
+ */
+export function needsTool(operation: string, input: unknown): boolean {
+  return operation === CHECK_TOOL || isVerdictCall(operation, input);
+}
+
+/** The tool that runs the project's checks on the commit that the session judges. */
+export const CHECK_TOOL = 'task_check';
+/** The longest time for which a session can wait for its checks. */
+export const MOST_CHECK_MS = 30 * 60_000;
+
 /** The refusal of a verdict that did not come as a tool call of the judge's own client. */
 export function useTheTool(tool: string): { readonly code: string; readonly message: string; readonly hint: string } {
   return {
     code: 'unmatched-call',
     message: `Use the tool \`${tool}\``,
-    hint: "A session that judges sends this only with Baton's MCP tools: only those calls are known to be its own.",
+    hint:
+      tool === CHECK_TOOL
+        ? "The shell of a session that judges has no token. Call the tool of Baton's MCP server."
+        : "A session that judges sends this only with Baton's MCP tools: only those calls are known to be its own.",
   };
 }
