@@ -42,6 +42,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     taskNoteCommand: ['task note', 'Leave a note for the agent on a task, or for the next session'],
     taskUnblockCommand: ['task unblock', 'Return a blocked task to the phase that was blocked'],
     taskWaiveCommand: ['task waive', 'Waive a constraint, such as max_files, for the sessions of a task'],
+    taskRulesCommand: ['task rules', 'Move workflows to the rules in force'],
     taskCancelCommand: [
       'task cancel',
       'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',

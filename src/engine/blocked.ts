@@ -1,4 +1,5 @@
 import { findReportedError, HANDOFF_EDGES } from '../protocol/handoff/index.ts';
+import type { Constraint } from '../protocol/agent-session-completed.ts';
 import type { Event, EventOf, RecordedEvent } from '../state/event.ts';
 import { describeHandoff } from '../state/packet/describe-message.ts';
 import { rulesFor } from '../state/rules.ts';
@@ -8,6 +9,7 @@ import { asksAboutWork } from '../state/runs/open-decisions.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
+import { blockingConstraints } from '../state/tasks/task-rules.ts';
 import type { HandoffRef } from '../state/workflow/workflow-event.ts';
 import { cancelPending, type EngineContext, setTimer } from './context.ts';
 import { holdTask } from './decisions/hold-task.ts';
@@ -22,17 +24,27 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
   if (task.flow.mode === null && !isMerge && error === null) return [];
   if (actor.startsWith('operator:') || data.cause === 'decision' || isCancelled(task)) return [];
   if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
+  const broken = isMerge ? [] : blockingConstraints(world.state, task);
+  const mayMove = broken.length > 0 && task.flow.runbook !== null;
   return askPeople(world, {
     source: isMerge ? 'merge' : 'error',
     title: `Task needs attention: ${task.id} is blocked`,
-    context: `${task.title}\n${error === null ? data.reason : describeError(task, error)}`,
+    context: `${task.title}\n${error === null ? data.reason : describeError(task, error)}${describeWaivers(task, broken)}`,
     options: [
       { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry' },
       { label: 'Leave the task blocked', action: 'dismiss' },
+      ...(mayMove ? [{ label: 'Retry with the rules in force', action: 'approve' } as const] : []),
       ...steeringOptions(task),
     ],
     task_id: task.id,
   });
+}
+
+/** The ways out of a violated constraint, and the constraints that are waived already. */
+function describeWaivers({ id, flow: { waived = [] } }: Task, broken: readonly Constraint[]): string {
+  const ways = broken.map((name) => `To allow it for this task: baton task waive ${id} ${name} --reason TEXT`);
+  const lines = [...(waived.length === 0 ? [] : [`Waived for this task: ${waived.join(', ')}`]), ...ways];
+  return lines.map((line) => `\n${line}`).join('');
 }
 
 /** Renders everything that the agent reports, because a person decides what a retry cannot solve. */

@@ -58,6 +58,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'TaskHeld',
   'TaskFreed',
   'TaskAssigned',
+  'TaskRulesMoved',
   'MergeFinished',
   'HostJoined',
   'HostDrained',

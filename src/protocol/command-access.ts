@@ -16,6 +16,7 @@ export const commandAccess = {
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
   'waive-constraint': ['operator'],
+  'move-task-rules': ['operator'],
   'note-task': ['operator'],
   'self-approve': ['operator'],
   'exit-session': ['session'],

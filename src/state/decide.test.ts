@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'complete-task': [say.complete(), 'operator', 'session'],
   'operate-task': [say.operate('cancel'), 'operator'],
   'waive-constraint': [say.waive('max_files'), 'operator'],
+  'move-task-rules': [say.moveRules('A'), 'operator'],
   'note-task': [say.note('look here'), 'operator'],
   'self-approve': [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, 'operator'],
   'exit-session': [say.exit(), 'session'],

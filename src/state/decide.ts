@@ -35,6 +35,7 @@ import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideMeasureSession, decideRecordThought, decideSubmitResult } from './tasks/record-session.ts';
 import { findUnmatchedCall, holdUnprovenVerdict } from './tasks/prove-verdict.ts';
 import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
+import { decideMoveTaskRules } from './tasks/task-rules.ts';
 import { decideWaiveConstraint } from './tasks/waive-constraint.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
 import { decideObserveBranch } from './workflow/branch-moves.ts';
@@ -65,6 +66,7 @@ const COMMANDS = {
   'complete-task': decideCompleteTask,
   'operate-task': byRules(decideOperateTask),
   'waive-constraint': decideWaiveConstraint,
+  'move-task-rules': byRules(decideMoveTaskRules),
   'note-task': decideNoteTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,

@@ -142,6 +142,8 @@ export const EVENTS = {
   WritebackWaived: { task_id: text, reason: text },
   /** An operator waives a constraint for the sessions of one task. */
   ConstraintWaived: { task_id: text, constraint: choice(CONSTRAINTS), reason: text },
+  /** An operator moves a workflow from the runbook with which it was started to the one in force. */
+  TaskRulesMoved: { task_id: text, runbook: text, previous: text },
   /** An operator approves their own change, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
   /** A person's note for the agent that works on the task, or for the next session. */

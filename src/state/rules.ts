@@ -1,4 +1,5 @@
 import type { Unseparated } from '../protocol/handoff/judge.ts';
+import type { Mission } from '../protocol/mission.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
 import type { BudgetPlan, WorkerPlan } from '../protocol/run-plan.ts';
@@ -27,6 +28,8 @@ export interface Rules {
   readonly pulls?: PullRepository & { readonly draft: boolean };
   /** How often work may return to the fixer before a person is asked. Default: 3. */
   readonly reviewRounds?: number;
+  /** What sessions must not do, as their missions name it. */
+  readonly constraints?: Mission['constraints'];
   /**
    * What happens to an approval by a client that cannot prove that it sent it; from the person's own configuration, so
    * it is no part of an adopted runbook. Default: ask.

@@ -88,6 +88,10 @@ export function waive(constraint: Constraint, id = 'A', reason = 'a large rename
   return { kind: 'waive-constraint', command: { id, constraint, reason } };
 }
 
+export function moveRules(...ids: readonly string[]): Command {
+  return { kind: 'move-task-rules', command: { ids } };
+}
+
 export function note(text: string, more: Partial<Omit<Events['NoteAdded'], 'text'>> = {}): Command {
   return { kind: 'note-task', command: { task_id: 'A', text, ...more } };
 }

@@ -1,5 +1,6 @@
 import { CONSTRAINTS } from '../../protocol/agent-session-completed.ts';
-import { choice, object, text } from '../../protocol/shape/build-shape.ts';
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
+import { choice, list, object, text } from '../../protocol/shape/build-shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { operation } from './operation.ts';
 
@@ -28,6 +29,26 @@ export const taskWaiveConstraint = operation({
     reason: byOperator.input.fields.reason,
   }),
   result: object({ task_id: text }),
+});
+export const taskRules = operation({
+  name: 'task_rules',
+  command: 'move-task-rules',
+  tool: false,
+  about:
+    'Move workflows to the rules in force, all of them or none; a workflow keeps the rules it was started with otherwise. A task that a limit blocked continues if the rules in force allow what the limit forbade.',
+  input: object({
+    task_ids: {
+      kind: 'list',
+      of: taskId,
+      min: 1,
+      max: PROTOCOL_LIMITS.importPart,
+      about: 'The tasks. No session may work on them, and they must not be in the checks or after.',
+    },
+  }),
+  result: object({
+    moved: { ...list(text), about: 'The tasks that had other rules.' },
+    released: { ...list(text), about: 'Those of them that were blocked by a limit, and continue.' },
+  }),
 });
 export const taskReinstate = operation({
   ...byOperator,

@@ -66,5 +66,12 @@ export const runbookAdopt = operation({
   about: 'Put the working runbook in force. If it loosens the rules, the call must name its hash.',
   kind: 'write',
   input: object({ accept_rules: acceptRules }),
-  result: adoptedRules,
+  result: object({
+    ...adoptedRules.fields,
+    releases: {
+      ...list(text),
+      about:
+        'Workflows that a limit of their own rules blocks, and that could continue with these. task_rules moves them.',
+    },
+  }),
 });

@@ -1,5 +1,6 @@
 import type { RunbookRules } from '../../api/operations/rules.ts';
 import { ACCEPT_RULES, callAcceptingRules } from '../approvals.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, operationCommand, reportError } from '../operation-command.ts';
@@ -27,6 +28,16 @@ function describeWorking(working: RunbookRules['working'], isFirst: boolean): st
   return `The working file ${effect} ${than}:\n${printableLines(working.text)}\nPut it in force: baton runbook adopt\n`;
 }
 
+/** Workflows keep the rules with which they were started, until a person moves them. */
+function offerRules(ids: readonly string[]): string {
+  if (ids.length === 0) return '';
+  const command = ['baton', 'task', 'rules', ids.slice(0, MAX_OFFERED).join(','), '--current'].map(shellWord).join(' ');
+  const them = ids.length === 1 ? 'it' : 'them';
+  return `Blocked by a limit that these rules raise: ${printable(ids.join(', '))}\nTo continue ${them} with these rules: ${command}\n`;
+}
+
+const MAX_OFFERED = 50;
+
 export const runbookAdoptCommand: CliCommand = {
   examples: ['baton runbook adopt'],
   args: [],
@@ -47,9 +58,9 @@ export const runbookAdoptCommand: CliCommand = {
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {
-      const { sha256, text, differences } = answer.result;
+      const { sha256, text, differences, releases } = answer.result;
       const words = differences.length === 0 ? '' : `${printableLines(text)}\n`;
-      io.out(`${words}In force: ${sha256.slice(0, 12)}\n`);
+      io.out(`${words}In force: ${sha256.slice(0, 12)}\n${offerRules(releases)}`);
     }
     return EXIT.ok;
   },

@@ -176,6 +176,20 @@ export const taskWaiveCommand = operationCommand({
     `Waived for ${printable(task_id)}. If it is blocked: baton task unblock ${printable(task_id)}\n`,
 });
 
+export const taskRulesCommand = operationCommand({
+  examples: ['baton task rules W-00001,W-00002 --current'],
+  args: [{ name: 'ID,…', about: 'The tasks' }],
+  options: [{ name: 'current', needed: true, about: 'Follow the rules in force from now on' }],
+  operation: 'task_rules',
+  input: ({ args, options }) =>
+    options.has('current') ? { value: { task_ids: args[0]?.split(',') } } : { usage: '--current is missing' },
+  show: ({ moved, released }) => {
+    if (moved.length === 0) return 'The rules in force apply already.\n';
+    const blocked = released.length === 0 ? '' : `Continued: ${printable(released.join(', '))}.\n`;
+    return `The rules in force apply to ${printable(moved.join(', '))} from now on.\n${blocked}`;
+  },
+});
+
 export const taskCancelCommand = operationCommand({
   ...withReason,
   examples: ['baton task cancel P0.1.1 --reason "no longer wanted"'],

@@ -2,6 +2,7 @@ import * as operations from '../../api/operations/rules.ts';
 import { hasLoosening } from '../../runbook/gates/compare-rules.ts';
 import { actorOf } from '../../state/caller.ts';
 import { findAdoption } from '../../state/rules.ts';
+import { findReleasedTasks } from '../../state/tasks/task-rules.ts';
 import { adoptedView } from '../rules/rulebook.ts';
 import { answerFor, handlerFor } from './call.ts';
 
@@ -21,6 +22,8 @@ export const RUNBOOK_HANDLERS = {
     const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
     if (adopted === undefined)
       return { ok: false, error: { code: 'internal', message: 'this project adopts no runbooks', hint: '' } };
-    return adopted.ok ? { ok: true, result: adoptedView(adopted) } : adopted;
+    if (!adopted.ok) return adopted;
+    const read = await project.commandLoop.read(({ state, rules }) => findReleasedTasks(state, rules));
+    return answerFor(read, (ids) => ({ ...adoptedView(adopted), releases: [...ids] }));
   }),
 };

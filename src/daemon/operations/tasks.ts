@@ -180,6 +180,12 @@ export const TASK_HANDLERS = {
     (_, { task_id }) => ({ task_id }),
   ),
 
+  task_rules: submits(
+    byOperator.taskRules,
+    ({ task_ids: ids }) => ({ ids }),
+    ({ moved, released }) => ({ moved: [...moved], released: [...released] }),
+  ),
+
   task_note: submits(
     operations.taskNote,
     (note) => note,

@@ -1,4 +1,5 @@
 import type { ApiError } from '../../api/answer.ts';
+import { constraintsOf } from '../../effects/sessions/session-files.ts';
 import { findGithub } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
@@ -201,6 +202,7 @@ export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
     maxBlocks: limits.blocks,
     maxResumes: limits.resumes,
     reviewRounds: limits.reviewRounds,
+    constraints: constraintsOf(limits),
     sameAgentMayReview,
     stallMs: limits.stallMs,
     budgets: {

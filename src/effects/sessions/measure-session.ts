@@ -40,8 +40,9 @@ export async function measureSession(
   const whole = since === undefined ? found : await tryMeasure(workspace, { base: since, branch, stateDir, own, main });
   if (!whole.ok) return unmeasured(whole.problem);
   const violations = findViolations(constraintsInForce(mission.constraints, task), value, result, whole.value);
+  const ofWhole = since === undefined ? {} : { whole_file_count: whole.value.files.length };
   return {
-    measured: { ...recordOf(value), broken: violationKinds(violations) },
+    measured: { ...recordOf(value), ...ofWhole, broken: violationKinds(violations) },
     violations: violations.slice(0, MOST_NAMED).map(({ text }) => text.slice(0, MOST_CHARACTERS)),
     committed: value.head !== value.base || value.commits > 0,
   };

@@ -154,13 +154,7 @@ export interface MissionFacts {
 /** The mission of a session. Paths are relative to the workspace; constraints are measured at the end. */
 export function buildMission({ task, hasMemory, role, workspace, limits, plan }: MissionFacts): Mission {
   const { taskId: task_id, epicId: epic_id, prdId: prd_id } = missionIds(task);
-  const { maxFiles: max_files, noGitCommit, noNewDeps } = limits;
-  const set = {
-    ...(max_files === undefined ? {} : { max_files }),
-    ...(noGitCommit ? { no_git_commit: true } : {}),
-    ...(noNewDeps ? { no_new_deps: true } : {}),
-  };
-  const constraints = constraintsInForce(set, task);
+  const constraints = constraintsInForce(constraintsOf(limits), task);
   const isThere = (name: string): boolean => existsSync(join(workspace, name));
   return {
     version: '1',
@@ -179,6 +173,16 @@ export function buildMission({ task, hasMemory, role, workspace, limits, plan }:
     ...(plan.timeout_ms === undefined ? {} : { timeout: Math.ceil(plan.timeout_ms / 1000) }),
   };
 }
+
+export function constraintsOf({ maxFiles: max_files, noGitCommit, noNewDeps }: SessionLimits): Constraints {
+  return {
+    ...(max_files === undefined ? {} : { max_files }),
+    ...(noGitCommit ? { no_git_commit: true } : {}),
+    ...(noNewDeps ? { no_new_deps: true } : {}),
+  };
+}
+
+type Constraints = NonNullable<Mission['constraints']>;
 
 export interface EpicFacts {
   readonly epicId: string;

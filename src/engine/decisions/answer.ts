@@ -11,6 +11,7 @@ import { abandonClaim, phaseMovedEvent } from '../../state/tasks/claim-task.ts';
 import { returnFromBlocked } from '../../state/tasks/operate-task.ts';
 import { reinstate } from '../../state/tasks/record-session.ts';
 import type { Task } from '../../state/tasks/task.ts';
+import { moveRules } from '../../state/tasks/task-rules.ts';
 import { finishTask } from '../../state/tasks/update-task.ts';
 import { restartSilentAgent } from '../agent-events.ts';
 import { countRaises, listOpenBudgetDecisions } from '../budgets.ts';
@@ -107,6 +108,8 @@ function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Eve
   if (task.phase !== 'BLOCKED') return [];
   const reason = describeReason(action, message);
   switch (action) {
+    case 'approve':
+      return [...moveRules(world.state, task), ...returnFromBlocked(task, { cause: 'decision', reason }, world.rules)];
     case 'retry':
       return returnFromBlocked(task, { cause: 'decision', reason }, world.rules);
     case 'hand_over':

@@ -15,6 +15,7 @@ export const ENTRY_LEVELS: EntryLevels = {
   NoteAdded: 2,
   PageKeyAdded: 2,
   PageKeyRevoked: 2,
+  TaskRulesMoved: 3,
   VerdictUnproven: 3,
   VerdictConfirmed: 3,
   RunAcknowledged: 3,

@@ -1,4 +1,4 @@
-import type { ViolationKind } from '../../protocol/agent-session-completed.ts';
+import { CONSTRAINTS } from '../../protocol/agent-session-completed.ts';
 import { findReportedError, isErrorHandoff, isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
 import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
@@ -53,10 +53,12 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return { ...flow, branch, place: { workspace, branch, base, port }, mainAt: flow.mainAt ?? main };
     }
     case 'SessionMeasured': {
-      const { head, commits, broken } = recorded.data;
+      const { head, commits, file_count, whole_file_count: files = file_count } = recorded.data;
       const base = flow.unfit?.base ?? recorded.data.base;
+      // A false result concerns only its own session; a violated constraint stays in the branch.
+      const broken = CONSTRAINTS.filter((kind) => recorded.data.broken.includes(kind));
       // Uncommitted changes stay in the worktree and are measured again.
-      const unfit = head !== base && broken.some((kind) => CONSTRAINTS.has(kind)) ? { base, head } : null;
+      const unfit = head !== base && broken.length > 0 ? { base, head, broken, files } : null;
       return { ...flow, head, ...headFrom(recorded), unfit, commits: flow.commits + commits };
     }
     case 'BranchMoved': {
@@ -74,6 +76,8 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return evolveExit(flow, recorded.data, before.claim?.handoff ?? null, approverOf(recorded, before));
     case 'ConstraintWaived':
       return { ...flow, waived: [...(flow.waived ?? []), recorded.data.constraint] };
+    case 'TaskRulesMoved':
+      return { ...flow, runbook: recorded.data.runbook };
     case 'SelfApproved': {
       const { head, by, reason } = recorded.data;
       return { ...flow, selfApproval: { head, by, reason } };
@@ -176,9 +180,6 @@ function restartFlow(flow: Flow): Flow {
   const kept = { ...(headSince && { headSince }), ...(mainBefore && { mainBefore }), ...(waived && { waived }) };
   return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work, ...kept };
 }
-
-/** Violations that stay in the branch. A false result concerns only its own session. */
-const CONSTRAINTS: ReadonlySet<ViolationKind> = new Set(['max_files', 'no_git_commit', 'no_new_deps']);
 
 /**
  * Reports whether a record sets the head. A claim by hand is not measured, so its record names the commit; a session's

@@ -31,9 +31,14 @@ export interface Flow {
   readonly judged?: string | null;
   /**
    * Work that violated a constraint: the start and the end of that session. The next sessions are measured from its
-   * start too.
+   * start too. `broken` names the constraints, and `files` counts the changed files; older entries have neither.
    */
-  readonly unfit: { readonly base: string; readonly head: string } | null;
+  readonly unfit: {
+    readonly base: string;
+    readonly head: string;
+    readonly broken?: readonly Constraint[];
+    readonly files?: number;
+  } | null;
   /** The constraints that an operator waived for the task; absent if there are none. */
   readonly waived?: readonly Constraint[];
   /** The newest delivered handoff that passed work on: the input of the next role. */

@@ -38,6 +38,8 @@ export const SESSION_EVENTS = {
     main: optional(text),
     commits: whole,
     file_count: whole,
+    /** The files of the whole work since `since`, if that is earlier than `base`; `max_files` applies to them. */
+    whole_file_count: optional(whole),
     files: list(object({ path: text, action: text })),
     new_dependencies: list(text),
     /** The violations in words, for people. */
