@@ -113,6 +113,7 @@ it('of the runbook, and of tasks', async () => {
   await json(['task', 'update', 'T1', '--status', 'in_progress', '--progress', '40'], asAda);
   await json(['task', 'release', 'T1'], asAda);
   await json(['task', 'waive', 'T1', 'max_files', '--reason', 'a generated file']);
+  await json(['task', 'rules', 'T1', '--current']);
   await json(['task', 'claim', 'T5', '--as', 'ada', '--worktree']);
   await json(['task', 'complete', 'T2', '--waive', 'by hand']);
   await json(['task', 'cancel', 'T3', '--reason', 'not now']);
