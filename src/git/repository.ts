@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isGitRef } from '../protocol/text/text-format.ts';
+import { findKnownFolders, type GitFolders, keepFolders } from './known-folders.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
 import {
   attempt,
@@ -14,15 +15,6 @@ import {
   gitText,
   unwrap,
 } from './run-git.ts';
-
-/** The folders of a repository, from any of its worktrees. */
-export interface GitFolders {
-  /** The top of the worktree; the repository itself if it is bare. */
-  readonly top: string;
-  readonly gitDir: string;
-  /** The git folder shared by all worktrees. */
-  readonly commonDir: string;
-}
 
 export interface Repository extends GitFolders {
   /** The top of the main worktree, which contains Baton's worktrees. */
@@ -49,10 +41,13 @@ export async function findGitFolders(
 ): Promise<GitResult<GitFolders>> {
   const places = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir', '--show-toplevel'];
   return attempt(async () => {
+    const known = findKnownFolders(folder);
+    if (known !== undefined) return known;
     const found = await gitText(places, { ...options, cwd: folder });
     if (!found.ok && NO_WORKTREE.test(found.problem.message)) return findBareRepository(folder, found);
     const [gitDir, commonDir, top, ...more] = unwrap(found).split('\n');
     if (gitDir === undefined || commonDir === undefined || top === undefined || more.length > 0) return oddPath(folder);
+    keepFolders(folder, { top, gitDir, commonDir });
     return { top, gitDir, commonDir };
   });
 }

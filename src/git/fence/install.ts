@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { changeConfig, enableWorktreeConfig, readConfig } from '../config.ts';
-import { findMainBranch, findGitFolders, type GitFolders } from '../repository.ts';
+import type { GitFolders } from '../known-folders.ts';
+import { findMainBranch, findGitFolders } from '../repository.ts';
 import { attempt, git, gitFailure, gitLines, type GitResult, unwrap } from '../run-git.ts';
 import { unlockCompletedWorktree } from '../worktree/worktree.ts';
 import { endedConfigPath, type Fence, FENCE_FILE, fencePath, readFence, renderFence, rewriteFile } from './fence.ts';
