@@ -24,6 +24,7 @@ export const HABITS = [
   'asks a person',
   'prompts',
   'asks in its result',
+  'runs branch code',
 ] as const;
 export type HabitKind = (typeof HABITS)[number];
 
@@ -56,11 +57,13 @@ export interface Fault {
 }
 
 export const ACTS = [
-  'answer', 'answer', 'answer', 'answer late', 'contradict', 'click twice', 'undo', 'commit by hand', 'rewrite main',
-  'note', 'cancel', 'unblock', 'reinstate', 'release', 'kill agent', 'send message', 'attach', 'detach', 'claim by hand',
-  'take review', 'self-approve', 'complete', 'waive', 'block', 'request merge', 'operator handoff', 'adopt', 'ask adoption',
-  'drain', 'undo drain', 'remove host', 'remove host', 'admit host', 'new task', 'run pipeline', 'cancel pipeline', 'retry pipeline',
-  'resume pipeline', 'reconcile', 'report check', 'start agent', 'depend', 'record',
+  'answer', 'answer', 'answer', 'answer late', 'contradict', 'click twice', 'answer all', 'undo', 'commit by hand',
+  'rewrite main', 'note', 'cancel', 'unblock', 'reinstate', 'release', 'kill agent', 'send message', 'attach', 'detach',
+  'claim by hand', 'take review', 'self-approve', 'complete', 'waive', 'waive constraint', 'block', 'request merge',
+  'operator handoff', 'adopt', 'ask adoption', 'drop adoptions', 'decline checks', 'add page', 'revoke page',
+  'write by page', 'audit', 'drain', 'undo drain', 'remove host', 'remove host', 'admit host', 'change remote', 'webhook', 'accept store',
+  'new task', 'import tasks', 'run pipeline', 'cancel pipeline', 'retry pipeline', 'resume pipeline', 'acknowledge',
+  'reconcile', 'report check', 'start agent', 'depend', 'record',
 ] as const; // prettier-ignore
 type ActKind = (typeof ACTS)[number];
 
@@ -83,12 +86,17 @@ interface Settings {
   readonly checks: number;
   readonly pulls: boolean;
   readonly protects: boolean;
-  readonly budget: 'none' | 'task' | 'day' | 'agent';
+  readonly budget: 'none' | 'task' | 'day' | 'agent' | 'cost';
   readonly stalls: boolean;
   readonly maxAgents: number;
   readonly adopts: boolean;
   readonly sandboxed: boolean;
   readonly reviewRounds: number;
+  /**
+   * `proven`: the supervisor matches what a judge sends with its client's output. `asked`: a person confirms each
+   * approval. `accepted`: nothing is proven, as in scenarios from before.
+   */
+  readonly judges?: 'accepted' | 'proven' | 'asked';
 }
 
 /** Everything that a run is made of. The same scenario always gives the same entries. */
@@ -118,22 +126,23 @@ export function createScenario(seed: number): Scenario {
     settings: {
       mode: random.choose<WorkflowMode>('autonomous', 'autonomous', 'autonomous', 'semi', 'supervised'),
       checks: random.choose(0, 1, 1, 1, 2),
-      pulls: random.chance(0.12),
+      pulls: random.chance(0.15),
       protects: random.chance(0.3),
-      budget: random.choose<Settings['budget']>('none', 'none', 'none', 'task', 'day', 'agent'),
+      budget: random.choose<Settings['budget']>('none', 'none', 'none', 'task', 'day', 'agent', 'cost'),
       stalls: random.chance(0.15),
       maxAgents: random.choose(1, 2, 4, 8),
       adopts: random.chance(0.3),
       sandboxed: random.chance(0.6),
       reviewRounds: random.choose(1, 3),
+      judges: random.choose('accepted', 'accepted', 'proven', 'asked'),
     },
     tasks: list(random.between(1, 3), (i) => ({
       atMs: i === 0 ? 0 : random.below(untilMs / 3),
       kind: random.choose<TaskPlan['kind']>('workflow', 'workflow', 'workflow', 'taken', 'plain'),
       waitsForPrevious: random.chance(0.2),
     })),
-    habits: list(random.below(2 + 3 * trouble), () => ({
-      process: random.below(20),
+    habits: list(random.below(2 + 4 * trouble), () => ({
+      process: random.below(12),
       kind: random.pick(HABITS) ?? 'crashes',
       step: random.below(6),
     })),

@@ -50,6 +50,7 @@ function plainSettings(current: () => Scenario, tryOne: TryOne): void {
     budget: 'none',
     stalls: false,
     adopts: false,
+    judges: 'accepted',
   } as const;
   for (const [name, value] of Object.entries(plain)) {
     const { settings } = current();

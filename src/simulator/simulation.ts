@@ -8,7 +8,10 @@ import { findOption } from '../state/runs/resolve-decision.ts';
 import { hostTick } from './actors/host-tick.ts';
 import { performEffect } from './actors/perform.ts';
 import { beginFault, heal } from './actors/faults.ts';
-import { act, admitCommand, ANN, answer, RUNBOOKS } from './actors/people.ts';
+import { answer } from './actors/decision-acts.ts';
+import { admitCommand, RUNBOOKS } from './actors/host-acts.ts';
+import { act } from './actors/people.ts';
+import { ANN, SYSTEM } from './actors/scene.ts';
 import { Auditor, type Violation } from './auditor/auditor.ts';
 import type { Scenario, TaskPlan } from './scenario.ts';
 import type { StoredEntry } from './world/chain.ts';
@@ -33,8 +36,6 @@ export interface Setup {
   readonly without?: ReadonlySet<string>;
 }
 
-const SYSTEM = { kind: 'system', name: 'daemon' } as const;
-
 /** Plays a scenario to its end, heals everything, and then lets all work end. Stops at the first violation. */
 export function simulate(scenario: Scenario, { workers, without = new Set() }: Setup): RunResult {
   const auditor = new Auditor(without);
@@ -44,6 +45,7 @@ export function simulate(scenario: Scenario, { workers, without = new Set() }: S
   auditor.watch(world.git, {
     required,
     taskTokens: scenario.settings.budget === 'task' ? TASK_TOKENS : Infinity,
+    judges: scenario.settings.judges ?? 'accepted',
     doClocksJump: scenario.faults.some(({ kind }) => kind === 'clock jump'),
   });
   try {
@@ -202,8 +204,7 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
   const base: Rules = {
     ciGate: checks.length > 0,
     mergeGate: true,
-    // Its judges are no clients. Who proves an approval is tested with the proof.
-    unseparated: 'accept',
+    unseparated: (settings.judges ?? 'accepted') === 'accepted' ? 'accept' : 'ask',
     checks,
     maxAgents: settings.maxAgents,
     leaveMs: 5000,
@@ -213,6 +214,7 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
     ...(settings.stalls ? { stallMs: { IMPLEMENTATION: 60_000, REVIEW: 60_000 } } : {}),
     budgets: {
       ...(settings.budget === 'task' ? { task: { tokens: TASK_TOKENS } } : {}),
+      ...(settings.budget === 'cost' ? { task: { cost_millicents: 100_000 } } : {}),
       ...(settings.budget === 'day' ? { day: { tokens: TASK_TOKENS } } : {}),
     },
     prices: [],

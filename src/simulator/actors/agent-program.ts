@@ -21,6 +21,7 @@ export function* agentProgram(process: AgentProcess): Steps<void> {
     use(process, 40 + random.below(60));
     const isDone = yield* takeTurn(process, turn === 0 ? process.habit?.kind : undefined);
     if (isDone) break;
+    if (random.chance(0.3)) process.report({ kind: 'blocked', blocks: turn + 1 });
     process.report(random.chance(0.5) ? { kind: 'stop' } : { kind: 'idle', why: 'waiting' });
     for (let i = 0; i < 60 && process.inbox.length === 0 && isAtWork(process); i += 1) yield 3000;
     if (process.inbox.splice(0).length === 0) break;
@@ -127,7 +128,9 @@ function use({ run, host }: AgentProcess, tokens: number): void {
   if (agent === undefined || agent.parked !== null || isHeldByBudget(host.state, agent)) return;
   const { usage } = agent;
   const counted = { output_tokens: 0, cached_tokens: 0, cost_millicents: null, turns: (usage?.turns ?? 0) + 1 };
-  const open = { open_input_tokens: 0, open_output_tokens: 0, open_cached_tokens: 0, unpriced_tokens: 0 };
+  // Nothing names a price for the model of these runs.
+  const unpriced_tokens = host.world.scenario.settings.budget === 'cost' ? tokens : 0;
+  const open = { open_input_tokens: 0, open_output_tokens: 0, open_cached_tokens: 0, unpriced_tokens };
   const input_tokens = (usage?.input_tokens ?? 0) + tokens;
   const about = { conversation_id: `c ${run.id}`, model: 'known-1', waiting_tokens: 0 };
   host.world.auditor.used(tokens);
@@ -223,6 +226,13 @@ function* review(process: AgentProcess, task: Task, habit: HabitKind | undefined
   const tree = git.treeOf(git.branch(host.name, branchOf(task)) ?? git.main);
   const isFlawed = Object.values(tree).some((text) => text.includes('flaw')) || !passesChecks(tree);
   const id = host.world.newId('h');
+  if (habit === 'runs branch code') {
+    process.forge(passOn(host.world.newId('h'), task, 'reviewer'));
+    const signal = { phase: task.phase, reason: 'completed', eventId: host.world.newId('e') } as const;
+    process.forge(exitSignal(host, process.run.task?.session_id ?? '', signal));
+    process.say(() => sendBack(id, task, 'reviewer', 'it acts in my name'));
+    return;
+  }
   if (habit === 'reports an error') process.say(() => reportError(id, task, 'reviewer', random.chance(0.5)));
   else if (isFlawed && habit !== 'approves without looking')
     process.say(() => sendBack(id, task, 'reviewer', 'it is wrong'));

@@ -7,9 +7,9 @@ import type { Activity, HandClaim, Host, Reply } from '../world/parts.ts';
 
 /**
  * A person, or a client with a worker token, claims a ready task and works on it: commits, records, passes it on. They
- * may also forget about it.
+ * may also forget about it. Returns whether there was a task to claim.
  */
-export function workByHand(host: Host, n: number, wanted: string | undefined): void {
+export function workByHand(host: Host, n: number, wanted: string | undefined): boolean {
   const { world } = host;
   const caller: Caller =
     n % 2 === 0 ? { kind: 'operator', name: n % 4 === 0 ? 'ann' : 'bob' } : { kind: 'worker', name: 'cleo' };
@@ -17,17 +17,18 @@ export function workByHand(host: Host, n: number, wanted: string | undefined): v
     ({ claim, nextRole }) => claim === null && (wanted === undefined || nextRole === wanted),
   );
   const task = tasks[n % Math.max(1, tasks.length)];
-  if (task === undefined) return;
+  if (task === undefined) return false;
   const sessionId = world.newId('hand-');
   const role = task.nextRole === null ? {} : { role: task.nextRole };
   const claim: Command = { kind: 'claim-task', command: { id: task.id, sessionId, holder: 'by hand', ...role } };
-  if (host.submit(claim, caller).kind !== 'ok') return;
+  if (host.submit(claim, caller).kind !== 'ok') return false;
   const claimed = host.state.tasks.get(task.id)?.claim;
-  if (claimed?.sessionId !== sessionId) return;
+  if (claimed?.sessionId !== sessionId) return false;
   const hand: HandClaim = { taskId: task.id, epoch: claimed.epoch, sessionId, host };
   world.handClaims.push(hand);
   const forget = (): void => void world.handClaims.splice(world.handClaims.indexOf(hand), 1);
   world.run(work(hand, n), () => true, forget);
+  return true;
 }
 
 function* work({ taskId, epoch, sessionId, host }: HandClaim, n: number): Activity {
@@ -67,4 +68,11 @@ function* work({ taskId, epoch, sessionId, host }: HandClaim, n: number): Activi
   const end = { phase: now.phase, reason: 'completed', eventId: world.newId('e') } as const;
   const reply = say(exitSignal(host, sessionId, end));
   if (reply.kind === 'refused') say({ kind: 'release-claim', command: { id: taskId } });
+  if (n % 4 !== 0) return;
+  // Nobody else is there to approve it.
+  yield 4000;
+  host.submit(
+    { kind: 'self-approve', command: { id: taskId, reason: 'it is small' } },
+    { kind: 'operator', name: 'ann' },
+  );
 }

@@ -1,5 +1,6 @@
 import type { ExitReason, Phase } from '../../protocol/phase.ts';
 import type { Command } from '../../state/decide.ts';
+import type { SessionEvidence } from '../../state/tasks/record-evidence.ts';
 import type { Host } from '../world/parts.ts';
 
 /** What Baton measures at the end of a session, from git as it is. */
@@ -45,8 +46,17 @@ export function exitSignal(
       committed,
       violations: [],
       ...(measured === undefined ? {} : { measured }),
+      ...(measured !== undefined && host.world.random.chance(0.2) ? { evidence: evidenceOf(host, sessionId) } : {}),
     },
   };
+}
+
+function evidenceOf({ state, world }: Host, sessionId: string): SessionEvidence {
+  const task_id = state.sessions.get(sessionId)?.taskId ?? '';
+  const commands = [{ run: 'npm test', exit_code: 0, output_sha256: '0'.repeat(64) }];
+  const about = { task_id, phase: state.tasks.get(task_id)?.phase ?? 'DRAFT', head_sha: world.git.main } as const;
+  const bundle = { ...about, commands, files: [], decisions: ['as it was'], next_step: 'review it' };
+  return { ref: 'evidence.yaml', blob: 'e'.repeat(64), bundle };
 }
 
 export function pushWork(host: Host, taskId: string): void {

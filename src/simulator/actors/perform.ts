@@ -1,8 +1,10 @@
+import type { Judge } from '../../protocol/handoff/judge.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
 import { buildPacket } from '../../state/packet/packet.ts';
 import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
+import { JUDGED_PHASES } from '../../state/tasks/task.ts';
 import { passesChecks } from '../world/git.ts';
 import { agentProgram, branchOf } from './agent-program.ts';
 import { observeBranch } from './measure.ts';
@@ -20,7 +22,7 @@ export function* performEffect(host: Host, effect: Effect, caller: Caller): Acti
   yield random.chance(0.03) && !world.isHealed ? random.between(5000, 60_000) : random.below(800);
   const { type, data } = effect;
   const tell = (command: Command): Activity => submitUntilHeard(host, effect, command, caller);
-  const fails = !world.isHealed && random.chance(0.02);
+  const fails = !world.isHealed && random.chance(0.04);
   switch (type) {
     case 'AgentRequested':
     case 'AgentResumeRequested':
@@ -191,8 +193,22 @@ function* startAgent(host: Host, effect: Effect, tell: Tell, fails: boolean): Ac
   }
   const { kind, network, limits } = { kind: 'bubblewrap', network: 'full', limits: 'rlimits' } as const;
   const sandbox = world.scenario.settings.sandboxed ? { sandbox: { kind, network, limits, notes: [] } } : {};
-  const about = { supervisor: `supervisor ${process.identity}`, process: process.identity, ...sandbox };
+  const about = {
+    supervisor: `supervisor ${process.identity}`,
+    process: process.identity,
+    ...sandbox,
+    ...judgeOf(host, run.task?.task_id),
+  };
   yield* tell({ kind: 'report-started', command: { agentId, start, ...about } });
+}
+
+/** What the daemon finds out about the client of a judging session. */
+function judgeOf({ world, state }: Host, taskId = ''): { readonly judge?: Judge } {
+  const { judges = 'accepted' } = world.scenario.settings;
+  const phase = state.tasks.get(taskId)?.phase ?? 'DRAFT';
+  if (!JUDGED_PHASES.has(phase)) return {};
+  const isProven = judges === 'proven';
+  return { judge: { stream: isProven, shell: isProven, unseparated: judges === 'accepted' ? 'accept' : 'ask' } };
 }
 
 /** A person talks to the agent in a terminal, and leaves. */

@@ -34,7 +34,7 @@ function begin(): Auditor {
       since: () => [{ sha: 'work', author: commits.work }],
       mergeBase: () => 'base',
     },
-    { required: ['unit'], taskTokens: 100, doClocksJump: false },
+    { required: ['unit'], taskTokens: 100, judges: 'proven', doClocksJump: false },
   );
   read(auditor, [{ type: 'TaskCreated', task_id: 'A', phase: 'IMPLEMENTATION', next_role: null, after: [] }]);
   return auditor;
@@ -77,6 +77,14 @@ describe('the auditor', () => {
       (auditor) => read(auditor, [claim(1), end(1), claim(2), { ...record, by: 'session:s1' }]),
     ],
     ['an approval by the author', 'done', (auditor) => mergeBy(auditor, 'agent:coder')],
+    [
+      'an approval that the code under judgement sent',
+      'done',
+      (auditor) => {
+        auditor.forged('s2');
+        mergeBy(auditor, 'agent:reviewer');
+      },
+    ],
     ['a merged tree that no check saw', 'done', (auditor) => mergeBy(auditor, 'agent:reviewer', { isChecked: false })],
     ['work without a record', 'done', (auditor) => mergeBy(auditor, 'agent:reviewer', { isRecorded: false })],
     ['completion without a merge', 'done', (auditor) => read(auditor, [record, move('IMPLEMENTATION', 'COMPLETED')])],

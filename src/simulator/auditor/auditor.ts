@@ -4,6 +4,7 @@ import type { AuditSettings, TrueGit } from './facts.ts';
 import type { Invariant } from './invariants.ts';
 import { RunAudit } from './run-audit.ts';
 import { type AuditedTask, followTask, newTask } from './task-audit.ts';
+import { VerdictAudit } from './verdict-audit.ts';
 
 export interface Violation {
   readonly invariant: Invariant;
@@ -22,6 +23,7 @@ export class Auditor {
   readonly #tasks = new Map<string, AuditedTask>();
   readonly #effects = new EffectAudit((invariant, text) => this.report(invariant, text));
   readonly #runs = new RunAudit((invariant, text) => this.report(invariant, text));
+  readonly #verdicts = new VerdictAudit((invariant, text) => this.report(invariant, text));
   /** Checks that passed, by check and tree. */
   readonly #passed = new Set<string>();
   readonly #settledKeys = new Set<string>();
@@ -47,6 +49,8 @@ export class Auditor {
     this.#git = git;
     this.#settings = { ...settings, largestRequest: 0 };
     this.#effects.doClocksJump = settings.doClocksJump;
+    this.#runs.doClocksJump = settings.doClocksJump;
+    this.#verdicts.judges = settings.judges;
   }
 
   report(invariant: Invariant, text: string): void {
@@ -72,6 +76,7 @@ export class Auditor {
     if (type === 'ResultSubmitted') this.#readQuestions(entry, commit);
     this.#effects.read(entry);
     this.#runs.read(entry);
+    this.#verdicts.read(entry);
     if (type === 'SessionUsed') this.#readUse(entry);
     if (type === 'BudgetRaised') this.#raises = Math.max(this.#raises, numberOf(entry, 'raises'));
     if (type === 'HostRemoved') this.#hosts.removed += 1;
@@ -251,6 +256,11 @@ export class Auditor {
 
   kept(key: string): void {
     this.#kept.add(key);
+  }
+
+  /** Code of the branch approves in the name of a session. */
+  forged(sessionId: string): void {
+    this.#verdicts.forged.add(sessionId);
   }
 
   used(tokens: number): void {

@@ -3,6 +3,8 @@ export interface AuditSettings {
   readonly required: readonly string[];
   /** The budget of a task. */
   readonly taskTokens: number;
+  /** Whether approvals of agents are proven, confirmed by a person, or accepted as they are. */
+  readonly judges: 'accepted' | 'proven' | 'asked';
   readonly doClocksJump: boolean;
 }
 

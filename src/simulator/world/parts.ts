@@ -66,6 +66,8 @@ export interface AgentProcess {
   kill(end: ProcessEnd): void;
   /** A report of the supervisor, which is not kept: a later report makes up for a lost one. */
   report(report: AgentReport): Reply;
+  /** Code that the agent runs sends a command with the session's token. */
+  forge(command: Command): void;
   /** Sends a command under a key. The message is kept while the daemon or the store is away. */
   say(make: () => Command, isTwice?: boolean): Reply;
 }

@@ -33,7 +33,10 @@ export class SupervisedProcess implements AgentProcess {
   get #session(): Caller {
     const { task, id } = this.run;
     if (task === null) return { kind: 'agent', agentId: id };
-    return { kind: 'session', sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch };
+    const { judges } = this.host.world.scenario.settings;
+    // The supervisor has found the call in the output of the agent's client.
+    const matched = judges === 'proven' ? { matched: id } : {};
+    return { kind: 'session', sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch, ...matched };
   }
 
   launch(program: Activity): void {
@@ -64,6 +67,14 @@ export class SupervisedProcess implements AgentProcess {
   report(report: AgentReport): Reply {
     const command = { agentId: this.run.id, report };
     return this.host.submit({ kind: 'report-agent', command }, { kind: 'supervisor', agentId: this.run.id });
+  }
+
+  forge(command: Command): void {
+    const caller = this.#session;
+    if (caller.kind !== 'session') return;
+    this.host.world.auditor.forged(caller.sessionId);
+    const { matched: _, ...stolen } = caller;
+    this.host.submit(command, stolen);
   }
 
   /** Sends a command under a key. The message is kept while the daemon or the store is away, and delivered in order. */
