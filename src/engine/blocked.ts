@@ -23,7 +23,7 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
   const error = data.cause === 'handoff' ? task.flow.error : null;
   if (task.flow.mode === null && !isMerge && error === null) return [];
   if (actor.startsWith('operator:') || data.cause === 'decision' || isCancelled(task)) return [];
-  if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
+  if (isAskedAbout(world, task.id) || isTriedAgain(world, task)) return [];
   const broken = isMerge ? [] : blockingConstraints(world.state, task);
   const mayMove = broken.length > 0 && task.flow.runbook !== null;
   return askPeople(world, {
@@ -58,8 +58,9 @@ function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
   return [...state.decisions.values()].some((decision) => decision.taskId === taskId && asksAboutWork(decision));
 }
 
-function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
-  return findTimers(state, (purpose) => purpose.kind === 'unblock' && purpose.task_id === taskId).length > 0;
+/** A retry that was scheduled for an earlier session does nothing when its timer fires. */
+function isTriedAgain({ state }: EngineContext, { id, epoch }: Task): boolean {
+  return findTimers(state, (each) => each.kind === 'unblock' && each.task_id === id && each.since === epoch).length > 0;
 }
 
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));

@@ -131,6 +131,17 @@ describe('the role that reported an error', () => {
     expect(retry(play)).toBe(1000);
   });
 
+  it('does not hide the next block while its retry is still due: a person is asked', () => {
+    const play = fail(implementing(), 'implementer');
+    play.say(say.operate('unblock', 'because', play.id), say.operator);
+    fail(play, 'implementer', { recoverable: false });
+    expect(play.stands()).toEqual(['BLOCKED', 'implementer']);
+    expect(play.decision().context).toMatch('implementer-agent reported an error.');
+    retry(play);
+    expect(play.stands(), 'the timer was set for another session').toEqual(['BLOCKED', 'implementer']);
+    play.checkReplay();
+  });
+
   it('keeps its attempts for errors that a retry can solve', () => {
     const play = fail(implementing(), 'implementer', { recoverable: false });
     play.resolve(1);

@@ -11,6 +11,7 @@ export const HABITS = [
   'crashes',
   'floods',
   'commits after the end',
+  'commits after the end',
   'prints its instructions',
   'plays another role',
   'commits during review',
