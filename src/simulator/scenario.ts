@@ -98,6 +98,8 @@ interface Settings {
    * approval. `accepted`: nothing is proven, as in scenarios from before.
    */
   readonly judges?: 'accepted' | 'proven' | 'asked';
+  /** In a fleet: only the last host may implement. */
+  readonly labelled?: boolean;
 }
 
 /** Everything that a run is made of. The same scenario always gives the same entries. */
@@ -136,6 +138,7 @@ export function createScenario(seed: number): Scenario {
       sandboxed: random.chance(0.6),
       reviewRounds: random.choose(1, 3),
       judges: random.choose('accepted', 'accepted', 'proven', 'asked'),
+      labelled: random.chance(0.2),
     },
     tasks: list(random.between(1, 3), (i) => ({
       atMs: i === 0 ? 0 : random.below(untilMs / 3),

@@ -9,7 +9,7 @@ import { hostTick } from './actors/host-tick.ts';
 import { performEffect } from './actors/perform.ts';
 import { beginFault, heal } from './actors/faults.ts';
 import { answer } from './actors/decision-acts.ts';
-import { admitCommand, RUNBOOKS } from './actors/host-acts.ts';
+import { admitCommand, LABEL, RUNBOOKS } from './actors/host-acts.ts';
 import { act } from './actors/people.ts';
 import { ANN, SYSTEM } from './actors/scene.ts';
 import { Auditor, type Violation } from './auditor/auditor.ts';
@@ -37,7 +37,8 @@ export interface Setup {
 }
 
 /** Plays a scenario to its end, heals everything, and then lets all work end. Stops at the first violation. */
-export function simulate(scenario: Scenario, { workers, without = new Set() }: Setup): RunResult {
+export function simulate(scenario: Scenario, { workers: known, without = new Set() }: Setup): RunResult {
+  const workers = workersOf(scenario, known);
   const auditor = new Auditor(without);
   const actors = { perform: performEffect, tick: hostTick };
   const world = new SimWorld(scenario, { workers, rules: rulesOf(scenario, workers), auditor, actors });
@@ -61,6 +62,12 @@ export function simulate(scenario: Scenario, { workers, without = new Set() }: S
   return { scenario, violation: auditor.violation, entries: chain.entries, merges, digest: chain.digest };
 }
 
+/** Some fleets have one host for the large work. */
+function workersOf({ hosts, settings }: Scenario, workers: readonly WorkerPlan[]): readonly WorkerPlan[] {
+  if (hosts === 1 || settings.labelled !== true) return workers;
+  return workers.map((worker) => (worker.roles?.includes('implementer') ? { ...worker, labels: [LABEL] } : worker));
+}
+
 function play(world: World): void {
   const { scenario, timetable, auditor } = world;
   setUp(world);
@@ -74,7 +81,9 @@ function play(world: World): void {
   do {
     settle(world);
     const host = world.upHost();
-    if (host !== undefined) auditor.endOfRound(isMainUnaccepted(host.state));
+    for (const each of world.hosts) each.catchUp();
+    const owing = world.hosts.map(({ name, state }) => ({ name, effects: [...state.effects.values()] }));
+    if (host !== undefined) auditor.endOfRound(isMainUnaccepted(host.state), owing);
     compareHosts(world);
     rounds += 1;
   } while (rounds < 12 && answerAll(world));
@@ -127,7 +136,6 @@ function restoreMain({ git }: World, { state }: Host): boolean {
 
 function compareHosts(world: World): void {
   const [first, ...others] = world.hosts.filter(({ isUp }) => isUp);
-  for (const host of world.hosts) host.catchUp();
   for (const other of others)
     if (first !== undefined && !isDeepStrictEqual(first.state, other.state))
       world.auditor.report('hosts', `${first.name} and ${other.name} have folded the same entries to different states`);
@@ -159,12 +167,11 @@ function setUp(world: World): void {
     const terms = { host: founder.name, key: `key of ${founder.name}`, publicKey: `baton.dev/p+${founder.name}` };
     const about = { labels: [], agents: 4, rootCommit: '1'.repeat(40), remote: 'git@example.org:demo.git' };
     say({ kind: 'found-fleet', command: { ...terms, ...about } });
-    for (const { name } of world.hosts.slice(1)) say(admitCommand(name), ANN);
+    for (const { name } of world.hosts.slice(1)) say(admitCommand(world, name), ANN);
     world.care = { host: founder.name, term: 1, untilMs: 20_000 };
     say({ kind: 'change-caretaker', command: { host: founder.name, term: 1 } });
     founder.term = 1;
     founder.careUntilMs = 20_000;
-    for (const host of world.hosts) host.catchUp();
   }
   const move = {
     branch: 'main',

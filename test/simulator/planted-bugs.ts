@@ -1,6 +1,7 @@
 /**
- * A mistake in one guard of the kernel: the first text is replaced by the second. Where another guard hides it, both are
- * replaced (`more`). The simulator must find each; `scripts/planted-bugs.ts` tries them.
+ * A mistake in one guard: the first text is replaced by the second. Where another guard hides it, both are replaced
+ * (`more`). The simulator must find each mistake of the kernel, and the named test each other one;
+ * `scripts/planted-bugs.ts` tries them.
  */
 export interface PlantedBug {
   readonly name: string;
@@ -8,6 +9,8 @@ export interface PlantedBug {
   readonly from: string;
   readonly to: string;
   readonly more?: readonly Pick<PlantedBug, 'file' | 'from' | 'to'>[];
+  /** The test that fails, for code outside of the kernel. */
+  readonly test?: string;
 }
 
 const STATE = 'src/state';
@@ -78,16 +81,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   bug('nobody is an author', AUTHORS, 'return added.length === 0 ? authors :', 'return added.length >= 0 ? authors :'),
   bug('commits that no session made have no author', AUTHORS, 'return recorded.data.sources;', 'return [];'),
   bug(
-    'a branch that moved is not recorded',
+    "approval of one's own code: what a session commits after its end is not recorded",
     `${STATE}/workflow/branch-moves.ts`,
     "if (isStale || task.phase === 'COMPLETED'",
     "if (!isStale || task.phase === 'COMPLETED'",
-  ),
-  bug(
-    'reviewed work may be changed by its judge',
-    `${STATE}/tasks/exit-session.ts`,
-    'if (head === undefined || judged === null || head === judged) return { ok: true };',
-    'return { ok: true };',
   ),
   bug(
     'an approval is valid for every commit',
@@ -109,6 +106,32 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         file: `${STATE}/tasks/exit-session.ts`,
         from: 'if (head === undefined || judged === null || head === judged) return { ok: true };',
         to: 'return { ok: true };',
+      },
+    ],
+  ),
+
+  bug(
+    'a judge is measured while it works',
+    `${ENGINE}/merge.ts`,
+    'if (task.claim !== null || !JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];',
+    'if (!JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];',
+  ),
+  bug(
+    'nobody confirms an approval without proof',
+    `${STATE}/tasks/prove-verdict.ts`,
+    'if (unproven === undefined) return outcome;',
+    'if (unproven === undefined || unproven.because !== "") return outcome;',
+  ),
+  bug(
+    'code of the branch approves in the name of its judge',
+    `${STATE}/tasks/prove-verdict.ts`,
+    'if (judges.length === 0 || judges.some((agent) => isMatchedBy(agent, caller))) return undefined;',
+    'return undefined;',
+    [
+      {
+        file: `${STATE}/tasks/prove-verdict.ts`,
+        from: "return caller.kind === 'session' && caller.matched === id && judge?.stream === true;",
+        to: "return caller.kind === 'session' && id !== '' && judge?.stream === true;",
       },
     ],
   ),
@@ -253,10 +276,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     'if (task.id !== "") return [];',
   ),
   bug(
-    'a block is hidden by any other question',
+    'the swallowed question: a block is hidden by any other one',
     `${ENGINE}/blocked.ts`,
     'decision.taskId === taskId && asksAboutWork(decision));',
-    'decision.taskId === taskId && (decision.result === null || asksAboutWork(decision)));',
+    "decision.taskId === taskId && decision.result === null && decision.source !== 'reconcile');",
   ),
   bug(
     'the question of a result is swallowed',
@@ -315,7 +338,25 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     'if (agentsOfClaim(state, ref.session_id).length > 0) return [];',
     'if (agentsOfClaim(state, ref.session_id).length >= 0) return [];',
   ),
-  bug('an exit signal does not end the run', `${ENGINE}/react.ts`, 'AgentSessionCompleted: onExitSignal,', ''),
+  bug('an exit signal does not end the run', `${ENGINE}/react.ts`, 'AgentSessionCompleted: onExitSignal,', '', [
+    {
+      file: `${ENGINE}/claims.ts`,
+      from: 'return agentsOfClaim(state, data.session_id).flatMap((agent) => endAgent(world, agent, outcome, reason));',
+      to: 'return agentsOfClaim(state, data.session_id).flatMap((agent) => (outcome === "done" ? [] : endAgent(world, agent, outcome, reason)));',
+    },
+  ]),
+  bug(
+    'an error of an earlier session is tried again',
+    `${ENGINE}/blocked.ts`,
+    'if (task === undefined || task.blocked === null || task.epoch !== since) return [];',
+    'if (task === undefined || task.blocked === null || since < 0) return [];',
+  ),
+  bug(
+    'a retry for an earlier session hides a block',
+    `${ENGINE}/blocked.ts`,
+    "each.kind === 'unblock' && each.task_id === id && each.since === epoch",
+    "each.kind === 'unblock' && each.task_id === id && epoch > 0",
+  ),
   bug('a dead agent is not noticed', `${ENGINE}/react.ts`, 'AgentExited: ofAgent(onExit', 'AgentHeard: ofAgent(onExit'),
   bug('a failed start is not noticed', `${ENGINE}/react.ts`, 'AgentStartFailed:', 'AgentDetached:'),
   bug(
@@ -350,6 +391,26 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     'export function isSpent(',
     'export function isSpent(...args: unknown[]): boolean {\n  return args.length === 0;\n}\nfunction isReallySpent(',
   ),
+
+  // The ledger, which the simulator replaces by a list.
+  {
+    ...bug(
+      'a seal does not compare the tree with the signed one',
+      'src/ledger/writer/seal.ts',
+      'const isSame = head.size === checkpoint.size && sameBytes(frontier.root(), checkpoint.root);',
+      'const isSame = head.size === checkpoint.size;',
+    ),
+    test: 'src/ledger/writer/seal.test.ts',
+  },
+  {
+    ...bug(
+      'a copy goes on after another writer was first',
+      'src/ledger/replica/copy.ts',
+      'if (!appended.ok) {',
+      'if (!appended.ok && appended.conflict.size < 0) {',
+    ),
+    test: 'src/ledger/replica/copy.test.ts',
+  },
 
   // What a host does with entries.
   bug(

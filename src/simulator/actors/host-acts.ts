@@ -1,5 +1,6 @@
 import type { Command } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
+import type { World } from '../world/parts.ts';
 import { type Acts, pick, type Scene, SYSTEM } from './scene.ts';
 
 /** What people do with the main branch, the rules, the keys and the hosts of a project. */
@@ -38,7 +39,7 @@ export const HOST_ACTS = {
     if (name === scene.host.name) return false;
     return govern(scene, { kind: 'remove-host', command: { host: name, reason: 'it burnt', by: 'ann' } });
   },
-  'admit host': (scene) => govern(scene, admitCommand(nameOf(scene))),
+  'admit host': (scene) => govern(scene, admitCommand(scene.world, nameOf(scene))),
   'change remote': (scene) =>
     govern(scene, { kind: 'change-remote', command: { remote: `git@example.org:${scene.n}.git`, by: 'ann' } }),
 } satisfies Acts;
@@ -58,10 +59,14 @@ function drain(scene: Scene, draining: boolean): Command {
   return { kind: 'drain-host', command: { host: nameOf(scene), draining, by: 'ann' } };
 }
 
-export function admitCommand(host: string): Command {
-  const terms = { host, key: `key of ${host}`, publicKey: `baton.dev/p+${host}`, labels: [], agents: 4 };
+export function admitCommand({ hosts }: Pick<World, 'hosts'>, host: string): Command {
+  const labels = hosts.at(-1)?.name === host ? [LABEL] : [];
+  const terms = { host, key: `key of ${host}`, publicKey: `baton.dev/p+${host}`, labels, agents: 4 };
   return { kind: 'admit-host', command: { ...terms, rootCommit: '1'.repeat(40), by: 'operator:ann' } };
 }
+
+/** Of the last host. */
+export const LABEL = 'large';
 
 function nameOf({ world, n }: Scene, more = 0): string {
   return pick(world.hosts, n + more)?.name ?? '';

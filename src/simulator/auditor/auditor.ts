@@ -1,6 +1,7 @@
+import { DoneAudit } from './done-audit.ts';
 import { EffectAudit } from './effect-audit.ts';
 import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
-import type { AuditSettings, TrueGit } from './facts.ts';
+import type { AuditSettings, OwingHost, TrueGit } from './facts.ts';
 import type { Invariant } from './invariants.ts';
 import { RunAudit } from './run-audit.ts';
 import { type AuditedTask, followTask, newTask } from './task-audit.ts';
@@ -23,15 +24,15 @@ export class Auditor {
   readonly #tasks = new Map<string, AuditedTask>();
   readonly #effects = new EffectAudit((invariant, text) => this.report(invariant, text));
   readonly #runs = new RunAudit((invariant, text) => this.report(invariant, text));
+  readonly #done = new DoneAudit((invariant, text) => this.report(invariant, text));
   readonly #verdicts = new VerdictAudit((invariant, text) => this.report(invariant, text));
-  /** Checks that passed, by check and tree. */
-  readonly #passed = new Set<string>();
   readonly #settledKeys = new Set<string>();
   readonly #kept = new Set<string>();
   readonly #spawned = new Set<string>();
   readonly #notes = new Map<string, string[]>();
   readonly #usedBy = new Map<string, number>();
   #raises = 0;
+  #free = 0;
   /** A person has refused more budget, so work may wait for the next day. */
   #isSpendingOver = false;
   #git: TrueGit | undefined;
@@ -47,6 +48,7 @@ export class Auditor {
 
   watch(git: TrueGit, settings: AuditSettings): void {
     this.#git = git;
+    this.#done.watch(git, settings.required);
     this.#settings = { ...settings, largestRequest: 0 };
     this.#effects.doClocksJump = settings.doClocksJump;
     this.#runs.doClocksJump = settings.doClocksJump;
@@ -89,8 +91,9 @@ export class Auditor {
     }
     const task = this.#tasks.get(id);
     if (task === undefined) return;
-    if (type === 'PhaseMoved') this.#checkMove(task, entry, commit);
+    if (type === 'PhaseMoved') this.#done.checkMove(task, entry, commit);
     if (type === 'SessionPrepared') this.#checkBase(task, entry);
+    if (type === 'BranchMoved') this.#checkKept(task, entry);
     if (type === 'TaskClaimed') this.#checkFree(task);
     followTask(task, entry, (invariant, text) => this.report(invariant, text));
     if (PERSONAL.has(type) && actor.startsWith('operator:')) task.personAt = seq;
@@ -126,60 +129,18 @@ export class Auditor {
 
   #readUse(entry: AuditedEntry): void {
     const agent = textOf(entry, 'agent_id');
-    this.#usedBy.set(agent, numberOf(entry, 'input_tokens') + numberOf(entry, 'output_tokens'));
-    const { taskId = '' } = this.#runs.runs.get(agent) ?? {};
+    const before = this.#usedBy.get(agent) ?? 0;
+    const now = numberOf(entry, 'input_tokens') + numberOf(entry, 'output_tokens');
+    this.#usedBy.set(agent, now);
+    const { taskId = '', isAttached = false } = this.#runs.runs.get(agent) ?? {};
+    // While a person has the conversation, nothing limits it.
+    if (isAttached) this.#free += now - before;
     if (taskId === '') return;
     let used = 0;
     for (const [id, tokens] of this.#usedBy) if (this.#runs.runs.get(id)?.taskId === taskId) used += tokens;
     const { taskTokens, largestRequest } = this.#settings;
-    const limit = taskTokens * (1 + this.#raises) + largestRequest;
+    const limit = taskTokens * (1 + this.#raises) + largestRequest + this.#free;
     if (used > limit) this.report('budget', `${taskId} used ${used} tokens, more than ${limit}`);
-  }
-
-  /** What really holds when a task is moved: checks before a review, everything before COMPLETED. */
-  #checkMove(task: AuditedTask, entry: AuditedEntry, commit: readonly AuditedEntry[]): void {
-    const [from, to] = [textOf(entry, 'from'), textOf(entry, 'to')];
-    if (from === to || this.#git === undefined) return;
-    if (JUDGED.has(to) && !JUDGED.has(from) && from !== 'BLOCKED') {
-      // A person who ends a session by a handoff comes before its measurement: then the record names the head.
-      const [measured, recorded] = [task.head, [...task.recorded].at(-1) ?? ''].map((sha) => this.#findUnchecked(sha));
-      if (measured !== undefined && recorded !== undefined)
-        this.report('done', `${task.id} comes to review, and ${measured} has not passed on its head`);
-    }
-    if (to !== 'COMPLETED') return;
-    if (commit.some(({ type, actor }) => type === 'WritebackWaived' && actor.startsWith('operator:'))) return;
-    if (task.recorded.size === 0) this.report('done', `${task.id} is done without a record`);
-    const merged = commit.find(({ type, data }) => type === 'MergeFinished' && data['outcome'] === 'merged');
-    if (merged === undefined) return this.report('done', `${task.id} is done without a merge`);
-    this.#checkMerged(task, merged);
-  }
-
-  #checkMerged(task: AuditedTask, merged: AuditedEntry): void {
-    const git = this.#git;
-    if (git === undefined) return;
-    const head = textOf(merged, 'head');
-    const sha = textOf(merged, 'merge_sha');
-    const base = textOf(merged, 'base');
-    if (!git.wasOnMain(sha)) this.report('done', `${task.id} is done, and main never had ${sha}`);
-    const missing = sha === base ? undefined : this.#findUnchecked(sha);
-    if (missing !== undefined)
-      this.report('done', `${task.id} is merged, and ${missing} has not passed on the merged tree`);
-    if (![...task.recorded].some((each) => each === head))
-      this.report('done', `${task.id} is merged at ${head}, which no record names`);
-    const own = git.since(git.mergeBase(base, head), head).filter((commit) => !git.wasOnMain(commit.sha));
-    const authors = new Set(own.map(({ author }) => author));
-    const { approval, selfApproval } = task;
-    const isOwn = selfApproval?.head === head;
-    if (approval === null && !isOwn) this.report('done', `${task.id} is merged without an approval`);
-    else if (!isOwn && approval !== null && authors.has(approval.by))
-      this.report('done', `${task.id} is merged, and ${approval.by} approved their own commits`);
-    else if (!isOwn && approval !== null && approval.head !== '' && approval.head !== head)
-      this.report('done', `${task.id} is merged at ${head}, and approved at ${approval.head}`);
-  }
-
-  #findUnchecked(sha: string): string | undefined {
-    const tree = sha === '' ? '' : keyOf(this.#git?.treeOf(sha) ?? {});
-    return this.#settings.required.find((name) => !this.#passed.has(`${name} ${tree}`));
   }
 
   /** A task is claimed only if nothing else has it: a person, a merge, or the tasks that it waits for. */
@@ -201,9 +162,18 @@ export class Auditor {
       this.report('base', `${task.id}: a session begins at ${base}, not at ${head}`);
   }
 
+  /** A branch that moves keeps the work of the last session, unless its host is lost. */
+  #checkKept({ id, hasExpired, ofSession }: AuditedTask, entry: AuditedEntry): void {
+    const [old, now] = [textOf(entry, 'old'), textOf(entry, 'new')];
+    if (old === '' || old !== ofSession || hasExpired || this.#hosts.removed > 0 || this.#git === undefined) return;
+    if (!this.#git.isAncestor(old, now)) this.report('base', `${id}: the branch moves to ${now}, which lacks ${old}`);
+  }
+
   /** Who moves the task next: a claim, an effect, a question, or anybody who claims it. */
   #checkMover(task: AuditedTask): void {
     const { id, phase, live } = task;
+    if (live !== null && this.#runs.isOver(live.session))
+      return this.report('mover', `${id} is claimed, and the run of session ${live.session} is over`);
     if (live !== null || task.isCancelled) return;
     if (phase === 'COMPLETED' && !(task.isHeld && !this.#hasQuestion(id))) return;
     if (this.#effects.isOwedAbout(id) || this.#hasQuestion(id)) return;
@@ -225,7 +195,9 @@ export class Auditor {
   }
 
   /** After healing, when nothing changes any more: whatever is left must wait for a person. */
-  endOfRound(isMainHeld: boolean): void {
+  endOfRound(isMainHeld: boolean, hosts: readonly OwingHost[] = []): void {
+    this.#runs.checkEnded();
+    for (const { name, effects } of hosts) this.#effects.checkHost(name, effects);
     for (const key of this.#kept) this.report('message', `the kept message ${key} was never delivered`);
     for (const { key, about, isElsewhere, due, purpose } of this.#effects.owed.values())
       // A merge waits for answers about its task and the main branch, and a start for one about a budget.
@@ -258,6 +230,14 @@ export class Auditor {
     this.#kept.add(key);
   }
 
+  actedAs(term: number): void {
+    this.#runs.actedAs(term);
+  }
+
+  ended(agentId: string, start: number): void {
+    this.#runs.gone.add(`${agentId}:${start}`);
+  }
+
   /** Code of the branch approves in the name of a session. */
   forged(sessionId: string): void {
     this.#verdicts.forged.add(sessionId);
@@ -268,7 +248,7 @@ export class Auditor {
   }
 
   checked(name: string, tree: Readonly<Record<string, string>>, passed: boolean): void {
-    if (passed) this.#passed.add(`${name} ${keyOf(tree)}`);
+    if (passed) this.#done.passed(name, tree);
   }
 
   spawned(agentId: string, start: number): void {
@@ -297,11 +277,5 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
   'NotificationRequested', 'StepStarted', 'TimerSet',
 ]); // prettier-ignore
 
-const JUDGED: ReadonlySet<string> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
-
 /** Entries with which a person acts on a task. */
 const PERSONAL: ReadonlySet<string> = new Set(['PhaseMoved', 'TaskAssigned', 'ClaimRevoked', 'WritebackWaived']);
-
-function keyOf(tree: Readonly<Record<string, string>>): string {
-  return JSON.stringify(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -12,7 +12,7 @@ interface Owed {
   readonly isElsewhere: boolean;
 }
 
-type Report = (invariant: 'effect' | 'decision' | 'cause', text: string) => void;
+type Report = (invariant: 'effect' | 'decision' | 'cause' | 'liveness', text: string) => void;
 
 /** The effects that entries request, and how often each is settled. */
 export class EffectAudit {
@@ -46,6 +46,15 @@ export class EffectAudit {
     this.owed.delete(key);
   }
 
+  /** A host owes nothing that is over: it would run it again after its next start. */
+  checkHost(host: string, effects: readonly Pick<AuditedEntry, 'seq' | 'type' | 'data'>[]): void {
+    for (const effect of effects) {
+      const request = requestOf({ ...effect, at: '', actor: '', cause: null });
+      if (request !== undefined && !this.owed.has(request.key))
+        this.#report('liveness', `${host} still owes ${request.key}, which is over`);
+    }
+  }
+
   /** Requests that an entry about something larger ends: a run, a step, a newer request. */
   #dropMoot(entry: AuditedEntry): void {
     const id = (field: string): string => textOf(entry, field);
@@ -69,6 +78,8 @@ export class EffectAudit {
       type === 'PipelineFinished'
     )
       drop((owed) => owed.type === 'WorkspaceRequested' && owed.about.includes(id('pipeline_id')));
+    if (['DecisionResolved', 'DecisionWithdrawn', 'DecisionAnswerWithdrawn'].includes(type))
+      drop((owed) => owed.key.startsWith(`answer ${id('decision_id')} `));
     if (type === 'AgentEnded') drop((owed) => owed.type === 'MessageRequested' && owed.about.includes(id('agent_id')));
     if (type === 'AgentKillRequested' || type === 'AgentExited')
       drop((owed) => owed.key.startsWith(`start ${id('agent_id')} `));
@@ -112,6 +123,8 @@ function requestOf(entry: AuditedEntry): Owed | undefined {
       );
     case 'MessageRequested':
       return owed(`message ${textOf(entry, 'message_id')}`, named('agent_id'));
+    case 'DecisionAnswered':
+      return owed(`answer ${textOf(entry, 'decision_id')} ${seq}`, []);
     case 'NotificationRequested':
       return owed(`notification ${textOf(entry, 'notification_id')}`, []);
     case 'WorkspaceRequested':

@@ -8,6 +8,16 @@ export interface AuditSettings {
   readonly doClocksJump: boolean;
 }
 
+/** What a host will still run. */
+export interface OwingHost {
+  readonly name: string;
+  readonly effects: readonly {
+    readonly seq: number;
+    readonly type: string;
+    readonly data: Readonly<Record<string, unknown>>;
+  }[];
+}
+
 /** Git as it really is, for the auditor's questions. */
 export interface TrueGit {
   wasOnMain(sha: string): boolean;

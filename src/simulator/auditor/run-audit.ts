@@ -23,14 +23,22 @@ interface Run {
   parked: string;
   isOver: boolean;
   isKilled: boolean;
+  /** A person talks with the agent, or is about to. */
+  isAttached: boolean;
 }
 
-type Report = (invariant: 'decision' | 'mover' | 'effect', text: string) => void;
+type Report = (invariant: 'decision' | 'mover' | 'effect' | 'liveness', text: string) => void;
 
 /** Decisions and agents, as the entries tell. */
 export class RunAudit {
   readonly questions = new Map<string, Question>();
   readonly runs = new Map<string, Run>();
+  /** Processes that have ended, by agent and number. */
+  readonly gone = new Set<string>();
+  /** Sessions whose claim a pipeline holds, which goes on after an agent of it. */
+  readonly #ofPipelines = new Set<string>();
+  /** The newest term of a caretaker. */
+  #term = 0;
   /** A clock that jumps back makes an answer look early. */
   doClocksJump = false;
   readonly #report: Report;
@@ -42,6 +50,8 @@ export class RunAudit {
   read(entry: AuditedEntry): void {
     if (entry.type.startsWith('Decision')) this.#readDecision(entry);
     else if (entry.type.startsWith('Agent')) this.#readAgent(entry);
+    else if (entry.type === 'PipelineStarted') this.#ofPipelines.add(wordOf(partOf(entry, 'task'), 'session_id'));
+    else if (entry.type === 'CaretakerChanged') this.#term = numberOf(entry, 'term');
   }
 
   taskOf({ taskId, agentId }: Question): string {
@@ -100,7 +110,16 @@ export class RunAudit {
     if (entry.type === 'AgentRequested') {
       const task = partOf(entry, 'task');
       const about = { taskId: wordOf(task, 'task_id'), session: wordOf(task, 'session_id') };
-      this.runs.set(id, { id, ...about, start: 1, process: 'wanted', parked: '', isOver: false, isKilled: false });
+      this.runs.set(id, {
+        id,
+        ...about,
+        start: 1,
+        process: 'wanted',
+        parked: '',
+        isOver: false,
+        isKilled: false,
+        isAttached: false,
+      });
       return;
     }
     const run = this.runs.get(id);
@@ -124,6 +143,12 @@ export class RunAudit {
       case 'AgentUnparked':
         run.parked = '';
         return;
+      case 'AgentAttachRequested':
+        run.isAttached = true;
+        return;
+      case 'AgentDetached':
+        run.isAttached = false;
+        return;
       case 'AgentKillRequested':
         run.isKilled = true;
         return;
@@ -133,6 +158,24 @@ export class RunAudit {
         return;
       default:
     }
+  }
+
+  /** What a caretaker did in an older term changes nothing. */
+  actedAs(term: number): void {
+    if (term < this.#term) this.#report('effect', `a caretaker of term ${term} is heard in term ${this.#term}`);
+  }
+
+  /** Whether runs worked under a claim, and all of them are over. */
+  isOver(session: string): boolean {
+    const runs = [...this.runs.values()].filter((run) => run.session === session);
+    return runs.length > 0 && runs.every(({ isOver }) => isOver) && !this.#ofPipelines.has(session);
+  }
+
+  /** When nothing happens any more: no run waits for a process that has ended. */
+  checkEnded(): void {
+    for (const { id, start, process, isOver } of this.runs.values())
+      if (!isOver && process === 'running' && this.gone.has(`${id}:${start}`))
+        this.#report('liveness', `agent ${id} waits for its process, which is gone`);
   }
 
   /** Every agent whose run is not over has something that makes it go on. */

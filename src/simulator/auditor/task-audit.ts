@@ -23,6 +23,8 @@ export interface AuditedTask {
   head: string;
   /** The same, as Baton has measured it. */
   measured: string;
+  /** The commit at the end of the last session of an agent; empty if anything else has moved the branch since. */
+  ofSession: string;
   /** Commits that records name since the work began. */
   recorded: Set<string>;
   /** Since when the task is in its phase, and who moved it. */
@@ -39,9 +41,13 @@ export interface AuditedTask {
   pushed: string;
   /** The epoch of the newest session that Baton prepared and measures; -1 if there was none. */
   preparedEpoch: number;
+  /** The epoch of the newest session that reported an error; -1 if there was none. */
+  errorEpoch: number;
+  /** A host was lost with the claim, so the next session begins with what was pushed. */
+  hasExpired: boolean;
 }
 
-export type TaskReport = (invariant: 'claim' | 'done' | 'base', text: string) => void;
+export type TaskReport = (invariant: 'claim' | 'done' | 'base' | 'cause', text: string) => void;
 
 /** Follows one entry about a task, and reports broken claims. */
 export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskReport): void {
@@ -76,10 +82,15 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
     case 'ClaimExpired':
     case 'ClaimRevoked':
       if (task.live?.epoch !== epoch) report('claim', `${task.id}: the claim of epoch ${epoch} had ended before`);
+      task.hasExpired ||= type === 'ClaimExpired';
       task.lapsed = task.live;
       task.live = null;
       return;
     case 'PhaseMoved':
+      if (textOf(entry, 'cause') === 'retried' && task.errorEpoch !== task.epoch)
+        report('cause', `${task.id} is tried again, and its last session reported no error`);
+      if (textOf(entry, 'cause') === 'checks' && task.live !== null)
+        report('claim', `${task.id} moves while session ${task.live.session} has it`);
       if (textOf(entry, 'from') !== task.phase) report('claim', `${task.id} was ${task.phase}`);
       moveTask(task, entry);
       return;
@@ -92,6 +103,9 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
       if (task.preparedEpoch !== numberOf(entry, 'epoch') && isOfWork(task, numberOf(entry, 'epoch'))) task.head = sha;
       return;
     }
+    case 'HandoffDelivered':
+      if (textOf(entry, 'to') === 'orchestrator') task.errorEpoch = task.epoch;
+      return;
     case 'TaskReinstated':
       task.recorded.clear();
       task.isHeld = false;
@@ -100,6 +114,7 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
     case 'SessionMeasured':
       task.head = textOf(entry, 'head');
       task.measured = task.head;
+      task.ofSession = task.head;
       return;
     case 'SelfApproved':
       task.selfApproval = { by: textOf(entry, 'by'), head: textOf(entry, 'head') };
@@ -107,6 +122,7 @@ export function followTask(task: AuditedTask, entry: AuditedEntry, report: TaskR
     case 'BranchMoved':
       task.head = textOf(entry, 'new');
       task.measured = task.head;
+      task.ofSession = '';
       return;
     case 'WorkPushed':
       task.pushed = textOf(entry, 'sha');
@@ -182,6 +198,7 @@ export function newTask(entry: AuditedEntry): AuditedTask {
     takenBy: '',
     head: '',
     measured: '',
+    ofSession: '',
     recorded: new Set(),
     movedAt: entry.seq,
     isByPerson: false,
@@ -193,5 +210,7 @@ export function newTask(entry: AuditedEntry): AuditedTask {
     mergeHead: '',
     pushed: '',
     preparedEpoch: -1,
+    errorEpoch: -1,
+    hasExpired: false,
   };
 }

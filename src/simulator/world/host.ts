@@ -148,6 +148,7 @@ export class Daemon implements Host {
       if (this.#fold()) continue;
       const above = findAboveLevel({ state: this.state }, events);
       if (above !== undefined) return { kind: 'refused', refusal: above };
+      if (caller.kind === 'system' && caller.term !== undefined) this.world.auditor.actedAs(caller.term);
       return this.#commit(events, actorOf(caller), key === undefined ? undefined : { key, answer })
         ? { kind: 'ok', answer }
         : AWAY;

@@ -51,6 +51,7 @@ export class SupervisedProcess implements AgentProcess {
   kill(end: ProcessEnd): void {
     if (this.end !== undefined) return;
     this.end = end;
+    this.host.world.auditor.ended(this.run.id, this.start);
     this.host.world.run(this.#reportEnd(end), () => true);
   }
 
