@@ -63,8 +63,7 @@ const vitest = await createVitest(
     ],
   },
 );
-const [project] = vitest.projects;
-if (project === undefined) throw new Error('Vitest has no project');
+const project = vitest.getRootProject();
 
 process.on('message', (trial: Trial) => {
   void run(trial).then((verdict) => process.send?.(verdict));
@@ -74,7 +73,7 @@ process.send?.('ready');
 async function run({ mutant, tests }: Trial): Promise<Verdict> {
   for (const { file } of [planted, mutant].filter((each) => each !== null)) vitest.invalidateFile(join(ROOT, file));
   planted = mutant;
-  const found = tests.map((file) => project!.createSpecification(join(ROOT, file)));
+  const found = tests.map((file) => project.createSpecification(join(ROOT, file)));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(found);
   const failed = testModules.find((each) => each.state() === 'failed');
   const words = failed?.relativeModuleId ?? (unhandledErrors.length > 0 ? 'an error outside of tests' : null);

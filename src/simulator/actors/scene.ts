@@ -15,9 +15,9 @@ export interface Scene {
   /** Chooses the subject among those that exist. */
   readonly n: number;
   /** Returns whether the command has recorded something. */
-  say(command: Command, caller?: Caller): boolean;
+  readonly say: (command: Command, caller?: Caller) => boolean;
   /** Says it about one task after the other, until one of the commands has recorded something. */
-  sayOfATask(make: (task: Task) => Command | undefined): boolean;
+  readonly sayOfATask: (make: (task: Task) => Command | undefined) => boolean;
 }
 
 /** What people do, by its name. Each returns whether there was anything to do. */
