@@ -272,7 +272,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   bug(
     'nobody is asked about a blocked task',
     `${ENGINE}/blocked.ts`,
-    'if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];',
+    'if (isAskedAbout(world, task.id) || isTriedAgain(world, task)) return [];',
     'if (task.id !== "") return [];',
   ),
   bug(
