@@ -1,9 +1,16 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { usePackage } from './test/package/use-package.ts';
 
 const LONG = '**/*.long.test.ts';
+/** Files of the other lanes that have more cases in the long lane (`test/lanes.ts`). */
+const WITH_LONG_CASES = globSync('{src,test}/**/*.test.ts').filter((file) =>
+  /import \{[^}]*\b(?:inLongLane|isLongLane|someOf)\b[^}]*\} from '[./a-z]*\/lanes\.ts'/.test(
+    readFileSync(file, 'utf8'),
+  ),
+);
 
 export default defineConfig({
   plugins: usePackage.plugins,
@@ -37,7 +44,7 @@ export default defineConfig({
         // Kills, crowds and further walks through whole workflows: `npm run test:all`. Their rules are proved in the other two lanes.
         test: {
           name: 'long',
-          include: [LONG],
+          include: [LONG, ...WITH_LONG_CASES],
           env: { BATON_TEST_LANE: 'long' },
           globalSetup: usePackage.test.globalSetup,
         },

@@ -1,6 +1,6 @@
 /**
- * A file of the int lane tests each rule's wiring once. Its variants are in the long lane: `NAME.long.test.ts` imports
- * `NAME.int.test.ts`, in which the tables then have all their rows and `inLongLane` defines its tests.
+ * A file of the int lane tests each rule's wiring once. Its variants are in the long lane, which runs every file that
+ * imports one of these: its tables then have all their rows, and `inLongLane` defines its tests.
  */
 export const isLongLane: boolean = process.env['BATON_TEST_LANE'] === 'long';
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Scene, until } from '../daemon/running.cases.ts';
 import { runCli, type StartedCli, startCli } from '../../test/run-cli.ts';
+import { inLongLane } from '../../test/lanes.ts';
 
 let scene: Scene;
 let repository: string;
@@ -58,12 +59,14 @@ describe('task claim --wait', () => {
     expect(said.err.match(/Waiting/g)).toHaveLength(1);
   });
 
-  it('names the daemon that it waits for if it stops answering', { timeout: 90_000 }, async () => {
-    const { said, code } = type('task', 'claim', '--as', 'ada', '--wait');
-    await freeze(said);
-    await baton('task', 'add', 'A', '--title', 'work');
-    expect(await code).toBe(0);
-    expect(said.err.match(AWAY)).toHaveLength(1);
+  inLongLane(() => {
+    it('names the daemon that it waits for if it stops answering', { timeout: 90_000 }, async () => {
+      const { said, code } = type('task', 'claim', '--as', 'ada', '--wait');
+      await freeze(said);
+      await baton('task', 'add', 'A', '--title', 'work');
+      expect(await code).toBe(0);
+      expect(said.err.match(AWAY)).toHaveLength(1);
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import { EXIT_DAEMON_RUNNING } from '../api/client/start-daemon.ts';
 import { readDaemonRecord } from '../api/state-folder.ts';
 import { runDaemon } from './lifecycle.ts';
 import { isDaemon, Scene, until } from './running.cases.ts';
+import { inLongLane } from '../../test/lanes.ts';
 
 let scene: Scene;
 let repository: string;
@@ -47,35 +48,37 @@ describe('a daemon', () => {
     expect(await client().call('task_get', { task_id: 'A' })).toMatchObject({ ok: true });
   });
 
-  it('settles every keyed command once, even if it is killed repeatedly', async () => {
-    const one = client({ autostart: true, reachMs: 30_000 });
-    await one.reach();
-    let sent = 0;
-    let isOver = false;
-    const sendOn = async (): Promise<void> => {
-      while (!isOver) {
-        const id = `T${(sent += 1)}`;
-        expect(await one.call('task_create', { task_id: id, title: 'x' }, { key: id })).toMatchObject({ ok: true });
+  inLongLane(() => {
+    it('settles every keyed command once, even if it is killed repeatedly', async () => {
+      const one = client({ autostart: true, reachMs: 30_000 });
+      await one.reach();
+      let sent = 0;
+      let isOver = false;
+      const sendOn = async (): Promise<void> => {
+        while (!isOver) {
+          const id = `T${(sent += 1)}`;
+          expect(await one.call('task_create', { task_id: id, title: 'x' }, { key: id })).toMatchObject({ ok: true });
+        }
+      };
+      const senders = Array.from({ length: 16 }, sendOn);
+      for (let kills = 0, last = 0; kills < 3; kills++) {
+        await until(() => (readDaemonRecord(scene.stateDir)?.pid ?? last) !== last, 'there is another daemon');
+        last = readDaemonRecord(scene.stateDir)?.pid ?? 0;
+        const [before, pid] = [sent, last];
+        await until(() => sent > before + 50, 'some more was sent');
+        if (isDaemon(pid)) process.kill(pid, 'SIGKILL');
       }
-    };
-    const senders = Array.from({ length: 16 }, sendOn);
-    for (let kills = 0, last = 0; kills < 3; kills++) {
-      await until(() => (readDaemonRecord(scene.stateDir)?.pid ?? last) !== last, 'there is another daemon');
-      last = readDaemonRecord(scene.stateDir)?.pid ?? 0;
-      const [before, pid] = [sent, last];
-      await until(() => sent > before + 50, 'some more was sent');
-      if (isDaemon(pid)) process.kill(pid, 'SIGKILL');
-    }
-    isOver = true;
-    await Promise.all(senders);
-    const ledger: string[] = [];
-    for await (const { type, json } of one.events({ signal: AbortSignal.timeout(5000) })) {
-      if (type === 'TaskCreated') ledger.push(json);
-      if (ledger.length === sent) break;
-    }
-    expect(new Set(ledger.map((json) => /"task_id":"(T\d+)"/.exec(json)?.[1])).size).toBe(sent);
-    expect(await scene.entries()).toHaveLength(sent + 2);
-    await one.stop();
+      isOver = true;
+      await Promise.all(senders);
+      const ledger: string[] = [];
+      for await (const { type, json } of one.events({ signal: AbortSignal.timeout(5000) })) {
+        if (type === 'TaskCreated') ledger.push(json);
+        if (ledger.length === sent) break;
+      }
+      expect(new Set(ledger.map((json) => /"task_id":"(T\d+)"/.exec(json)?.[1])).size).toBe(sent);
+      expect(await scene.entries()).toHaveLength(sent + 2);
+      await one.stop();
+    });
   });
 
   it('stops on a signal: answers waiting calls, removes its files and releases the lock', async () => {

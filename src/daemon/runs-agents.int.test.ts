@@ -13,6 +13,7 @@ import { isIsolated } from '../protocol/sandbox.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { until } from './running.cases.ts';
 import { HANGING, RunScene, type Shown, untilNobodyIs } from './runs.cases.ts';
+import { inLongLane } from '../../test/lanes.ts';
 
 let world: RunScene;
 beforeEach(() => {
@@ -39,21 +40,23 @@ describe('an agent', () => {
     expect(await world.ask('agent_kill', { id })).toEqual({ id, outcome: 'cancelled' });
   });
 
-  it('that is killed before its start never starts, or ends again', async () => {
-    world.write(`
+  inLongLane(() => {
+    it('that is killed before its start never starts, or ends again', async () => {
+      world.write(`
       [limits]
       kill_after = "200ms"
       [agents.a]
       run = "sleep 300"`);
-    await world.start();
-    const ids = await Promise.all([0, 1, 2, 3].map(async () => world.run('a')));
-    await Promise.all(ids.map(async (id) => world.ask('agent_kill', { id })));
-    for (const id of ids) {
-      expect(await world.agent(id)).toMatchObject({ status: 'cancelled' });
-      await until(async () => (await world.agent(id)).process === 'gone', 'its process is gone');
-      await untilNobodyIs(id);
-    }
-    expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(4);
+      await world.start();
+      const ids = await Promise.all([0, 1, 2, 3].map(async () => world.run('a')));
+      await Promise.all(ids.map(async (id) => world.ask('agent_kill', { id })));
+      for (const id of ids) {
+        expect(await world.agent(id)).toMatchObject({ status: 'cancelled' });
+        await until(async () => (await world.agent(id)).process === 'gone', 'its process is gone');
+        await untilNobodyIs(id);
+      }
+      expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(4);
+    });
   });
 
   it('receives messages in order and once', async () => {
@@ -94,17 +97,19 @@ describe('an agent', () => {
     expect(renderAgent(await world.ask<AgentDetails>('agent_show', { id: shown.id }))).toContain(`code 127: ${why}`);
   });
 
-  it('whose supervisor is killed ends too, and its run continues by the runbook', async () => {
-    world.write(HANGING);
-    await world.start();
-    const id = await world.run('p');
-    const agentId = await world.agentIn(id, 'work');
-    await world.untilRunning(agentId);
-    process.kill(await supervisorOf(agentId), 'SIGKILL');
-    expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
-    expect(await world.agent(agentId)).toMatchObject({ process: 'gone', exit: { code: null, signal: 'SIGKILL' } });
-    await untilNobodyIs(agentId);
-    expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
+  inLongLane(() => {
+    it('whose supervisor is killed ends too, and its run continues by the runbook', async () => {
+      world.write(HANGING);
+      await world.start();
+      const id = await world.run('p');
+      const agentId = await world.agentIn(id, 'work');
+      await world.untilRunning(agentId);
+      process.kill(await supervisorOf(agentId), 'SIGKILL');
+      expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
+      expect(await world.agent(agentId)).toMatchObject({ process: 'gone', exit: { code: null, signal: 'SIGKILL' } });
+      await untilNobodyIs(agentId);
+      expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
+    });
   });
 
   it('that dies is resumed with the rendered message of the runbook', async () => {
@@ -121,18 +126,20 @@ describe('an agent', () => {
     expect(world.lines('told.txt')).toEqual(['start that', 'go on with that']);
   });
 
-  it('that dies is resumed with a default message if the runbook has none', async () => {
-    writeFileSync(join(world.repository, 'dies.yaml'), '- say: Working.\n- crash: 1\n- signal: complete\n');
-    world.write(`
+  inLongLane(() => {
+    it('that dies is resumed with a default message if the runbook has none', async () => {
+      writeFileSync(join(world.repository, 'dies.yaml'), '- say: Working.\n- crash: 1\n- signal: complete\n');
+      world.write(`
       [agents.mortal]
       run = "scripted dies.yaml"
       prompt = "Work."
       on_dead = "resume"`);
-    await world.start();
-    const id = await world.run('mortal');
-    expect(await world.agent(id)).toMatchObject({ status: 'done', start: 2 });
-    const launch: Partial<Launch> = JSON.parse(readFileSync(agentFiles(world.stateDir, id).launch(2), 'utf8'));
-    expect(launch.prompt).toMatch(/^Continue where you stopped\./);
+      await world.start();
+      const id = await world.run('mortal');
+      expect(await world.agent(id)).toMatchObject({ status: 'done', start: 2 });
+      const launch: Partial<Launch> = JSON.parse(readFileSync(agentFiles(world.stateDir, id).launch(2), 'utf8'));
+      expect(launch.prompt).toMatch(/^Continue where you stopped\./);
+    });
   });
 
   it('opens a decision if it is silent in a turn, and is restarted in its conversation', async () => {
@@ -238,21 +245,28 @@ describe('a worker', () => {
     },
   );
 
-  it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
-    world.write(`
+  inLongLane(() => {
+    it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
+      world.write(`
       [pipelines.slow]
       steps = [{ name = "s", run = "git commit -q --allow-empty -m one; sleep 1.5", workspace = { branch = "feature/\${task.id}" } }]
       [workers.w]
       run = { pipeline = "slow" }`);
-    const git = { GIT_AUTHOR_NAME: 't', GIT_AUTHOR_EMAIL: 't@t', GIT_COMMITTER_NAME: 't', GIT_COMMITTER_EMAIL: 't@t' };
-    await world.start({ BATON_CLAIM_EXPIRY_MS: '600', BATON_RENEWAL_MS: '100', ...git });
-    await world.ask('task_create', { task_id: 'T1', title: 'One' });
-    await until(async () => (await world.types()).includes('PipelineFinished'), 'the pipeline is over');
-    const entries = await world.entries();
-    expect(entries.find(({ type }) => type === 'PipelineFinished')?.data).toMatchObject({ outcome: 'done' });
-    expect(entries.filter(({ type }) => type === 'ClaimExpired')).toEqual([]);
-    const fence = await findFence(join(world.repository, '.worktrees', 't1').replace('t1', 'T1'));
-    expect(fence).toMatchObject({ ok: true, value: { taskId: 'T1', epoch: 1 } });
+      const git = {
+        GIT_AUTHOR_NAME: 't',
+        GIT_AUTHOR_EMAIL: 't@t',
+        GIT_COMMITTER_NAME: 't',
+        GIT_COMMITTER_EMAIL: 't@t',
+      };
+      await world.start({ BATON_CLAIM_EXPIRY_MS: '600', BATON_RENEWAL_MS: '100', ...git });
+      await world.ask('task_create', { task_id: 'T1', title: 'One' });
+      await until(async () => (await world.types()).includes('PipelineFinished'), 'the pipeline is over');
+      const entries = await world.entries();
+      expect(entries.find(({ type }) => type === 'PipelineFinished')?.data).toMatchObject({ outcome: 'done' });
+      expect(entries.filter(({ type }) => type === 'ClaimExpired')).toEqual([]);
+      const fence = await findFence(join(world.repository, '.worktrees', 't1').replace('t1', 'T1'));
+      expect(fence).toMatchObject({ ok: true, value: { taskId: 'T1', epoch: 1 } });
+    });
   });
 
   it('is configured when an operator adopts the runbook, not when the file changes, and once', async () => {

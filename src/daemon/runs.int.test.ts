@@ -6,6 +6,7 @@ import { findProgram } from '../notify/run-program.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { until } from './running.cases.ts';
 import { RunScene } from './runs.cases.ts';
+import { inLongLane } from '../../test/lanes.ts';
 
 let world: RunScene;
 beforeEach(() => {
@@ -70,15 +71,17 @@ describe('a pipeline', () => {
     expect(shown.steps[1]).toMatchObject({ status: 'pending', visits: 0 });
   });
 
-  it('ends a command after its timeout, with all processes that it started', async () => {
-    world.write(`
+  inLongLane(() => {
+    it('ends a command after its timeout, with all processes that it started', async () => {
+      world.write(`
       limits = { kill_after = "200ms" }
       [pipelines.slow]
       steps = [{ name = "only", run = "trap '' TERM; echo $$ > pid.txt; setsid sleep 300 & sleep 300", timeout = "500ms" }]`);
-    await world.start();
-    const shown = await world.pipeline(await world.run('slow'));
-    expect(shown.status).toBe('failed');
-    await until(() => !isAlive(Number(world.lines('pid.txt')[0])), 'it is gone');
+      await world.start();
+      const shown = await world.pipeline(await world.run('slow'));
+      expect(shown.status).toBe('failed');
+      await until(() => !isAlive(Number(world.lines('pid.txt')[0])), 'it is gone');
+    });
   });
 
   it('ends its command when it is cancelled', async () => {
@@ -113,14 +116,16 @@ describe('a pipeline', () => {
     expect(findProcessesByMark({ name: 'BATON_COMMAND_ID', value })).toEqual([]);
   });
 
-  it('retries a step after a pause', async () => {
-    world.write(`
+  inLongLane(() => {
+    it('retries a step after a pause', async () => {
+      world.write(`
       [pipelines.again]
       steps = [{ name = "only", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 3", on_fail = { retries = 2, cooldown = "100ms" } }]`);
-    await world.start();
-    const shown = await world.pipeline(await world.run('again'));
-    expect(shown.steps[0]).toMatchObject({ status: 'done', visits: 3 });
-    expect((await world.types()).filter((type) => type === 'TimerFired')).toHaveLength(2);
+      await world.start();
+      const shown = await world.pipeline(await world.run('again'));
+      expect(shown.steps[0]).toMatchObject({ status: 'done', visits: 3 });
+      expect((await world.types()).filter((type) => type === 'TimerFired')).toHaveLength(2);
+    });
   });
 
   it('passes the rendered values of a step to a nested pipeline', async () => {

@@ -8,6 +8,7 @@ import { listKept } from '../api/outbox.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import { Scene, TOKEN, type Supervised } from './scene.cases.ts';
 import { TEXTS } from './stop.cases.ts';
+import { inLongLane } from '../../test/lanes.ts';
 
 const WAITS = { argv: ['/bin/sh', '-c', 'exec cat'] } as const;
 const EXIT =
@@ -151,16 +152,18 @@ describe('while the daemon is away', () => {
     expect([answer.status, await answer.json()]).toMatchObject([503, { error: { code: 'daemon-away' } }]);
   });
 
-  it('a daemon that accepts calls and does not answer counts as away', async () => {
-    await using scene = new Scene();
-    await scene.daemon.start();
-    const run = await scene.start(WAITS, { on_stop: 'escalate' });
-    await until('it has started', () => scene.daemon.reports('started').length === 1);
-    scene.daemon.isStuck = true;
-    expect(await run.stop()).toBe(TEXTS.escalate);
-    expect(await run.stop()).toBeNull();
-    scene.daemon.isStuck = false;
-    await until('the supervisor has reminded the daemon', () => scene.daemon.reports('stop').length === 1);
+  inLongLane(() => {
+    it('a daemon that accepts calls and does not answer counts as away', async () => {
+      await using scene = new Scene();
+      await scene.daemon.start();
+      const run = await scene.start(WAITS, { on_stop: 'escalate' });
+      await until('it has started', () => scene.daemon.reports('started').length === 1);
+      scene.daemon.isStuck = true;
+      expect(await run.stop()).toBe(TEXTS.escalate);
+      expect(await run.stop()).toBeNull();
+      scene.daemon.isStuck = false;
+      await until('the supervisor has reminded the daemon', () => scene.daemon.reports('stop').length === 1);
+    });
   });
 });
 

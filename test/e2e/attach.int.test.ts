@@ -191,34 +191,36 @@ describe('a person attached to an agent', () => {
     });
   });
 
-  it('keeps the claim, and every message, while the daemon is away and comes back', async () => {
-    await world.ask('task_create', { task_id: 'T001', title: 'Work' });
-    const id = await world.until('the worker has begun', async () => {
-      const { agents } = await world.ask<{ agents: { id: string; task_id: string | null }[] }>('agent_list');
-      return agents.find(({ task_id }) => task_id === 'T001')?.id;
+  inLongLane(() => {
+    it('keeps the claim, and every message, while the daemon is away and comes back', async () => {
+      await world.ask('task_create', { task_id: 'T001', title: 'Work' });
+      const id = await world.until('the worker has begun', async () => {
+        const { agents } = await world.ask<{ agents: { id: string; task_id: string | null }[] }>('agent_list');
+        return agents.find(({ task_id }) => task_id === 'T001')?.id;
+      });
+      await world.until('it has begun', () => logOf(id).includes('I begin.'));
+      await using terminal = attach(id);
+      await terminal.shows('(type a message; Ctrl-D leaves)');
+      await untilAttached(id);
+      await world.world.endDaemon('SIGKILL');
+      terminal.type('Go on, please.\r');
+      await terminal.shows('(the turn ended)');
+      // The file was written in the task's worktree.
+      expect(globSync('.worktrees/**/worked', { cwd: world.repository })).toHaveLength(1);
+      await world.world.startDaemon();
+      expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
+      const until = Date.parse(await expiryOf('T001'));
+      await world.until('the claim is renewed', async () => Date.parse(await expiryOf('T001')) > until + 500);
+      await world.world.endDaemon('SIGKILL');
+      terminal.type('\u0004');
+      expect(await terminal.exit()).toBe(0);
+      await world.world.startDaemon();
+      expect(await world.agent(id)).toMatchObject({ status: 'done' });
+      expect(await world.count(id, 'AgentAttached')).toBe(1);
+      expect(await world.count(id, 'AgentDetached')).toBe(1);
+      const claims = (await readLedger(world.world)).filter(({ type }) => /^(?:TaskClaimed|Claim)/.test(type));
+      expect(claims.map(({ type }) => type)).toEqual(['TaskClaimed', 'ClaimCompleted']);
     });
-    await world.until('it has begun', () => logOf(id).includes('I begin.'));
-    await using terminal = attach(id);
-    await terminal.shows('(type a message; Ctrl-D leaves)');
-    await untilAttached(id);
-    await world.world.endDaemon('SIGKILL');
-    terminal.type('Go on, please.\r');
-    await terminal.shows('(the turn ended)');
-    // The file was written in the task's worktree.
-    expect(globSync('.worktrees/**/worked', { cwd: world.repository })).toHaveLength(1);
-    await world.world.startDaemon();
-    expect(await world.ask('agent_show', { id })).toMatchObject({ status: 'attached', start: 2 });
-    const until = Date.parse(await expiryOf('T001'));
-    await world.until('the claim is renewed', async () => Date.parse(await expiryOf('T001')) > until + 500);
-    await world.world.endDaemon('SIGKILL');
-    terminal.type('\u0004');
-    expect(await terminal.exit()).toBe(0);
-    await world.world.startDaemon();
-    expect(await world.agent(id)).toMatchObject({ status: 'done' });
-    expect(await world.count(id, 'AgentAttached')).toBe(1);
-    expect(await world.count(id, 'AgentDetached')).toBe(1);
-    const claims = (await readLedger(world.world)).filter(({ type }) => /^(?:TaskClaimed|Claim)/.test(type));
-    expect(claims.map(({ type }) => type)).toEqual(['TaskClaimed', 'ClaimCompleted']);
   });
 
   it('answers an agent that waits for a person by talking with it', async () => {

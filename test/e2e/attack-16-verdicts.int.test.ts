@@ -23,21 +23,27 @@ describe.skipIf(!bubblewrap.works)(`tests of a branch that approve it, in a sand
 });
 
 describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
-  it('does not approve by what the tests of the branch send: a person is told that they could have', async () => {
-    await using attack = await ForgedVerdict.open({
-      mode: 'none',
-      unseparated: 'ask',
-      reviews: `${RUN_TESTS} ${REFUSE}`,
+  inLongLane(() => {
+    it('does not approve by what the tests of the branch send: a person is told that they could have', async () => {
+      await using attack = await ForgedVerdict.open({
+        mode: 'none',
+        unseparated: 'ask',
+        reviews: `${RUN_TESTS} ${REFUSE}`,
+      });
+      const end = await attack.ended();
+      expect([end?.is, end?.phase]).toEqual(['waits', 'REVIEW']);
+      expect(end?.because).toContain('its client cannot prove who sent this verdict');
+      expect(end?.because).toContain('summary: FORGED by the tests');
+      expect(end?.because).toContain('review.unseparated = "accept"');
+      const [asked, ...more] = await attack.told('DecisionOpened');
+      expect(asked?.['options']).toContainEqual({
+        action: 'approve',
+        label: 'Confirm the approval',
+        recommended: false,
+      });
+      expect(more).toEqual([]);
+      expect(await attack.told('VerdictUnproven')).toMatchObject([{ because: 'client' }]);
     });
-    const end = await attack.ended();
-    expect([end?.is, end?.phase]).toEqual(['waits', 'REVIEW']);
-    expect(end?.because).toContain('its client cannot prove who sent this verdict');
-    expect(end?.because).toContain('summary: FORGED by the tests');
-    expect(end?.because).toContain('review.unseparated = "accept"');
-    const [asked, ...more] = await attack.told('DecisionOpened');
-    expect(asked?.['options']).toContainEqual({ action: 'approve', label: 'Confirm the approval', recommended: false });
-    expect(more).toEqual([]);
-    expect(await attack.told('VerdictUnproven')).toMatchObject([{ because: 'client' }]);
   });
 
   inLongLane(() => {

@@ -93,20 +93,22 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     expect(used.at(-1)?.data).toMatchObject({ input_tokens: 110, output_tokens: 10, waiting_tokens: 0 });
   });
 
-  it('stays used up when the daemon is killed, and the next daemon continues the agent', async () => {
-    const id = await world.run('re');
-    open(world, 're-1');
-    const shown = await escalated(world, id);
-    await world.restart();
-    open(world, 're-2');
-    await held(world, shown);
-    await world.restart();
-    const again = await world.ask('agent_show', { id });
-    expect(again).toMatchObject({ status: 'escalated', decision_id: shown.decision_id, start: 1 });
-    await world.resolve(shown.decision_id, 'approve');
-    expect(await world.agent(id)).toMatchObject({ status: 'done', start: 1 });
-    expect(marks(world, id)).toEqual(['one', 'two', 'three']);
-    await world.gone(id);
+  inLongLane(() => {
+    it('stays used up when the daemon is killed, and the next daemon continues the agent', async () => {
+      const id = await world.run('re');
+      open(world, 're-1');
+      const shown = await escalated(world, id);
+      await world.restart();
+      open(world, 're-2');
+      await held(world, shown);
+      await world.restart();
+      const again = await world.ask('agent_show', { id });
+      expect(again).toMatchObject({ status: 'escalated', decision_id: shown.decision_id, start: 1 });
+      await world.resolve(shown.decision_id, 'approve');
+      expect(await world.agent(id)).toMatchObject({ status: 'done', start: 1 });
+      expect(marks(world, id)).toEqual(['one', 'two', 'three']);
+      await world.gone(id);
+    });
   });
 
   inLongLane(() => {

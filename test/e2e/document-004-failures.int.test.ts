@@ -13,6 +13,7 @@ import {
 import { about, findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';
 import { record } from '../processes/messages.ts';
 import { until } from '../processes/until.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** The failure modes of the handoff protocol (source document 004), each with two agents, the PM and git. */
 describe('failure mode', () => {
@@ -41,28 +42,30 @@ describe('failure mode', () => {
     expect(await findLedgerFault(world)).toBeUndefined();
   }, 60_000);
 
-  it('1: or it escalates, and the PM writes the record for it', async () => {
-    await using world = await documentProject();
-    const a = await world.agent('agent-a');
-    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
-    const { branch, commit } = await work(world, a, 'P0.1.1');
-    const input = JSON.stringify(record('P0.1.1', commit, { branch }));
-    const write = (...options: string[]) => world.baton(['thought', 'record', '-', ...options], { input });
+  inLongLane(() => {
+    it('1: or it escalates, and the PM writes the record for it', async () => {
+      await using world = await documentProject();
+      const a = await world.agent('agent-a');
+      await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+      const { branch, commit } = await work(world, a, 'P0.1.1');
+      const input = JSON.stringify(record('P0.1.1', commit, { branch }));
+      const write = (...options: string[]) => world.baton(['thought', 'record', '-', ...options], { input });
 
-    // A record without a claim does not count for the current holder of the claim.
-    expect(write()).toMatchObject({ code: 0 });
-    expect(await a.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
-    expect(write('--epoch', '2')).toMatchObject({ code: 1 });
-    expect(write('--epoch', '1')).toMatchObject({ code: 0 });
-    expect(await a.do('task_update', { task_id: 'P0.1.1', status: 'done' })).toMatchObject({ status: 'done' });
-    const recorded = about(await readLedger(world), 'P0.1.1', 'ThoughtRecorded');
-    expect(recorded.map(({ data, actor }) => [data['epoch'], actor.split(':')[0]])).toEqual([
-      [null, 'operator'],
-      [1, 'operator'],
-    ]);
-    // The next agent sees who wrote the record: not the agent that did the work.
-    await expectBrief(a, 'P0.1.2', /entry \d+, operator:\S+: Record/, commit);
-  }, 60_000);
+      // A record without a claim does not count for the current holder of the claim.
+      expect(write()).toMatchObject({ code: 0 });
+      expect(await a.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
+      expect(write('--epoch', '2')).toMatchObject({ code: 1 });
+      expect(write('--epoch', '1')).toMatchObject({ code: 0 });
+      expect(await a.do('task_update', { task_id: 'P0.1.1', status: 'done' })).toMatchObject({ status: 'done' });
+      const recorded = about(await readLedger(world), 'P0.1.1', 'ThoughtRecorded');
+      expect(recorded.map(({ data, actor }) => [data['epoch'], actor.split(':')[0]])).toEqual([
+        [null, 'operator'],
+        [1, 'operator'],
+      ]);
+      // The next agent sees who wrote the record: not the agent that did the work.
+      await expectBrief(a, 'P0.1.2', /entry \d+, operator:\S+: Record/, commit);
+    }, 60_000);
+  });
 
   it('2: agent B picks a task that A is working on', async () => {
     await using world = await documentProject();
@@ -106,61 +109,66 @@ describe('failure mode', () => {
     );
   }, 60_000);
 
-  it('3: agent B finds a task that is done, but whose work was reverted', async () => {
-    await using world = await documentProject();
-    const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
-    await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
-    const first = await work(world, a, 'P0.1.1');
-    await a.do('task_complete', record('P0.1.1', first.commit, { branch: first.branch, files_changed: [first.file] }));
-    world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', first.branch);
-    expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
-    const reinstating = record('P0.1.1', first.commit, {
-      status: 'todo',
-      notes: 'Previous PR reverted, task reinstated',
-    });
-    // The agent's report alone is not enough.
-    expect(await b.refused('thought_record', reinstating)).toBe(
-      'Baton has not found the commit of P0.1.1 reverted or gone from the main branch',
-    );
-    world.git(world.repository, 'revert', '--no-edit', '-m', '1', 'HEAD');
+  inLongLane(() => {
+    it('3: agent B finds a task that is done, but whose work was reverted', async () => {
+      await using world = await documentProject();
+      const [a, b] = await Promise.all([world.agent('agent-a'), world.agent('agent-b')]);
+      await a.do('task_claim', { task_id: 'P0.1.1', as: 'agent-a' });
+      const first = await work(world, a, 'P0.1.1');
+      await a.do(
+        'task_complete',
+        record('P0.1.1', first.commit, { branch: first.branch, files_changed: [first.file] }),
+      );
+      world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', first.branch);
+      expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
+      const reinstating = record('P0.1.1', first.commit, {
+        status: 'todo',
+        notes: 'Previous PR reverted, task reinstated',
+      });
+      // The agent's report alone is not enough.
+      expect(await b.refused('thought_record', reinstating)).toBe(
+        'Baton has not found the commit of P0.1.1 reverted or gone from the main branch',
+      );
+      world.git(world.repository, 'revert', '--no-edit', '-m', '1', 'HEAD');
 
-    // B's view: the task is done, but the files are missing.
-    expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({
-      status: 'done',
-      latest_record: { files_changed: [first.file] },
-    });
-    expect(existsSync(join(world.repository, first.file))).toBe(false);
-    expect(world.git(world.repository, 'log', '--oneline', '-n', '20')).toContain('Revert');
-    expect(world.baton(['reconcile']).out).toMatch(/P0\.1\.1: .*revert/);
+      // B's view: the task is done, but the files are missing.
+      expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({
+        status: 'done',
+        latest_record: { files_changed: [first.file] },
+      });
+      expect(existsSync(join(world.repository, first.file))).toBe(false);
+      expect(world.git(world.repository, 'log', '--oneline', '-n', '20')).toContain('Revert');
+      expect(world.baton(['reconcile']).out).toMatch(/P0\.1\.1: .*revert/);
 
-    // B reinstates it: Baton finds the same in git, so no person is asked.
-    await b.do('thought_record', reinstating);
-    expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'todo', claimable: true });
-    // Its dependants wait again.
-    expect(await nextActions(b)).toEqual(['P0.1.1', 'P0.2.2']);
+      // B reinstates it: Baton finds the same in git, so no person is asked.
+      await b.do('thought_record', reinstating);
+      expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'todo', claimable: true });
+      // Its dependants wait again.
+      expect(await nextActions(b)).toEqual(['P0.1.1', 'P0.2.2']);
 
-    // B does the work again, and neither earlier record counts as writeback for it.
-    await b.do('task_claim', { task_id: 'P0.1.1', as: 'agent-b' });
-    await expectBrief(
-      b,
-      'P0.1.1',
-      'notes: Previous PR reverted, task reinstated',
-      'agent-b: Record',
-      'agent-a: Record',
-      `files_changed: ${first.file}`,
-      'Claim 1 of agent-a: completed',
-    );
-    expect(await b.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
-    const again = await work(world, b, 'P0.1.1', 'again');
-    await b.do('thought_record', record('P0.1.1', again.commit, { branch: again.branch }));
-    await b.do('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 });
-    expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
-    const story = typesOf(about(await readLedger(world), 'P0.1.1')).filter((type) => type !== 'TaskProgressed');
-    const done = 'TaskClaimed ThoughtRecorded ClaimCompleted PhaseMoved';
-    expect(story.slice(1).join(' ')).toBe(
-      `${done.replace(' ', ' BranchNamed ')} DecisionOpened ThoughtRecorded TaskReinstated PhaseMoved ${done}`,
-    );
-  }, 60_000);
+      // B does the work again, and neither earlier record counts as writeback for it.
+      await b.do('task_claim', { task_id: 'P0.1.1', as: 'agent-b' });
+      await expectBrief(
+        b,
+        'P0.1.1',
+        'notes: Previous PR reverted, task reinstated',
+        'agent-b: Record',
+        'agent-a: Record',
+        `files_changed: ${first.file}`,
+        'Claim 1 of agent-a: completed',
+      );
+      expect(await b.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
+      const again = await work(world, b, 'P0.1.1', 'again');
+      await b.do('thought_record', record('P0.1.1', again.commit, { branch: again.branch }));
+      await b.do('task_update', { task_id: 'P0.1.1', status: 'done', progress: 100 });
+      expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
+      const story = typesOf(about(await readLedger(world), 'P0.1.1')).filter((type) => type !== 'TaskProgressed');
+      const done = 'TaskClaimed ThoughtRecorded ClaimCompleted PhaseMoved';
+      expect(story.slice(1).join(' ')).toBe(
+        `${done.replace(' ', ' BranchNamed ')} DecisionOpened ThoughtRecorded TaskReinstated PhaseMoved ${done}`,
+      );
+    }, 60_000);
+  });
 
   it('4: two agents finalize at the same time', async () => {
     await using world = await documentProject();

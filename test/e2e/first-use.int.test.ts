@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newRepository } from '../package/new-repository.ts';
 import { BATON, COMPILE_CACHE } from '../package/where.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** Common problems of a user's first hour, with commands as they are typed. */
 let folder: string;
@@ -22,15 +23,17 @@ afterAll(() => {
 });
 
 describe('a new user', () => {
-  it('gets the claim back if no worktree can be created', () => {
-    baton('task', 'add', 'W9', '--title', 'Nine');
-    mkdirSync(join(repository, '.worktrees/w9-nine'), { recursive: true });
-    expect(baton('task', 'claim', 'W9', '--as', 'ada', '--worktree')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('already exists'),
+  inLongLane(() => {
+    it('gets the claim back if no worktree can be created', () => {
+      baton('task', 'add', 'W9', '--title', 'Nine');
+      mkdirSync(join(repository, '.worktrees/w9-nine'), { recursive: true });
+      expect(baton('task', 'claim', 'W9', '--as', 'ada', '--worktree')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('already exists'),
+      });
+      rmSync(join(repository, '.worktrees/w9-nine'), { recursive: true });
+      expect(baton('task', 'claim', 'W9', '--as', 'ada', '--worktree')).toMatchObject({ code: 0 });
     });
-    rmSync(join(repository, '.worktrees/w9-nine'), { recursive: true });
-    expect(baton('task', 'claim', 'W9', '--as', 'ada', '--worktree')).toMatchObject({ code: 0 });
   });
 
   it('cannot complete one task with the record of another', () => {
@@ -143,18 +146,20 @@ describe('a new user', () => {
     );
   });
 
-  it('learns in the terminal, too, what to do about an unusable folder', () => {
-    const file = join(folder, 'file');
-    writeFileSync(file, '');
-    const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
-    expect(code).toBe(1);
-    expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
-    expect(err).toContain('\n  hint: Set BATON_STATE_DIR to a folder of your own.\n');
-    baton('up');
-    const second = baton('up', '--foreground');
-    expect(second).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop that daemon/),
+  inLongLane(() => {
+    it('learns in the terminal, too, what to do about an unusable folder', () => {
+      const file = join(folder, 'file');
+      writeFileSync(file, '');
+      const { code, err } = run(['up', '--foreground'], { BATON_STATE_DIR: join(file, 'state') });
+      expect(code).toBe(1);
+      expect(err).toMatch(/^Error: the state folder .*file\/state cannot be used: /);
+      expect(err).toContain('\n  hint: Set BATON_STATE_DIR to a folder of your own.\n');
+      baton('up');
+      const second = baton('up', '--foreground');
+      expect(second).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^Error: a daemon already runs .*\n {2}hint: Stop that daemon/),
+      });
     });
   });
 
@@ -212,22 +217,24 @@ describe('a new user', () => {
     }
   });
 
-  it('learns what it waits for when the daemon does not answer', async () => {
-    baton('up');
-    const { pid } = JSON.parse(readFileSync(join(folder, 'state/daemon.json'), 'utf8')) as { pid: number };
-    process.kill(pid, 'SIGSTOP');
-    try {
-      const child = spawn(process.execPath, [BATON, 'task', 'list'], { cwd: repository, env: env() });
-      const said = (await once(child.stderr.setEncoding('utf8'), 'data')).join('');
-      expect(said).toMatch(
-        new RegExp(`Waiting for the daemon \\(process ${pid}\\), which (has not answered yet|is stopped)\\.`),
-      );
-      process.kill(pid, 'SIGCONT');
-      const [out, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'exit')]);
-      expect({ code, out: out.join('') }).toEqual({ code: 0, out: expect.stringContaining('ID') });
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+  inLongLane(() => {
+    it('learns what it waits for when the daemon does not answer', async () => {
+      baton('up');
+      const { pid } = JSON.parse(readFileSync(join(folder, 'state/daemon.json'), 'utf8')) as { pid: number };
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const child = spawn(process.execPath, [BATON, 'task', 'list'], { cwd: repository, env: env() });
+        const said = (await once(child.stderr.setEncoding('utf8'), 'data')).join('');
+        expect(said).toMatch(
+          new RegExp(`Waiting for the daemon \\(process ${pid}\\), which (has not answered yet|is stopped)\\.`),
+        );
+        process.kill(pid, 'SIGCONT');
+        const [out, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'exit')]);
+        expect({ code, out: out.join('') }).toEqual({ code: 0, out: expect.stringContaining('ID') });
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
   });
 });
 

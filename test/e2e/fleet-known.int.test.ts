@@ -11,6 +11,7 @@ import { findNamespaceObstacle } from '../fleet/process-namespace.ts';
 import { findChainFault } from '../fleet/read-chain.ts';
 import { startPostgres, type PostgresServer } from '../postgres/server.ts';
 import { until } from '../processes/until.ts';
+import { inLongLane } from '../lanes.ts';
 
 const EXPIRY_MS = 2500;
 const RUNBOOK = `
@@ -81,19 +82,21 @@ describe('two hosts on one PostgreSQL', { timeout: 60_000 }, () => {
     expect(await findChainFault(fleet.url, PROJECT)).toBeUndefined();
   });
 
-  it('a claim lasts while its holder renews it at its own host, and expires otherwise', async () => {
-    await one.order('task_create', { task_id: 'L1', title: 'x' });
-    await other.hasSeen((await fleet.entries()).length);
-    const client = other.world.workerClient();
-    const claimed = await client.call('task_claim', { task_id: 'L1', as: 'w' });
-    if (!claimed.ok) throw new Error(claimed.error.message);
-    const { token } = claimed.result as { token: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    for (const begun = performance.now(); performance.now() - begun < 1.4 * EXPIRY_MS; await delay(250))
-      expect(await client.call('task_heartbeat', { task_id: 'L1' }, { token })).toMatchObject({ ok: true });
-    const expired = async (): Promise<boolean> =>
-      (await of('ClaimExpired')).some(({ data }) => data['task_id'] === 'L1');
-    expect(await expired()).toBe(false);
-    await until('it ends', expired, 20_000);
+  inLongLane(() => {
+    it('a claim lasts while its holder renews it at its own host, and expires otherwise', async () => {
+      await one.order('task_create', { task_id: 'L1', title: 'x' });
+      await other.hasSeen((await fleet.entries()).length);
+      const client = other.world.workerClient();
+      const claimed = await client.call('task_claim', { task_id: 'L1', as: 'w' });
+      if (!claimed.ok) throw new Error(claimed.error.message);
+      const { token } = claimed.result as { token: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+      for (const begun = performance.now(); performance.now() - begun < 1.4 * EXPIRY_MS; await delay(250))
+        expect(await client.call('task_heartbeat', { task_id: 'L1' }, { token })).toMatchObject({ ok: true });
+      const expired = async (): Promise<boolean> =>
+        (await of('ClaimExpired')).some(({ data }) => data['task_id'] === 'L1');
+      expect(await expired()).toBe(false);
+      await until('it ends', expired, 20_000);
+    });
   });
 
   it('a request starts one agent, and the other host, restarted, does not declare it dead', async () => {

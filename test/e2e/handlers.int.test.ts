@@ -76,15 +76,17 @@ const between = (entries: readonly Entry[]): number =>
   Date.parse(entries[1]?.at ?? '') - Date.parse(entries[0]?.at ?? '');
 
 describe('on_idle', { timeout: PATIENCE_MS * 2 }, () => {
-  it('waits for its cooldown before the second time, and then does act', async () => {
-    const { id, agentId } = await start('nudged');
-    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    await world.gone(agentId);
-    const tries = await triesOf(agentId);
-    expect(tries).toMatchObject([{ data: { attempt: 1 } }, { data: { attempt: 2 } }]);
-    expect(between(tries)).toBeGreaterThanOrEqual(1500);
-    expect(await world.count(agentId, 'AgentIdle')).toBeGreaterThanOrEqual(2);
-    expect(world.told(agentId).filter((text) => text === 'for all')).toHaveLength(2);
+  inLongLane(() => {
+    it('waits for its cooldown before the second time, and then does act', async () => {
+      const { id, agentId } = await start('nudged');
+      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+      await world.gone(agentId);
+      const tries = await triesOf(agentId);
+      expect(tries).toMatchObject([{ data: { attempt: 1 } }, { data: { attempt: 2 } }]);
+      expect(between(tries)).toBeGreaterThanOrEqual(1500);
+      expect(await world.count(agentId, 'AgentIdle')).toBeGreaterThanOrEqual(2);
+      expect(world.told(agentId).filter((text) => text === 'for all')).toHaveLength(2);
+    });
   });
 
   inLongLane(() => {
@@ -139,17 +141,19 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
     });
   });
 
-  it('that takes long delays nothing else', async () => {
-    const slow = await start('slow');
-    await world.until('the gate runs', () => world.lines('slow.txt').length === 1);
-    const other = await start('plain');
-    expect(await world.pipeline(other.id)).toMatchObject({ status: 'done' });
-    await world.gone(other.agentId);
-    expect(await world.ask('pipeline_show', { id: slow.id })).toMatchObject({ status: 'running' });
-    writeFileSync(join(world.repository, 'open'), '');
-    expect(await world.pipeline(slow.id)).toMatchObject({ status: 'done' });
-    expect(world.lines('slow.txt')).toHaveLength(1);
-    await world.gone(slow.agentId);
+  inLongLane(() => {
+    it('that takes long delays nothing else', async () => {
+      const slow = await start('slow');
+      await world.until('the gate runs', () => world.lines('slow.txt').length === 1);
+      const other = await start('plain');
+      expect(await world.pipeline(other.id)).toMatchObject({ status: 'done' });
+      await world.gone(other.agentId);
+      expect(await world.ask('pipeline_show', { id: slow.id })).toMatchObject({ status: 'running' });
+      writeFileSync(join(world.repository, 'open'), '');
+      expect(await world.pipeline(slow.id)).toMatchObject({ status: 'done' });
+      expect(world.lines('slow.txt')).toHaveLength(1);
+      await world.gone(slow.agentId);
+    });
   });
 
   inLongLane(() => {

@@ -2,7 +2,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { someOf } from '../lanes.ts';
+import { inLongLane, someOf } from '../lanes.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { isLongRun } from '../processes/long-run.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
@@ -78,27 +78,29 @@ describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS 
     expect(world.receiver.heard).toEqual([]);
   });
 
-  it('an agent that needs a person while the daemon is away may stop, and the person is called once', async () => {
-    await using world = await RunWorld.open({
-      runbook: `[agents]\nasks = { run = "${scripted} asks.yaml" }\n`,
-      scripts: SCRIPTS,
+  inLongLane(() => {
+    it('an agent that needs a person while the daemon is away may stop, and the person is called once', async () => {
+      await using world = await RunWorld.open({
+        runbook: `[agents]\nasks = { run = "${scripted} asks.yaml" }\n`,
+        scripts: SCRIPTS,
+      });
+      const agentId = await world.run('asks');
+      await world.until('it works', () => world.processesOf(agentId).length > 1);
+      await world.world.endDaemon('SIGKILL');
+      writeFileSync(join(world.repository, 'away'), '');
+      await world.untilNobodyIs(agentId);
+      expect(world.blocks(agentId)).toEqual(['A human has been notified. Wait for instructions or signal completion.']);
+      await world.world.startDaemon();
+      const escalated = await world.agent(agentId);
+      expect(escalated).toMatchObject({ status: 'escalated' });
+      await world.gone(agentId);
+      await world.until('the person is told', () => world.receiver.heard.length > 0);
+      await world.restart();
+      await world.resolve(escalated.decision_id, 'nudge');
+      expect(await world.agent(agentId)).toMatchObject({ status: 'done' });
+      await world.gone(agentId);
+      expect(world.receiver.about('Agent needs attention: asks')).toHaveLength(1);
     });
-    const agentId = await world.run('asks');
-    await world.until('it works', () => world.processesOf(agentId).length > 1);
-    await world.world.endDaemon('SIGKILL');
-    writeFileSync(join(world.repository, 'away'), '');
-    await world.untilNobodyIs(agentId);
-    expect(world.blocks(agentId)).toEqual(['A human has been notified. Wait for instructions or signal completion.']);
-    await world.world.startDaemon();
-    const escalated = await world.agent(agentId);
-    expect(escalated).toMatchObject({ status: 'escalated' });
-    await world.gone(agentId);
-    await world.until('the person is told', () => world.receiver.heard.length > 0);
-    await world.restart();
-    await world.resolve(escalated.decision_id, 'nudge');
-    expect(await world.agent(agentId)).toMatchObject({ status: 'done' });
-    await world.gone(agentId);
-    expect(world.receiver.about('Agent needs attention: asks')).toHaveLength(1);
   });
 });
 

@@ -6,6 +6,7 @@ import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 import { BATON } from '../package/where.ts';
 import { runCli } from '../run-cli.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** Agents without a model: commands that wait for a message, signal, or exit without a signal. */
 const RUNBOOK = `
@@ -127,11 +128,15 @@ describe('baton run', () => {
     expect((await baton('pipeline', 'wait', id)).out).toBe(sheet);
   });
 
-  it("shows the end of a lost agent's output, and how to see the rest", async () => {
-    const { code, out } = await baton('run', 'lost');
-    expect(code).toBe(1);
-    const agent = /lost ([0-9a-f]{8}): queued/.exec(out)?.[1] ?? '';
-    expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    full output: baton agent logs ${agent}\n`);
+  inLongLane(() => {
+    it("shows the end of a lost agent's output, and how to see the rest", async () => {
+      const { code, out } = await baton('run', 'lost');
+      expect(code).toBe(1);
+      const agent = /lost ([0-9a-f]{8}): queued/.exec(out)?.[1] ?? '';
+      expect(out).toContain(
+        `  only: failed: on_dead: fail\n    I am lost\n    full output: baton agent logs ${agent}\n`,
+      );
+    });
   });
 
   it('shows everything that a plain command printed', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
+import { inLongLane } from '../lanes.ts';
 
 const world = new RunScene();
 const script = join(world.scene.folder, 'agent.yaml');
@@ -52,36 +53,38 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => world.end());
 
-it('work that broke a constraint is not accepted in the next session, unless it is reverted', async () => {
-  const write = (path: string): object => ({ write: { path, text: 'x' } });
-  play(
-    [write('a.txt'), write('b.txt'), { commit: 'one' }, { run: RECORD }],
-    ['a.txt', 'b.txt'].map((path) => ({ path, action: 'created' })),
-  );
-  await world.ask('task_create', { task_id: 'T1', title: 'x' });
-  const tooMany = ['max_files: 2 files differ from the base, 1 allowed'];
-  const first = await nextMeasured(1);
-  expect(first).toMatchObject({ violations: tooMany, file_count: 2 });
-  // It changes nothing and reports so correctly; the earlier files are still there.
-  play([], []);
-  await world.ask('task_unblock', { task_id: 'T1', reason: 'try again' });
-  expect(await nextMeasured(2)).toMatchObject({ violations: tooMany, file_count: 0, base: first?.['head'] });
-  expect(await world.ask('task_get', { task_id: 'T1' })).toMatchObject({ phase: 'BLOCKED' });
-  play(
-    [{ run: 'git rm -q b.txt' }, { commit: 'take it back' }, { run: RECORD }],
-    [{ path: 'b.txt', action: 'deleted' }],
-  );
-  await world.ask('task_unblock', { task_id: 'T1', reason: 'one of them is enough' });
-  expect(await nextMeasured(3)).toMatchObject({ violations: [], file_count: 1 });
-  await until(
-    async () => (await world.ask<{ phase: string }>('task_get', { task_id: 'T1' })).phase === 'CI_PENDING',
-    'it goes on',
-  );
-  const since = (await world.entries())
-    .filter(({ type }) => type === 'SessionPrepared')
-    .map(({ data }) => data['since'] ?? null);
-  expect(since).toEqual([null, first?.['base'], first?.['base']]);
-}, 120_000);
+inLongLane(() => {
+  it('work that broke a constraint is not accepted in the next session, unless it is reverted', async () => {
+    const write = (path: string): object => ({ write: { path, text: 'x' } });
+    play(
+      [write('a.txt'), write('b.txt'), { commit: 'one' }, { run: RECORD }],
+      ['a.txt', 'b.txt'].map((path) => ({ path, action: 'created' })),
+    );
+    await world.ask('task_create', { task_id: 'T1', title: 'x' });
+    const tooMany = ['max_files: 2 files differ from the base, 1 allowed'];
+    const first = await nextMeasured(1);
+    expect(first).toMatchObject({ violations: tooMany, file_count: 2 });
+    // It changes nothing and reports so correctly; the earlier files are still there.
+    play([], []);
+    await world.ask('task_unblock', { task_id: 'T1', reason: 'try again' });
+    expect(await nextMeasured(2)).toMatchObject({ violations: tooMany, file_count: 0, base: first?.['head'] });
+    expect(await world.ask('task_get', { task_id: 'T1' })).toMatchObject({ phase: 'BLOCKED' });
+    play(
+      [{ run: 'git rm -q b.txt' }, { commit: 'take it back' }, { run: RECORD }],
+      [{ path: 'b.txt', action: 'deleted' }],
+    );
+    await world.ask('task_unblock', { task_id: 'T1', reason: 'one of them is enough' });
+    expect(await nextMeasured(3)).toMatchObject({ violations: [], file_count: 1 });
+    await until(
+      async () => (await world.ask<{ phase: string }>('task_get', { task_id: 'T1' })).phase === 'CI_PENDING',
+      'it goes on',
+    );
+    const since = (await world.entries())
+      .filter(({ type }) => type === 'SessionPrepared')
+      .map(({ data }) => data['since'] ?? null);
+    expect(since).toEqual([null, first?.['base'], first?.['base']]);
+  }, 120_000);
+});
 
 it('a restarted agent gets fresh forms, not those that its predecessor has used', async () => {
   const look = 'grep -qs USED .baton/session/result.yaml && echo used >> forms.txt || echo fresh >> forms.txt';

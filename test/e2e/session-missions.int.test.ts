@@ -102,18 +102,20 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     expect(existsSync(join(workspace, '.baton/session/epic.md'))).toBe(true);
   });
 
-  it('follows the runbook in force at its start, even if that was adopted under a running daemon', async () => {
-    const steps = `steps:${result('[]').replaceAll('T001', 'T002')}${EXIT}`;
-    script(steps, '[workspace]\nsetup = "exit 3"\n[limits]\nmax_files = 3');
-    await world.start();
-    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
-    expect((await entry('ClaimFailed')).data).toMatchObject({ reason: expect.stringContaining('exit code 3') });
-    script(steps, '[workspace]\nsetup = "exit 0"\n[limits]\nmax_files = 1\nno_new_deps = true');
-    await world.ask('runbook_adopt');
-    await world.ask('task_create', { task_id: 'T002', title: 'Say hello again' });
-    const constraints = { max_files: 1, no_new_deps: true };
-    expect((await entry('SessionPrepared')).data).toMatchObject({ task_id: 'T002', mission: { constraints } });
-    await entry('AgentSessionCompleted');
+  inLongLane(() => {
+    it('follows the runbook in force at its start, even if that was adopted under a running daemon', async () => {
+      const steps = `steps:${result('[]').replaceAll('T001', 'T002')}${EXIT}`;
+      script(steps, '[workspace]\nsetup = "exit 3"\n[limits]\nmax_files = 3');
+      await world.start();
+      await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+      expect((await entry('ClaimFailed')).data).toMatchObject({ reason: expect.stringContaining('exit code 3') });
+      script(steps, '[workspace]\nsetup = "exit 0"\n[limits]\nmax_files = 1\nno_new_deps = true');
+      await world.ask('runbook_adopt');
+      await world.ask('task_create', { task_id: 'T002', title: 'Say hello again' });
+      const constraints = { max_files: 1, no_new_deps: true };
+      expect((await entry('SessionPrepared')).data).toMatchObject({ task_id: 'T002', mission: { constraints } });
+      await entry('AgentSessionCompleted');
+    });
   });
 
   inLongLane(() => {

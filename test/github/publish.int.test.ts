@@ -33,14 +33,16 @@ describe('a branch that is published', MS, () => {
     expect(scene.state.tasks.get('A')?.flow.pull).toMatchObject({ number: 41, published: second, isWanted: false });
   });
 
-  it('is found again if a daemon died before it could report it, pushed or opened', async () => {
-    const head = scene.commit('2\n');
-    scene.git('push', '--quiet', 'origin', 'feature/a');
-    scene.request();
-    expect(how(await scene.publish(false)), 'pushed by the one before').toBe('opened');
-    expect(how(await scene.publish()), 'opened by the one before').toBe('found');
-    expect(scene.github.count(/^POST .*\/pulls$/)).toBe(1);
-    expect(scene.state.tasks.get('A')?.flow.pull).toMatchObject({ number: 41, published: head });
+  inLongLane(() => {
+    it('is found again if a daemon died before it could report it, pushed or opened', async () => {
+      const head = scene.commit('2\n');
+      scene.git('push', '--quiet', 'origin', 'feature/a');
+      scene.request();
+      expect(how(await scene.publish(false)), 'pushed by the one before').toBe('opened');
+      expect(how(await scene.publish()), 'opened by the one before').toBe('found');
+      expect(scene.github.count(/^POST .*\/pulls$/)).toBe(1);
+      expect(scene.state.tasks.get('A')?.flow.pull).toMatchObject({ number: 41, published: head });
+    });
   });
 
   inLongLane(() => {
@@ -138,13 +140,18 @@ describe('an unavailable GitHub', MS, () => {
     );
   });
 
-  it('is retried if the cause may pass: no network, a fault, a limit', async () => {
-    scene.commit('2\n');
-    scene.request();
-    const faults = [[502, { message: 'Bad Gateway' }] as const, [403, { message: 'API rate limit exceeded' }] as const];
-    scene.github.fault = () => faults.shift() ?? (scene.github.said.length === 2 ? 'hang up' : undefined);
-    expect(how(await scene.publish())).toBe('opened');
-    expect(scene.github.said.length).toBeGreaterThan(3);
+  inLongLane(() => {
+    it('is retried if the cause may pass: no network, a fault, a limit', async () => {
+      scene.commit('2\n');
+      scene.request();
+      const faults = [
+        [502, { message: 'Bad Gateway' }] as const,
+        [403, { message: 'API rate limit exceeded' }] as const,
+      ];
+      scene.github.fault = () => faults.shift() ?? (scene.github.said.length === 2 ? 'hang up' : undefined);
+      expect(how(await scene.publish())).toBe('opened');
+      expect(scene.github.said.length).toBeGreaterThan(3);
+    });
   });
 
   inLongLane(() => {

@@ -9,6 +9,7 @@ import { AccessTokens } from '../../src/daemon/tokens.ts';
 import { type FixtureDaemon, startFixtureDaemon } from './fixture-daemon.ts';
 import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 import { startTokenProxy, type TokenProxy } from './token-proxy.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** Scenarios that need no tools with the suite's names. */
 const NEED_NO_FIXTURE = [
@@ -55,10 +56,12 @@ describe('the conformance suite of MCP', () => {
     }
   });
 
-  it.concurrent('holds for its fixtures on the same transport and access checks, with the listed exceptions', async () => {
-    const args = ['--suite', 'all', '--expected-failures', EXPECTED_FAILURES];
-    const output = expect.stringContaining('tools-call-with-progress: 1 passed');
-    expect(await conformance('--url', proxies.fixture.url, ...args)).toMatchObject({ code: 0, output });
+  inLongLane(() => {
+    it.concurrent('holds for its fixtures on the same transport and access checks, with the listed exceptions', async () => {
+      const args = ['--suite', 'all', '--expected-failures', EXPECTED_FAILURES];
+      const output = expect.stringContaining('tools-call-with-progress: 1 passed');
+      expect(await conformance('--url', proxies.fixture.url, ...args)).toMatchObject({ code: 0, output });
+    });
   });
 });
 

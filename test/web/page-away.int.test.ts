@@ -60,30 +60,32 @@ describe('the page without its daemon', () => {
     await shows('live');
   });
 
-  it('recognizes a foreign server on its port, sends it nothing but a challenge, and continues with its own daemon', async () => {
-    const { port = 0 } = readDaemonRecord(page.world.stateDir) ?? {};
-    await page.world.endDaemon('SIGKILL');
-    await shows('The daemon cannot be reached');
-    const got: string[] = [];
-    const foreign = createServer((request, response) => {
-      got.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
-      response.end('{"ok":true,"result":{"instance":"i","signature":"AAAA","public_key":"AAAA"}}');
+  inLongLane(() => {
+    it('recognizes a foreign server on its port, sends it nothing but a challenge, and continues with its own daemon', async () => {
+      const { port = 0 } = readDaemonRecord(page.world.stateDir) ?? {};
+      await page.world.endDaemon('SIGKILL');
+      await shows('The daemon cannot be reached');
+      const got: string[] = [];
+      const foreign = createServer((request, response) => {
+        got.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
+        response.end('{"ok":true,"result":{"instance":"i","signature":"AAAA","public_key":"AAAA"}}');
+      });
+      foreign.listen(port, '127.0.0.1');
+      await once(foreign, 'listening');
+      try {
+        await shows('Another program answers on this port');
+        expect(new Set(got)).toEqual(new Set(['POST /v1/page/greeting ']));
+      } finally {
+        foreign.closeAllConnections();
+        foreign.close();
+        await once(foreign, 'close');
+      }
+      await page.world.startDaemon();
+      await shows('live');
+      await page.world.order('task_create', { task_id: 'T900', title: 'made after the daemon came back' });
+      await page.go(visit.page, '/tasks');
+      await visit.page.locator('[data-task="T900"]').waitFor();
     });
-    foreign.listen(port, '127.0.0.1');
-    await once(foreign, 'listening');
-    try {
-      await shows('Another program answers on this port');
-      expect(new Set(got)).toEqual(new Set(['POST /v1/page/greeting ']));
-    } finally {
-      foreign.closeAllConnections();
-      foreign.close();
-      await once(foreign, 'close');
-    }
-    await page.world.startDaemon();
-    await shows('live');
-    await page.world.order('task_create', { task_id: 'T900', title: 'made after the daemon came back' });
-    await page.go(visit.page, '/tasks');
-    await visit.page.locator('[data-task="T900"]').waitFor();
   });
 
   const CALLS: readonly (readonly [address: string, operation: string])[] = [
@@ -140,17 +142,19 @@ describe('the page without its daemon', () => {
   });
 });
 
-it('serves eight tabs with one event stream', async () => {
-  const tabs = [visit.page];
-  for (let n = 1; n < 8; n += 1) {
-    const tab = await visit.context.newPage();
-    await tab.goto(visit.page.url());
-    tabs.push(tab);
-  }
-  await Promise.all(tabs.map(async (tab) => shows('live', tab)));
-  await Promise.all(tabs.map(async (tab) => page.go(tab, '/tasks')));
-  await page.world.order('task_create', { task_id: 'T001', title: 'seen by all' });
-  await Promise.all(tabs.map(async (tab) => tab.locator('[data-task="T001"]').waitFor()));
-  const { out } = page.world.baton(['web', 'keys', '--json']);
-  expect((JSON.parse(out) as { keys: unknown[] }).keys).toHaveLength(1);
+inLongLane(() => {
+  it('serves eight tabs with one event stream', async () => {
+    const tabs = [visit.page];
+    for (let n = 1; n < 8; n += 1) {
+      const tab = await visit.context.newPage();
+      await tab.goto(visit.page.url());
+      tabs.push(tab);
+    }
+    await Promise.all(tabs.map(async (tab) => shows('live', tab)));
+    await Promise.all(tabs.map(async (tab) => page.go(tab, '/tasks')));
+    await page.world.order('task_create', { task_id: 'T001', title: 'seen by all' });
+    await Promise.all(tabs.map(async (tab) => tab.locator('[data-task="T001"]').waitFor()));
+    const { out } = page.world.baton(['web', 'keys', '--json']);
+    expect((JSON.parse(out) as { keys: unknown[] }).keys).toHaveLength(1);
+  });
 });

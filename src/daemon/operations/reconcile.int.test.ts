@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../api/client/client.ts';
 import type { Daemon } from '../lifecycle.ts';
 import { Scene, until } from '../running.cases.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let scene: Scene;
 let daemon: Daemon;
@@ -41,31 +42,33 @@ describe('reconciling', () => {
     expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
   });
 
-  it('finds reverted work, and opens a decision', async () => {
-    await ask('task_create', { task_id: 'A', title: 'x' });
-    git('commit', '-q', '--allow-empty', '-m', 'second');
-    const sha = commitFile();
-    await ask('thought_record', { ...RECORD, task_id: 'A', commit_sha: sha });
-    await ask('task_update', { task_id: 'A', status: 'done' });
-    expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
-    // Without the words of `git revert`, only a comparison finds it.
-    git('revert', '--no-commit', sha);
-    git('commit', '-q', '-m', 'take it back');
-    const found = { kind: 'commit-reverted', task_id: 'A', safe: false };
-    expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
-    expect(await decisions()).toEqual([]);
-    // With `apply`, it asks once and not a second time.
-    const about = expect.stringMatching(/^asked about A: baton decision show [0-9a-f]{8}$/);
-    expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [about] });
-    expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [] });
-    const [decision, ...others] = await decisions();
-    expect(others).toEqual([]);
-    expect(decision).toMatchObject({ source: 'reconcile', task_id: 'A', result: null });
-    expect(decision?.context).toContain(`A is done, but commit ${sha.slice(0, 12)} was reverted on main`);
-    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'done' });
-    await ask('decision_resolve', { id: decision?.id, option: 1 });
-    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
-    expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
+  inLongLane(() => {
+    it('finds reverted work, and opens a decision', async () => {
+      await ask('task_create', { task_id: 'A', title: 'x' });
+      git('commit', '-q', '--allow-empty', '-m', 'second');
+      const sha = commitFile();
+      await ask('thought_record', { ...RECORD, task_id: 'A', commit_sha: sha });
+      await ask('task_update', { task_id: 'A', status: 'done' });
+      expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
+      // Without the words of `git revert`, only a comparison finds it.
+      git('revert', '--no-commit', sha);
+      git('commit', '-q', '-m', 'take it back');
+      const found = { kind: 'commit-reverted', task_id: 'A', safe: false };
+      expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
+      expect(await decisions()).toEqual([]);
+      // With `apply`, it asks once and not a second time.
+      const about = expect.stringMatching(/^asked about A: baton decision show [0-9a-f]{8}$/);
+      expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [about] });
+      expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [] });
+      const [decision, ...others] = await decisions();
+      expect(others).toEqual([]);
+      expect(decision).toMatchObject({ source: 'reconcile', task_id: 'A', result: null });
+      expect(decision?.context).toContain(`A is done, but commit ${sha.slice(0, 12)} was reverted on main`);
+      expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'done' });
+      await ask('decision_resolve', { id: decision?.id, option: 1 });
+      expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
+      expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
+    });
   });
 
   it('notices `git revert` on the main branch by itself, and withdraws no other finding', async () => {
@@ -117,50 +120,54 @@ describe('reconciling', () => {
     });
   });
 
-  it('opens decisions when a project is opened, and withdraws those that no longer apply', async () => {
-    await ask('task_create', { task_id: 'A', title: 'x' });
-    git('switch', '-q', '-c', 'feature/a');
-    const sha = commitFile();
-    git('switch', '-q', 'main');
-    await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
-    client.close();
-    await daemon.stop();
-    git('merge', '-q', '--no-ff', '-m', 'by hand', 'feature/a');
-    await start();
-    await until(async () => (await decisions()).length === 1, 'people are asked');
-    const [decision] = await decisions();
-    expect(decision?.context).toContain('A is in IMPLEMENTATION, but feature/a was merged into main');
-    expect(decision?.options).toMatchObject([{ action: 'done', recommended: true }, { action: 'dismiss' }]);
-    git('reset', '-q', '--hard', 'HEAD~1');
-    expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
-    // The main branch moving back is a separate question.
-    expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
+  inLongLane(() => {
+    it('opens decisions when a project is opened, and withdraws those that no longer apply', async () => {
+      await ask('task_create', { task_id: 'A', title: 'x' });
+      git('switch', '-q', '-c', 'feature/a');
+      const sha = commitFile();
+      git('switch', '-q', 'main');
+      await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
+      client.close();
+      await daemon.stop();
+      git('merge', '-q', '--no-ff', '-m', 'by hand', 'feature/a');
+      await start();
+      await until(async () => (await decisions()).length === 1, 'people are asked');
+      const [decision] = await decisions();
+      expect(decision?.context).toContain('A is in IMPLEMENTATION, but feature/a was merged into main');
+      expect(decision?.options).toMatchObject([{ action: 'done', recommended: true }, { action: 'dismiss' }]);
+      git('reset', '-q', '--hard', 'HEAD~1');
+      expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
+      // The main branch moving back is a separate question.
+      expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
+    });
   });
 
-  it("recognises Baton's own merges, also if main changed the patch", async () => {
-    write('f', 'one two three four five six seven'.split(' '));
-    git('add', 'f');
-    git('commit', '-q', '-m', 'a file');
-    git('switch', '-q', '-c', 'feature/a');
-    write('f', 'one two three four FIVE six seven'.split(' '));
-    git('commit', '-q', '-a', '-m', 'work');
-    const sha = git('rev-parse', 'HEAD');
-    git('switch', '-q', 'main');
-    // The surrounding lines have changed, so the same change has another patch id.
-    write('f', 'one two THREE four five six seven'.split(' '));
-    git('commit', '-q', '-a', '-m', 'meanwhile');
-    await ask('task_create', { task_id: 'A', title: 'x', phase: 'READY_FOR_MERGE' });
-    await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
-    await ask('task_self_approve', { task_id: 'A', reason: 'nobody else is here' });
-    await ask('merge_request', { task_id: 'A' });
-    const isDone = async (): Promise<boolean> =>
-      JSON.stringify(await ask('task_get', { task_id: 'A' })).includes('"status":"done"');
-    await until(isDone, 'it is merged');
-    git('branch', '-q', '-D', 'feature/a');
-    // Later work has changed the file completely.
-    write('f', 'nothing of that is left'.split(' '));
-    git('commit', '-q', '-a', '-m', 'later');
-    expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
+  inLongLane(() => {
+    it("recognises Baton's own merges, also if main changed the patch", async () => {
+      write('f', 'one two three four five six seven'.split(' '));
+      git('add', 'f');
+      git('commit', '-q', '-m', 'a file');
+      git('switch', '-q', '-c', 'feature/a');
+      write('f', 'one two three four FIVE six seven'.split(' '));
+      git('commit', '-q', '-a', '-m', 'work');
+      const sha = git('rev-parse', 'HEAD');
+      git('switch', '-q', 'main');
+      // The surrounding lines have changed, so the same change has another patch id.
+      write('f', 'one two THREE four five six seven'.split(' '));
+      git('commit', '-q', '-a', '-m', 'meanwhile');
+      await ask('task_create', { task_id: 'A', title: 'x', phase: 'READY_FOR_MERGE' });
+      await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
+      await ask('task_self_approve', { task_id: 'A', reason: 'nobody else is here' });
+      await ask('merge_request', { task_id: 'A' });
+      const isDone = async (): Promise<boolean> =>
+        JSON.stringify(await ask('task_get', { task_id: 'A' })).includes('"status":"done"');
+      await until(isDone, 'it is merged');
+      git('branch', '-q', '-D', 'feature/a');
+      // Later work has changed the file completely.
+      write('f', 'nothing of that is left'.split(' '));
+      git('commit', '-q', '-a', '-m', 'later');
+      expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
+    });
   });
 
   it('runs when a project is opened: sessions that died while the daemon was down lose their claims', async () => {

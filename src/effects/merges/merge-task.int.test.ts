@@ -12,6 +12,7 @@ import { create, operator, record, system } from '../../state/say.cases.ts';
 import type { State } from '../../state/state.ts';
 import { mergeTask } from './merge-task.ts';
 import type { EffectContext } from '../context.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let scratch: Scratch;
 let repo: string;
@@ -136,20 +137,22 @@ describe('the recorded commit of a merge', () => {
     expect(recorded.filter((type) => type === 'MergePrepared')).toHaveLength(1);
   });
 
-  it.each([
-    ['on main', () => scratch.git(repo, 'switch', '--quiet', 'main')],
-    ['on another branch that was merged', () => scratch.git(repo, 'switch', '--quiet', '--create', 'aside', 'main')],
-  ])('is not taken from the words of a commit %s', async (_, where) => {
-    const head = scratch.git(repo, 'rev-parse', 'feature/a');
-    where();
-    scratch.commit(repo, { other: '1' }, `chore: other\n\nBaton-Task: A\nBaton-Head: ${head}`);
-    if (scratch.git(repo, 'branch', '--show-current') === 'aside') {
-      scratch.git(repo, 'switch', '--quiet', 'main');
-      scratch.git(repo, 'merge', '--quiet', '--no-ff', '--no-edit', 'aside');
-    }
-    const ended = await merge(request(head));
-    expect(ended).toMatchObject({ outcome: 'merged', merge_sha: main() });
-    expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
+  inLongLane(() => {
+    it.each([
+      ['on main', () => scratch.git(repo, 'switch', '--quiet', 'main')],
+      ['on another branch that was merged', () => scratch.git(repo, 'switch', '--quiet', '--create', 'aside', 'main')],
+    ])('is not taken from the words of a commit %s', async (_, where) => {
+      const head = scratch.git(repo, 'rev-parse', 'feature/a');
+      where();
+      scratch.commit(repo, { other: '1' }, `chore: other\n\nBaton-Task: A\nBaton-Head: ${head}`);
+      if (scratch.git(repo, 'branch', '--show-current') === 'aside') {
+        scratch.git(repo, 'switch', '--quiet', 'main');
+        scratch.git(repo, 'merge', '--quiet', '--no-ff', '--no-edit', 'aside');
+      }
+      const ended = await merge(request(head));
+      expect(ended).toMatchObject({ outcome: 'merged', merge_sha: main() });
+      expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
+    });
   });
 
   it('is not a commit that looks alike, with its message and author but without the work', async () => {
@@ -175,17 +178,19 @@ describe('the recorded commit of a merge', () => {
     expect([main(), recorded.filter((type) => type === 'MergePrepared').length]).toEqual([alike, 1]);
   });
 
-  it('is not a commit on a second parent', async () => {
-    const effect = request();
-    const ended = await merge(effect);
-    scratch.git(repo, 'update-ref', 'refs/heads/main', ended?.base ?? '');
-    scratch.git(repo, 'switch', '--quiet', 'main');
-    scratch.commit(repo, { theirs: '1' });
-    // The strategy discards the change: the commit is in the history, but its files are not.
-    scratch.git(repo, 'merge', '--quiet', '--no-edit', '--strategy=ours', ended?.merge_sha ?? '');
-    const next = await merge(effect);
-    expect(next).toMatchObject({ outcome: 'merged', merge_sha: main() });
-    expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
+  inLongLane(() => {
+    it('is not a commit on a second parent', async () => {
+      const effect = request();
+      const ended = await merge(effect);
+      scratch.git(repo, 'update-ref', 'refs/heads/main', ended?.base ?? '');
+      scratch.git(repo, 'switch', '--quiet', 'main');
+      scratch.commit(repo, { theirs: '1' });
+      // The strategy discards the change: the commit is in the history, but its files are not.
+      scratch.git(repo, 'merge', '--quiet', '--no-edit', '--strategy=ours', ended?.merge_sha ?? '');
+      const next = await merge(effect);
+      expect(next).toMatchObject({ outcome: 'merged', merge_sha: main() });
+      expect(scratch.git(repo, 'show', 'main:mine')).toBe('1');
+    });
   });
 
   it('is not merged if the merge was cancelled', async () => {

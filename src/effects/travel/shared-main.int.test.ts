@@ -7,6 +7,7 @@ import { mergeTask } from '../merges/merge-task.ts';
 import { followMerges } from './follow-main.ts';
 import { Fleet } from './hosts.cases.ts';
 import { removeMergedRefs } from './remove-refs.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let fleet: Fleet;
 beforeEach(() => {
@@ -67,13 +68,15 @@ describe('a merge in a fleet', () => {
     expect(scratch.git(beta.path, 'status', '--porcelain')).toBe('');
   });
 
-  it('is made again on commits that were pushed since, and found again after a crash', async () => {
-    const effect = await ask();
-    const pushed = pushMain('theirs.txt');
-    const ended = await merge(effect);
-    expect(ended).toMatchObject({ outcome: 'merged', base: pushed, merge_sha: remoteMain() });
-    pushMain('later.txt');
-    expect(await merge(effect)).toMatchObject({ outcome: 'merged', base: pushed, merge_sha: ended?.merge_sha });
+  inLongLane(() => {
+    it('is made again on commits that were pushed since, and found again after a crash', async () => {
+      const effect = await ask();
+      const pushed = pushMain('theirs.txt');
+      const ended = await merge(effect);
+      expect(ended).toMatchObject({ outcome: 'merged', base: pushed, merge_sha: remoteMain() });
+      pushMain('later.txt');
+      expect(await merge(effect)).toMatchObject({ outcome: 'merged', base: pushed, merge_sha: ended?.merge_sha });
+    });
   });
 
   it('is not done twice by the next caretaker', async () => {
@@ -97,17 +100,19 @@ describe('a merge in a fleet', () => {
 });
 
 describe('the main branch of the remote', () => {
-  it('is recorded without a decision if it moves forward', async () => {
-    expect(await fleet.alpha.seeMain()).toBe('known');
-    const sha = pushMain('theirs.txt');
-    expect(await fleet.alpha.seeMain()).toBe('recorded');
-    expect(fleet.story.state.main.get('main')).toMatchObject({ sha, trusted: null });
-    // The other caretaker measures from a commit that its clone lacks.
-    pushMain('more.txt');
-    expect(await fleet.beta.seeMain()).toBe('recorded');
-    expect(fleet.story.entries.at(-1)).toMatchObject({
-      type: 'MainMoved',
-      data: { old: sha, fast_forward: true, commits: 1 },
+  inLongLane(() => {
+    it('is recorded without a decision if it moves forward', async () => {
+      expect(await fleet.alpha.seeMain()).toBe('known');
+      const sha = pushMain('theirs.txt');
+      expect(await fleet.alpha.seeMain()).toBe('recorded');
+      expect(fleet.story.state.main.get('main')).toMatchObject({ sha, trusted: null });
+      // The other caretaker measures from a commit that its clone lacks.
+      pushMain('more.txt');
+      expect(await fleet.beta.seeMain()).toBe('recorded');
+      expect(fleet.story.entries.at(-1)).toMatchObject({
+        type: 'MainMoved',
+        data: { old: sha, fast_forward: true, commits: 1 },
+      });
     });
   });
 
@@ -124,15 +129,17 @@ describe('the main branch of the remote', () => {
 });
 
 describe('the refs of a task', () => {
-  it('are removed from the remote only after its merge and completion', async () => {
-    const effect = await ask();
-    expect(await removeMergedRefs(fleet.alpha.context)).toBe(0);
-    const ended = await merge(effect);
-    if (ended === undefined) throw new Error('not merged');
-    fleet.say({ kind: 'finish-merge', command: ended }, { kind: 'system', name: 'merge' });
-    expect(fleet.task).toMatchObject({ phase: 'COMPLETED', flow: { mergeSha: ended.merge_sha } });
-    fleet.scratch.git(fleet.remote, 'update-ref', 'refs/baton/B/1', remoteMain());
-    expect(await removeMergedRefs(fleet.alpha.context)).toBe(1);
-    expect(Object.keys(fleet.refs())).toEqual(['refs/baton/B/1']);
+  inLongLane(() => {
+    it('are removed from the remote only after its merge and completion', async () => {
+      const effect = await ask();
+      expect(await removeMergedRefs(fleet.alpha.context)).toBe(0);
+      const ended = await merge(effect);
+      if (ended === undefined) throw new Error('not merged');
+      fleet.say({ kind: 'finish-merge', command: ended }, { kind: 'system', name: 'merge' });
+      expect(fleet.task).toMatchObject({ phase: 'COMPLETED', flow: { mergeSha: ended.merge_sha } });
+      fleet.scratch.git(fleet.remote, 'update-ref', 'refs/baton/B/1', remoteMain());
+      expect(await removeMergedRefs(fleet.alpha.context)).toBe(1);
+      expect(Object.keys(fleet.refs())).toEqual(['refs/baton/B/1']);
+    });
   });
 });

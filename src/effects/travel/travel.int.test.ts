@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { event } from '../../state/event.ts';
 import { claim, operator, release } from '../../state/say.cases.ts';
 import { Fleet } from './hosts.cases.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let fleet: Fleet;
 beforeEach(() => {
@@ -60,19 +61,21 @@ describe('the work of a task', () => {
     expect([scratch.git(second, 'rev-parse', 'HEAD'), read(second, 'left.txt')]).toEqual([sha, 'left\n']);
   });
 
-  it('never loses commits of a local branch: they are kept, and the log names their ref', async () => {
-    const { alpha, beta, scratch } = fleet;
-    const there = await alpha.begin('s1');
-    const sha = scratch.commit(there, { 'a.txt': 'one\n' });
-    await alpha.end();
-    const branch = fleet.task.flow.branch ?? '';
-    scratch.git(beta.path, 'switch', '--quiet', '--create', branch);
-    const local = scratch.commit(beta.path, { 'mine.txt': 'mine\n' });
-    scratch.git(beta.path, 'switch', '--quiet', 'main');
-    const here = await beta.begin('s2');
-    expect(scratch.git(here, 'rev-parse', 'HEAD')).toBe(sha);
-    expect(scratch.git(beta.path, 'rev-parse', `refs/baton/kept/A/${local.slice(0, 12)}`)).toBe(local);
-    expect(beta.logged.join('\n')).toContain('refs/baton/kept/A/');
+  inLongLane(() => {
+    it('never loses commits of a local branch: they are kept, and the log names their ref', async () => {
+      const { alpha, beta, scratch } = fleet;
+      const there = await alpha.begin('s1');
+      const sha = scratch.commit(there, { 'a.txt': 'one\n' });
+      await alpha.end();
+      const branch = fleet.task.flow.branch ?? '';
+      scratch.git(beta.path, 'switch', '--quiet', '--create', branch);
+      const local = scratch.commit(beta.path, { 'mine.txt': 'mine\n' });
+      scratch.git(beta.path, 'switch', '--quiet', 'main');
+      const here = await beta.begin('s2');
+      expect(scratch.git(here, 'rev-parse', 'HEAD')).toBe(sha);
+      expect(scratch.git(beta.path, 'rev-parse', `refs/baton/kept/A/${local.slice(0, 12)}`)).toBe(local);
+      expect(beta.logged.join('\n')).toContain('refs/baton/kept/A/');
+    });
   });
 
   it('reaches only its own ref if the session is stale, and no session starts from that', async () => {
@@ -143,55 +146,61 @@ describe('the host of a claim pushes', () => {
     expect(fleet.story.entries.length, 'the same is not recorded again').toBe(entries);
   });
 
-  it('nothing until its session is placed, because an old branch is not its work', async () => {
-    const { alpha, beta, scratch } = fleet;
-    const first = await beta.begin('s1');
-    scratch.commit(first, { 'a.txt': '1\n' });
-    await beta.end();
-    const second = await alpha.begin('s2');
-    const sha = scratch.commit(second, { 'a.txt': '2\n' });
-    await alpha.end();
-    fleet.say(claim('A', 's3'), operator, 'beta');
-    fleet.nowMs += 600_000;
-    beta.push.tick(fleet.story.state);
-    await beta.push.idle();
-    await beta.push.pushBeforeEnd('A', 3);
-    expect(fleet.task.work).toMatchObject({ host: 'alpha', epoch: 2, pushed: { sha } });
-    expect(Object.keys(fleet.refs('refs/baton/A/3'))).toEqual([]);
-    const placed = await beta.place(3);
-    expect(placed?.ok === true && scratch.git(placed.path, 'rev-parse', 'HEAD')).toBe(sha);
-  });
-
-  it('and records a failure, which binds the task to this host until a push succeeds', async () => {
-    const { alpha, scratch } = fleet;
-    const there = await alpha.begin('s1');
-    const sha = scratch.commit(there, { 'a.txt': '1\n' });
-    scratch.write(fleet.remote, { 'hooks/pre-receive': '#!/bin/sh\necho "disk quota" >&2\nexit 1\n' }, 0o755);
-    await alpha.push.pushBeforeEnd('A', 1);
-    expect(fleet.task.work).toMatchObject({
-      host: 'alpha',
-      pushed: null,
-      failed: expect.stringContaining('disk quota'),
+  inLongLane(() => {
+    it('nothing until its session is placed, because an old branch is not its work', async () => {
+      const { alpha, beta, scratch } = fleet;
+      const first = await beta.begin('s1');
+      scratch.commit(first, { 'a.txt': '1\n' });
+      await beta.end();
+      const second = await alpha.begin('s2');
+      const sha = scratch.commit(second, { 'a.txt': '2\n' });
+      await alpha.end();
+      fleet.say(claim('A', 's3'), operator, 'beta');
+      fleet.nowMs += 600_000;
+      beta.push.tick(fleet.story.state);
+      await beta.push.idle();
+      await beta.push.pushBeforeEnd('A', 3);
+      expect(fleet.task.work).toMatchObject({ host: 'alpha', epoch: 2, pushed: { sha } });
+      expect(Object.keys(fleet.refs('refs/baton/A/3'))).toEqual([]);
+      const placed = await beta.place(3);
+      expect(placed?.ok === true && scratch.git(placed.path, 'rev-parse', 'HEAD')).toBe(sha);
     });
-    rmSync(join(fleet.remote, 'hooks/pre-receive'));
-    await alpha.end();
-    expect(fleet.task.work).toMatchObject({ failed: null, pushed: { sha } });
   });
 
-  it('and keeps trying after the session has ended, because the others wait for it', async () => {
-    const { alpha, beta, scratch } = fleet;
-    const there = await alpha.begin('s1');
-    const sha = scratch.commit(there, { 'a.txt': '1\n' });
-    scratch.write(fleet.remote, { 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' }, 0o755);
-    await alpha.end();
-    expect(fleet.task).toMatchObject({ claim: null, work: { failed: expect.any(String) } });
-    expect(fleet.say(claim('A', 's2'), operator, 'beta')).toContain('the work of A is on alpha');
-    rmSync(join(fleet.remote, 'hooks/pre-receive'));
-    fleet.nowMs += 60_000;
-    for (const host of [alpha, beta]) host.push.tick(fleet.story.state);
-    await alpha.push.idle();
-    expect(fleet.task.work).toMatchObject({ host: 'alpha', failed: null, pushed: { sha } });
-    expect(scratch.git(await beta.begin('s2'), 'rev-parse', 'HEAD')).toBe(sha);
+  inLongLane(() => {
+    it('and records a failure, which binds the task to this host until a push succeeds', async () => {
+      const { alpha, scratch } = fleet;
+      const there = await alpha.begin('s1');
+      const sha = scratch.commit(there, { 'a.txt': '1\n' });
+      scratch.write(fleet.remote, { 'hooks/pre-receive': '#!/bin/sh\necho "disk quota" >&2\nexit 1\n' }, 0o755);
+      await alpha.push.pushBeforeEnd('A', 1);
+      expect(fleet.task.work).toMatchObject({
+        host: 'alpha',
+        pushed: null,
+        failed: expect.stringContaining('disk quota'),
+      });
+      rmSync(join(fleet.remote, 'hooks/pre-receive'));
+      await alpha.end();
+      expect(fleet.task.work).toMatchObject({ failed: null, pushed: { sha } });
+    });
+  });
+
+  inLongLane(() => {
+    it('and keeps trying after the session has ended, because the others wait for it', async () => {
+      const { alpha, beta, scratch } = fleet;
+      const there = await alpha.begin('s1');
+      const sha = scratch.commit(there, { 'a.txt': '1\n' });
+      scratch.write(fleet.remote, { 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' }, 0o755);
+      await alpha.end();
+      expect(fleet.task).toMatchObject({ claim: null, work: { failed: expect.any(String) } });
+      expect(fleet.say(claim('A', 's2'), operator, 'beta')).toContain('the work of A is on alpha');
+      rmSync(join(fleet.remote, 'hooks/pre-receive'));
+      fleet.nowMs += 60_000;
+      for (const host of [alpha, beta]) host.push.tick(fleet.story.state);
+      await alpha.push.idle();
+      expect(fleet.task.work).toMatchObject({ host: 'alpha', failed: null, pushed: { sha } });
+      expect(scratch.git(await beta.begin('s2'), 'rev-parse', 'HEAD')).toBe(sha);
+    });
   });
 
   it('before the end of its own claims is recorded, and of no others', async () => {

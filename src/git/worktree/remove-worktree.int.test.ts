@@ -6,6 +6,7 @@ import { removeWorktree } from './remove.ts';
 import { recordOrigin } from './origin.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { describeContent, readWorktreeContent, type WorktreeContentOptions } from './content.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 const BRANCH = 'feature/t1';
 let scratch: Scratch;
@@ -72,16 +73,18 @@ describe('a worktree is removed', () => {
     expect(scratch.try(repo, ['config', '--get-regexp', '^branch\\.']).code).toBe(1);
   });
 
-  it('where Baton squashed the work between lines that others have changed', async () => {
-    const lines = (...changed: string[]): string =>
-      `${['one', 'two', 'three', 'four', 'five', ...changed].join('\n')}\n`;
-    scratch.commit(repo, { list: lines('six') });
-    scratch.git(path, 'merge', '-q', 'main');
-    scratch.commit(path, { list: lines('six', 'from the task') });
-    const landed = scratch.git(path, 'rev-parse', 'HEAD');
-    scratch.commit(repo, { list: lines('changed by others', 'from the task'), other: 'x' });
-    expect(codeOf(await removeWorktree(repo, path, guard))).toBe('git/worktree-keeps-work');
-    expect(valueOf(await removeWorktree(repo, path, { ...guard, landed })).branch).toBe(BRANCH);
+  inLongLane(() => {
+    it('where Baton squashed the work between lines that others have changed', async () => {
+      const lines = (...changed: string[]): string =>
+        `${['one', 'two', 'three', 'four', 'five', ...changed].join('\n')}\n`;
+      scratch.commit(repo, { list: lines('six') });
+      scratch.git(path, 'merge', '-q', 'main');
+      scratch.commit(path, { list: lines('six', 'from the task') });
+      const landed = scratch.git(path, 'rev-parse', 'HEAD');
+      scratch.commit(repo, { list: lines('changed by others', 'from the task'), other: 'x' });
+      expect(codeOf(await removeWorktree(repo, path, guard))).toBe('git/worktree-keeps-work');
+      expect(valueOf(await removeWorktree(repo, path, { ...guard, landed })).branch).toBe(BRANCH);
+    });
   });
 
   it('but not where a commit followed the one that Baton merged', async () => {

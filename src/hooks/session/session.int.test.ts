@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { inLongLane } from '../../../test/lanes.ts';
 import { BATON, COMPILE_CACHE } from '../../../test/package/where.ts';
 
 const DEADLINE = 60_000;
@@ -75,6 +76,7 @@ interface Played {
 const CLIENT = `
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { inLongLane } from '../../../test/lanes.ts';
 const { steps, conversation, cwd, baton } = JSON.parse(readFileSync(0, 'utf8'));
 const played = steps.map(({ hook, baton: command, input = {} }) => {
   const args = hook === undefined ? command : ['hooks', 'run', 'claude', ...hook];
@@ -105,27 +107,29 @@ describe("a person's own session", () => {
     DEADLINE,
   );
 
-  it(
-    'is blocked once while it holds a task, and may stop after its signal',
-    () => {
-      using desk = new Desk();
-      desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
-      const again: Step = { hook: ['stop'], input: { stop_hook_active: true } };
-      const signal: Step = { baton: ['emit', 'agent:signal', '{"kind":"complete"}'] };
-      const [, claimed, held, flagged, signalled, free] = desk.session([START, CLAIM, STOP, again, signal, STOP]);
-      expect(claimed).toMatchObject({ code: 0 });
-      expect(outputOf(held)).toMatchObject({
-        decision: 'block',
-        reason: expect.stringMatching(/You must explicitly signal/),
-      });
-      expect(outputOf(held).reason).toMatch(/This session holds T1/);
-      expect(flagged?.out).toBe('');
-      expect(signalled?.out).toContain('your part of T1 is complete');
-      expect(free?.out).toBe('');
-      expect(desk.task('T1')).toMatchObject({ phase: 'CI_PENDING', claim: null });
-    },
-    DEADLINE,
-  );
+  inLongLane(() => {
+    it(
+      'is blocked once while it holds a task, and may stop after its signal',
+      () => {
+        using desk = new Desk();
+        desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
+        const again: Step = { hook: ['stop'], input: { stop_hook_active: true } };
+        const signal: Step = { baton: ['emit', 'agent:signal', '{"kind":"complete"}'] };
+        const [, claimed, held, flagged, signalled, free] = desk.session([START, CLAIM, STOP, again, signal, STOP]);
+        expect(claimed).toMatchObject({ code: 0 });
+        expect(outputOf(held)).toMatchObject({
+          decision: 'block',
+          reason: expect.stringMatching(/You must explicitly signal/),
+        });
+        expect(outputOf(held).reason).toMatch(/This session holds T1/);
+        expect(flagged?.out).toBe('');
+        expect(signalled?.out).toContain('your part of T1 is complete');
+        expect(free?.out).toBe('');
+        expect(desk.task('T1')).toMatchObject({ phase: 'CI_PENDING', claim: null });
+      },
+      DEADLINE,
+    );
+  });
 
   it(
     'may stop after its record, which it sends without naming a token',
@@ -187,32 +191,36 @@ describe("a person's own session", () => {
     DEADLINE,
   );
 
-  it(
-    'releases the claims of a killed session when the next one starts',
-    () => {
-      using desk = new Desk();
-      desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
-      desk.session([{ hook: ['start', '--claim'], input: { source: 'startup' } }]);
-      expect(desk.task('T1').claim).not.toBeNull();
-      const [start] = desk.session([START], 'c-2');
-      expect(desk.task('T1')).toMatchObject({ claim: null });
-      expect(outputOf(start).hookSpecificOutput?.additionalContext).toContain('- T1');
-    },
-    DEADLINE,
-  );
+  inLongLane(() => {
+    it(
+      'releases the claims of a killed session when the next one starts',
+      () => {
+        using desk = new Desk();
+        desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
+        desk.session([{ hook: ['start', '--claim'], input: { source: 'startup' } }]);
+        expect(desk.task('T1').claim).not.toBeNull();
+        const [start] = desk.session([START], 'c-2');
+        expect(desk.task('T1')).toMatchObject({ claim: null });
+        expect(outputOf(start).hookSpecificOutput?.additionalContext).toContain('- T1');
+      },
+      DEADLINE,
+    );
+  });
 
-  it(
-    'keeps its claims when its conversation is resumed',
-    () => {
-      using desk = new Desk();
-      desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
-      desk.session([START, CLAIM]);
-      const [start, stop] = desk.session([{ hook: ['start'], input: { source: 'resume' } }, STOP]);
-      expect(outputOf(start).hookSpecificOutput?.additionalContext).toContain('This session holds T1');
-      expect(outputOf(stop)).toMatchObject({ decision: 'block' });
-    },
-    DEADLINE,
-  );
+  inLongLane(() => {
+    it(
+      'keeps its claims when its conversation is resumed',
+      () => {
+        using desk = new Desk();
+        desk.baton('task', 'add', 'T1', '--title', 'Write the parser');
+        desk.session([START, CLAIM]);
+        const [start, stop] = desk.session([{ hook: ['start'], input: { source: 'resume' } }, STOP]);
+        expect(outputOf(start).hookSpecificOutput?.additionalContext).toContain('This session holds T1');
+        expect(outputOf(stop)).toMatchObject({ decision: 'block' });
+      },
+      DEADLINE,
+    );
+  });
 
   it(
     'is never blocked while the daemon is away, and its writes are kept',

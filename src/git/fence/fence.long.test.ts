@@ -1,1 +1,0 @@
-import './fence.int.test.ts';

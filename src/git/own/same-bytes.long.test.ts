@@ -1,1 +1,0 @@
-import './same-bytes.int.test.ts';

@@ -1,1 +1,0 @@
-import './plain-view.int.test.ts';

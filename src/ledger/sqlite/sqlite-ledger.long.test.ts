@@ -1,1 +1,0 @@
-import './sqlite-ledger.int.test.ts';

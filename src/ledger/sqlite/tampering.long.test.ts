@@ -1,1 +1,0 @@
-import './tampering.int.test.ts';

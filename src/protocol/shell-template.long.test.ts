@@ -1,1 +1,0 @@
-import './shell-template.int.test.ts';

@@ -1,1 +1,0 @@
-import './stop.int.test.ts';

@@ -1,1 +1,0 @@
-import './contributing.int.test.ts';

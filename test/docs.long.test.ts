@@ -1,1 +1,0 @@
-import './docs.test.ts';

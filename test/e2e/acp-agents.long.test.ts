@@ -1,1 +1,0 @@
-import './acp-agents.int.test.ts';

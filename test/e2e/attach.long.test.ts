@@ -1,1 +1,0 @@
-import './attach.int.test.ts';

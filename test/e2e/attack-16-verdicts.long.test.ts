@@ -1,1 +1,0 @@
-import './attack-16-verdicts.int.test.ts';

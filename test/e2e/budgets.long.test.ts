@@ -1,1 +1,0 @@
-import './budgets.int.test.ts';

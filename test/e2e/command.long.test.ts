@@ -1,1 +1,0 @@
-import './command.test.ts';

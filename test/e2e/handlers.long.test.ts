@@ -1,1 +1,0 @@
-import './handlers.int.test.ts';

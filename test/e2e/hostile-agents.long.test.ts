@@ -1,1 +1,0 @@
-import './hostile-agents.int.test.ts';

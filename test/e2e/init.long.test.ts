@@ -1,1 +1,0 @@
-import './init.int.test.ts';

@@ -1,1 +1,0 @@
-import './needs-you.int.test.ts';

@@ -1,1 +1,0 @@
-import './on-stop-away.int.test.ts';

@@ -1,1 +1,0 @@
-import './on-stop.int.test.ts';

@@ -1,1 +1,0 @@
-import './session-constraints.int.test.ts';

@@ -1,1 +1,0 @@
-import './session-missions.int.test.ts';

@@ -1,1 +1,0 @@
-import './workflow-errors.int.test.ts';

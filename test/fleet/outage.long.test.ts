@@ -1,1 +1,0 @@
-import './outage.int.test.ts';

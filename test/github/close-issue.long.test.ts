@@ -1,1 +1,0 @@
-import './close-issue.int.test.ts';

@@ -1,1 +1,0 @@
-import './merge.int.test.ts';

@@ -1,1 +1,0 @@
-import './publish.int.test.ts';

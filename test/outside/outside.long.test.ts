@@ -1,1 +1,0 @@
-import './outside.int.test.ts';

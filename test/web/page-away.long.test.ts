@@ -1,1 +1,0 @@
-import './page-away.int.test.ts';

@@ -1,1 +1,0 @@
-import './page-drive.int.test.ts';

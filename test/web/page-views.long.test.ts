@@ -1,1 +1,0 @@
-import './page-views.int.test.ts';
