@@ -12,8 +12,7 @@ import { RemoteAway } from './travel/remote-away.ts';
 export function isDue(effect: Effect, state: State): boolean {
   const { type, data } = effect;
   if (type === 'MergeRequested') return isMergeDue(data.task_id, state);
-  // A running process may still write to the worktree.
-  if (type === 'PlaceClearRequested') return !isWorkedOn(state, data.task_id);
+  if (type === 'PlaceClearRequested') return !isWorkedOn(state, data.task_id) && !isToBeMeasured(state, data.task_id);
   if (type === 'MessageRequested') return isAgentDue(state, data.agent_id, isMessageDue);
   if (isStartEffect(effect)) return isAgentDue(state, effect.data.agent_id, isStartDue);
   return !isStopEffect(effect) || isAgentDue(state, effect.data.agent_id, isStopDue);
@@ -56,8 +55,16 @@ function isMergeDue(taskId: string, state: State): boolean {
   return !isMainUnaccepted(state) && (task === undefined || checkNoOpenDecision(state, task).ok);
 }
 
+/** A running process may still write to the worktree. */
 function isWorkedOn({ agents }: State, taskId: string): boolean {
   return [...agents.values()].some(({ task, process }) => task?.task_id === taskId && process !== 'gone');
+}
+
+/** A session that completed the task without an exit signal is measured after its end, in its worktree. */
+function isToBeMeasured({ tasks, sessions }: State, taskId: string): boolean {
+  const task = tasks.get(taskId);
+  const last = sessions.get(task?.endings.at(-1)?.sessionId ?? '');
+  return task?.phase === 'COMPLETED' && last?.prepared !== undefined && last.measured !== true;
 }
 
 /**

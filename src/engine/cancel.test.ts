@@ -106,6 +106,16 @@ describe('cancelling a task', () => {
     expect(play.owed('ChecksRequested')).toHaveLength(1);
   });
 
+  it('removes its branch and worktree when it is completed too, if Baton made them for its sessions', () => {
+    const done = (isPrepared: boolean) => {
+      const play = new Play().order(say.create('A')).say(say.claim(), say.worker);
+      if (isPrepared) play.say(flow.prepare('A', 1));
+      return play.order(say.operate('waive')).owed('PlaceClearRequested');
+    };
+    expect(done(true)).toMatchObject([{ task_id: 'A' }]);
+    expect(done(false)).toEqual([]);
+  });
+
   it('removes its branch and worktree, unless it is reinstated first', () => {
     const named = { kind: 'name-branch', command: { id: 'A', epoch: 1, branch: 'feature/a' } } as const;
     const play = new Play().order(say.create('A')).say(say.claim(), say.worker).say(named);

@@ -4,6 +4,7 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
+import { cancelChecks } from '../state/workflow/checks.ts';
 import { cancelPending, type EngineContext, timersOf } from './context.ts';
 import { endAgent } from './end-agent.ts';
 import { finishStep } from './steps.ts';
@@ -16,7 +17,6 @@ import { finishStep } from './steps.ts';
 export function onCancelled(world: EngineContext, task: Task): Event[] {
   const { state } = world;
   const reason = task.blocked?.reason ?? 'cancelled';
-  const { branch } = task.flow;
   const ended = endRuns(world, task.id, reason);
   // The end of a run withdraws the decision about that run.
   const asked = openDecisions(state, task.id).filter((id) => !ended.some((each) => isWithdrawal(each, id)));
@@ -26,9 +26,22 @@ export function onCancelled(world: EngineContext, task: Task): Event[] {
     ...asked.map((id) => event('DecisionWithdrawn', { decision_id: id, reason: `the task was ${reason}` })),
     ...(task.flow.held === null ? [] : [event('TaskFreed', { task_id: task.id })]),
     ...cancelPending(timers),
-    ...stopChecks(task),
-    ...(branch === null ? [] : [event('PlaceClearRequested', { task_id: task.id, branch })]),
+    ...cancelChecks(task),
+    ...clearPlace(task),
   ];
+}
+
+/** Requests the removal of the task's worktree and branch, which stay if they hold work. */
+function clearPlace({ id: task_id, flow: { branch } }: Task): Event[] {
+  return branch === null ? [] : [event('PlaceClearRequested', { task_id, branch })];
+}
+
+/**
+ * On a completed task: its worktree is removed if Baton made it for a session. The closing role does that in a
+ * workflow, and a person who works in a worktree may still be in it.
+ */
+export function clearCompleted(task: Task): Event[] {
+  return task.flow.mode === null && task.flow.place !== null ? clearPlace(task) : [];
 }
 
 function endRuns(world: EngineContext, taskId: string, reason: string): Event[] {
@@ -39,12 +52,6 @@ function endRuns(world: EngineContext, taskId: string, reason: string): Event[] 
     ...roots.flatMap((run) => stopPipeline(world, run, 'cancelled', reason)),
     ...alone.flatMap((agent) => endAgent(world, agent, 'cancelled', reason)),
   ];
-}
-
-/** The outcome is no longer needed: Baton's own checks are stopped, and those at GitHub are no longer polled. */
-function stopChecks({ id: task_id, flow: { checks } }: Task): Event[] {
-  if (checks === null || checks.outcome !== null) return [];
-  return [event('ChecksFinished', { checks_id: checks.id, task_id, head: checks.head, outcome: 'cancelled' })];
 }
 
 function isWithdrawal({ type, data }: Event, id: string): boolean {

@@ -76,6 +76,15 @@ describe('a task in CI of a project with pull requests', () => {
     fixing.say(flow.failPull(fixing.the('PullRequestRequested').pull_id));
     expect(fixing.stands(), 'whoever mends it is not kept from it').toEqual(['IMPLEMENTATION', 'fixer']);
   });
+
+  it('owes no checks while it is blocked because it cannot be published', () => {
+    const play = new PullPlay(PULLS).toGate();
+    expect(play.owed('ChecksRequested')).toHaveLength(1);
+    play.say(flow.failPull(play.the('PullRequestRequested').pull_id, 'gh is not logged in'));
+    expect([play.stands()[0], play.owed('ChecksRequested')]).toEqual(['BLOCKED', []]);
+    expect(play.resolve(1).owed('ChecksRequested')).toHaveLength(1);
+    expect(play.publish().check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
+  });
 });
 
 describe('the merge of a pull request', () => {

@@ -26,7 +26,7 @@ import {
 import { onAttach } from './attach.ts';
 import { onBlocked, retryError, restartStallTimer, reviewRounds, setStallTimer } from './blocked.ts';
 import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
-import { cancelPipeline, onCancelled } from './cancel.ts';
+import { cancelPipeline, clearCompleted, onCancelled } from './cancel.ts';
 import {
   onClaimEnd,
   onExitSignal,
@@ -248,6 +248,7 @@ function onMove(
     ...(isBlocked ? [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)] : []),
     ...(to === 'COMPLETED' ? onCompleted(world, task_id, held) : []),
     ...(to === 'COMPLETED' && task !== undefined ? closeGithubIssue(world, task, data) : []),
+    ...(to === 'COMPLETED' && from !== to && task !== undefined ? clearCompleted(task) : []),
     ...(task === undefined ? [] : onMoved(world, task, recorded)),
   ];
 }

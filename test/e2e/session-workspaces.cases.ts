@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RunScene, type Shown } from '../../src/daemon/runs.cases.ts';
+import { RunScene, type Shown, type Told } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { readRunning } from '../../src/effects/processes/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
@@ -117,6 +117,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
   let kept: readonly { path: string; holds: readonly string[]; needed: string | null }[] = [];
   let removed: readonly string[] = [];
   let places: readonly string[] = [];
+  const cleared = new Map<string, Told['data']>();
   /** The result of closing each task. */
   const closed = new Map<string, string>();
 
@@ -178,6 +179,10 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       await world.ask('task_complete', { task_id: idOf(i), ...record, related_thought_records: [] });
     await until(async () => (await world.ask<{ agents: Shown[] }>('agent_list')).agents.length === 0, 'all are gone');
     look('done');
+    const clearings = async () => (await world.entries()).filter(({ type }) => type === 'PlaceCleared');
+    await until(async () => (await clearings()).length === tasks.length, 'all worktrees were looked at', 60_000);
+    for (const { data } of await clearings()) cleared.set(String(data['task_id']), data);
+    look('cleared');
     for (const [i, name] of tasks.slice(0, -1).entries()) {
       const { actions } = await world.ask<{ actions: string[] }>('workflow_close', { task_id: idOf(i) });
       closed.set(name, actions.join('; '));
@@ -255,7 +260,7 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       expect(new Set(prepared.map(({ port }) => port)).size).toBe(tasks.length);
     });
 
-    it.each(['work', 'cancel', 're-run', 'crash', 'restart', 'done', 'close', 'prune'])(
+    it.each(['work', 'cancel', 're-run', 'crash', 'restart', 'done', 'cleared', 'close', 'prune'])(
       'keeps everything after: %s',
       (what) => {
         const lost = contents.map(({ name }) => name).filter((_, i) => after.get(what)?.[i] !== true);
@@ -267,19 +272,21 @@ export function proveWorkspaces(isChosen: (name: string) => boolean): void {
       'is listed with what it holds: %s',
       (name, i, { listed }) => {
         const view = kept.find(({ path }) => path === places[i]);
-        expect(closed.get(name)).toContain(`kept '${places[i] ?? ''}': ${view?.holds.join(', ') ?? ''}`);
+        const reason = `kept '${places[i] ?? ''}': ${view?.holds.join(', ') ?? ''}`;
+        expect(closed.get(name)).toContain(reason);
+        expect(cleared.get(idOf(i))).toMatchObject({ outcome: 'kept', reason: expect.stringContaining(reason) });
         expect(view).toMatchObject({ needed: null, holds: expect.arrayContaining([expect.stringMatching(listed)]) });
       },
     );
 
-    it('is removed with its branch if nothing would be lost', () => {
-      expect(removed).toEqual([places.at(-1)]);
-      const [tidy, clean] = ['tidy', 'clean'].map(
-        (name) => `feature/${idOf(tasks.indexOf(name)).toLowerCase()}-${name}`,
-      );
-      expect(closed.get('tidy')).toContain(`Worktree removed, branch ${tidy} deleted`);
+    it('is removed with its branch when the task is completed, if nothing would be lost', () => {
+      for (const name of ['tidy', 'clean']) {
+        const id = idOf(tasks.indexOf(name));
+        expect(cleared.get(id)).toMatchObject({ outcome: 'removed', reason: null });
+        expect(git(world.repository, 'branch', '--list', `feature/${id.toLowerCase()}-${name}`)).toBe('');
+      }
       expect(places.slice(-2).map((place) => existsSync(place))).toEqual([false, false]);
-      expect(git(world.repository, 'branch', '--list', clean ?? '')).toBe('');
+      expect([removed, closed.get('tidy')]).toEqual([[], expect.stringContaining('Worktree and branch are gone')]);
       expect(existsSync(join(world.repository, 'node_modules/x'))).toBe(true);
     });
   });

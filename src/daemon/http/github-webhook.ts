@@ -61,13 +61,21 @@ async function reportToProjects(
   about: { readonly delivery: string; readonly event: string },
   { projects }: WebhookOptions,
 ): Promise<number | Refusal> {
-  let taken = 0;
-  for (const { project, services } of projects.opened()) {
-    const outcome = await reportCheck(project, services, report, about);
-    if (typeof outcome !== 'number') return outcome;
-    taken += outcome;
-  }
-  return taken;
+  const outcomes: (number | Refusal)[] = [];
+  for (const { project, services } of projects.opened())
+    outcomes.push(await reportCheck(project, services, report, about));
+  return combineOutcomes(outcomes);
+}
+
+/**
+ * Combines what each project did with the report. If one could not record it, the delivery is refused, so that GitHub
+ * can deliver it again; the projects that have recorded it ignore the repeat.
+ */
+export function combineOutcomes(outcomes: readonly (number | Refusal)[]): number | Refusal {
+  const refused = outcomes.filter((outcome) => typeof outcome !== 'number');
+  const taken = outcomes.reduce<number>((sum, outcome) => (typeof outcome === 'number' ? sum + outcome : sum), 0);
+  const failed = refused.find((each) => each !== ALREADY_DELIVERED);
+  return failed ?? (taken > 0 ? taken : (refused[0] ?? 0));
 }
 
 function findSecret({ env, stateDir }: WebhookOptions): string | undefined {
@@ -177,7 +185,7 @@ function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string
   });
 }
 
-const ALREADY_DELIVERED = refusal(
+export const ALREADY_DELIVERED = refusal(
   'webhook-replayed',
   'this delivery was already processed',
   'Have GitHub deliver newer events.',

@@ -11,6 +11,7 @@ import type { Events } from '../../state/event.ts';
 import { type Here, isHere } from '../../state/fleet/owner.ts';
 import type { State } from '../../state/state.ts';
 import { isCancelled, type Task } from '../../state/tasks/task.ts';
+import { landedHead } from '../../state/workflow/flow.ts';
 import type { ClearPlace } from '../../state/workflow/session-place.ts';
 import type { EffectContext } from '../context.ts';
 import { renderGithubProblem } from '../merges/github.ts';
@@ -163,8 +164,8 @@ function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {
 type Cleared = Omit<ClearPlace, 'task_id'>;
 
 /**
- * Removes the worktree and the branch of a cancelled task, unless they hold uncommitted, unpushed or unmerged work.
- * Holds the place, so that sessions wait. A reinstated task keeps both.
+ * Removes the worktree and the branch of a cancelled or completed task, unless they hold uncommitted, unpushed or
+ * unmerged work. Holds the place, so that sessions wait. A reinstated task keeps both.
  */
 export async function clearPlace(
   { task_id, branch }: Events['PlaceClearRequested'],
@@ -172,11 +173,13 @@ export async function clearPlace(
 ): Promise<readonly Command[]> {
   return context.placeMutex.run(branch, async () => {
     const task = await context.readState(({ tasks }) => tasks.get(task_id));
-    if (task === undefined || !isCancelled(task)) return [];
+    if (task === undefined || !(isCancelled(task) || task.phase === 'COMPLETED')) return [];
+    // After a squash no ref names the branch's own commits, but the records still do.
+    if (task.flow.mergeSha !== null && task.flow.head !== null) await context.ownRepository.with(task.flow.head);
     const { workspace, into: mainBranch } = context.settingsFor(task);
     const configured = [...workspace.copy, ...workspace.link];
     const { stateDir, path } = context;
-    const cleared = await clearWorktree(branch, path, { stateDir, mainBranch, configured });
+    const cleared = await clearWorktree(branch, path, { stateDir, mainBranch, configured, landed: landedHead(task) });
     return [{ kind: 'clear-place', command: { task_id, ...cleared } }];
   });
 }

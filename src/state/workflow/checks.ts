@@ -38,6 +38,12 @@ export function decideFinishCheck(state: State, command: FinishCheck): Outcome<n
   return decided([finished, settled, ...afterChecks(task, whole, command)], null);
 }
 
+/** The outcome is no longer needed: Baton's own checks are stopped, and those at GitHub are no longer polled. */
+export function cancelChecks({ id: task_id, flow: { checks } }: Task): Event[] {
+  if (checks === null || checks.outcome !== null) return [];
+  return [event('ChecksFinished', { checks_id: checks.id, task_id, head: checks.head, outcome: 'cancelled' })];
+}
+
 function findChecked(state: State, checksId: string): Task | undefined {
   return [...state.tasks.values()].find(({ flow }) => flow.checks?.id === checksId);
 }

@@ -9,7 +9,7 @@ import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
 import { phaseAfterChecks } from './approval.ts';
-import { isOfOtherHead } from './checks.ts';
+import { cancelChecks, isOfOtherHead } from './checks.ts';
 import { githubIssueUrl } from './github-issue.ts';
 import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
@@ -58,6 +58,8 @@ export function decideFailPull(state: State, { pull_id, reason }: FailPull): Out
   return decided(
     [
       failed,
+      // A retry requests them again, and without a pull request GitHub runs none.
+      ...cancelChecks(task),
       phaseMovedEvent(task, 'BLOCKED', { cause: 'publish-failed', reason: `no pull request: ${excerptStart(reason)}` }),
     ],
     null,
