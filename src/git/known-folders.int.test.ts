@@ -16,6 +16,15 @@ describe('the folders of a repository', () => {
     expect(await withoutGit(repository)).toEqual(first);
   });
 
+  it('of a linked worktree are found again without git, with the main worktree', async () => {
+    const repository = scratch.repository('with a worktree');
+    const worktree = join(scratch.folder, 'its worktree');
+    scratch.git(repository, 'worktree', 'add', '--quiet', worktree);
+    const first = await findRepository(worktree);
+    expect(first).toMatchObject({ ok: true, value: { top: worktree, mainTop: repository } });
+    expect(await withoutGit(worktree)).toEqual(first);
+  });
+
   it('are asked for in a folder below the top, which another repository may come to contain', async () => {
     const repository = scratch.repository('below');
     const folder = join(repository, 'inner');

@@ -15,7 +15,7 @@ export interface GitFolders {
  * times, and a git process costs some milliseconds. An answer is used again as long as the files that determine it are
  * the same: those that git reads to find a repository, and its configuration, which can name another worktree.
  */
-const known = new Map<string, { readonly mark: string; readonly folders: GitFolders }>();
+const known = new Map<string, { readonly mark: string; readonly folders: GitFolders; mainTop?: string }>();
 const MOST = 1000;
 
 /** Returns git's last answer for a folder; undefined if git must be asked. */
@@ -25,6 +25,16 @@ export function findKnownFolders(folder: string): GitFolders | undefined {
   if (last.mark === readMark(folder, last.folders)) return last.folders;
   known.delete(folder);
   return undefined;
+}
+
+/** Returns the top of the main worktree, from git's last answer about a linked one. */
+export function findKnownMainTop(folder: string): string | undefined {
+  return findKnownFolders(folder) === undefined ? undefined : known.get(folder)?.mainTop;
+}
+
+export function keepMainTop(folder: string, mainTop: string): void {
+  const last = known.get(folder);
+  if (last !== undefined) last.mainTop = mainTop;
 }
 
 /** Keeps git's answer for the top of a worktree. Git searches upwards for other folders, so nothing marks their answer. */

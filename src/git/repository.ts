@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isGitRef } from '../protocol/text/text-format.ts';
-import { findKnownFolders, type GitFolders, keepFolders } from './known-folders.ts';
+import { findKnownFolders, findKnownMainTop, type GitFolders, keepFolders, keepMainTop } from './known-folders.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
 import {
   attempt,
@@ -141,10 +141,14 @@ export async function findSha(folder: GitLocation, name: string): Promise<string
 }
 
 async function findMainTop(folder: string): Promise<string | undefined> {
+  const known = findKnownMainTop(folder);
+  if (known !== undefined) return known;
   const list = unwrap(await git(['worktree', 'list', '--porcelain', '-z'], { cwd: folder })).stdout;
   const lines = (list.split('\0\0')[0] ?? '').split('\0');
   if (lines.includes('bare')) return undefined;
-  return lines.find((line) => line.startsWith('worktree '))?.slice('worktree '.length);
+  const mainTop = lines.find((line) => line.startsWith('worktree '))?.slice('worktree '.length);
+  if (mainTop !== undefined) keepMainTop(folder, mainTop);
+  return mainTop;
 }
 
 async function remoteHead(folder: string): Promise<string | null> {
