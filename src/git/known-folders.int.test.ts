@@ -18,7 +18,7 @@ describe('the folders of a repository', () => {
 
   it('of a linked worktree are found again without git, with the main worktree', async () => {
     const repository = scratch.repository('with a worktree');
-    const worktree = join(scratch.folder, 'its worktree');
+    const worktree = join(scratch.folder, 'its-worktree');
     scratch.git(repository, 'worktree', 'add', '--quiet', worktree);
     const first = await findRepository(worktree);
     expect(first).toMatchObject({ ok: true, value: { top: worktree, mainTop: repository } });
