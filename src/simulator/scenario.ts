@@ -60,7 +60,7 @@ export interface Fault {
 export const ACTS = [
   'answer', 'answer', 'answer', 'answer late', 'contradict', 'click twice', 'answer all', 'undo', 'commit by hand',
   'rewrite main', 'note', 'cancel', 'unblock', 'reinstate', 'release', 'kill agent', 'send message', 'attach', 'detach',
-  'claim by hand', 'take review', 'self-approve', 'complete', 'waive', 'waive constraint', 'block', 'request merge',
+  'claim by hand', 'take review', 'self-approve', 'complete', 'waive', 'waive constraint', 'move rules', 'block', 'request merge',
   'operator handoff', 'adopt', 'ask adoption', 'drop adoptions', 'decline checks', 'add page', 'revoke page',
   'write by page', 'audit', 'drain', 'undo drain', 'remove host', 'remove host', 'admit host', 'change remote', 'webhook', 'accept store',
   'new task', 'import tasks', 'run pipeline', 'cancel pipeline', 'retry pipeline', 'resume pipeline', 'acknowledge',

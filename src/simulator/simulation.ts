@@ -227,7 +227,14 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
     prices: [],
   };
   const adopted = new Map<string, Rules>();
-  for (const [i, sha256] of RUNBOOKS.entries()) adopted.set(sha256, { ...base, reviewRounds: 1 + i, workers, adopted });
+  for (const [i, sha256] of RUNBOOKS.entries())
+    adopted.set(sha256, {
+      ...base,
+      reviewRounds: 1 + i,
+      ...(i === 0 ? { constraints: { max_files: 1 } } : {}),
+      workers,
+      adopted,
+    });
   return { ...base, adopted };
 }
 

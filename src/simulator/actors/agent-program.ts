@@ -28,9 +28,8 @@ export function* agentProgram(process: AgentProcess): Steps<void> {
   }
   if (process.habit?.kind === 'commits after the end') {
     yield random.between(100, 3000);
-    // While another session has the task, its own git directory is the branch, and late commits do not reach it.
     const task = taskOf(process);
-    if (task?.claim === null) work(process, 'late work');
+    work(process, 'late work');
     if (task !== undefined) process.say(() => result(task, process.host.at));
   }
 }
@@ -207,6 +206,9 @@ function work(process: AgentProcess, what: string, habit?: HabitKind): string {
   if (isMerged) for (const [name, text] of Object.entries(git.treeOf(git.main))) if (name !== path) tree[name] = text;
   const author = `agent:${process.run.plan.name}`;
   const sha = git.commit(isMerged ? [head, git.main] : [head], tree, author);
+  // While another session has the task, its own git directory is the branch, and this commit does not reach it.
+  const { claim = null } = task ?? {};
+  if (claim !== null && claim.sessionId !== process.run.task?.session_id) return sha;
   git.setBranch(host.name, branch, sha);
   if (process.run.task !== null) host.world.madeUnder.set(sha, process.run.task);
   return sha;

@@ -1,5 +1,8 @@
 import type { ExitReason, Phase } from '../../protocol/phase.ts';
 import type { Command } from '../../state/decide.ts';
+import { rulesFor, rulesInForce } from '../../state/rules.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { constraintsInForce } from '../../state/tasks/waive-constraint.ts';
 import type { SessionEvidence } from '../../state/tasks/record-evidence.ts';
 import type { Host } from '../world/parts.ts';
 
@@ -10,6 +13,8 @@ export function measure(host: Host, sessionId: string) {
   const { git } = host.world;
   const head = git.branch(host.name, prepared.branch) ?? prepared.base;
   const files = git.changed(prepared.base, head);
+  const task = host.state.tasks.get(host.state.sessions.get(sessionId)?.taskId ?? '');
+  const { max_files = Infinity } = task === undefined ? {} : limitsOf(host, task);
   return {
     base: prepared.base,
     head,
@@ -17,8 +22,13 @@ export function measure(host: Host, sessionId: string) {
     file_count: files.length,
     files: files.map((path) => ({ path, action: 'modified' })),
     new_dependencies: [],
-    broken: [],
+    broken: files.length > max_files ? ['max_files' as const] : [],
   };
+}
+
+/** The limits of the runbook with which the task was started, without those that a person waived. */
+function limitsOf({ state, world }: Host, task: Task) {
+  return constraintsInForce(rulesFor(task, rulesInForce(state, world.rules)).constraints, task);
 }
 
 /** An exit signal, with the measurement that the daemon adds to it when it arrives. */
@@ -44,7 +54,7 @@ export function exitSignal(
       eventId,
       at: host.at,
       committed,
-      violations: [],
+      violations: (measured?.broken ?? []).map((name) => `${name}: ${measured?.file_count} files`),
       ...(measured === undefined ? {} : { measured }),
       ...(measured !== undefined && host.world.random.chance(0.2) ? { evidence: evidenceOf(host, sessionId) } : {}),
     },

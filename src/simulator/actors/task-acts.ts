@@ -21,6 +21,7 @@ export const TASK_ACTS = {
   waive: operate('waive'),
   'waive constraint': ({ sayOfATask }) =>
     sayOfATask(({ id }) => ({ kind: 'waive-constraint', command: { id, constraint: 'max_files', reason: 'it is large' } })), // prettier-ignore
+  'move rules': ({ sayOfATask }) => sayOfATask(({ id }) => ({ kind: 'move-task-rules', command: { ids: [id] } })),
   release: ({ sayOfATask }) =>
     sayOfATask(({ id, claim }) => (claim === null ? undefined : { kind: 'release-claim', command: { id } })),
   'claim by hand': ({ host, n }) => workByHand(host, n, undefined),
