@@ -26,6 +26,8 @@ class InOrder {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
+/** Several times as much as all tests of the pure lane use. */
+const MOST_CPU_US = 240e6;
 let planted: Mutant | null = null;
 
 /** A process that keeps Vitest and its transformed modules, and runs the tests of one mutant after the other. */
@@ -66,7 +68,15 @@ const vitest = await createVitest(
 const project = vitest.getRootProject();
 
 process.on('message', (trial: Trial) => {
-  void run(trial).then((verdict) => process.send?.(verdict));
+  const begin = process.cpuUsage().user;
+  // The threads may be in an endless loop; this one is not. Only processor time says so on a busy machine.
+  const watch = setInterval(() => {
+    if (trial.mutant !== null && process.cpuUsage().user - begin > MOST_CPU_US) process.exit(1);
+  }, 1000);
+  void run(trial).then((verdict) => {
+    clearInterval(watch);
+    process.send?.(verdict);
+  });
 });
 process.send?.('ready');
 

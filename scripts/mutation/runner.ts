@@ -2,8 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Trial, Verdict } from './run-mutants.ts';
 
-const LIMIT_MS = 300_000;
-
 /** The process that runs tests. It is started again if they do not end. */
 export class Runner {
   #child: Promise<ChildProcess> = startChild();
@@ -12,13 +10,13 @@ export class Runner {
   async run(trial: Trial): Promise<string | null> {
     const child = await this.#child;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        child.kill('SIGKILL');
+      const onEnd = (): void => {
         this.#child = startChild();
         resolve('the time limit');
-      }, LIMIT_MS);
+      };
+      child.once('exit', onEnd);
       child.once('message', ({ failed }: Verdict) => {
-        clearTimeout(timer);
+        child.off('exit', onEnd);
         resolve(failed);
       });
       child.send(trial);

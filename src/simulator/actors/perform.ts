@@ -59,6 +59,11 @@ export function* performEffect(host: Host, effect: Effect, caller: Caller): Acti
       return yield* tell({ kind: 'prepare-workspace', command: { pipeline_id, step, path: '/tree', branch } });
     }
     case 'ChecksRequested': {
+      const tip = world.git.branch(
+        host.state.tasks.get(data.task_id)?.work?.host ?? host.name,
+        branchOfTask(host, data.task_id),
+      );
+      if (tip !== undefined) observeBranch(host, data.task_id, tip);
       for (const { name, run } of data.checks) {
         if (run === undefined) continue;
         yield random.between(500, 6000);
@@ -136,6 +141,11 @@ export function* performEffect(host: Host, effect: Effect, caller: Caller): Acti
       });
     }
   }
+}
+
+function branchOfTask({ state }: Host, taskId: string): string {
+  const task = state.tasks.get(taskId);
+  return task === undefined ? '' : branchOf(task);
 }
 
 function isStop(effect: Effect): effect is Extract<Effect, { type: 'AgentAttachRequested' | 'AgentRestartRequested' }> {
