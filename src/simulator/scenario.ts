@@ -40,6 +40,7 @@ export const FAULTS = [
   'crash',
   'crash',
   'kill machine',
+  'kill machine',
   'freeze',
   'freeze',
   'cut off',

@@ -46,10 +46,10 @@ function* work({ taskId, epoch, sessionId, host }: HandClaim, n: number): Activi
   };
   yield random.between(1000, 20_000);
   const task = host.state.tasks.get(taskId);
-  if (task?.claim?.sessionId !== sessionId || n % 7 === 0) return;
+  if (task?.claim?.sessionId !== sessionId || n % 5 === 0) return;
   const role = task.claim.role ?? 'implementer';
   const branch = branchOf(task);
-  const isWork = role === 'implementer' || role === 'fixer' || n % 5 === 0;
+  const isWork = role === 'implementer' || role === 'fixer' || n % 4 === 0;
   const head = git.branch(host.name, branch) ?? git.main;
   let sha = head;
   if (isWork) {
