@@ -211,7 +211,8 @@ function makeCommit(project: string, after: Head, tree: Frontier, size: number, 
 /** An entry of about 600 bytes, like a task update with a short note. */
 function draft(): PreparedDraft {
   const data = { task_id: 'T042', status: 'IMPLEMENTATION', progress: 40, notes: 'x'.repeat(320) };
-  const prepared = prepareDraft({ actor: 'session:bench', type: 'TaskUpdated', data }, { position: 0, size: 0 });
+  const draft = { actor: 'session:bench', type: 'TaskUpdated', tasks: { T042: 1 }, data };
+  const prepared = prepareDraft(draft, { position: 0, size: 0 });
   if (!prepared.ok) throw new Error(prepared.problems[0].message);
   return prepared.value;
 }

@@ -54,7 +54,7 @@ async function append(path: string, callers: number, commits: number, goal: numb
   const [ours, theirs]: [number[], number[]] = [[], []];
   const first = Math.ceil(WAL_PAGES / Math.max(1, (callers * ENTRY_BYTES) / PAGE_BYTES));
   for (let i = 0; i < first + commits; i += 1) {
-    const drafts = Array.from({ length: callers }, (_, j) => makeDraft(i * callers + j));
+    const drafts = Array.from({ length: callers }, (_, j) => makeDraft(i * callers + j + 1));
     const bytes = drafts.map((draft) => bytesOf(draft, i * callers));
     const calls = drafts.map((draft) => [draft]);
     const insertBare = async (): Promise<number> => theirs.push(await timeUs(async () => bare.insert(bytes)));
@@ -186,12 +186,13 @@ function bytesOf(draft: Draft, size: number): Uint8Array {
   return linked.stored.bytes;
 }
 
-/** An entry of about 600 bytes, like that of a session's end. */
+/** An entry of about 600 bytes, like that of a session's end. `number` starts at 1, like the numbers within tasks. */
 function makeDraft(number: number): Draft {
   return {
     actor: 'session:s-0190abcd',
     type: 'AgentSessionCompleted',
     cause: null,
+    tasks: { [`T${number % 1000}`]: Math.ceil(number / 1000) },
     data: {
       event_id: `0190-${number}`,
       event_type: 'agent_session_completed',

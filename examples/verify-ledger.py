@@ -64,6 +64,7 @@ def key_of(text, origin):
 class Ledger:
     def __init__(self):
         self.entries, self.tree, self.trusted, self.waiting, self.signed, self.origin = [], [], [], [], 0, None
+        self.numbers = {}
 
     def read(self, line):
         value = json.loads(line, parse_float=refuse, parse_constant=refuse, object_pairs_hook=unique)
@@ -74,9 +75,11 @@ class Ledger:
         text, last = canonical(entry), self.entries[-1] if self.entries else {"project": entry["project"]}
         leaf = sha(b"\x00" + text.encode())
         require(line == f'{{"entry":{text},"hash":"{leaf.hex()}"}}', "its hash or its form is wrong")
-        require(sorted(entry) == ["actor", "at", "cause", "data", "prev", "project", "seq", "type", "v"], "its fields")
+        self.count(entry["v"], last.get("v", 1), entry.get("tasks", {}), entry["data"])
+        fields = ["actor", "at", "cause", "data", "prev", "project", "seq", "tasks", "type", "v"]
+        require(sorted(entry) == [name for name in fields if entry["v"] == 2 or name != "tasks"], "its fields")
         follows = entry["prev"] == last.get("hash", "0" * 64) and entry["seq"] == len(self.entries) + 1
-        require(follows and entry["project"] == last["project"] and entry["v"] == 1, "it does not follow the last one")
+        require(follows and entry["project"] == last["project"], "it does not follow the last one")
         self.origin = "baton/" + entry["project"]
         if entry["type"] in ("KeyAdded", "KeyRevoked"): self.waiting.append((entry["type"], entry["data"]["key"]))
         self.entries.append({**entry, "hash": leaf.hex()})
@@ -84,6 +87,15 @@ class Ledger:
         while self.tree and self.tree[-1][0] == size:
             leaf, size = sha(b"\x01" + self.tree.pop()[1] + leaf), size * 2
         self.tree.append((size, leaf))
+
+    def count(self, version, last, tasks, data):
+        """Entries of version 2 have their number within each task, so that none can be missing."""
+        require(version in (1, 2) and version >= last, "its version")
+        require(version == 1 or data.get("task_id") in (None, *tasks), "it has no number within its task")
+        for task, number in tasks.items():
+            follows = type(number) is int and number == self.numbers.get(task, 0) + 1
+            require(follows, f"an entry of {task} is missing before it")
+            self.numbers[task] = number
 
     def check(self, note):
         """A key is trusted, or no longer, only after a key that was trusted before has signed the change."""

@@ -1,5 +1,5 @@
 import type { OperationName } from '../api/operations/registry.ts';
-import { list, nullable, object, optional, text, typed, whole } from '../protocol/shape/build-shape.ts';
+import { list, map, nullable, object, optional, text, typed, whole } from '../protocol/shape/build-shape.ts';
 import type { Shape } from '../protocol/shape/shape.ts';
 
 /** One kind of JSON document that a command prints with `--json`. A test compares it with the real output. */
@@ -72,4 +72,5 @@ export const entryShape = object({
     about: 'The number of the entry that it follows from; null for the first of a command.',
   },
   data: { ...typed<object>(), about: 'The fields of its type.' },
+  tasks: optional(map(whole), 'Its number within each task that it is about; only in entries of version 2.'),
 });

@@ -5,6 +5,7 @@ import type { Event, RecordedEvent, SettledRequest } from '../state/event.ts';
 import type { Refusal } from '../state/outcome.ts';
 import { trackReadyTasks } from '../state/tasks/ready.ts';
 import { copyState, evolve, type State } from '../state/state.ts';
+import { numberEntry } from '../state/tasks/task-numbers.ts';
 import { reactUntilQuiet } from './react-until-quiet.ts';
 import { react } from './react.ts';
 import type { EngineContext, WorkSearch } from './context.ts';
@@ -62,7 +63,9 @@ export function advance(
     more: Pick<RecordedEvent, 'settles'> = {},
   ): RecordedEvent => {
     const event = placeEvent(given, state, world.here);
-    const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, ...splitActor(by), ...more };
+    const tasks = numberEntry(state, event);
+    const numbers = tasks === undefined ? {} : { tasks };
+    const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, ...splitActor(by), ...numbers, ...more };
     steps.push({ event, recorded, cause });
     evolve(state, recorded);
     ready.note(state, recorded);

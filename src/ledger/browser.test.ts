@@ -3,6 +3,7 @@ import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exportLedger } from './verify/export.ts';
+import { renderTaskProof } from './verify/proof-text.ts';
 import { makeTaskProof, verifyTaskProof } from './verify/task-proof.ts';
 import { nodeVerifier } from './writer/keys.ts';
 import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
@@ -34,9 +35,9 @@ describe('batonctl/ledger in a browser', () => {
     await record(ledger, [testDraft(1), testDraft(2, 'T002'), testDraft(3)]);
     const proof = await makeTaskProof(ledger.store, nodeVerifier, 'demo', 'T001');
     if (!proof.ok) throw new Error(proof.problems[0].message);
-    const text = JSON.stringify(proof.value);
-    const check = `baton.verifyTaskProof(baton.webVerifier, JSON.parse(text))`;
-    expect(await inBrowser(check, text)).toEqual(reread(await verifyTaskProof(nodeVerifier, proof.value)));
+    const text = renderTaskProof(proof.value);
+    const check = `baton.verifyTaskProof(baton.webVerifier, text)`;
+    expect(await inBrowser(check, text)).toEqual(reread(await verifyTaskProof(nodeVerifier, text)));
     expect(await inBrowser(check, text.replace('Schritt 3', 'Schritt 4'))).toMatchObject({ ok: false });
   });
 

@@ -16,6 +16,7 @@ export { parseKey, parseNote, renderKey, signNote } from './format/checkpoint.ts
 export { type Sha256, type Signer, type Verifier, webVerifier } from './format/crypto.ts';
 export { type Draft, type DraftPosition, prepareDraft, type PreparedDraft } from './format/draft.ts';
 export { type Entry, parseEntry, renderEntry } from './format/entry.ts';
+export type { TaskNumbers } from './format/task-numbers.ts';
 export { LEDGER_LIMITS } from './format/limits.ts';
 export { emptyRoot, Frontier, leafHash, nodeHash, type TreeHead } from './format/merkle.ts';
 export { verifyConsistency, verifyInclusion } from './format/merkle.ts';
@@ -26,13 +27,9 @@ export type { Appended, Commit, Head, Range, Snapshot, Store } from './store.ts'
 export type { StoredBlob, StoredCheckpoint, StoredEntry, Tile } from './store.ts';
 export { exportLedger, type VerifiedExport, verifyExport } from './verify/export.ts';
 export { type RememberedPosition, ResumableVerification } from './verify/resumable.ts';
-export {
-  makeTaskProof,
-  type ProvenEntry,
-  type ProvenTask,
-  type TaskProof,
-  verifyTaskProof,
-} from './verify/task-proof.ts';
+export type { Completeness } from './verify/completeness.ts';
+export { type ProvenEntry, renderTaskProof, type TaskProof } from './verify/proof-text.ts';
+export { makeTaskProof, type ProvenTask, verifyTaskProof } from './verify/task-proof.ts';
 export { type NotVerified, type Verified, verifyLedger, type VerifyOptions } from './verify/verify-ledger.ts';
 export type { LedgerFault } from './verify/walk.ts';
 export type { Parsed, Problem, Refused } from '../protocol/shape/problem.ts';

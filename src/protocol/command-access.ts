@@ -18,6 +18,7 @@ export const commandAccess = {
   'waive-constraint': ['operator'],
   'move-task-rules': ['operator'],
   'note-task': ['operator'],
+  'count-task': ['operator'],
   'self-approve': ['operator'],
   'exit-session': ['session'],
   'submit-result': ['session'],

@@ -13,7 +13,7 @@ export const HOST_LABEL = {
  * The newest level of entries that this version can read and write. A daemon stops deciding at an entry of a higher
  * level.
  */
-export const LEDGER_LEVEL = 3;
+export const LEDGER_LEVEL = 4;
 
 export interface HeldLease {
   readonly taskId: string;

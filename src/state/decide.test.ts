@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'waive-constraint': [say.waive('max_files'), 'operator'],
   'move-task-rules': [say.moveRules('A'), 'operator'],
   'note-task': [say.note('look here'), 'operator'],
+  'count-task': [{ kind: 'count-task', command: { taskId: 'A' } }, 'operator'],
   'self-approve': [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, 'operator'],
   'exit-session': [say.exit(), 'session'],
   'submit-result': [say.result(), 'session'],

@@ -27,6 +27,7 @@ import * as steer from './runs/steer-pipeline.ts';
 import type { State } from './state.ts';
 import { decideSeal, decideStartAudit, decideVerifyAudit } from './tasks/audit.ts';
 import { type ClaimTask, decideClaimTask, decideExpireClaim, decideReleaseClaim } from './tasks/claim-task.ts';
+import { decideCountTask } from './tasks/count-task.ts';
 import { decideAddDependency, decideCreateTask } from './tasks/create-task.ts';
 import { decideExitSession } from './tasks/exit-session.ts';
 import { checkSessionIsLive, decideOutboxMessage } from './tasks/late-message.ts';
@@ -68,6 +69,7 @@ const COMMANDS = {
   'waive-constraint': decideWaiveConstraint,
   'move-task-rules': byRules(decideMoveTaskRules),
   'note-task': decideNoteTask,
+  'count-task': decideCountTask,
   'self-approve': decideSelfApprove,
   'exit-session': decideExitSession,
   'submit-result': decideSubmitResult,

@@ -1,3 +1,4 @@
+import { isTaskId, type TaskNumbers } from '../ledger/format/task-numbers.ts';
 import { agentSessionCompleted, CONSTRAINTS } from '../protocol/agent-session-completed.ts';
 import { PHASES } from '../protocol/phase.ts';
 import { resultShape } from '../protocol/result.ts';
@@ -139,6 +140,8 @@ export const EVENTS = {
     decision_id: optional(text),
     by: optional(text),
   },
+  /** `last`: the number of this entry within the task. A task proof ends with it. */
+  TaskCounted: { task_id: text, last: whole },
   WritebackWaived: { task_id: text, reason: text },
   /** An operator waives a constraint for the sessions of one task. */
   ConstraintWaived: { task_id: text, constraint: choice(CONSTRAINTS), reason: text },
@@ -207,6 +210,21 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS;
 
+/**
+ * The tasks that an entry is about, for the types that name them elsewhere than in `task_id`. The number of the entry
+ * within each of them is recorded with it (see `tasks/task-numbers.ts`), so at most `LEDGER_LIMITS.tasksPerEntry`.
+ */
+const ABOUT_TASKS: { readonly [T in EventType]?: (data: Events[T]) => readonly (string | undefined)[] } = {
+  AgentRequested: ({ task }) => [task?.task_id],
+  PipelineStarted: ({ task }) => [task?.task_id],
+  MainMoved: ({ carried = [] }) => carried,
+};
+
+export function tasksAbout<T extends EventType>({ type, data }: EventOf<T>): readonly string[] {
+  const named = ABOUT_TASKS[type]?.(data) ?? ['task_id' in data ? data.task_id : undefined];
+  return [...new Set(named)].filter(isTaskId);
+}
+
 export type Events = {
   readonly [T in EventType]: FieldsOf<(typeof EVENTS)[T]>;
 };
@@ -225,6 +243,8 @@ export type RecordedEvent = Event & {
   /** The actor without a page: see `splitActor`. */
   readonly actor: string;
   readonly via?: string;
+  /** Of an entry that this daemon decides: its number within each of its tasks. `foldEntry` reads those of others. */
+  readonly tasks?: TaskNumbers;
   /** The keyed command that this entry and the others of its commit settle. */
   readonly settles?: SettledRequest;
 };

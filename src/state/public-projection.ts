@@ -13,7 +13,7 @@ import type { HandoffRef } from './workflow/workflow-event.ts';
 /**
  * The state for the page: `restoreState` reads it, and `foldEntry` continues from it. Prompts, missions, messages and
  * long texts are omitted, because the page reads them on demand; fields that `evolve` reads are kept. Answers to keyed
- * commands, statements and lessons are only for the daemon.
+ * commands, statements, lessons and numbers within tasks are only for the daemon.
  */
 export function publicProjection(state: State): StateJson {
   return toStateJson({
@@ -28,6 +28,8 @@ export function publicProjection(state: State): StateJson {
     statements: new Map(),
     memory: new Map(),
     settled: new Map(),
+    taskNumbers: new Map(),
+    counted: new Map(),
   });
 }
 

@@ -14,14 +14,21 @@ import {
   type SettledRequest,
 } from './event.ts';
 
-/** Thrown if an entry's data does not have the fields of its type: another program or a later version wrote it. */
+/**
+ * Thrown if an entry's data does not have the fields of its type, or its numbers do not follow: another program or a
+ * later version wrote it.
+ */
 export class UnreadableEntry extends Error {
   readonly seq: number;
 
-  constructor({ seq, type }: Pick<Entry, 'seq' | 'type'>, { path, expected }: Misfit) {
-    super(`entry ${seq} (${type}) cannot be read: data${path === '' ? '' : `.${path}`} is not ${expected}`);
+  constructor({ seq, type }: Pick<Entry, 'seq' | 'type'>, wrong: Misfit | string) {
+    super(`entry ${seq} (${type}) cannot be read: ${typeof wrong === 'string' ? wrong : describeMisfit(wrong)}`);
     this.seq = seq;
   }
+}
+
+function describeMisfit({ path, expected }: Misfit): string {
+  return `data${path === '' ? '' : `.${path}`} is not ${expected}`;
 }
 
 /** Compiled on first use, because commands that open no ledger do not need them. */
@@ -78,11 +85,12 @@ export function toLedgerDraft(
   event: Event,
   actor: string,
   settles: SettledRequest | undefined,
-  cause?: NonNullable<Draft['cause']>,
+  { cause, tasks }: Pick<Draft, 'cause' | 'tasks'> = {},
 ): Draft {
   const data = { ...event.data, ...(settles === undefined ? {} : { settles }) };
   const because = cause === undefined ? {} : { cause };
-  return { actor, type: event.type, ...because, data: data as unknown as JsonObject }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const numbers = tasks === undefined ? {} : { tasks };
+  return { actor, type: event.type, ...because, data: data as unknown as JsonObject, ...numbers }; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Entry } from '../ledger/format/entry.ts';
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Result } from '../protocol/result.ts';
+import { addDependant, type Dependants, dependantsOf } from './dependants.ts';
 import { HOW_CLAIM_ENDED, type RecordedEvent, type SettledRequest, type EventOf } from './event.ts';
 import { evolveFleet, type FleetState } from './fleet/fleet.ts';
 import { LayeredMap } from './layered-map.ts';
@@ -13,6 +14,7 @@ import { findUnknownType, toRecordedEvent } from './recorded-event.ts';
 import { type Adoption, evolveAdoption } from './rules.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
+import { evolveNumbers, type NumberState, takeEntryNumbers } from './tasks/task-numbers.ts';
 import { createTask, evolveTask } from './tasks/evolve-task.ts';
 import { isCancelled, type Task } from './tasks/task.ts';
 import { evolveTimelines } from './timeline/evolve-timeline.ts';
@@ -21,7 +23,7 @@ import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-che
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. The values are immutable; only the maps change. */
-export interface State extends Runs, Timelines, FleetState {
+export interface State extends Runs, Timelines, FleetState, NumberState {
   readonly tasks: Map<string, Task>;
   /** The reverse of `after`: the tasks that wait for each task. */
   readonly dependants: Map<string, Dependants>;
@@ -87,6 +89,8 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     workersWorkflows: newMap(),
     settled: newMap(),
     unknown: newMap(),
+    taskNumbers: newMap(),
+    counted: newMap(),
     timelines: newMap(),
     hosts: newMap(),
     fleet: newMap(),
@@ -116,6 +120,7 @@ function withMaps(state: State, copy: (part: ReadonlyMap<unknown, unknown>) => u
 /** Folds an entry into the state in place, so that a hundred thousand tasks are not copied for each entry. */
 export function evolve(state: State, recorded: RecordedEvent): State {
   keepStatements(state, recorded);
+  evolveNumbers(state, recorded);
   switch (recorded.type) {
     case 'TaskCreated': {
       const task = createTask(recorded);
@@ -154,6 +159,7 @@ export function evolve(state: State, recorded: RecordedEvent): State {
 /** Folds an entry of any type. Returns it if this version knows the type. */
 export function foldEntry(state: State, entry: Entry): RecordedEvent | undefined {
   const recorded = toRecordedEvent(entry);
+  takeEntryNumbers(state, entry);
   if (recorded !== undefined) evolve(state, recorded);
   const unknown = findUnknownType(entry);
   if (unknown !== undefined && !state.unknown.has(unknown)) state.unknown.set(unknown, entry.seq);
@@ -277,24 +283,4 @@ function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'Th
     const concerns = taskId === null ? actor === recorded.actor : taskId === recorded.data.task_id;
     if (concerns) state.openAudits.delete(id);
   }
-}
-
-/** The tasks that wait for a task, in chunks: thousands may wait for one, and adding one copies only the last chunk. */
-type Dependants = readonly (readonly string[])[];
-const CHUNK = 256;
-
-interface DependencyMap {
-  readonly dependants: Map<string, Dependants>;
-}
-
-function addDependant({ dependants }: DependencyMap, before: string, taskId: string): void {
-  const chunks = dependants.get(before) ?? [];
-  const last = chunks.at(-1) ?? [];
-  const more = last.length < CHUNK ? [...chunks.slice(0, -1), [...last, taskId]] : [...chunks, [taskId]];
-  dependants.set(before, more);
-}
-
-/** Yields dependent tasks, oldest edge first. */
-export function* dependantsOf({ dependants }: DependencyMap, id: string): Generator<string> {
-  for (const chunk of dependants.get(id) ?? []) yield* chunk;
 }

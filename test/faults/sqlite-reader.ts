@@ -10,7 +10,7 @@ const opened = openSqliteStore(process.argv[2] ?? '', { mode: 'read' });
 if (!opened.ok) throw new Error(opened.problem.message);
 const { store } = opened;
 const keyring = new Keyring(nodeVerifier, 'demo');
-const start = { head: GENESIS, frontier: new Frontier(nodeVerifier.sha256) };
+const start = { head: GENESIS, isNumbered: false, frontier: new Frontier(nodeVerifier.sha256) };
 const walk = new LedgerWalk(nodeVerifier, 'demo', keyring, start);
 process.stdout.write('started\n');
 

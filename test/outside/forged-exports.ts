@@ -1,7 +1,7 @@
 import { toBase64, toHex } from '../../src/ledger/format/bytes.ts';
 import type { JsonObject } from '../../src/ledger/format/canonical-json.ts';
 import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts';
-import { renderEntry } from '../../src/ledger/format/entry.ts';
+import { type Entry, renderEntry } from '../../src/ledger/format/entry.ts';
 import { Frontier, leafHash } from '../../src/ledger/format/merkle.ts';
 import { renderEntryLine } from '../../src/ledger/verify/export-line.ts';
 import { KEY_ADDED, KEY_REVOKED, renderProjectKey } from '../../src/ledger/verify/keyring.ts';
@@ -18,16 +18,43 @@ class Forger {
   readonly lines: string[] = [];
   #prev = '0'.repeat(64);
   #signed = 0;
+  readonly #numbers = new Map<string, number>();
+  #isNumbered = false;
 
   constructor(project = 'demo') {
     this.#project = project;
   }
 
-  entry(type: string, data: JsonObject, actor = 'operator:ada'): this {
+  /** From here on entries are of version 2. */
+  numbers(): this {
+    this.#isNumbered = true;
+    return this;
+  }
+
+  /** The next entry is of version 1 again. */
+  forgets(): this {
+    this.#isNumbered = false;
+    return this;
+  }
+
+  /** The next entry of the task has the same number as the one before it, or leaves numbers out. */
+  skips(count: number): this {
+    this.#numbers.set('T001', (this.#numbers.get('T001') ?? 0) + count);
+    return this;
+  }
+
+  #numbersOf({ task_id: id }: JsonObject): Pick<Entry, 'v' | 'tasks'> {
+    if (!this.#isNumbered) return { v: 1 };
+    if (typeof id !== 'string') return { v: 2, tasks: {} };
+    this.#numbers.set(id, (this.#numbers.get(id) ?? 0) + 1);
+    return { v: 2, tasks: { [id]: this.#numbers.get(id) ?? 0 } };
+  }
+
+  entry(type: string, data: JsonObject, actor = 'operator:ada', numbers = this.#numbersOf(data)): this {
     const seq = this.#tree.size + 1;
     const at = new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
     const text = renderEntry({
-      v: 1,
+      ...numbers,
       project: this.#project,
       seq,
       prev: this.#prev,
@@ -82,9 +109,9 @@ export function keyOf(key: number, project = 'demo'): string {
   return renderProjectKey(nodeSha256, project, testSigner(key).publicKey);
 }
 
-/** An export with two keys, one of which is revoked, and added again at the end. */
+/** An export with two keys, one of which is revoked, and added again at the end. Version 2 begins in the middle. */
 export function honestLines(): string[] {
-  return twoKeys().works().revokes(2).signs(2).works().adds(2).signs(1).works().works().signs(2).lines;
+  return twoKeys().works().revokes(2).signs(2).works().numbers().adds(2).signs(1).works().works().signs(2).lines;
 }
 
 function start(): Forger {
@@ -156,6 +183,14 @@ export const FORGED: Readonly<Record<string, () => readonly string[]>> = {
     const other = Buffer.from(sum.toString(16).padStart(64, '0'), 'hex').toReversed();
     return forger.note(`${note.slice(0, note.lastIndexOf(' ') + 1)}${toBase64(Buffer.concat([low, other]))}\n`).lines;
   },
+  'an entry of the task is left out': () => start().numbers().works().skips(1).completes().signs(1).lines,
+  'two entries of the task have one number': () => start().numbers().works().skips(-1).completes().signs(1).lines,
+  'the numbers begin with 2': () => start().numbers().skips(1).completes().signs(1).lines,
+  'an entry of version 1 follows one of version 2': () =>
+    start().numbers().works().forgets().completes().signs(1).lines,
+  'an entry about a task has no number': () =>
+    start().entry('PhaseMoved', { task_id: 'T001', to: 'COMPLETED' }, 'system:merge', { v: 2, tasks: {} }).signs(1)
+      .lines,
   'the entries after the last checkpoint': () => start().signs(1).completes().lines,
 };
 

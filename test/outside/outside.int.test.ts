@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../src/ledger/format/canonical-json.ts';
 import { verifyExport } from '../../src/ledger/verify/export.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { isLongLane } from '../lanes.ts';
@@ -33,9 +34,19 @@ describe.skipIf(proof.isMissing)(`a task proof${proof.note}`, () => {
         .filter((line) => line.trim() !== '').length,
     ).toBeLessThanOrEqual(40);
     const path = join(folder, 'proof.json');
-    expect(run(script, path)).toMatchObject({ stdout: 'verified: 200 entries of T001\n', status: 0 });
-    writeFileSync(path, readFileSync(path, 'utf8').replace('Schritt 4 ', 'Schritt 5 '));
-    expect(run(script, path).status).toBe(1);
+    expect(run(script, path)).toMatchObject({ stdout: 'verified: 201 entries of T001\n', status: 0 });
+    const text = readFileSync(path, 'utf8');
+    const { entries, ...rest }: { entries: unknown[] } = JSON.parse(text);
+    const shorter = canonicalJson({ ...rest, entries: entries.toSpliced(3, 2) }, 'integers', -2);
+    for (const changed of [
+      text.replace('Schritt 4 ', 'Schritt 5 '),
+      text.replace('"v":2}', '"v":2,"v":2}'),
+      text.replace('{', '{ '),
+      shorter.ok ? `${shorter.value}\n` : '',
+    ]) {
+      writeFileSync(path, changed);
+      expect(run(script, path).status).toBe(1);
+    }
   });
 });
 
@@ -44,7 +55,7 @@ describe.skipIf(python.isMissing)(`examples/verify-ledger.py${python.note}`, () 
   it('verifies the export of a real ledger, and compares a known key', () => {
     const path = join(folder, 'export.ndjson');
     expect(run(VERIFIER, path)).toMatchObject({
-      stdout: `verified: 603 entries. Trusted keys: ${keyOf(1)}\n`,
+      stdout: `verified: 604 entries. Trusted keys: ${keyOf(1)}\n`,
       status: 0,
     });
     expect(run(VERIFIER, path, '--key', keyOf(1)).status).toBe(0);
@@ -60,7 +71,7 @@ describe.skipIf(python.isMissing)(`examples/verify-ledger.py${python.note}`, () 
     expect(refusedByPython(honest)).toEqual([]);
   });
 
-  it('refuses every export with a key that no trusted key has signed, as baton verify does', async () => {
+  it('refuses every forged export, as baton verify does', async () => {
     const forged = Object.fromEntries(Object.entries(FORGED).map(([name, make]) => [name, make()]));
     expect(await refusedByBaton(forged)).toEqual(Object.keys(forged));
     expect(refusedByPython(forged)).toEqual(Object.keys(forged));

@@ -1,7 +1,10 @@
 """Checks a task proof of Baton with nothing but openssl and hashlib: python3 verify-with-openssl.py proof.json"""
 import base64, hashlib, json, subprocess, sys, tempfile
 
-proof = json.load(open(sys.argv[1], encoding="utf-8"))
+write = lambda value: json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+text = open(sys.argv[1], encoding="utf-8", newline="").read()
+proof, number = json.loads(text), 0
+assert proof["v"] == 2 and text == write(proof) + "\n", "the file has another text"  # a field twice, a space
 text, signatures = proof["checkpoint"].split("\n\n")
 origin, size, root, *_ = text.split("\n")
 text, size, root = text + "\n", int(size), base64.b64decode(root)
@@ -23,8 +26,7 @@ with tempfile.NamedTemporaryFile() as pub, tempfile.NamedTemporaryFile() as sig,
 
 for item in proof["entries"]:
     entry = item["entry"]
-    canonical = json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    node, index, last = hashlib.sha256(b"\x00" + canonical).digest(), entry["seq"] - 1, size - 1
+    node, index, last = hashlib.sha256(b"\x00" + write(entry).encode()).digest(), entry["seq"] - 1, size - 1
     for sibling in map(base64.b64decode, item["proof"]):
         if index % 2 or index == last:
             node = hashlib.sha256(b"\x01" + sibling + node).digest()
@@ -34,5 +36,7 @@ for item in proof["entries"]:
             node = hashlib.sha256(b"\x01" + node + sibling).digest()
         index, last = index // 2, last // 2
     assert last == 0 and node == root, f"entry {entry['seq']} is not in the tree"
-    assert entry["data"]["task_id"] == proof["task_id"]
+    number += 1
+    assert entry["tasks"][proof["task_id"]] == number, f"number {number} is missing"
+assert entry["type"] == "TaskCounted" and entry["data"] == {"task_id": proof["task_id"], "last": number}
 print(f"verified: {len(proof['entries'])} entries of {proof['task_id']}")

@@ -19,6 +19,13 @@ const EFFECTS = `${STATE}/runs/evolve-effects.ts`;
 const AUTHORS = `${STATE}/workflow/authors.ts`;
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
+  // Numbers.
+  bug(
+    'two entries of a task have one number',
+    `${STATE}/tasks/task-numbers.ts`,
+    'tasksAbout(next).map((id) => [id, (taskNumbers.get(id) ?? 0) + 1])',
+    'tasksAbout(next).map((id) => [id, taskNumbers.get(id) ?? 1])',
+  ),
   // Claims.
   bug(
     'a claimed task is free',

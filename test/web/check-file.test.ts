@@ -2,9 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { webVerifier } from '../../src/ledger/format/crypto.ts';
 import { exportLedger } from '../../src/ledger/verify/export.ts';
+import { renderTaskProof } from '../../src/ledger/verify/proof-text.ts';
 import { makeTaskProof } from '../../src/ledger/verify/task-proof.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
-import { openTestLedger, record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
+import { countDraft, numberDrafts, openTestLedger, record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
 import { checkFile, type CheckedFile } from '../../src/web/hub/check-file.ts';
 
 describe('a file that was dropped on the page', () => {
@@ -14,22 +15,29 @@ describe('a file that was dropped on the page', () => {
   beforeAll(async () => {
     const ledger = await openTestLedger();
     const drafts = Array.from({ length: 200 }, (_, i) => testDraft(i, i % 2 === 0 ? 'T001' : 'T002'));
-    await record(ledger, drafts);
+    const last = new Map<string, number>();
+    await record(ledger, [...numberDrafts(last, drafts), countDraft(last, 'T002')]);
     const made = await makeTaskProof(ledger.store, nodeVerifier, 'demo', 'T002');
-    proof = made.ok ? JSON.stringify(made.value) : '';
+    proof = made.ok ? renderTaskProof(made.value) : '';
     for await (const lines of exportLedger(ledger.store, nodeVerifier, 'demo')) exported += lines;
   });
 
-  it('proves a task, in one line or many', async () => {
-    const expected = { ok: true, kind: 'task proof', project: 'demo', taskId: 'T002', entries: 100, size: 201 };
-    expect(await check(proof)).toMatchObject(expected);
-    expect(await check(JSON.stringify(JSON.parse(proof), null, 2))).toMatchObject(expected);
+  it('proves a task, and refuses another spelling of the proof', async () => {
+    const expected = { ok: true, kind: 'task proof', project: 'demo', taskId: 'T002', entries: 101, size: 202 };
+    expect(await check(proof)).toMatchObject({ ...expected, complete: { from: 3, to: 202 } });
+    for (const changed of [
+      JSON.stringify(JSON.parse(proof), null, 2),
+      proof.replace('"v":2}', '"v":2,"v":2}'),
+      proof.replace('"task_id":', '"task_id":"T001","task_id":'),
+    ])
+      expect(await check(changed)).toMatchObject({ ok: false });
   });
 
-  it('proves a whole ledger, also packed and with the line ends of Windows', async () => {
-    const expected = { ok: true, kind: 'export', project: 'demo', entries: 201, size: 201 };
+  it('proves a whole ledger, also packed, and refuses other bytes', async () => {
+    const expected = { ok: true, kind: 'export', project: 'demo', entries: 202, size: 202 };
     expect(await check(exported)).toMatchObject(expected);
-    expect(await check(exported.replaceAll('\n', '\r\n'))).toMatchObject(expected);
+    for (const changed of [exported.replaceAll('\n', '\r\n'), exported.replace('"notes":', '"notes":"","notes":')])
+      expect(await check(changed)).toMatchObject({ ok: false });
     expect(await checkFile(new Blob([gzipSync(exported)]), OPTIONS)).toMatchObject(expected);
   });
 

@@ -107,11 +107,13 @@ export const ledgerExport = operation({
 export const taskProof = operation({
   ...PEOPLE,
   name: 'task_proof',
-  about: 'Get a proof of all entries about a task, which `baton verify` checks without this machine.',
+  command: 'count-task',
+  about:
+    'Count the entries about a task, and get a proof of them, which `baton verify` checks without this machine. Save it as canonical JSON (RFC 8785).',
   input: object({ task_id: taskId }),
   result: object({
     kind: choice(['baton-task-proof']),
-    v: { ...typed<1>(), about: 'The version of the format.' },
+    v: { ...typed<1 | 2>(), about: 'The version of the format.' },
     project: text,
     task_id: text,
     key: { ...text, about: 'The key that signed the checkpoint.' },

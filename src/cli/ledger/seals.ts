@@ -5,16 +5,19 @@ import { belowSessionError, findSessionAbove } from '../../api/session-above.ts'
 import { findStateDir } from '../../api/state-folder.ts';
 import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Store } from '../../ledger/store.ts';
+import { renderTaskProof, type TaskProof } from '../../ledger/verify/proof-text.ts';
 import { makeTaskProof, taskIdOf, verifyTaskProof } from '../../ledger/verify/task-proof.ts';
+import { findPosition } from '../../ledger/verify/walk.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { openLedgerAt, openStoreAt } from '../../ledger/writer/open.ts';
 import { findLastSeal, sealLedger } from '../../ledger/writer/seal.ts';
-import { didYouMean, type Problem } from '../../protocol/shape/problem.ts';
+import { didYouMean, type Parsed, type Problem, problem, refused } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { findLedger } from './find-ledger.ts';
+import { describeCompleteness } from './verify-file.ts';
 import { exitCodeOf, withStore } from './with-store.ts';
 
 export const ledgerSealCommand: CliCommand = {
@@ -97,23 +100,41 @@ export const ledgerProveCommand: CliCommand = {
   run(given, io) {
     return withStore(given, io, async (store, { project }) => {
       const [task = ''] = given.args;
-      const proof = await makeTaskProof(store, nodeVerifier, project, task);
+      const proof = await readProof(store, project, task, given, io);
       if (!proof.ok) return reportProblem(await suggestTask(proof.problems[0], task, store), io);
+      const text = renderTaskProof(proof.value);
       // A proof that does not verify is not written.
-      const holds = await verifyTaskProof(nodeVerifier, proof.value);
+      const holds = await verifyTaskProof(nodeVerifier, text);
       if (!holds.ok) return reportProblem(holds.problems[0], io, EXIT.notVerified);
-      const text = `${JSON.stringify(proof.value, null, 2)}\n`;
       const file = given.options.get('output');
       if (file === undefined) {
         io.out(text);
         return EXIT.ok;
       }
       writeFileSync(resolve(io.cwd, file), text);
-      io.out(`${printable(file)}: ${proof.value.entries.length} entries about ${printable(task)}\n`);
+      io.out(
+        `${printable(file)}: ${proof.value.entries.length} entries about ${printable(task)}${describeCompleteness(holds.value)}\n`,
+      );
       return EXIT.ok;
     });
   },
 };
+
+/** In a ledger of version 2 the daemon records the count of the entries, with which the proof ends. */
+async function readProof(
+  store: Store,
+  project: string,
+  task: string,
+  given: ParsedArguments,
+  io: Io,
+): Promise<Parsed<TaskProof>> {
+  const isNumbered = (await findPosition(store, nodeVerifier.sha256, (await store.head()).size))?.isNumbered;
+  if (isNumbered !== true) return makeTaskProof(store, nodeVerifier, project, task);
+  const { callOperation } = await import('../ask.ts');
+  const answer = await callOperation('task_proof', { task_id: task }, given, io);
+  if (!answer.ok) return refused(problem(answer.error.code, answer.error.message, answer.error.hint));
+  return { ok: true, value: answer.result as TaskProof }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- verified before it is written
+}
 
 async function suggestTask(problem: Problem, task: string, store: Store): Promise<Problem> {
   if (problem.code !== 'ledger/no-proof') return problem;

@@ -1,14 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { toHex } from '../../ledger/format/bytes.ts';
-import { LEDGER_LIMITS } from '../../ledger/format/limits.ts';
-import { verifyExport } from '../../ledger/verify/export.ts';
-import { verifyTaskProof } from '../../ledger/verify/task-proof.ts';
+import type { ProvenTask } from '../../ledger/verify/task-proof.ts';
+import { type VerifiedFile, verifyFile } from '../../ledger/verify/verify-file.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { type Parsed, problem, refused } from '../../protocol/shape/problem.ts';
-import { choice, list, object, optional, text, whole } from '../../protocol/shape/build-shape.ts';
+import { choice, list, nullable, object, optional, text, whole } from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf } from '../../protocol/shape/shape.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { problemShape } from '../json-output.ts';
@@ -23,6 +20,10 @@ const verdictFields = {
   size: { ...whole, about: 'How many entries the ledger had.' },
   root: optional(text, 'Only of an export: the root of the tree.'),
   keys: { ...list(text), about: 'The keys that signed the checkpoints.' },
+  complete: optional(
+    nullable(object({ from: whole, to: whole })),
+    'Only of a proof: the part of the ledger, by the numbers of entries, in which no entry about the task is missing; null for a proof from before entries had numbers within tasks.',
+  ),
 } as const;
 type Verdict = FieldsOf<typeof verdictFields>;
 const verdictShape = object({ verified: { kind: 'flag', only: true }, ...verdictFields });
@@ -42,10 +43,10 @@ export const verifyFileCommand: CliCommand = {
   json: [{ shape: verdictShape }, { shape: refusedShape }],
   exitCodes: { 0: 'verified', 1: 'not readable', 4: 'not verified' },
   async run({ args: [file = ''], options }, io) {
-    const input = await openInput(file === '-' ? file : resolve(io.cwd, file));
-    if (!input.ok) return reportProblem(input.problems[0], io);
+    const path = file === '-' ? file : resolve(io.cwd, file);
     const key = options.get('key');
-    const verdict = input.value.isExport ? await checkExport(input.value, key) : await checkProof(input.value, key);
+    const verdict = await check(path, key);
+    if (!verdict.ok && verdict.problems[0].code === UNREADABLE) return reportProblem(verdict.problems[0], io);
     if (options.has('json')) {
       const { ok: verified } = verdict;
       const json = verdict.ok ? { verified, ...verdict.value } : { verified, problems: verdict.problems };
@@ -56,24 +57,16 @@ export const verifyFileCommand: CliCommand = {
   },
 };
 
-/** An export has many lines and may be larger than memory. A proof is one JSON value. */
-interface Input {
-  readonly isExport: boolean;
-  readonly pieces: AsyncGenerator<Buffer>;
-}
+const UNREADABLE = 'unreadable-file';
 
-async function openInput(path: string): Promise<Parsed<Input>> {
-  const pieces: AsyncGenerator<Buffer> = piecesOf(path);
+async function check(path: string, key: string | undefined): Promise<Parsed<Verdict>> {
   try {
-    const first = await readStart(pieces);
-    const isExport = /^\{"(?:entry|checkpoint)":/.test(first.toString('utf8', 0, START_BYTES));
-    return { ok: true, value: { isExport, pieces: prepend(first, pieces) } };
+    const verified = await verifyFile(nodeVerifier, piecesOf(path), key);
+    return verified.ok ? { ok: true, value: verdictOf(verified.value) } : verified;
   } catch (error) {
-    return refused(problem('unreadable-file', `cannot read ${path}: ${describeFileError(error)}`, 'Check the path.'));
+    return refused(problem(UNREADABLE, `cannot read ${path}: ${describeFileError(error)}`, 'Check the path.'));
   }
 }
-
-const START_BYTES = 64;
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   for await (const piece of path === '-' ? process.stdin : createReadStream(path)) {
@@ -81,71 +74,33 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-async function readStart(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
-  let start = Buffer.alloc(0);
-  while (start.length < START_BYTES) {
-    const next = await pieces.next();
-    if (next.done) break;
-    start = Buffer.concat([start, next.value]);
-  }
-  return start;
-}
-
-async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
-}
-
-async function checkProof({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
-  const value = await readValue(pieces);
-  if (value === undefined) {
-    return refused(problem('ledger/bad-proof', 'this is neither a task proof nor an export', 'Create it again.'));
-  }
-  const proven = await verifyTaskProof(nodeVerifier, value, key);
-  if (!proven.ok) return proven;
-  const { project, taskId: task_id, entries, size, key: signer } = proven.value;
-  return {
-    ok: true,
-    value: { kind: 'task proof', project, task_id, entries: entries.length, size, keys: [signer] },
-  };
-}
-
-/** Returns undefined if the input is not JSON, or too large for a proof. */
-async function readValue(pieces: AsyncGenerator<Buffer>): Promise<unknown> {
-  const read: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of pieces) {
-    read.push(piece);
-    bytes += piece.length;
-    if (bytes > LEDGER_LIMITS.proofBytes) return undefined;
-  }
-  try {
-    return JSON.parse(Buffer.concat(read).toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-async function checkExport({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
-  const lines = createInterface({ input: Readable.from(pieces), crlfDelay: Infinity });
-  const checked = await verifyExport(nodeVerifier, lines, key);
-  if (!checked.ok) return checked;
-  const { project, size, root, keys } = checked.value;
-  return { ok: true, value: { kind: 'export', project, entries: size, size, root: toHex(root), keys } };
+function verdictOf(file: VerifiedFile): Verdict {
+  const { kind, project, size } = file;
+  if (kind === 'export') return { kind, project, entries: size, size, root: toHex(file.root), keys: file.keys };
+  const { taskId: task_id, entries, key, complete = null } = file;
+  return { kind, project, task_id, entries: entries.length, size, keys: [key], complete };
 }
 
 function printVerdict(
-  { kind, project, task_id: task, entries, size, keys }: Verdict,
+  { kind, project, task_id: task, entries, size, keys, complete }: Verdict,
   file: string,
   key: string | undefined,
   io: Io,
 ): void {
   const about = task === undefined ? '' : ` about ${printable(task)}`;
   io.out(
-    `${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (${size} entries in the ledger)\n`,
+    `${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (${size} entries in the ledger)${complete === undefined ? '' : describeCompleteness({ complete })}\n`,
   );
   if (key === undefined)
     io.out(
       `signed by ${keys.join(', ')}\nCompare this key with the one that you trust, or pass the trusted key: --key KEY\n`,
     );
+}
+
+/** Says in which part of the ledger no entry about the task is missing. */
+export function describeCompleteness({ complete }: { readonly complete: ProvenTask['complete'] | null }): string {
+  if (complete === undefined || complete === null) return '; completeness is not provable: entries may be missing';
+  const { from, to } = complete;
+  const before = from === 1 ? '' : `; completeness is not provable before entry ${from}`;
+  return `; none is missing up to entry ${to}${before}`;
 }

@@ -108,7 +108,7 @@ const DISCARD_REASONS = {
 } as const;
 
 /** Raised with every change of the fold. Snapshots of an older fold are then ignored, and all entries are folded. */
-export const SNAPSHOT_NAME = 'state-20';
+export const SNAPSHOT_NAME = 'state-21';
 
 function createTrackedState(): State {
   return emptyState(() => new TrackedMap());

@@ -125,9 +125,10 @@ export interface Batch {
 
 /** Each cause is a position among the drafts, because numbers are final only when recorded. */
 export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] {
-  return steps.map(({ event, recorded: { actor, via, settles }, cause }) => {
-    const because = cause === undefined ? undefined : { draft: cause.seq - before - 1 };
-    return toLedgerDraft(event, joinActor(actor, via), settles, because);
+  return steps.map(({ event, recorded: { actor, via, settles, tasks }, cause }) => {
+    const because = cause === undefined ? {} : { cause: { draft: cause.seq - before - 1 } };
+    const numbers = tasks === undefined ? {} : { tasks };
+    return toLedgerDraft(event, joinActor(actor, via), settles, { ...because, ...numbers });
   });
 }
 

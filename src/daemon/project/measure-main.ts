@@ -1,3 +1,4 @@
+import { LEDGER_LIMITS } from '../../ledger/format/limits.ts';
 import { findMergeBase } from '../../git/commits.ts';
 import { fetchUpstream, isInHistory, measureMove, readMoveContent, type Upstream } from '../../git/main-branch.ts';
 import type { OwnRepository } from '../../git/own/own-repository.ts';
@@ -97,6 +98,7 @@ async function findCarried(
   const carried: string[] = [];
   const fetched = await findSha(path, `refs/remotes/origin/${main}`);
   for (const { taskId, branch } of branches.slice(0, MOST_BRANCHES)) {
+    if (carried.length === LEDGER_LIMITS.tasksPerEntry) break;
     const tip = await findSha(path, `refs/heads/${branch}`);
     const met = tip === null ? null : await findMergeBase(path, tip, sha);
     if (met?.ok !== true || met.value === null) continue;

@@ -6,6 +6,7 @@ import type { PreparedDraft } from './draft.ts';
 import { checkRawEntry, type Entry, parseRawEntry, type RawEntry, renderEnvelope } from './entry.ts';
 import { DO_NOT_WRITE, refuse } from './limits.ts';
 import { leafHash } from './merkle.ts';
+import { hasOwnNumber, type TaskNumbers } from './task-numbers.ts';
 
 export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };
 
@@ -16,19 +17,25 @@ export interface LinkedEntry {
 
 const encoder = new TextEncoder();
 
-/** Numbers each draft and links it to the previous entry. A cause inside the list is relative to the list's start. */
+/**
+ * Numbers each draft and links it to the previous entry. A cause inside the list is relative to the list's start. From
+ * the first entry with numbers within tasks on, every entry is of version 2.
+ */
 export function linkDrafts(
   sha256: Sha256,
   project: string,
   at: string,
   after: Head,
   drafts: readonly PreparedDraft[],
+  isNumbered = false,
 ): LinkedEntry[] {
   let { size, hash } = after;
+  let hasNumbers = isNumbered;
   return drafts.map((draft) => {
     size += 1;
+    hasNumbers ||= draft.tasks !== undefined;
     const entry: Entry = {
-      v: 1,
+      ...(hasNumbers ? { v: 2, tasks: numbersOf(draft) } : { v: 1 }),
       project,
       seq: size,
       prev: toHex(hash),
@@ -42,6 +49,11 @@ export function linkDrafts(
     hash = sha256(leaf);
     return { entry, stored: { seq: size, hash, bytes: leaf.subarray(1) } };
   });
+}
+
+function numbersOf({ tasks = {}, data, type }: PreparedDraft): TaskNumbers {
+  if (!hasOwnNumber(tasks, data)) throw new Error(`${type} is about a task and has no number within it`);
+  return tasks;
 }
 
 export interface HashedEntry {

@@ -3,6 +3,7 @@ import { mayHoldCredential, redactJson } from '../redact.ts';
 import { canonicalJson, type JsonObject } from './canonical-json.ts';
 import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
 import { LEDGER_LIMITS, refuse } from './limits.ts';
+import { hasOwnNumber, isTaskNumbers, renderTaskNumbers, type TaskNumbers } from './task-numbers.ts';
 
 /** A request to record an entry. Sequence number, link and time are added by the commit. */
 export interface Draft {
@@ -11,9 +12,11 @@ export interface Draft {
   /** The sequence number of the causing entry, or `{ draft: i }` for the i-th draft (from 0) of the same call. */
   readonly cause?: number | null | { readonly draft: number };
   readonly data: JsonObject;
+  /** The numbers that make it an entry of version 2; empty if it is about no task. Version 1 has none. */
+  readonly tasks?: TaskNumbers;
 }
 
-export interface PreparedDraft extends Required<Draft> {
+export interface PreparedDraft extends Required<Omit<Draft, 'tasks'>>, Pick<Draft, 'tasks'> {
   readonly dataText: string;
   /** The approximate size of the entry; near the limit never below the real size. */
   readonly bytes: number;
@@ -31,15 +34,17 @@ export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<Prepare
   return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
 }
 
-export function renderDraft({ actor, type, cause = null, data }: Draft, place: DraftPosition): Parsed<string> {
+export function renderDraft({ actor, type, cause = null, data, tasks }: Draft, place: DraftPosition): Parsed<string> {
   if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
   if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
   if (!isCause(cause, place)) return badDraft('cause', 'the cause is not an earlier entry');
+  if (tasks !== undefined && !(isTaskNumbers(tasks, Number.MAX_SAFE_INTEGER) && hasOwnNumber(tasks, data)))
+    return badDraft('tasks', 'the numbers within the tasks of the entry are wrong');
   return renderData(data);
 }
 
 export function screenDraft(draft: Draft, text: string, secrets: readonly string[]): Parsed<PreparedDraft> {
-  const { actor, type, cause = null } = draft;
+  const { actor, type, cause = null, tasks } = draft;
   let { data } = draft;
   let dataText = text;
   if (mayHoldCredential(text, secrets)) {
@@ -48,7 +53,7 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
     if (!redacted.ok) return redacted;
     dataText = redacted.value;
   }
-  const bytes = byteBound(type, actor, dataText);
+  const bytes = byteBound(type, actor, dataText) + (tasks === undefined ? 0 : renderTaskNumbers(tasks).length);
   if (bytes > LEDGER_LIMITS.entryBytes) {
     return refuse(
       'ledger/entry-too-large',
@@ -57,7 +62,7 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
       'data',
     );
   }
-  return accepted({ actor, type, cause, data, dataText, bytes });
+  return accepted({ actor, type, cause, data, dataText, bytes, ...(tasks === undefined ? {} : { tasks }) });
 }
 
 /** The envelope is level 1 of an entry, so data starts at level 2. */
@@ -82,7 +87,7 @@ function isCause(cause: unknown, { position, size }: DraftPosition): boolean {
 }
 
 const LONGEST = {
-  v: 1,
+  v: 2,
   project: 'x'.repeat(64),
   seq: Number.MAX_SAFE_INTEGER,
   prev: 'x'.repeat(64),

@@ -2,10 +2,11 @@ import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
 import { LEDGER_LIMITS, refuse } from './limits.ts';
+import { hasOwnNumber, isTaskId, isTaskNumbers, renderTaskNumbers, type TaskNumbers } from './task-numbers.ts';
 
 /** One recorded event. The hash covers every field. */
 export interface Entry {
-  readonly v: 1;
+  readonly v: 1 | 2;
   readonly project: string;
   readonly seq: number;
   /** The hash of the previous entry in hex; 64 zeros for the first entry. */
@@ -15,6 +16,8 @@ export interface Entry {
   readonly type: string;
   readonly cause: number | null;
   readonly data: JsonObject;
+  /** Version 2 has it, version 1 does not: so the last number of a task tells how many entries it has. */
+  readonly tasks?: TaskNumbers;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -55,8 +58,8 @@ export function checkRawEntry({ text, value }: RawEntry, known?: ExpectedLink): 
 /** Reads the fields of the envelope and ignores others; comparing the texts finds those. */
 function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<Entry> {
   if (!isObject(value)) return notAnEntry('it is not an object');
-  const { v, project, seq, prev, at, actor, type, cause, data } = value;
-  if (v !== 1) return notAnEntry('v is not 1');
+  const { v, project, seq, prev, at, actor, type, cause, data, tasks } = value;
+  if (v !== 1 && v !== 2) return notAnEntry('v is not 1 or 2');
   if ((!known || project !== known.project) && !isProject(project)) return notAnEntry('project is not a project id');
   if (!isSeq(seq)) return notAnEntry('seq is not a number from 1');
   if ((!known || prev !== known.prev) && !isPrev(prev)) return notAnEntry('prev is not a hash in hex');
@@ -66,7 +69,10 @@ function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<
   if (cause !== null && (!isSeq(cause) || cause >= seq)) return notAnEntry('cause is not an earlier entry');
   if (!isJsonObject(data)) return notAnEntry('data is not an object');
   // Keys in canonical order, so that the entry prints as it was hashed.
-  return accepted({ actor, at, cause, data, prev, project, seq, type, v });
+  if (v === 1) return accepted({ actor, at, cause, data, prev, project, seq, type, v });
+  if (!isTaskNumbers(tasks, seq)) return notAnEntry('tasks is not the number within each task');
+  if (!hasOwnNumber(tasks, data)) return notAnEntry('it has no number within the task that it names');
+  return accepted({ actor, at, cause, data, prev, project, seq, tasks, type, v });
 }
 
 function isTextOf(entry: Entry, text: string): boolean {
@@ -84,8 +90,9 @@ export function renderEntry(entry: Entry): string {
 }
 
 export function renderEnvelope(entry: Omit<Entry, 'data'>, data: string): string {
+  const numbers = entry.v === 1 ? '' : `"tasks":${renderTaskNumbers(entry.tasks ?? {})},`;
   // No field value can contain a character that needs an escape.
-  return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
+  return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},${numbers}"type":"${entry.type}","v":${entry.v}}`;
 }
 
 function isPrev(value: unknown): value is string {
@@ -94,7 +101,7 @@ function isPrev(value: unknown): value is string {
 
 /** Project ids appear in file names and key names, so they have the same form as task ids. */
 export function isProject(value: unknown): value is string {
-  return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
+  return isTaskId(value);
 }
 
 export function isActor(value: unknown): value is string {

@@ -3,6 +3,8 @@ import { type Problem, refused, type Refused } from '../../protocol/shape/proble
 export const LEDGER_LIMITS = {
   /** Canonical bytes of an entry. One byte below 64 KiB, because a C2SP tile counts in 16 bits. */
   entryBytes: 65_535,
+  /** Tasks that one entry can be about: with the longest ids a third of an entry. */
+  tasksPerEntry: 256,
   /** Nesting of objects and arrays, including the envelope. */
   depth: 32,
   /** Drafts of one call: enough for an import of ten thousand tasks with all consequences. */

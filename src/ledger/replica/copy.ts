@@ -8,7 +8,7 @@ import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts'
 import { Frontier, leafHash } from '../format/merkle.ts';
 import { blobName, blobsNamedIn } from '../snapshots-and-blobs.ts';
 import type { Commit, Failure, Head, Store, StoredEntry, Tile } from '../store.ts';
-import { findPosition, type WalkPosition } from '../verify/walk.ts';
+import { findPosition, type TreePosition } from '../verify/walk.ts';
 import { compareWithReplica } from './compare.ts';
 
 export interface CopyOptions {
@@ -92,7 +92,7 @@ export async function copyCommits(
   return { ok: true, head, root: frontier.root(), entries: head.size - start.head.size };
 }
 
-async function findStart(to: Store, sha256: Sha256): Promise<WalkPosition | undefined> {
+async function findStart(to: Store, sha256: Sha256): Promise<TreePosition | undefined> {
   const { size } = await to.head();
   return size === 0 ? { head: GENESIS, frontier: new Frontier(sha256) } : findPosition(to, sha256, size);
 }
@@ -107,14 +107,14 @@ class Copy {
   #tiles: Tile[] = [];
   #bytes = 0;
 
-  constructor(sha256: Sha256, start: WalkPosition) {
+  constructor(sha256: Sha256, start: TreePosition) {
     this.#sha256 = sha256;
     this.#frontier = start.frontier.copy();
     this.#head = start.head;
     this.#after = start.head;
   }
 
-  get position(): WalkPosition {
+  get position(): TreePosition {
     return { head: this.#head, frontier: this.#frontier };
   }
 

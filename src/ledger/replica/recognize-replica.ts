@@ -65,7 +65,7 @@ async function findStart(
 }
 
 function genesis({ verifier }: ReplicaTrust): WalkPosition {
-  return { head: GENESIS, frontier: new Frontier(verifier.sha256) };
+  return { head: GENESIS, frontier: new Frontier(verifier.sha256), isNumbered: false };
 }
 
 function tilesOf({ commit }: VerifiedCommits): VerifiedCommits['commit']['tiles'] {

@@ -1,7 +1,6 @@
 import { accepted } from '../../protocol/shape/problem.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
-import { parseHex, sameBytes, toHex } from '../format/bytes.ts';
-import { canonicalJson } from '../format/canonical-json.ts';
+import { parseHex, toHex } from '../format/bytes.ts';
 import type { HashedEntry } from '../format/chain.ts';
 import type { Sha256 } from '../format/crypto.ts';
 import { isProject, parseRawEntry } from '../format/entry.ts';
@@ -21,37 +20,32 @@ const MIDDLE = ',"hash":"';
 const END = '"}';
 const HASH_CHARACTERS = 64;
 
-/** Returns undefined if the line is neither an entry nor a checkpoint. */
-export function parseExportLine(sha256: Sha256, line: string): ExportLine | undefined {
-  const hashed = parseOwnLine(sha256, line);
-  if (hashed !== undefined) return { hashed };
-  const value = parseJson(line);
-  if (!isObject(value)) return undefined;
-  if (isCheckpointLine(value)) return { checkpoint: value.checkpoint };
-  const { entry, hash, ...rest } = value;
-  const text = canonicalJson(entry);
-  if (!text.ok || typeof hash !== 'string' || Object.keys(rest).length > 0) return undefined;
-  const other = hashText(sha256, text.value, entry, hash);
-  return other && { hashed: other };
+export function renderCheckpointLine(checkpoint: string): string {
+  return JSON.stringify({ checkpoint });
 }
 
 /**
- * Parses a line in exactly the exported form: its text need not be rendered again, which would take half of the time.
+ * Parses a line in exactly the exported form. Returns undefined for any other spelling of the same JSON: a field that
+ * appears twice has two readers that disagree.
  */
-function parseOwnLine(sha256: Sha256, line: string): HashedEntry | undefined {
+export function parseExportLine(sha256: Sha256, line: string): ExportLine | undefined {
+  const hashed = parseEntryLine(sha256, line);
+  if (hashed !== undefined) return { hashed };
+  const value = parseJson(line);
+  if (!isObject(value) || typeof value.checkpoint !== 'string') return undefined;
+  return line === renderCheckpointLine(value.checkpoint) ? { checkpoint: value.checkpoint } : undefined;
+}
+
+/** The text of the entry need not be rendered here: `checkLink` does that. */
+function parseEntryLine(sha256: Sha256, line: string): HashedEntry | undefined {
   const end = line.length - END.length - HASH_CHARACTERS;
   const middle = end - MIDDLE.length;
   if (!line.startsWith(START) || !line.startsWith(MIDDLE, middle) || !line.endsWith(END)) return undefined;
   const text = line.slice(START.length, middle);
   // Encoding would replace a lone surrogate and so hash another text.
   if (!text.isWellFormed()) return undefined;
-  const hashed = hashText(sha256, text, parseJson(text), line.slice(end, -END.length));
-  // The caller parses any other spelling of the same JSON.
-  return hashed !== undefined && sameBytes(hashed.hash, hashed.stored.hash) ? hashed : undefined;
-}
-
-function hashText(sha256: Sha256, text: string, value: unknown, hash: string): HashedEntry | undefined {
-  const expected = parseHex(hash);
+  const value = parseJson(text);
+  const expected = parseHex(line.slice(end, -END.length));
   if (expected?.length !== 32 || !isObject(value) || typeof value.seq !== 'number') return undefined;
   const bytes = encoder.encode(text);
   const stored = { seq: value.seq, hash: expected, bytes };
@@ -67,10 +61,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint: string } {
-  return typeof value.checkpoint === 'string' && Object.keys(value).length === 1;
 }
 
 /** The project that an entry names; empty if it names none. */

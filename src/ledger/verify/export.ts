@@ -3,7 +3,7 @@ import { renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { refuse } from '../format/limits.ts';
 import type { Store } from '../store.ts';
-import { parseExportLine, projectIn, renderEntryLine } from './export-line.ts';
+import { parseExportLine, projectIn, renderCheckpointLine, renderEntryLine } from './export-line.ts';
 import { changesKeys, Keyring } from './keyring.ts';
 import { type LedgerFault, LedgerWalk } from './walk.ts';
 
@@ -94,11 +94,11 @@ export async function* exportLedger(
       if (note === undefined) continue;
       const fault = await walk.findFault({ size: seq, note }, seq === newest.size ? 'check' : 'trust');
       if (fault) return fault;
-      if (keysChanged && seq !== newest.size) lines += `${JSON.stringify({ checkpoint: note })}\n`;
+      if (keysChanged && seq !== newest.size) lines += `${renderCheckpointLine(note)}\n`;
       keysChanged = false;
     }
     yield lines;
   }
-  yield `${JSON.stringify({ checkpoint: newest.note })}\n`;
+  yield `${renderCheckpointLine(newest.note)}\n`;
   return undefined;
 }

@@ -29,8 +29,8 @@ export async function* followStore(
     if (fault) return fault;
     const commit = collected.isWhole ? collected.commit : undefined;
     if (commit) {
-      const { head, frontier } = walk.position;
-      yield { entries: collected.entries, commit, position: { head, frontier: frontier.copy() } };
+      const { head, frontier, isNumbered } = walk.position;
+      yield { entries: collected.entries, commit, position: { head, frontier: frontier.copy(), isNumbered } };
       collected = new CollectedCommits(head);
     }
     if (news.isAll && rows.length === news.entries.length) return collected.findUnsigned();

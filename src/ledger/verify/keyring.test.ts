@@ -14,6 +14,7 @@ import {
 import { openLedger } from '../writer/open.ts';
 import { exportLedger, verifyExport } from './export.ts';
 import { createKeyAddedDraft, renderProjectKey } from './keyring.ts';
+import { renderTaskProof } from './proof-text.ts';
 import { makeTaskProof, verifyTaskProof } from './task-proof.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
@@ -68,7 +69,7 @@ describe('a revoked key', () => {
     await record(first, [testDraft(2)]);
     const proof = await makeTaskProof(store, nodeVerifier, 'demo', 'T001');
     expect(proof).toMatchObject({ ok: true, value: { key: keyOf(1) } });
-    expect((await verifyTaskProof(nodeVerifier, proof.ok ? proof.value : undefined, keyOf(1))).ok).toBe(true);
+    expect((await verifyTaskProof(nodeVerifier, proof.ok ? renderTaskProof(proof.value) : '', keyOf(1))).ok).toBe(true);
     const lines: string[] = [];
     for await (const text of exportLedger(store, nodeVerifier, 'demo')) lines.push(...text.trimEnd().split('\n'));
     // Checkpoints follow the added key and the revoked one, and end the export.

@@ -18,6 +18,8 @@ export interface RememberedPosition {
   /** The frontier of the tree, largest subtree first. */
   readonly subtrees: readonly string[];
   readonly keys: readonly string[];
+  /** Set if the last entry is of version 2: all later ones are, too. */
+  readonly numbered?: true;
 }
 
 /**
@@ -133,6 +135,7 @@ export class ResumableVerification {
       hash: toHex(position.head.hash),
       subtrees: position.frontier.subtrees.map(toHex),
       keys: keyring.trusted.map((key) => renderKey(sha256, key)),
+      ...(position.isNumbered ? { numbered: true } : {}),
     };
   }
 }
@@ -151,7 +154,7 @@ function parseRemembered(sha256: Sha256, value: unknown): ParsedPosition | undef
   if (!isObject(value) || value.v !== 1 || !isProject(project) || typeof size !== 'number') return undefined;
   const frontier = subtrees && restoreFrontier(sha256, size, subtrees);
   if (hash === undefined || frontier === undefined || keys === undefined || keys.length === 0) return undefined;
-  return { project, keys, start: { head: { size, hash }, frontier } };
+  return { project, keys, start: { head: { size, hash }, frontier, isNumbered: value.numbered === true } };
 }
 
 /** A tree of `size` leaves has one complete subtree for each one bit of the size. */

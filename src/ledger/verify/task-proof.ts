@@ -14,33 +14,19 @@ import type { Verifier } from '../format/crypto.ts';
 import { type Entry, isProject, parseEntry } from '../format/entry.ts';
 import { DO_NOT_WRITE, refuse } from '../format/limits.ts';
 import { leafHash, verifyInclusion } from '../format/merkle.ts';
+import { numberWithin } from '../format/task-numbers.ts';
 import { Tree } from '../format/tree.ts';
 import type { Store, StoredEntry } from '../store.ts';
+import { findCompleteness, type Completeness, TASK_COUNTED } from './completeness.ts';
 import { KEY_ADDED, KEY_REVOKED, Keyring } from './keyring.ts';
-
-const TASK_PROOF_KIND = 'baton-task-proof';
-
-/** A file that proves one task's recorded history to a reader who has only the public key. */
-export interface TaskProof {
-  readonly kind: typeof TASK_PROOF_KIND;
-  readonly v: 1;
-  readonly project: string;
-  readonly task_id: string;
-  /** The public key, as `name+id+base64`. Compare it with a trusted copy; the proof alone does not establish it. */
-  readonly key: string;
-  readonly checkpoint: string;
-  readonly entries: readonly ProvenEntry[];
-}
-
-export interface ProvenEntry {
-  readonly entry: Entry;
-  /** The sibling hashes from the entry up to the root, in base64. */
-  readonly proof: readonly string[];
-}
+import { isProofText, type ProvenEntry, TASK_PROOF_KIND, type TaskProof } from './proof-text.ts';
 
 type ProofStore = Pick<Store, 'findCheckpoint' | 'entries' | 'hashes' | 'tiles'>;
 
-/** Collects every entry of a task (`data.task_id`) up to the newest checkpoint, with its inclusion proof. */
+/**
+ * Collects the entries of a task up to its newest `TaskCounted`, with their inclusion proofs. Without entries of version
+ * 2 there is no count, and the proof is of version 1.
+ */
 export async function makeTaskProof(
   store: ProofStore,
   verifier: Verifier,
@@ -51,21 +37,25 @@ export async function makeTaskProof(
   const checkpoint = newest && parseCheckpoint(newest.note);
   if (!checkpoint?.ok) return unproven('the ledger has no signed checkpoint yet');
   const { size } = checkpoint.value;
-  const { entries, keyring } = await collect(store, verifier, project, size, taskId);
-  const key = await keyring.findSigner(checkpoint.value);
+  const found = await collect(store, verifier, project, size, taskId);
+  const key = await found.keyring.findSigner(checkpoint.value);
   if (!key) return unproven('no trusted key has signed the newest checkpoint');
-  if (entries.length === 0)
+  if (found.entries.length === 0)
     return unproven(`the ledger has no entry about the task ${taskId}`, 'See the tasks: baton task list --limit 1000');
+  const v = found.entries.some((entry) => entry.v > 1) ? 2 : 1;
+  const end = v === 1 ? size : (found.entries.findLast(({ type }) => type === TASK_COUNTED)?.seq ?? 0);
+  if (end === 0) return unproven(`the entries of ${taskId} were not counted`, `Run: baton ledger prove ${taskId}`);
   const tree = new Tree(store, verifier.sha256, size);
   const proven: ProvenEntry[] = [];
-  for (const entry of entries) {
+  for (const entry of found.entries) {
+    if (entry.seq > end) break;
     const proof = await tree.findInclusionProof(entry.seq - 1, size);
     if (!proof) return unproven(`the hashes around entry ${entry.seq} are missing`);
     proven.push({ entry, proof: proof.map(toBase64) });
   }
   return accepted({
     kind: TASK_PROOF_KIND,
-    v: 1,
+    v,
     project,
     task_id: taskId,
     key: renderKey(verifier.sha256, key),
@@ -84,11 +74,12 @@ async function collect(
 ): Promise<{ entries: Entry[]; keyring: Keyring }> {
   const entries: Entry[] = [];
   const keyring = new Keyring(verifier, project);
-  const marks = [`"task_id":${JSON.stringify(taskId)}`, `"type":"${KEY_ADDED}"`, `"type":"${KEY_REVOKED}"`];
+  const id = JSON.stringify(taskId);
+  const marks = [`"task_id":${id}`, `${id}:`, `"type":"${KEY_ADDED}"`, `"type":"${KEY_REVOKED}"`];
   for await (const batch of store.entries({ from: 1, to: size })) {
     for (const stored of batch) {
       for (const entry of parseMarked(stored, marks)) {
-        if (taskIdOf(entry.data) === taskId) entries.push(entry);
+        if (isAbout(entry, taskId)) entries.push(entry);
         keyring.read(entry);
       }
       // The newest checkpoint is signed by a key that was trusted before its commit, so its changes are not applied.
@@ -96,6 +87,11 @@ async function collect(
     }
   }
   return { entries, keyring };
+}
+
+/** An entry of version 1 is about the task that it names; one of version 2 about those that it numbers. */
+function isAbout({ v, data, tasks }: Entry, taskId: string): boolean {
+  return v === 1 ? taskIdOf(data) === taskId : numberWithin(tasks, taskId) !== undefined;
 }
 
 export function taskIdOf(data: JsonObject): string | undefined {
@@ -120,26 +116,30 @@ export interface ProvenTask {
   readonly taskId: string;
   readonly entries: readonly Entry[];
   readonly size: number;
+  /** The root of the tree that the key signed. */
+  readonly root: Uint8Array;
   /** The signing key. Unless the caller gave a known key, compare it with a trusted copy. */
   readonly key: string;
+  /** Undefined for a proof of version 1: entries may be missing. */
+  readonly complete: Completeness | undefined;
 }
 
 const encoder = new TextEncoder();
+const NO_PROOF = 'this is neither a task proof nor an export';
 const FIELDS = ['checkpoint', 'entries', 'key', 'kind', 'project', 'task_id', 'v'];
 
-/**
- * Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger.
- */
+/** Checks the text of a proof: the signed tree contains every entry, and from version 2 on none of the task is missing. */
 export async function verifyTaskProof(
   verifier: Verifier,
-  value: unknown,
+  text: string,
   knownKey?: string,
 ): Promise<Parsed<ProvenTask>> {
-  if (!isObject(value) || Object.keys(value).sort().join() !== FIELDS.join()) {
-    return bad(`its fields are not ${FIELDS.join(', ')}`);
-  }
+  const value = parseJson(text);
+  if (!isObject(value)) return refuse('ledger/bad-proof', NO_PROOF, 'Create it again.');
+  if (Object.keys(value).sort().join() !== FIELDS.join()) return bad(`its fields are not ${FIELDS.join(', ')}`);
   const { kind, v, project, task_id: taskId, key, checkpoint, entries } = value;
-  if (kind !== TASK_PROOF_KIND || v !== 1) return bad(`it is not a ${TASK_PROOF_KIND} of version 1`);
+  if (kind !== TASK_PROOF_KIND || (v !== 1 && v !== 2)) return bad(`it is not a ${TASK_PROOF_KIND} of version 1 or 2`);
+  if (!isProofText(value, v, text)) return bad('its bytes are not those that Baton writes');
   if (!isProject(project) || typeof taskId !== 'string') return bad('it names no project or no task');
   if (typeof key !== 'string' || typeof checkpoint !== 'string') return bad('it has no key or no checkpoint');
   if (!Array.isArray(entries) || entries.length === 0) return bad('it has no entries');
@@ -150,14 +150,25 @@ export async function verifyTaskProof(
   for (const each of entries) {
     const entry = checkEntry(verifier, tree.value, each);
     if (!entry.ok) return entry;
-    const { seq, data } = entry.value;
+    const { seq } = entry.value;
     if (seq <= (proven.at(-1)?.seq ?? 0)) return bad(`entry ${seq} is out of order`);
-    if (entry.value.project !== project || taskIdOf(data) !== taskId) {
+    if (entry.value.project !== project || !isAbout(entry.value, taskId)) {
       return bad(`entry ${seq} is about another task`);
     }
     proven.push(entry.value);
   }
-  return accepted({ project, taskId, entries: proven, size: tree.value.size, key });
+  const complete = findCompleteness(v, taskId, proven);
+  if (typeof complete === 'string') return bad(complete);
+  const { size, root } = tree.value;
+  return accepted({ project, taskId, entries: proven, size, root, key, complete });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function checkSignature(

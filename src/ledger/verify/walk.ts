@@ -3,11 +3,12 @@ import { sameBytes } from '../format/bytes.ts';
 import { checkLink, type EntryText, GENESIS, type HashedEntry, hashEntries } from '../format/chain.ts';
 import { parseCheckpoint } from '../format/checkpoint.ts';
 import type { Sha256, Verifier } from '../format/crypto.ts';
-import type { Entry } from '../format/entry.ts';
+import { type Entry, parseEntry } from '../format/entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { Frontier } from '../format/merkle.ts';
+import { type LastNumbers, takeNumbers } from '../format/task-numbers.ts';
 import { Tree } from '../format/tree.ts';
-import { findHash, type Head, type Store, type StoredCheckpoint, type StoredEntry, type Tile } from '../store.ts';
+import { type Head, type Store, type StoredCheckpoint, type StoredEntry, type Tile } from '../store.ts';
 import type { Keyring } from './keyring.ts';
 
 export interface LedgerFault {
@@ -19,9 +20,14 @@ export function ledgerFault(seq: number | null, code: string, message: string, h
   return { seq, problem: ledgerProblem(code, message, hint) };
 }
 
-export interface WalkPosition {
+export interface TreePosition {
   readonly head: Head;
   readonly frontier: Frontier;
+}
+
+export interface WalkPosition extends TreePosition {
+  /** Whether the last entry is of version 2. Then all later ones are. */
+  readonly isNumbered: boolean;
 }
 
 /**
@@ -34,6 +40,10 @@ export class LedgerWalk {
   readonly #frontier: Frontier;
   #head: Head;
   #checkpointed: number;
+  #isNumbered: boolean;
+  /** Before the first entry of version 2 no task has a number. */
+  readonly #knowsNumbers: boolean;
+  readonly #lastNumbers: LastNumbers = new Map();
 
   constructor(verifier: Verifier, project: string, keyring: Keyring, start?: WalkPosition) {
     this.#verifier = verifier;
@@ -42,10 +52,12 @@ export class LedgerWalk {
     this.#frontier = start?.frontier.copy() ?? new Frontier(verifier.sha256);
     this.#head = start?.head ?? GENESIS;
     this.#checkpointed = this.#head.size;
+    this.#isNumbered = start?.isNumbered === true;
+    this.#knowsNumbers = !this.#isNumbered;
   }
 
   get position(): WalkPosition {
-    return { head: this.#head, frontier: this.#frontier };
+    return { head: this.#head, frontier: this.#frontier, isNumbered: this.#isNumbered };
   }
 
   get keyring(): Keyring {
@@ -70,9 +82,19 @@ export class LedgerWalk {
     const link = checkLink(this.#project, this.#head, hashed);
     if (!link.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: link.problems[0] } };
     const { entry, text } = link.value;
+    const wrong = this.#findWrongNumber(entry);
+    if (wrong !== undefined) return { ok: false, finding: ledgerFault(entry.seq, 'ledger/wrong-number', wrong) };
     this.#head = { size: stored.seq, hash: stored.hash };
     this.#keyring.read(entry);
     return { ok: true, stored, entry, text, tiles: this.#frontier.add(stored.hash) };
+  }
+
+  #findWrongNumber({ seq, tasks }: Entry): string | undefined {
+    if (tasks === undefined)
+      return this.#isNumbered ? `entry ${seq} has no numbers within tasks, but earlier entries have them` : undefined;
+    this.#isNumbered = true;
+    const wrong = takeNumbers(this.#lastNumbers, tasks, this.#knowsNumbers);
+    return wrong && `entry ${seq} is not entry ${wrong.expected} of the task ${wrong.taskId}, as the earlier ones say`;
   }
 
   /** Compares a checkpoint of exactly this size with the tree, and checks its signature if requested. */
@@ -103,8 +125,12 @@ export class LedgerWalk {
 /** The position after the first `size` entries, read from the stored tree; undefined if hashes are missing. */
 export async function findPosition(store: Store, sha256: Sha256, size: number): Promise<WalkPosition | undefined> {
   const frontier = await new Tree(store, sha256, size).findFrontier(size);
-  const hash = await findHash(store, size);
-  return frontier && hash && { head: { size, hash }, frontier };
+  for await (const [last] of store.entries({ from: size, to: size })) {
+    if (frontier === undefined || last === undefined) return undefined;
+    const entry = parseEntry(last.bytes);
+    return { head: { size, hash: last.hash }, frontier, isNumbered: entry.ok && entry.value.v > 1 };
+  }
+  return undefined;
 }
 
 interface Stepped extends EntryText {

@@ -58,15 +58,18 @@ export function buildCommit(
   const tiles: Tile[] = [];
   const rows: StoredEntry[] = [];
   const entries: Entry[] = [];
-  let { head } = from;
+  let { head, isNumbered } = from;
   const linked = callers.map((drafts) => {
-    const own = linkDrafts(sha256, project, at, head, drafts);
+    const own = linkDrafts(sha256, project, at, head, drafts, isNumbered);
     for (const { entry, stored } of own) {
       rows.push(stored);
       entries.push(entry);
     }
-    const last = own.at(-1)?.stored;
-    if (last) head = { size: last.seq, hash: last.hash };
+    const last = own.at(-1);
+    if (last) {
+      head = { size: last.stored.seq, hash: last.stored.hash };
+      isNumbered = last.entry.v > 1;
+    }
     return own;
   });
   for (const { hash } of rows) {
@@ -77,7 +80,7 @@ export function buildCommit(
   const { size } = head;
   const note = signCheckpoint(sha256, project, { size, root: frontier.root() }, from.head.size, signer);
   const commit = { after: from.head, entries: rows, tiles, checkpoint: { size, note } };
-  return { commit, position: { head, frontier }, linked, entries };
+  return { commit, position: { head, frontier, isNumbered }, linked, entries };
 }
 
 function isSome<T>(items: readonly T[]): items is readonly [T, ...T[]] {

@@ -5,6 +5,7 @@ import { MemoryStore } from '../memory-store.ts';
 import { nodeVerifier, signerOf } from './keys.ts';
 import type { OutsideCopy } from './ledger-files.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
+import { taskIdOf } from '../verify/task-proof.ts';
 import { openLedger } from './open.ts';
 
 /** The fixtures of ledger tests: keys that are the same in every run, and a clock that only tests advance. */
@@ -40,6 +41,24 @@ export function testDraft(number: number, taskId = 'T001'): Draft {
     cause: 1,
     data: { task_id: taskId, progress: number, notes: `Schritt ${number} — done ✓` },
   };
+}
+
+/** Adds the numbers of entries of version 2. `last` keeps the last number of each task. */
+export function numberDrafts(last: Map<string, number>, drafts: readonly Draft[]): Draft[] {
+  return drafts.map((draft) => {
+    const id = taskIdOf(draft.data) ?? '';
+    const number = (last.get(id) ?? 0) + 1;
+    last.set(id, number);
+    return { ...draft, tasks: { [id]: number } };
+  });
+}
+
+/** Counts the entries of a task, as `baton ledger prove` does. */
+export function countDraft(last: Map<string, number>, taskId: string): Draft {
+  const data = { task_id: taskId, last: (last.get(taskId) ?? 0) + 1 };
+  const [draft] = numberDrafts(last, [{ actor: 'operator:ada', type: 'TaskCounted', data }]);
+  if (draft === undefined) throw new Error('there is one draft');
+  return draft;
 }
 
 /** Appends, and throws if the append is refused. */

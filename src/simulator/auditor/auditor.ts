@@ -3,6 +3,7 @@ import { EffectAudit } from './effect-audit.ts';
 import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
 import type { AuditSettings, OwingHost, TrueGit } from './facts.ts';
 import type { Invariant } from './invariants.ts';
+import { NumberAudit } from './number-audit.ts';
 import { RunAudit } from './run-audit.ts';
 import { type AuditedTask, followTask, newTask } from './task-audit.ts';
 import { VerdictAudit } from './verdict-audit.ts';
@@ -22,6 +23,7 @@ export class Auditor {
   violation: Violation | undefined;
   readonly #without: ReadonlySet<string>;
   readonly #tasks = new Map<string, AuditedTask>();
+  readonly #numbers = new NumberAudit((invariant, text) => this.report(invariant, text));
   readonly #effects = new EffectAudit((invariant, text) => this.report(invariant, text));
   readonly #runs = new RunAudit((invariant, text) => this.report(invariant, text));
   readonly #done = new DoneAudit((invariant, text) => this.report(invariant, text));
@@ -73,6 +75,7 @@ export class Auditor {
     if (cause !== null && cause >= seq) this.report('cause', `entry ${seq} names a later cause`);
     if (actor === 'system:engine' && cause === null && !BEGINNINGS.has(type))
       this.report('cause', `entry ${seq} ${type} has no cause`);
+    this.#numbers.read(entry);
     this.#readMessage(entry);
     if (type === 'MessageRequested') this.#told = textOf(entry, 'text');
     if (type === 'ResultSubmitted') this.#readQuestions(entry, commit);

@@ -6,6 +6,7 @@ export interface AuditedEntry {
   readonly type: string;
   readonly cause: number | null;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly tasks?: Readonly<Record<string, number>>;
 }
 
 export function textOf({ data }: AuditedEntry, field: string): string {

@@ -13,6 +13,7 @@ export const INVARIANTS = {
   'all-clear': 'when all is well, a command is accepted',
   packet: 'the context packet contains what was written',
   cause: 'nothing happens without a cause',
+  numbers: 'each entry about a task has the next number within it',
   liveness: 'after healing, all work ends or asks',
   crash: 'the kernel does not throw',
 } as const;

@@ -7,6 +7,7 @@ export interface StoredEntry {
   /** The number of the entry that caused this one; null if a command did. */
   readonly cause: number | null;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly tasks?: Readonly<Record<string, number>>;
 }
 
 /** The ledger that all hosts share: it accepts a commit only on the head that the decision saw. */

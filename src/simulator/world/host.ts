@@ -288,8 +288,8 @@ function tracked(): State {
 
 function stored({ event, recorded, cause }: Step): StoredEntry {
   const { actor, via, settles, seq, at } = recorded;
-  const draft = toLedgerDraft(event, joinActor(actor, via), settles);
-  return { seq, at, actor: draft.actor, type: draft.type, cause: cause?.seq ?? null, data: draft.data };
+  const draft = toLedgerDraft(event, joinActor(actor, via), settles, recorded);
+  return { ...draft, seq, at, cause: cause?.seq ?? null };
 }
 
 function asEntry(entry: StoredEntry): Entry {

@@ -1,5 +1,8 @@
 import type { EventType } from '../event.ts';
 
+/** From this level on entries have their numbers within tasks (version 2 of the format). */
+export const NUMBERED_LEVEL = 4;
+
 /** The level from which a type of entry may be written; 1 for every type that is not listed. */
 export type EntryLevels = { readonly [T in EventType]?: number };
 
@@ -19,4 +22,5 @@ export const ENTRY_LEVELS: EntryLevels = {
   VerdictUnproven: 3,
   VerdictConfirmed: 3,
   RunAcknowledged: 3,
+  TaskCounted: NUMBERED_LEVEL,
 };

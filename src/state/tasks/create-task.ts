@@ -5,7 +5,8 @@ import { utf8Length } from '../../protocol/text/text-format.ts';
 import { type Caller, checkClaim } from '../caller.ts';
 import { event, type GithubIssueRef } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
-import { dependantsOf, type State } from '../state.ts';
+import { dependantsOf } from '../dependants.ts';
+import type { State } from '../state.ts';
 
 export interface CreateTask {
   readonly id: string;

@@ -1,7 +1,8 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { RecordedEvent } from '../event.ts';
 import { type Rules, rulesInForce } from '../rules.ts';
-import { dependantsOf, type State } from '../state.ts';
+import { dependantsOf } from '../dependants.ts';
+import type { State } from '../state.ts';
 import { isClaimable, isClosable } from './claim-task.ts';
 import type { Task } from './task.ts';
 

@@ -46,6 +46,7 @@ function taskOf({ tasks, agents, decisions }: TimelineState, { type, data }: Rec
     case 'HandoffDelivered':
     case 'HandoffDropped':
     case 'ThoughtRecorded':
+    case 'TaskCounted':
     case 'TaskProgressed':
     case 'NoteAdded':
     case 'ResultSubmitted':

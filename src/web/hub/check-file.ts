@@ -1,11 +1,8 @@
 import { toHex } from '../../ledger/format/bytes.ts';
-import { parseCheckpoint } from '../../ledger/format/checkpoint.ts';
 import type { Verifier } from '../../ledger/format/crypto.ts';
-import { LEDGER_LIMITS } from '../../ledger/format/limits.ts';
-import { verifyExport } from '../../ledger/verify/export.ts';
-import { verifyTaskProof } from '../../ledger/verify/task-proof.ts';
-import type { Parsed, Problem } from '../../protocol/shape/problem.ts';
-import { fieldOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import type { Completeness } from '../../ledger/verify/completeness.ts';
+import { type VerifiedFile, verifyFile } from '../../ledger/verify/verify-file.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { Slices, type TakeTurn } from '../model/ledger/ledger-parts.ts';
 
 /** The result of checking a file: what it proves, or its first fault. */
@@ -21,6 +18,8 @@ export type CheckedFile =
       readonly root?: string;
       /** The keys that signed the file. The proof is valid only for a reader who knows them from another source. */
       readonly keys: readonly string[];
+      /** Of a task proof: null if it is from before entries had numbers within tasks. */
+      readonly complete?: Completeness | null;
     }
   | { readonly ok: false; readonly problem: Pick<Problem, 'code' | 'message' | 'hint'> };
 
@@ -39,17 +38,15 @@ export async function checkFile(file: Blob, options: CheckFileOptions): Promise<
   const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const isPacked = start[0] === 0x1f && start[1] === 0x8b;
   const pieces = count(file, options);
-  const texts = (isPacked ? unpack(pieces) : pieces).pipeThrough(new TextDecoderStream());
-  const lines = linesOf(texts, options);
   try {
-    const first = await lines.next();
-    const line = first.done === true ? '' : first.value;
-    if (/^\{"(?:entry|checkpoint)":/.test(line)) return await checkExport(prepend(line, lines), options.verifier);
-    return await checkProof(line, lines, options.verifier);
+    const checked = await verifyFile(options.verifier, inTurns(isPacked ? unpack(pieces) : pieces, options));
+    return checked.ok ? describe(checked.value) : fault(checked.problems[0]);
   } catch (error) {
-    if (options.signal?.aborted === true) return fault('stopped', 'the check was stopped', 'Choose the file again.');
+    if (options.signal?.aborted === true)
+      return fault({ code: 'stopped', message: 'the check was stopped', hint: 'Choose the file again.' });
     const what = error instanceof Error ? error.message : String(error);
-    return fault('unreadable-file', `the file cannot be read: ${what}`, 'Choose the file again.');
+    const message = `the file cannot be read: ${what}`;
+    return fault({ code: 'unreadable-file', message, hint: 'Choose the file again.' });
   }
 }
 
@@ -69,89 +66,35 @@ function unpack(pieces: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream
   return pieces.pipeThrough(new DecompressionStream('gzip'));
 }
 
-async function* linesOf(
-  texts: ReadableStream<string>,
+/** A piece of a stream is small, so that checking its lines blocks the thread only briefly. */
+async function* inTurns(
+  pieces: ReadableStream<Uint8Array<ArrayBuffer>>,
   { turn, signal }: CheckFileOptions,
-): AsyncGenerator<string, undefined> {
+): AsyncGenerator<Uint8Array> {
   const slices = new Slices(turn);
-  const reader = texts.getReader();
-  let rest = '';
+  const reader = pieces.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) break;
-      // Only the new piece is searched, because a line may consist of many pieces.
-      const lines = value.split('\n');
-      const last = lines.pop() ?? '';
-      if (lines.length > 0) lines[0] = rest + lines[0];
-      rest = lines.length > 0 ? last : rest + last;
-      if (rest.length > LEDGER_LIMITS.proofBytes) throw new Error('a line is too long');
-      for (const line of lines) {
-        yield line;
-        signal?.throwIfAborted();
-        if (slices.isOver) await slices.pause();
-      }
+      if (done) return;
+      yield value;
+      signal?.throwIfAborted();
+      if (slices.isOver) await slices.pause();
     }
-    if (rest !== '') yield rest;
   } finally {
     await reader.cancel();
   }
 }
 
-async function* prepend(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
-  yield first;
-  yield* rest;
+function describe(file: VerifiedFile): CheckedFile {
+  const { kind, project, size } = file;
+  if (kind === 'export')
+    return { ok: true, kind, project, entries: size, size, root: toHex(file.root), keys: file.keys };
+  const { taskId, entries, key, complete = null, root } = file;
+  return { ok: true, kind, project, taskId, entries: entries.length, size, keys: [key], root: toHex(root), complete };
 }
 
-async function checkExport(lines: AsyncIterable<string>, verifier: Verifier): Promise<CheckedFile> {
-  const checked = await verifyExport(verifier, lines);
-  if (!checked.ok) return refused(checked);
-  const { project, size, root, keys } = checked.value;
-  return { ok: true, kind: 'export', project, entries: size, size, root: toHex(root), keys };
-}
-
-/** Checks a proof, which is one JSON value. Another program may have formatted it over several lines. */
-async function checkProof(first: string, rest: AsyncIterable<string>, verifier: Verifier): Promise<CheckedFile> {
-  let text = first;
-  for await (const line of rest) {
-    text += `\n${line}`;
-    if (text.length > LEDGER_LIMITS.proofBytes) return notAProof();
-  }
-  const value = parse(text);
-  if (value === undefined) return notAProof();
-  const proven = await verifyTaskProof(verifier, value);
-  if (!proven.ok) return refused(proven);
-  const { project, taskId, entries, size, key } = proven.value;
-  const tree = parseCheckpoint(textOf(fieldOf(value, 'checkpoint')));
-  return {
-    ok: true,
-    kind: 'task proof',
-    project,
-    taskId,
-    entries: entries.length,
-    size,
-    keys: [key],
-    ...(tree.ok ? { root: toHex(tree.value.root) } : {}),
-  };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function notAProof(): CheckedFile {
-  return fault('ledger/bad-proof', 'this is neither a task proof nor an export', 'Create it again.');
-}
-
-function refused(parsed: Extract<Parsed<never>, { ok: false }>): CheckedFile {
-  const [{ code, message, hint }] = parsed.problems;
-  return fault(code, message, hint);
-}
-
-function fault(code: string, message: string, hint: string): CheckedFile {
+function fault(problem: Pick<Problem, 'code' | 'message' | 'hint'>): CheckedFile {
+  const { code, message, hint } = problem;
   return { ok: false, problem: { code, message, hint } };
 }

@@ -17,6 +17,7 @@ describe.each(Object.keys(VERSIONS).filter((name) => name !== FIRST))('a ledger 
     const before = await baton('ledger', 'export');
     expect(hashEntries(before, old.entries)).toBe(old.sha256);
     expect(await verifiedEntries()).toBe(old.entries);
+    expect(await proveT1()).toBeNull();
     try {
       expect(await statusByTask()).toEqual(old.tasks);
       await answerDecisions();
@@ -25,6 +26,10 @@ describe.each(Object.keys(VERSIONS).filter((name) => name !== FIRST))('a ledger 
       await baton('task', 'claim', 'T1', '--as', 'bob');
       expect(await statusByTask()).toEqual({ ...old.tasks, T9: 'todo' });
       await baton('ledger', 'seal');
+      // Complete since this version has written, and not before.
+      const complete = await proveT1();
+      expect(complete?.from).toBeGreaterThan(old.entries);
+      expect(complete?.to).toBeGreaterThan(complete?.from ?? Infinity);
     } finally {
       await baton('down');
     }
@@ -60,6 +65,12 @@ async function statusByTask(): Promise<Record<string, string>> {
 async function verifiedEntries(): Promise<number> {
   const { size }: { size: number } = JSON.parse(await baton('ledger', 'verify', '--all-signatures', '--json'));
   return size;
+}
+
+async function proveT1(): Promise<{ from: number; to: number } | null> {
+  const file = join(STATE, 'T1.proof.json');
+  await baton('ledger', 'prove', 'T1', '-o', file);
+  return JSON.parse(await baton('verify', file, '--json')).complete;
 }
 
 async function baton(...argv: string[]): Promise<string> {

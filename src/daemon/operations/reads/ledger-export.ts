@@ -2,11 +2,13 @@ import { ledgerExport, taskProof } from '../../../api/operations/ledger.ts';
 import { parseEntry } from '../../../ledger/format/entry.ts';
 import { LEDGER_LIMITS } from '../../../ledger/format/limits.ts';
 import type { StoredEntry } from '../../../ledger/store.ts';
-import { renderEntryLine } from '../../../ledger/verify/export-line.ts';
+import { renderCheckpointLine, renderEntryLine } from '../../../ledger/verify/export-line.ts';
 import { changesKeys } from '../../../ledger/verify/keyring.ts';
+import { renderTaskProof } from '../../../ledger/verify/proof-text.ts';
 import { makeTaskProof, verifyTaskProof } from '../../../ledger/verify/task-proof.ts';
 import { nodeVerifier } from '../../../ledger/writer/keys.ts';
-import { handlerFor, problemAnswer } from '../call.ts';
+import type { CommandResult } from '../../loop/request.ts';
+import { handlerFor, problemAnswer, refusalOf, submitCommand } from '../call.ts';
 import { type ReadableStore, readInTurns } from './read-in-turns.ts';
 
 const LIMITS = { standard: 1000, bytes: 4 * 1024 * 1024 } as const;
@@ -54,7 +56,7 @@ function renderLines(rows: readonly StoredEntry[], isChanged: boolean): string[]
     if (row.note === undefined) return [line];
     const isShown = keysChanged && i + 1 < rows.length;
     keysChanged = false;
-    return isShown ? [line, JSON.stringify({ checkpoint: row.note })] : [line];
+    return isShown ? [line, renderCheckpointLine(row.note)] : [line];
   });
 }
 
@@ -77,10 +79,18 @@ function changesKeysIn({ seq, bytes }: StoredEntry): boolean {
   return entry?.ok === true && changesKeys(entry.value.type);
 }
 
-export const proofHandler = handlerFor(taskProof, async ({ project, input }) => {
+export const proofHandler = handlerFor(taskProof, async (call) => {
+  const { project, input } = call;
+  const settled = await submitCommand(call, { kind: 'count-task', command: { taskId: input.task_id } });
+  // A ledger of version 1 has no numbers yet, and its proof no count.
+  if (!settled.ok && !isAboveLevel(settled)) return refusalOf(settled);
   const proof = await makeTaskProof(readInTurns(project.ledger.store), nodeVerifier, project.id, input.task_id);
   if (!proof.ok) return problemAnswer(proof.problems[0]);
   // A proof that does not verify is never sent.
-  const holds = await verifyTaskProof(nodeVerifier, proof.value);
+  const holds = await verifyTaskProof(nodeVerifier, renderTaskProof(proof.value));
   return holds.ok ? { ok: true, result: proof.value } : problemAnswer(holds.problems[0]);
 });
+
+function isAboveLevel(settled: Extract<CommandResult<unknown>, { ok: false }>): boolean {
+  return 'refusal' in settled && settled.refusal.code === 'above-level';
+}

@@ -7,6 +7,7 @@ import { writeProjectPath } from '../../../api/project-list.ts';
 import { webVerifier } from '../../../ledger/format/crypto.ts';
 import { exportLedger } from '../../../ledger/verify/export.ts';
 import { ResumableVerification } from '../../../ledger/verify/resumable.ts';
+import { renderTaskProof, type TaskProof } from '../../../ledger/verify/proof-text.ts';
 import { verifyTaskProof } from '../../../ledger/verify/task-proof.ts';
 import { nodeVerifier } from '../../../ledger/writer/keys.ts';
 import { ledgerPlace } from '../../../ledger/writer/ledger-files.ts';
@@ -104,14 +105,18 @@ describe('ledger_export', () => {
 
 describe('task_proof', () => {
   it('returns a proof that can be checked elsewhere', async () => {
-    const proof = JSON.parse(JSON.stringify(await world.ask('task_proof', { task_id: 'A' })));
-    expect(await verifyTaskProof(webVerifier, proof)).toMatchObject({ ok: true, value: { taskId: 'A' } });
+    const proof = await world.ask<TaskProof>('task_proof', { task_id: 'A' });
+    const verified = await verifyTaskProof(webVerifier, renderTaskProof(proof));
+    expect(verified).toMatchObject({ ok: true, value: { taskId: 'A', complete: { from: 1 } } });
+    // Without a new entry about the task the same count ends the next proof.
+    const again = await world.ask<TaskProof>('task_proof', { task_id: 'A' });
+    expect(again.entries.length).toBe(proof.entries.length);
   });
 
   it('refuses a task that the ledger does not have', async () => {
     expect(await world.call('task_proof', { task_id: 'Z9' })).toMatchObject({
       ok: false,
-      error: { code: 'ledger/no-proof' },
+      error: { code: 'no-such-task' },
     });
   });
 });

@@ -3,7 +3,8 @@ import { accountKey } from '../../../state/runs/accounts.ts';
 import { costOfTask } from '../../../state/runs/costs.ts';
 import type { Decision } from '../../../state/runs/decision.ts';
 import { agentSpending, NO_SPENDING, type Spending, tokensIn } from '../../../state/runs/spent.ts';
-import { dependantsOf, type State } from '../../../state/state.ts';
+import { dependantsOf } from '../../../state/dependants.ts';
+import type { State } from '../../../state/state.ts';
 import { isCancelled } from '../../../state/tasks/task.ts';
 
 /** What waits for a person, since when, and the work's cost so far. */

@@ -1,4 +1,5 @@
-import { dependantsOf, type State } from '../../../state/state.ts';
+import { dependantsOf } from '../../../state/dependants.ts';
+import type { State } from '../../../state/state.ts';
 import { isCancelled, type Task } from '../../../state/tasks/task.ts';
 import { rememberForState } from '../remember.ts';
 

@@ -1,4 +1,4 @@
-import { dependantsOf } from '../../../state/state.ts';
+import { dependantsOf } from '../../../state/dependants.ts';
 import { type Status, type Task, taskStatus } from '../../../state/tasks/task.ts';
 import { isUnfinished, type TaskGraphState } from './critical-path.ts';
 

@@ -1,4 +1,5 @@
-import { dependantsOf, type State } from '../../../state/state.ts';
+import { dependantsOf } from '../../../state/dependants.ts';
+import type { State } from '../../../state/state.ts';
 import { chainsOf, chainThrough, criticalTasks } from './critical-path.ts';
 import { type GraphNode, type Neighbourhood, neighbourhoodOf, toNode } from './neighbourhood.ts';
 

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Completeness } from '../../../ledger/verify/completeness.ts';
 import { standing } from '../../app/hub-client.ts';
 import { hrefTo, project } from '../../app/router.ts';
 import type { CheckedFile } from '../../hub/check-file.ts';
@@ -75,6 +76,12 @@ export function FileCheck() {
   );
 }
 
+function describeCompleteness(complete: Completeness | null): string {
+  if (!complete) return 'Not provable: entries may be missing.';
+  const { from, to } = complete;
+  return `No entry is missing up to entry ${renderCount(to)}.${from === 1 ? '' : ` Not provable before entry ${renderCount(from)}.`}`;
+}
+
 function Result({ result }: { readonly result: CheckedFile }) {
   if (!result.ok)
     return (
@@ -87,7 +94,7 @@ function Result({ result }: { readonly result: CheckedFile }) {
         </p>
       </>
     );
-  const { kind, project: name, taskId, entries, size, root, keys } = result;
+  const { kind, project: name, taskId, entries, size, root, keys, complete } = result;
   return (
     <>
       <p>
@@ -117,6 +124,12 @@ function Result({ result }: { readonly result: CheckedFile }) {
         <dd class="number">
           {renderCount(entries)} of a ledger of {renderCount(size)}
         </dd>
+        {complete === undefined ? null : (
+          <>
+            <dt>Complete</dt>
+            <dd>{describeCompleteness(complete)}</dd>
+          </>
+        )}
         {root === undefined ? null : (
           <>
             <dt>Root</dt>

@@ -6,8 +6,8 @@ import { renderAmount, renderMoney } from '../../kit/numbers.ts';
 import { Age, now, renderAge, renderSpan } from '../../kit/time.tsx';
 import { TaskActions } from '../../kit/steer.tsx';
 import { Words } from '../../kit/words.tsx';
+import { ProofDownload } from '../../kit/proof-download.tsx';
 import { whyNotClaimable } from '../../model/tasks/why-not-claimable.ts';
-import { ProofDownload } from './proof-download.tsx';
 
 interface ViewOf {
   readonly view: TaskOverview;
@@ -51,7 +51,11 @@ export function TaskFacts({ view }: ViewOf) {
           <CopyCommand command={`baton task show ${view.id}`} />
           {view.diff_command === null ? null : <CopyCommand command={view.diff_command} />}
           {view.log_command === null ? null : <CopyCommand command={view.log_command} />}
-          <ProofDownload id={view.id} />
+          <ProofDownload
+            taskId={view.id}
+            done={`Saved ${view.id}.proof.json. Check it: baton verify ${view.id}.proof.json`}
+          />
+          <CopyCommand command={`baton ledger prove ${view.id} -o ${view.id}.proof.json`} />
         </div>
       </section>
     </>
