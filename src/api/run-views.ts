@@ -88,6 +88,10 @@ export const agentView = object({
         unpriced_tokens: optional(count, 'Tokens without a known price: the cost does not include them.'),
         reserved_tokens: optional(count, 'The most tokens that requests in progress may use.'),
         reserved_millicents: optional(count, 'The most that requests in progress may cost.'),
+        client_tokens: optional(
+          count,
+          'All tokens as the client counts them. Present if Baton injects the key: the other figures are then its own measurement.',
+        ),
       }),
     ),
     about: 'What the run has used, over all its processes; null if the client reports no usage.',

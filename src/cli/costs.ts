@@ -1,6 +1,7 @@
 import { COST_KINDS, type Costs } from '../api/operations/project.ts';
 import { renderDollars } from '../protocol/price.ts';
 import { renderElapsedTime } from '../protocol/text/text-format.ts';
+import { renderUsageSource } from '../protocol/usage-source.ts';
 import { operationCommand, pickOptions } from './operation-command.ts';
 import { renderTable } from './table.ts';
 import { printable, renderCount } from './text.ts';
@@ -14,7 +15,12 @@ export function renderCosts({ by, rows, total, list_prices }: Costs): string {
     ...(rows.length > 1 ? [renderRow('total', total, null)] : []),
   ];
   const isShort = [...rows, total].some(({ unpriced_tokens }) => unpriced_tokens > 0);
-  return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderPriceNote(list_prices)}`;
+  return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderSource(total)}${renderPriceNote(list_prices)}`;
+}
+
+function renderSource(total: Costs['total']): string {
+  const source = renderUsageSource(total);
+  return source === undefined ? '' : `\n${source}\n`;
 }
 
 /** Stands for usage outside any pipeline or task, or of a client that names no model. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { renderUsageSource } from '../protocol/usage-source.ts';
 import { renderCosts } from './costs.ts';
 
 const times = { work_ms: 3_723_000, wait_ms: 60_000, waiting_tokens: 0 };
 const tokens = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_millicents: 0, unpriced_tokens: 0 };
-const nothing = { ...tokens, turns: 0, work_ms: 0, wait_ms: 0, waiting_tokens: 0 };
+const counted = { measured_tokens: 0, client_tokens: 0 };
+const nothing = { ...tokens, ...counted, turns: 0, work_ms: 0, wait_ms: 0, waiting_tokens: 0 };
 const rest = { at: '2026-11-15T00:00:00Z', list_prices: { as_of: '2026-11-15', models: [] }, total: nothing };
 
 describe('the table of costs', () => {
@@ -24,7 +26,21 @@ describe('the table of costs', () => {
       '',
       '+ Lower bound: some of the tokens have no known price. Add it to [prices] in the runbook.',
       '',
+      'Tokens are as the client reports them.',
+      '',
     ]);
+  });
+
+  it.each([
+    [{}, undefined],
+    [{ input_tokens: 110 }, 'Tokens are as the client reports them.'],
+    [{ input_tokens: 1400, measured_tokens: 1400, client_tokens: 1400 }, 'Baton has measured 1,400 tokens.'],
+    [
+      { input_tokens: 1400, output_tokens: 100, measured_tokens: 1400, client_tokens: 110 },
+      'Baton has measured 1,400 tokens (the client reports 110). The other 100 are as the client reports them.',
+    ],
+  ])('says who has counted the tokens: %o', (spent, expected) => {
+    expect(renderUsageSource({ ...nothing, ...spent })).toBe(expected);
   });
 
   it('names the models that the shipped list prices, and its age', () => {

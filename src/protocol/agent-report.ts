@@ -79,6 +79,11 @@ const FIELDS = {
     reserved_input_tokens: { ...count, optional: true, about: 'The most that requests in progress may use.' },
     reserved_output_tokens: { ...count, optional: true },
     reserved_cached_tokens: { ...count, optional: true },
+    client_tokens: {
+      ...count,
+      optional: true,
+      about: "All tokens as the client counts them; present if the other figures are Baton's own measurement.",
+    },
     is_due: { ...flag, optional: true, about: 'Record it in any case. Otherwise only if a budget moves by a step.' },
   },
   errored: {

@@ -63,6 +63,8 @@ export interface NetworkPlan {
 export interface SecretPlan {
   readonly env: string;
   readonly inject: 'header';
+  /** Paths that the key may be used for, in addition to those of inference. */
+  readonly paths?: readonly string[];
 }
 
 /**
@@ -139,6 +141,10 @@ export interface NetworkSpec {
 export interface Injection {
   /** The secret's name, such as ANTHROPIC_API_KEY. The supervisor's environment has its value. */
   readonly secret: string;
+  /** Whose paths the key may be used for; see `src/sandbox/network/meter/inference-paths.ts`. */
+  readonly api: 'anthropic' | 'openai' | 'gemini';
+  /** More paths, as in `POST /v1/files`. `*` stands for a segment. */
+  readonly paths: readonly string[];
   readonly upstream: string;
   readonly header: string;
   /** Text before the value, such as `Bearer `. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxRecord, SandboxSpec } from '../protocol/sandbox.ts';
+import type { RequestMeter } from './network/meter/request-meter.ts';
 import type { OpenNetwork } from './network/network-request.ts';
 
 /** One process to run in a sandbox, as its supervisor describes it. */
@@ -13,6 +14,8 @@ export interface SandboxRequest {
   /** Serves requests from inside; absent for processes that send none. */
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Counts the requests that use a secret. */
+  readonly meter?: RequestMeter;
   /** The program that opens ports inside a network namespace. */
   readonly helper: string;
   readonly forbiddenPorts: readonly number[];

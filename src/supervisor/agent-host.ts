@@ -72,6 +72,7 @@ export class AgentHost implements HookRoutes {
       tail,
       // The answer contains the agent's standing after the report, since a budget may be used up.
       report: async (report) => this.#reportUsage(report),
+      isHeld: () => this.guard.isHeld,
       onProgress: () => this.guard.onProgress(),
       onBatonCall: (call) => this.judgeCalls.onPrinted(call),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),

@@ -200,7 +200,13 @@ async function prepareStart(files: Files, start: number) {
     const print = (text: string): void => log.write(Buffer.from(`${text}\n`));
     agent.print = print;
     if (launch.sandbox_record?.kind === 'none') printNotes(launch.sandbox_record, print);
-    const opened = await SandboxedRun.open({ launch, folder: files.folder, print, onRequest: door.serve });
+    const opened = await SandboxedRun.open({
+      launch,
+      folder: files.folder,
+      print,
+      onRequest: door.serve,
+      meter: agent.stream.requests,
+    });
     const refusal = typeof opened === 'string' ? opened : undefined;
     const sandboxed = typeof opened === 'string' ? undefined : opened;
     if (sandboxed !== undefined) {

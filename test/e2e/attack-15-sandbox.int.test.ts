@@ -13,20 +13,21 @@ const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 describe.skipIf(!bubblewrap.works)(`an agent in a sandbox cannot${unless}`, { timeout: PATIENCE_MS }, () => {
   let world: AttackWorld;
   let attempts: Attempts;
-  let [attacker, survivor, filler]: Shown[] = [];
+  let [attacker, survivor, filler, spender]: Shown[] = [];
 
   beforeAll(async () => {
     world = await AttackWorld.open({
       mode: 'bubblewrap',
       agents: {
         ATTACK: 'run = "claude"\nprompt = "go"\nnetwork = "model"',
+        SPEND: 'run = "claude"\nprompt = "go"\nenv = { ATTACK = "node spend.mjs" }\nbudget = { tokens = 1000 }',
         SURVIVE: 'run = "sh survive.sh"\ntimeout = "2s"',
         // Fills the cache that the project's sessions share.
         FILL: `run = 'sh fill-disk.sh "$npm_config_cache"'`,
       },
     });
-    const ids = await Promise.all(['ATTACK', 'SURVIVE', 'FILL'].map(async (task) => world.start(task)));
-    [attacker, survivor, filler] = await Promise.all(ids.map(async (id) => world.run.gone(id)));
+    const ids = await Promise.all(['ATTACK', 'SURVIVE', 'FILL', 'SPEND'].map(async (task) => world.start(task)));
+    [attacker, survivor, filler, spender] = await Promise.all(ids.map(async (id) => world.run.gone(id)));
     attempts = readAttempts(world.worktreeOf('ATTACK'), attacker?.log ?? '');
   }, PATIENCE_MS);
   afterAll(async () => world[Symbol.asyncDispose]());
@@ -75,5 +76,15 @@ describe.skipIf(!bubblewrap.works)(`an agent in a sandbox cannot${unless}`, { ti
     const files = readdirSync(world.worktreeOf('FILL'));
     expect(files.filter((name) => /^fill(?:ing|ed)$/.test(name))).toEqual(['filling']);
     expect(readFileSync(filler?.log ?? '', 'utf8')).toContain('(sandbox.disk)');
+  });
+
+  it('spend more than its budget with the injected key, use it for another purpose, or hide what it spent', async () => {
+    expect(world.authorized.filter((request) => request.startsWith('POST /v1/messages'))).toHaveLength(10);
+    expect(world.authorized.filter((request) => request.includes('organizations'))).toEqual([]);
+    const notes = readFileSync(spender?.log ?? '', 'utf8').match(/the key ANTHROPIC_API_KEY is not used for .*/g);
+    expect(notes).toEqual([expect.stringContaining('paths = ["GET /v1/organizations/users"]')]);
+    const row = { name: 'on_SPEND', input_tokens: 1000, output_tokens: 100, measured_tokens: 1100, client_tokens: 110 };
+    const costs = await world.run.ask('costs_get', { by: 'agent' });
+    expect(costs).toMatchObject({ rows: expect.arrayContaining([expect.objectContaining(row)]) });
   });
 });

@@ -66,6 +66,11 @@ const spent = {
   waiting_tokens: { ...count, about: 'Tokens that were used without a prompt or message.' },
   work_ms: { ...count, about: 'The working time of processes.' },
   wait_ms: { ...count, about: 'The time that processes waited for a person or a limit.' },
+  measured_tokens: {
+    ...count,
+    about: 'The tokens that Baton has measured; the others are as the client reports them.',
+  },
+  client_tokens: { ...count, about: 'What the clients report for the measured tokens.' },
 } as const;
 
 const costs = object({

@@ -226,7 +226,11 @@ export const costsHandler = handlerFor(costsGet, async ({ project, input, servic
   return answerFor(settled, ({ rows, listed }) => ({
     by,
     at,
-    rows: rows.map(({ name, spent, budget }) => ({ name, ...spent, budget: budget && budgetView(budget) })),
+    rows: rows.map(({ name, spent, budget }) => ({
+      name,
+      ...addSpending(NO_SPENDING, spent),
+      budget: budget && budgetView(budget),
+    })),
     list_prices: { as_of: PRICES_AS_OF, models: listed },
     total: rows.reduce((sum, { spent }) => addSpending(sum, spent), NO_SPENDING),
   }));

@@ -169,7 +169,7 @@ function listDecisions({ decisions }: State, { id }: Task): TaskOverview['decisi
 }
 
 function costView(state: State, { id }: Task, at: string): TaskOverview['cost'] {
-  const { waiting_tokens: _, ...spent } = costOfTask(state, id, at);
+  const { waiting_tokens: _w, measured_tokens: _m, client_tokens: _c, ...spent } = costOfTask(state, id, at);
   return spent;
 }
 

@@ -139,7 +139,8 @@ function resolveNetworkOf(
   context: EffectContext,
 ): ResolvedNetwork {
   const person = readClientEnvironment(plan.run, context.env);
-  const user = { run: plan.run, ...readClientEnvironment(plan.run, env), person, port, context };
+  const { secrets } = access;
+  const user = { run: plan.run, ...readClientEnvironment(plan.run, env), person, port, secrets, context };
   return resolveNetwork(networkOf(access, plan), user);
 }
 

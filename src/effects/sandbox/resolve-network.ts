@@ -1,5 +1,6 @@
 import { type Injection, type NetworkPolicy, type NetworkSpec, secretClientOf } from '../../protocol/sandbox.ts';
 import type { NetworkSettings } from '../../runbook/access.ts';
+import type { Runbook } from '../../runbook/runbook.ts';
 import { findAcpPresetName, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
 import { planInjection, SECRET_ROUTES } from '../../sandbox/network/plan-injection.ts';
@@ -17,6 +18,8 @@ interface NetworkUser {
   /** The same without the variables of the runbook, which must not widen the floor. */
   readonly person?: { readonly env: NetworkUser['env']; readonly urls: readonly string[] };
   readonly port: number | null;
+  /** The rules' secrets, with the paths that they add. */
+  readonly secrets?: Runbook['secrets'];
   readonly context: Pick<EffectContext, 'secrets' | 'personal'>;
 }
 
@@ -30,9 +33,9 @@ export interface ResolvedNetwork {
 /** Replaces `model` by the client's hosts, and the used secrets by addresses inside the sandbox. */
 export function resolveNetwork(
   { policy, local }: NetworkSettings,
-  { run, env, urls = [], person = { env, urls }, port, context }: NetworkUser,
+  { run, env, urls = [], person = { env, urls }, port, secrets, context }: NetworkUser,
 ): ResolvedNetwork {
-  const inject = planInjections(run, env, context);
+  const inject = planInjections(run, env, context, secrets);
   const [ofModel, ofPerson] = [hostsOf(run, env, urls), hostsOf(run, person.env, person.urls)];
   const { floor, path } = context.personal;
   const asked = reachOf(policy, ofModel);
@@ -47,7 +50,9 @@ export function resolveNetwork(
   const isFloored = floor.network.policy !== 'full' || floor.network.local !== undefined;
   const reached = kind !== 'full' ? hosts : isFloored ? ofPerson : ofModel;
   const ports = [...new Set([...own, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
-  const variables = isModelClient(run) && kind === 'proxy' ? (QUIET_VARIABLES[run] ?? {}) : {};
+  // Neither the log nor the budget needs the requests that the client can do without.
+  const isWatched = kind === 'proxy' || inject.length > 0;
+  const variables = isModelClient(run) && isWatched ? (QUIET_VARIABLES[run] ?? {}) : {};
   return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
 }
 
@@ -63,10 +68,11 @@ function reachOf(policy: NetworkPolicy, ofModel: readonly string[]): Reach {
 function planInjections(
   run: string,
   env: NetworkUser['env'],
-  { secrets }: Pick<EffectContext, 'secrets'>,
+  { secrets: values }: Pick<EffectContext, 'secrets'>,
+  secrets?: Runbook['secrets'],
 ): readonly Injection[] {
-  const used = Object.keys(secrets).filter((name) => SECRET_ROUTES[name]?.client === secretClientOf(run));
-  return used.flatMap((name) => planInjection(name, env) ?? []);
+  const used = Object.keys(values).filter((name) => SECRET_ROUTES[name]?.client === secretClientOf(run));
+  return used.flatMap((name) => planInjection(name, env, secrets?.get(name)?.paths) ?? []);
 }
 
 /** The variables that the session gets for its secrets. */

@@ -136,6 +136,17 @@ export const secretsField = {
         about: 'The variable of the daemon that has the key.',
       },
       inject: { kind: 'choice', values: ['header'], about: 'How Baton adds the key: header.' },
+      paths: {
+        kind: 'list',
+        optional: true,
+        max: 50,
+        of: {
+          kind: 'text',
+          pattern: '^(?:GET|HEAD|POST|PUT|PATCH|DELETE) /[A-Za-z0-9._~:@*/-]{0,200}$',
+          expected: 'a method and a path below the base URL, as in "POST /v1/files"; * stands for one segment',
+        },
+        about: 'More paths that the key may be used for. Inference, token counts and lists of models are included.',
+      },
     },
   },
 } as const satisfies MapShape;

@@ -8,8 +8,12 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Environment } from '../../protocol/environment.ts';
 import type { Injection } from '../../protocol/sandbox.ts';
+import { classifyPath } from './meter/inference-paths.ts';
+import { estimateInput, meterAnswer, type MeteredAnswer } from './meter/meter-answer.ts';
+import type { RequestMeter } from './meter/request-meter.ts';
 import { forwardedHeaders } from './proxy/forwarded-headers.ts';
 import type { HostCounts } from './proxy/host-counts.ts';
 import { describeFailure } from './proxy/find-route.ts';
@@ -21,19 +25,26 @@ export interface InjectionServer {
   readonly path: string;
 }
 
+interface InjectionContext {
+  readonly counts: HostCounts;
+  readonly env: Environment;
+  readonly meter: RequestMeter;
+}
+
 /**
- * A plain-HTTP server that forwards requests to `upstream` with the secret in a header. Both directions are streamed.
- * The client never gets the secret: its own values of such headers are dropped, and so are response headers that
- * contain the secret.
+ * A plain-HTTP server that forwards requests to `upstream` with the secret in a header, and counts what they use. Both
+ * directions are streamed. The client never gets the secret: its own values of such headers are dropped, and so are
+ * response headers that contain the secret.
  */
 export function createInjectionServer(
   injection: Injection,
   secret: string,
-  { counts, env }: { readonly counts: HostCounts; readonly env: Environment },
+  { counts, env, meter }: InjectionContext,
 ): InjectionServer {
   const path = `/${randomName()}`;
   const upstream = new URL(injection.upstream);
   let sender: Promise<Sender> | undefined;
+  const busy = new WeakSet<Socket>();
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS });
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
@@ -42,20 +53,63 @@ export function createInjectionServer(
     if (rest === undefined) return endWith(response, 404, 'not_found', 'no such path: use the base URL unchanged');
     if (asked.headers.upgrade !== undefined)
       return endWith(response, 501, 'no_upgrade', "Baton's address for injected secrets serves HTTP, not WebSockets");
-    if (!METHODS.has(asked.method ?? '')) return endWith(response, 405, 'refused', 'this method is not passed on');
+    // Answers of pipelined requests wait for the first, also those that nobody will read. No client of an API needs it.
+    if (busy.has(asked.socket))
+      return endWith(response, 503, 'no_pipelining', 'send one request after the other on a connection');
+    busy.add(asked.socket);
+    for (const event of ['finish', 'close']) response.once(event, () => busy.delete(asked.socket));
+    const method = asked.method ?? '';
+    if (!METHODS.has(method)) return endWith(response, 405, 'refused', 'this method is not passed on');
     const target = upstreamPath(upstream, rest, injection.header);
     if (target === undefined) return endWith(response, 403, 'refused', `only paths below ${upstream.pathname}`);
-    counts.allow(upstream.host);
-    sender ??= createSender(upstream, env);
-    sender
-      .then((send) => {
-        const headers = requestHeaders(asked, upstream, injection, secret);
-        forward(send(target, asked.method ?? 'GET', headers), asked, response, secret);
-      })
-      .catch((error: unknown) => failWith(response, error));
+    const use = classifyPath(injection, method, target.below);
+    if (use === 'refused') {
+      const note = renderRefusedPath(injection, `${method} ${target.below}`);
+      counts.refuse(upstream.host, `baton: ${note}`, `${method} ${target.below}`);
+      return endWith(response, 403, 'path_refused', note);
+    }
+    const start = async (metered?: MeteredAnswer): Promise<void> => {
+      counts.allow(upstream.host);
+      sender ??= createSender(upstream, env);
+      const send = await sender;
+      if (response.destroyed) return metered?.cut();
+      const headers = requestHeaders(asked, upstream, injection, secret);
+      forward(send(target.path, method, headers), asked, response, { secret, metered });
+    };
+    void (use === 'free' ? start() : startMetered(asked, response, meter, start)).catch((error: unknown) => {
+      failWith(response, error);
+    });
   });
   server.once('close', () => void sender?.then((send) => send.close()));
   return { server, path };
+}
+
+/** Forwards a request that is counted, unless a budget is used up. */
+async function startMetered(
+  asked: IncomingMessage,
+  response: ServerResponse,
+  meter: RequestMeter,
+  start: (metered: MeteredAnswer) => Promise<void>,
+): Promise<void> {
+  const input = estimateInput(asked.headers);
+  let metered: MeteredAnswer | undefined;
+  const abandon = (): void => {
+    metered?.cut();
+    response.destroy();
+  };
+  const admission = await meter.admit({ input, abandon });
+  if (!admission.ok) {
+    // The SDKs of the three APIs repeat some requests; this one would be refused again.
+    response.setHeader('x-should-retry', 'false');
+    return endWith(response, 402, 'budget_used_up', admission.reason);
+  }
+  metered = meterAnswer(input, (used) => admission.settle(used));
+  try {
+    await start(metered);
+  } catch (error) {
+    metered.cut();
+    throw error;
+  }
 }
 
 /** TRACE is excluded: some servers answer it with the request's headers, and so with the secret. */
@@ -64,27 +118,61 @@ const MAX_HEADER_BYTES = 32_768;
 const MAX_CONNECTIONS = 256;
 const KEEP_ALIVE_MS = 60_000;
 
+/** Names the setting that allows the path, so that the operator can copy it. */
+function renderRefusedPath({ secret, paths }: Injection, asked: string): string {
+  const shown = asked.length > MAX_SHOWN ? `${asked.slice(0, MAX_SHOWN)}…` : asked;
+  const setting = `paths = [${[...paths, shown].map((each) => JSON.stringify(each)).join(', ')}]`;
+  return `the key ${secret} is not used for ${shown}. To allow it, write in the runbook, in [secrets], for ${secret}: ${setting}`;
+}
+
+const MAX_SHOWN = 200;
+
 function restOfPath(url: string, prefix: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const rest = url.slice(prefix.length);
   return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : undefined;
 }
 
+interface UpstreamPath {
+  /** The whole path with the query. */
+  readonly path: string;
+  /** The path below the base URL, without the query. */
+  readonly below: string;
+}
+
 /**
- * The path at the upstream; undefined if dots would leave its base path. Gemini clients may send a key in the query,
- * which is removed.
+ * The path at the upstream, with dots resolved; undefined if they would leave its base path. Parameters are removed
+ * with which a client would send a key of its own, or Google's APIs would leave the usage out of their answers.
  */
-export function upstreamPath(upstream: URL, rest: string, header: string): string | undefined {
+export function upstreamPath(upstream: URL, rest: string, header: string): UpstreamPath | undefined {
   const base = upstream.pathname.replace(/\/$/, '');
   const url = URL.parse(`${upstream.origin}${base}${rest}`);
   if (url === null || url.origin !== upstream.origin) return undefined;
   if (url.pathname !== base && !url.pathname.startsWith(`${base}/`)) return undefined;
-  if (header.toLowerCase() === 'x-goog-api-key' && url.searchParams.has('key')) url.searchParams.delete('key');
-  return `${url.pathname}${url.search}`;
+  const dropped = header.toLowerCase() === 'x-goog-api-key' ? ['key', ...USAGE_FILTERS] : USAGE_FILTERS;
+  for (const name of dropped) if (url.searchParams.has(name)) url.searchParams.delete(name);
+  return { path: `${url.pathname}${url.search}`, below: url.pathname.slice(base.length) || '/' };
 }
 
-/** Headers with the client's own credentials, which would conflict with the secret. */
-const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie', 'host'];
+const USAGE_FILTERS = ['fields', '$fields', 'callback', '$callback'];
+
+/**
+ * Headers with the client's own credentials, which would conflict with the secret; those that change the method or
+ * leave the usage out of the answer; and the encoding, because Baton reads the answer.
+ */
+const DROPPED = [
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'cookie',
+  'host',
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-goog-fieldmask',
+  'accept-encoding',
+];
 
 function requestHeaders(
   { headers }: IncomingMessage,
@@ -93,7 +181,12 @@ function requestHeaders(
   secret: string,
 ): OutgoingHttpHeaders {
   const name = header.toLowerCase();
-  return { ...forwardedHeaders(headers, [...CREDENTIALS, name]), host: upstream.host, [name]: `${prefix}${secret}` };
+  return {
+    ...forwardedHeaders(headers, [...DROPPED, name]),
+    host: upstream.host,
+    'accept-encoding': 'identity',
+    [name]: `${prefix}${secret}`,
+  };
 }
 
 interface Sender {
@@ -119,7 +212,7 @@ function forward(
   sent: ReturnType<typeof request>,
   asked: IncomingMessage,
   response: ServerResponse,
-  secret: string,
+  { secret, metered }: { readonly secret: string; readonly metered: MeteredAnswer | undefined },
 ): void {
   sent.once('response', (answer) => {
     const headers = Object.entries(forwardedHeaders(answer.headers)).filter(
@@ -128,11 +221,24 @@ function forward(
     response.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
     // The client waits for the status, and a stream's first bytes may come late.
     response.flushHeaders();
-    answer.pipe(response);
     answer.once('error', () => response.destroy());
+    const pass = (): void => void answer.pipe(response);
+    if (metered === undefined) pass();
+    else metered.follow(answer, pass);
   });
-  sent.once('error', (error) => failWith(response, error));
-  response.once('close', () => sent.destroy());
+  sent.once('socket', (socket) => {
+    if (socket.connecting) socket.once('connect', () => metered?.connected());
+    else metered?.connected();
+  });
+  sent.once('error', (error) => {
+    metered?.cut();
+    failWith(response, error);
+  });
+  response.once('close', () => {
+    metered?.cut();
+    sent.destroy();
+  });
+  metered?.send(asked);
   asked.pipe(sent);
 }
 

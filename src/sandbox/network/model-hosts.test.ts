@@ -55,6 +55,8 @@ describe('an injected secret', () => {
   it('gets the header of its API, and the client a base URL and a placeholder', () => {
     expect(planInjection('ANTHROPIC_API_KEY', {})).toEqual({
       secret: 'ANTHROPIC_API_KEY',
+      api: 'anthropic',
+      paths: [],
       upstream: 'https://api.anthropic.com',
       header: 'x-api-key',
       prefix: '',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../../protocol/environment.ts';
 import type { HostCount, NetworkSpec } from '../../protocol/sandbox.ts';
+import type { RequestMeter } from './meter/request-meter.ts';
 
 export interface NetworkRequest {
   readonly spec: NetworkSpec;
@@ -8,6 +9,8 @@ export interface NetworkRequest {
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
   /** The values that injections add, by name. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Counts the requests that use a secret, and stops them; absent for processes for which none is injected. */
+  readonly meter?: RequestMeter;
   /** The path of the helper program. */
   readonly helper: string;
   /** Ports of this machine that no setting opens: those of the daemon and the web page. */

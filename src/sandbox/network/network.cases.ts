@@ -23,6 +23,7 @@ export async function opened(
     forbiddenPorts: [],
     env: { PATH: process.env['PATH'] },
     onNote: (line) => lines.push(line),
+    meter: { admit: async () => ({ ok: true, settle: () => {} }) },
     ...request,
     spec: { ...NOTHING, ...spec },
   });

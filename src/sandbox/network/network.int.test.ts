@@ -57,6 +57,8 @@ describe.skipIf(namespaces !== null)(`a network of its own${skipped}`, () => {
     servers.push(origin.server, api.server);
     const inject = {
       secret: 'KEY',
+      api: 'anthropic' as const,
+      paths: ['GET /v1'],
       upstream: `http://127.0.0.1:${api.port}`,
       header: 'x-api-key',
       prefix: '',
@@ -148,7 +150,8 @@ describe.skipIf(namespaces !== null)(`a network of its own${skipped}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'tools-'));
     for (const name of ['bwrap', 'nsenter', 'sh']) symlinkSync(`/usr/bin/${name}`, join(folder, name));
     const upstream = `http://127.0.0.1:${api.port}`;
-    const inject = [{ secret: 'KEY', upstream, header: 'x-api-key', prefix: '', env: { API_BASE_URL: '${URL}' } }];
+    const own = { secret: 'KEY', api: 'anthropic', paths: ['GET /v1'], upstream } as const;
+    const inject = [{ ...own, header: 'x-api-key', prefix: '', env: { API_BASE_URL: '${URL}' } }];
     const network = await opened({ policy: 'full', inject }, { secrets: { KEY: 'sk-real' }, env: { PATH: folder } });
     networks.push(network);
     expect(network).toMatchObject({ summary: 'host', url: null, enter: [], unsharesNet: false });

@@ -12,6 +12,8 @@ it("sends requests to the user's own base URL, if there is one", () => {
   const own = planInjection('ANTHROPIC_API_KEY', { ANTHROPIC_BASE_URL: 'https://gateway.example.com/llm' });
   expect(own).toEqual({
     secret: 'ANTHROPIC_API_KEY',
+    api: 'anthropic',
+    paths: [],
     upstream: 'https://gateway.example.com/llm',
     header: 'x-api-key',
     prefix: '',

@@ -3,7 +3,7 @@ import type { Injection } from '../../protocol/sandbox.ts';
 import { hostOfUrl, type ModelClient } from './model-hosts.ts';
 
 /** How a client's secret is sent to its API: see `Injection`. */
-interface SecretRoute {
+interface SecretRoute extends Pick<Injection, 'api'> {
   readonly client: ModelClient;
   readonly upstream: string;
   /** The variable of the client's base URL. The user's value of it becomes the upstream. */
@@ -14,9 +14,15 @@ interface SecretRoute {
   readonly placeholder?: string;
 }
 
-const ANTHROPIC = { client: 'claude', upstream: 'https://api.anthropic.com', baseUrl: 'ANTHROPIC_BASE_URL' } as const;
+const ANTHROPIC = {
+  client: 'claude',
+  api: 'anthropic',
+  upstream: 'https://api.anthropic.com',
+  baseUrl: 'ANTHROPIC_BASE_URL',
+} as const;
 const OPENAI = {
   client: 'codex',
+  api: 'openai',
   upstream: 'https://api.openai.com/v1',
   baseUrl: 'OPENAI_BASE_URL',
   header: 'authorization',
@@ -26,6 +32,7 @@ const OPENAI = {
 } as const;
 const GEMINI = {
   client: 'gemini',
+  api: 'gemini',
   upstream: 'https://generativelanguage.googleapis.com',
   baseUrl: 'GOOGLE_GEMINI_BASE_URL',
   header: 'x-goog-api-key',
@@ -47,12 +54,14 @@ export const SECRET_ROUTES: Readonly<Record<string, SecretRoute>> = {
 const PLACEHOLDER = 'injected-by-baton';
 
 /** Plans an injection; undefined if no known client reads this secret together with a base URL. */
-export function planInjection(secret: string, env: Environment): Injection | undefined {
+export function planInjection(secret: string, env: Environment, paths: readonly string[] = []): Injection | undefined {
   const route = SECRET_ROUTES[secret];
   if (route === undefined) return undefined;
   const own = env[route.baseUrl] ?? '';
   return {
     secret,
+    api: route.api,
+    paths,
     upstream: hostOfUrl(own) === undefined ? route.upstream : own,
     header: route.header,
     prefix: route.prefix,

@@ -5,7 +5,8 @@ import { upstreamPath } from './injection.ts';
 import { planListeners, portsOf } from './plan-listeners.ts';
 import { proxyVariables } from './proxy/proxy-variables.ts';
 
-const INJECTION = { secret: 'A', upstream: 'https://a.test', header: 'x', prefix: '', env: {} };
+const OPENAI = { api: 'openai', paths: [] } as const;
+const INJECTION = { ...OPENAI, secret: 'A', upstream: 'https://a.test', header: 'x', prefix: '', env: {} };
 const SPEC: NetworkSpec = { policy: 'none', hosts: [], local: [5432, 64_001], port: 64_003, inject: [INJECTION] };
 
 it('gives each listener a port of its own, beside those of the settings', () => {
@@ -61,5 +62,5 @@ it.each([
   ['https://a.test', '/a?key=mine&b=1', '/a?b=1'],
   ['https://a.test', '/a?b=%20c', '/a?b=%20c'],
 ])('keeps the path below that of the upstream: %s %s', (upstream, rest, path) => {
-  expect(upstreamPath(new URL(upstream), rest, 'x-goog-api-key')).toBe(path);
+  expect(upstreamPath(new URL(upstream), rest, 'x-goog-api-key')?.path).toBe(path);
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Server as NetServer } from 'node:net';
-import type { Environment } from '../../protocol/environment.ts';
 import type { Injection } from '../../protocol/sandbox.ts';
 import type { HostCounts } from './proxy/host-counts.ts';
 import { createInjectionServer } from './injection.ts';
+import type { NetworkRequest } from './network-request.ts';
 
 /** A port that was opened inside, or a free port of the host's loopback address. */
 export type Place = NetServer | 'host';
@@ -38,7 +38,7 @@ export interface ServedInjections {
 export async function serveInjections(
   inject: readonly Injection[],
   places: readonly Place[],
-  request: { readonly secrets: Readonly<Record<string, string>>; readonly env: Environment },
+  request: Pick<NetworkRequest, 'secrets' | 'env' | 'meter'>,
   counts: HostCounts,
 ): Promise<ServedInjections> {
   const servers: Server[] = [];
@@ -48,7 +48,12 @@ export async function serveInjections(
     const secret = request.secrets[injection.secret]?.trim() ?? '';
     if (secret === '') notes.push(`The secret ${injection.secret} has no value, so the session is without it.`);
     if (secret === '') continue;
-    const { server, path } = createInjectionServer(injection, secret, { counts, env: request.env });
+    if (request.meter === undefined) throw new Error(`nothing counts the requests with ${injection.secret}`);
+    const { server, path } = createInjectionServer(injection, secret, {
+      counts,
+      env: request.env,
+      meter: request.meter,
+    });
     const port = await serveAt(server, places[index] ?? 'host');
     servers.push(server);
     for (const [name, value] of Object.entries(injection.env))

@@ -141,7 +141,8 @@ function usageEvents(state: State, agent: AgentRun, report: Report<'used'>, rule
   const reserved_tokens = reserved.input + reserved.output + reserved.cached;
   const reserved_millicents = priceRequests(report.model, reserved, prices);
   const requests = reserved_tokens === 0 ? {} : { reserved_tokens, reserved_millicents };
-  const used = { ...counted, ...priceUsage(usage, { ...report, open }, prices), ...requests };
+  const client = report.client_tokens === undefined ? {} : { client_tokens: report.client_tokens };
+  const used = { ...counted, ...priceUsage(usage, { ...report, open }, prices), ...requests, ...client };
   const known: object = { reserved_tokens: undefined, reserved_millicents: undefined, ...usage };
   const isNews = usage === null || Object.entries({ ...known, ...used }).some(([n, v]) => Reflect.get(usage, n) !== v);
   const isWanted = isDue || usage?.turns !== used.turns || isWorthRecording(state, agent, used, rules, at);

@@ -14,6 +14,10 @@ export const NO_SPENDING = {
   work_ms: 0,
   /** Time spent waiting for a person, or for the end of a limit. */
   wait_ms: 0,
+  /** The tokens that Baton has measured; the others are as the client reports them. */
+  measured_tokens: 0,
+  /** What the clients report for the measured tokens. */
+  client_tokens: 0,
 };
 
 /** All values are whole numbers and only grow. */
@@ -39,7 +43,17 @@ export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: Agent
   if (usage === null) return { ...NO_SPENDING, work_ms, wait_ms };
   const { input_tokens, output_tokens, cached_tokens, turns, waiting_tokens, unpriced_tokens = 0 } = usage;
   const tokens = { input_tokens, output_tokens, cached_tokens, unpriced_tokens, waiting_tokens };
-  return { ...tokens, cost_millicents: usage.cost_millicents ?? 0, turns, work_ms, wait_ms };
+  const measured_tokens = usage.client_tokens === undefined ? 0 : tokensIn(usage);
+  const measured = { measured_tokens, client_tokens: usage.client_tokens ?? 0 };
+  return {
+    ...NO_SPENDING,
+    ...tokens,
+    ...measured,
+    cost_millicents: usage.cost_millicents ?? 0,
+    turns,
+    work_ms,
+    wait_ms,
+  };
 }
 
 /** The category of an agent's time from now on: work, waiting for a person or a limit, or none. */
@@ -71,8 +85,9 @@ export function nextDayMs(at: number): number {
 
 const DAY_MS = 86_400_000;
 
-function combine(a: Spending, b: Spending, sign: 1 | -1): Spending {
+/** A snapshot of an earlier version may lack a field. */
+function combine(a: Partial<Spending>, b: Partial<Spending>, sign: 1 | -1): Spending {
   const sum = { ...NO_SPENDING };
-  for (const name of SPENDING_NAMES) sum[name] = a[name] + sign * b[name];
+  for (const name of SPENDING_NAMES) sum[name] = (a[name] ?? 0) + sign * (b[name] ?? 0);
   return sum;
 }

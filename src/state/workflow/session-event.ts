@@ -80,5 +80,7 @@ export const SESSION_EVENTS = {
      */
     reserved_tokens: optional(whole),
     reserved_millicents: optional(whole),
+    /** Present if Baton has measured the tokens at its proxy: all tokens as the client counts them. */
+    client_tokens: optional(whole),
   },
 };

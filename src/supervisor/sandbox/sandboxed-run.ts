@@ -10,7 +10,7 @@ import { GitSync } from './git-sync.ts';
 import { HiddenPathNotes } from './hidden-path-notes.ts';
 import { printNotes } from './print-notes.ts';
 
-export interface SandboxedRunOptions extends Pick<SandboxRequest, 'onRequest'> {
+export interface SandboxedRunOptions extends Pick<SandboxRequest, 'onRequest' | 'meter'> {
   readonly launch: Launch;
   /** The folder of the run, which the process cannot see. */
   readonly folder: string;

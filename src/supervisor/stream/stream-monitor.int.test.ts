@@ -25,6 +25,7 @@ it('waits for the answer to a report, which decides whether the agent may contin
     files: filesIn(folder),
     tail: new Tail(100),
     report: async ({ kind }) => (reports.push(kind), answered.promise),
+    isHeld: () => false,
     onProgress: () => {},
     onBatonCall: () => {},
     onTurnEnd: () => {},

@@ -3,12 +3,14 @@ import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import { ClientRecord } from '../../streams/client-record.ts';
 import type { RecordHint } from '../../streams/client-stream.ts';
+import type { TokenUse } from '../../sandbox/network/meter/request-meter.ts';
 import { STREAMS } from '../../streams/reader.ts';
 import type { BatonCall, StreamEvent } from '../../streams/stream-event.ts';
 import type { filesIn, Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
 import type { Tail } from '../process/output.ts';
 import { ErrorReport } from './error-report.ts';
+import { RequestGate } from './request-gate.ts';
 import { scanStream, scanText, type SignalScanner } from './signal-scanner.ts';
 import type { SilenceReporter } from './silence.ts';
 import { outsideOf, recordsOf } from './client-records.ts';
@@ -21,6 +23,8 @@ export interface StreamMonitorOptions {
   readonly files: ReturnType<typeof filesIn>;
   readonly tail: Tail;
   readonly report: (report: AgentReport) => Promise<Answer>;
+  /** Whether a budget of the agent is used up. */
+  readonly isHeld: () => boolean;
   readonly onProgress: () => void;
   /** The client's model calls a tool of Baton. */
   readonly onBatonCall: (call: BatonCall) => void;
@@ -30,6 +34,8 @@ export interface StreamMonitorOptions {
 
 export class StreamMonitor {
   readonly scanner: SignalScanner;
+  /** Admits and counts the requests that use an injected key. */
+  readonly requests: RequestGate;
   readonly #options: StreamMonitorOptions;
   readonly #meter: UsageMeter;
   readonly #errors = new ErrorReport();
@@ -49,8 +55,16 @@ export class StreamMonitor {
   constructor(options: StreamMonitorOptions) {
     const { output } = options.launch;
     this.#options = options;
+    this.requests = new RequestGate({
+      report: async (reserved) => {
+        this.#meter.setReserved(reserved);
+        await this.#reportNow();
+      },
+      isHeld: options.isHeld,
+      onSettled: (used) => this.#onSettled(used),
+    });
     const isAttended = options.launch.terminal === true;
-    this.#meter = new UsageMeter(options.files.usage, { closes: !isAttended });
+    this.#meter = new UsageMeter(options.files.usage, { closes: !isAttended, isMeasured: isMeasured(options.launch) });
     if (isAttended) {
       this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
       this.#conversation = this.#kept = readFileIfPresent(options.files.conversation).trim() || null;
@@ -130,6 +144,15 @@ export class StreamMonitor {
     return this.#reportNow();
   }
 
+  /** Counts and reports a measured request. New usage is priced by its model, so that of another model is recorded first. */
+  #onSettled(used: TokenUse): void {
+    const { measuredModel } = this.#meter;
+    if (used.model !== null && measuredModel !== null && used.model !== measuredModel) void this.reportUsed(true);
+    this.#meter.addMeasured(used, this.#isWaiting);
+    if (this.#paceMs === USAGE_REPORT_AWAY_MS) this.#reportSoon();
+    else void this.reportUsed(false);
+  }
+
   async #reportNow(): Promise<boolean> {
     const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
@@ -165,6 +188,7 @@ export class StreamMonitor {
   /** Reads the reason of a failure, which may be known only after the process has exited. */
   async conclude(code: number | null, wasEnded: boolean): Promise<void> {
     const { output } = this.#options.launch;
+    this.requests.settleOpen();
     if (output === 'text') return;
     if (this.#attended !== undefined) {
       this.#nameConversation(this.#conversation ?? this.#attended.findConversation());
@@ -257,6 +281,11 @@ export class StreamMonitor {
       if (!isShortOfResources(error)) throw error;
     }
   }
+}
+
+/** Whether Baton injects the key of this process, and so reads its usage from the answers of the API. */
+export function isMeasured({ sandbox }: Pick<Launch, 'sandbox'>): boolean {
+  return (sandbox?.network.inject.length ?? 0) > 0;
 }
 
 /** How often usage is reported while the agent works, besides its hooks. */

@@ -127,4 +127,41 @@ describe('what an agent has used', () => {
     last.turnEnded();
     expect(last.takeReport()).toMatchObject({ open_input_tokens: 8, unpriced_tokens: 14 });
   });
+
+  it('is what Baton has measured where it injects the key, whatever the client says', () => {
+    const earlier = open();
+    earlier.add(said('turn', 10), false);
+    earlier.turnEnded();
+    earlier.takeReport();
+    const meter = new UsageMeter(join(folder, 'usage.json'), { isMeasured: true });
+    meter.setModel('forged');
+    const priced = said('turn', 1);
+    meter.add({ ...priced, usage: { ...priced.usage, costMillicents: 1 } }, false);
+    meter.addMeasured({ model: 'm', input: 500, output: 40, cached: 3 }, true);
+    expect(meter.takeReport()).toMatchObject({
+      model: 'm',
+      input_tokens: 510,
+      output_tokens: 41,
+      cached_tokens: 5,
+      cost_millicents: null,
+      waiting_tokens: 543,
+      client_tokens: 17,
+      open_input_tokens: 0,
+      unpriced_tokens: 0,
+    });
+    // Without the key the client's count goes on from there.
+    const later = open();
+    later.add(said('turn', 100), false);
+    expect(later.takeReport()).toMatchObject({ input_tokens: 610, output_tokens: 42, cached_tokens: 7 });
+  });
+
+  it('includes what measured requests in progress may use, also before the first has ended', () => {
+    const meter = new UsageMeter(join(folder, 'usage.json'), { isMeasured: true });
+    expect(meter.takeReport()).toBeUndefined();
+    meter.setReserved({ input: 7, output: 1000 });
+    expect(meter.takeReport()).toMatchObject({ reserved_input_tokens: 7, reserved_output_tokens: 1000 });
+    meter.setReserved({ input: 0, output: 0 });
+    meter.addMeasured({ model: null, input: 1, output: 1, cached: 0 }, false);
+    expect(meter.takeReport()).toMatchObject({ reserved_output_tokens: 0, input_tokens: 1 });
+  });
 });

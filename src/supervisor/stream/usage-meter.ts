@@ -13,6 +13,7 @@ import {
   totalUsage,
   type UsageTally,
 } from '../../streams/tally.ts';
+import type { TokenUse } from '../../sandbox/network/meter/request-meter.ts';
 import { STREAMS } from '../../streams/reader.ts';
 import type { Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
@@ -29,6 +30,12 @@ interface StoredUsage {
   /** The time at which a turn was last counted; RFC 3339. */
   readonly countedAt: string | null;
   readonly largest: TokenUsage;
+  /** What Baton's proxy has measured; the client's own count is then only compared. Null if nothing was measured. */
+  readonly measured: MeasuredUsage | null;
+}
+
+interface MeasuredUsage extends Pick<TokenUse, 'model' | 'input' | 'output' | 'cached'> {
+  readonly waiting: number;
 }
 
 const NOTHING: StoredUsage = {
@@ -39,24 +46,63 @@ const NOTHING: StoredUsage = {
   conversation: null,
   countedAt: null,
   largest: NOTHING_USED,
+  measured: null,
 };
 
 /** The usage of an agent over all its processes. Each process continues the file of the previous one. */
 export class UsageMeter {
   readonly #path: string;
+  readonly #isMeasured: boolean;
   #kept: StoredUsage;
   #reported: string | undefined;
   #requests = 0;
+  #reserved: Pick<TokenUse, 'input' | 'output'> = { input: 0, output: 0 };
   /** Whether it is unknown if the daemon recorded the last report. */
   #isUnsettled = false;
 
   /**
    * `closes`: whether to close a turn that the previous process did not count in full and that no record can complete.
    */
-  constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
+  constructor(
+    path: string,
+    { closes = true, isMeasured = false }: { readonly closes?: boolean; readonly isMeasured?: boolean } = {},
+  ) {
     this.#path = path;
     this.#kept = read(path);
+    this.#isMeasured = isMeasured;
     if (closes) this.closeTurn();
+    if (isMeasured && this.#kept.measured === null) this.#kept = { ...this.#kept, measured: this.#beginMeasuring() };
+  }
+
+  /** What an earlier process used without being measured stays counted. */
+  #beginMeasuring(): MeasuredUsage {
+    const { tally, model, waiting } = this.#kept;
+    const { input, cacheWrite, output, cacheRead } = totalUsage(tally);
+    return { model, input: input + cacheWrite, output, cached: cacheRead, waiting };
+  }
+
+  /** The model of the measured usage; null before the first answer. */
+  get measuredModel(): string | null {
+    return this.#kept.measured?.model ?? null;
+  }
+
+  /** Adds what one request used, as Baton's proxy read it from the answer. */
+  addMeasured(used: TokenUse, isWaiting: boolean): void {
+    const { measured } = this.#kept;
+    if (measured === null) return;
+    const after = {
+      model: used.model ?? measured.model,
+      input: measured.input + used.input,
+      output: measured.output + used.output,
+      cached: measured.cached + used.cached,
+      waiting: measured.waiting + (isWaiting ? used.input + used.output + used.cached : 0),
+    };
+    this.#kept = { ...this.#kept, measured: after };
+  }
+
+  /** Sets what measured requests in progress may use. */
+  setReserved(reserved: Pick<TokenUse, 'input' | 'output'>): void {
+    this.#reserved = reserved;
   }
 
   setModel(model: string): void {
@@ -72,9 +118,11 @@ export class UsageMeter {
   }
 
   add(event: UsageEvent, isWaiting: boolean): void {
-    const before = this.tokens;
+    const before = totalUsage(this.#kept.tally);
     const after = addToTally(this.#kept.tally, event);
-    const spent = Math.max(0, countTokens(totalUsage(after)) - before);
+    const spent = Math.max(0, countTokens(totalUsage(after)) - countTokens(before));
+    // The key is not injected any more, so the client's count goes on where the measurement ended.
+    if (!this.#isMeasured) this.addMeasured(growth(before, totalUsage(after)), isWaiting);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
     // A message is counted at its start; only a turn is counted in full.
     const countedAt = event.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
@@ -107,9 +155,10 @@ export class UsageMeter {
 
   /** Takes the next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
   takeReport(isDue = false): UsageReport | undefined {
-    const { turns, waiting, model, conversation, largest } = this.#kept;
+    const { turns, waiting, model, conversation, largest, measured } = this.#kept;
     // An agent without resumable conversations names none, but still uses tokens.
-    if (turns === 0 && conversation === null && this.tokens === 0) return undefined;
+    const isUsed = this.tokens > 0 || (measured !== null && measured.input + measured.output + measured.cached > 0);
+    if (turns === 0 && conversation === null && !isUsed && this.#reserved.output === 0) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalUsage(this.#kept.tally);
     // If the client names no prices at all, Baton prices everything.
     const lasting = costMillicents === null ? NOTHING_USED : this.#kept.tally.unpriced;
@@ -132,6 +181,7 @@ export class UsageMeter {
       reserved_input_tokens: (largest.input + largest.cacheWrite) * this.#requests,
       reserved_output_tokens: largest.output * this.#requests,
       reserved_cached_tokens: largest.cacheRead * this.#requests,
+      ...(measured === null ? {} : describeMeasured(measured, this.#reserved, this.tokens)),
     };
     const text = JSON.stringify(used);
     if (text === this.#reported && !(isDue && this.#isUnsettled)) return undefined;
@@ -149,6 +199,41 @@ export class UsageMeter {
       if (!isShortOfResources(error)) throw error;
     }
   }
+}
+
+/** Replaces the client's figures. The client's price is not used either, because it may be as wrong. */
+function describeMeasured(
+  { model, input, output, cached, waiting }: MeasuredUsage,
+  reserved: Pick<TokenUse, 'input' | 'output'>,
+  client_tokens: number,
+): Partial<UsageReport> {
+  return {
+    model,
+    input_tokens: input,
+    output_tokens: output,
+    cached_tokens: cached,
+    cost_millicents: null,
+    waiting_tokens: waiting,
+    open_input_tokens: 0,
+    open_output_tokens: 0,
+    open_cached_tokens: 0,
+    unpriced_tokens: 0,
+    reserved_input_tokens: reserved.input,
+    reserved_output_tokens: reserved.output,
+    reserved_cached_tokens: 0,
+    client_tokens,
+  };
+}
+
+function growth(before: TokenUsage, after: TokenUsage): TokenUse {
+  const grown = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite'): number =>
+    Math.max(0, after[name] - before[name]);
+  return {
+    model: null,
+    input: grown('input') + grown('cacheWrite'),
+    output: grown('output'),
+    cached: grown('cacheRead'),
+  };
 }
 
 function larger(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {

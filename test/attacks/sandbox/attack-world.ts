@@ -237,7 +237,7 @@ const HOME = {
 };
 
 const PROGRAMS = Object.fromEntries(
-  ['attempts.mjs', 'survive.sh', 'fill-disk.sh'].map((name) => [
+  ['attempts.mjs', 'spend.mjs', 'survive.sh', 'fill-disk.sh'].map((name) => [
     name,
     readFileSync(join(import.meta.dirname, name), 'utf8'),
   ]),
@@ -250,12 +250,15 @@ interface Api {
   readonly authorized: string[];
 }
 
+/** What each question of an agent costs: 110 tokens. */
+const ANSWER = JSON.stringify({ type: 'message', model: 'm-1', usage: { input_tokens: 100, output_tokens: 10 } });
+
 /** A server that, like some web servers, answers TRACE with the request's headers, which contain the secret. */
 function createApi(): Api {
   const authorized: string[] = [];
   const server = createHttpServer(({ method = '', url, headers }, response) => {
     if (headers['x-api-key'] === SECRET) authorized.push(`${method} ${url}`);
-    response.end(method === 'TRACE' ? JSON.stringify(headers) : '{}');
+    response.end(method === 'TRACE' ? JSON.stringify(headers) : method === 'POST' ? ANSWER : '{}');
   });
   return { server, authorized };
 }

@@ -5,7 +5,7 @@ const MAX_HOSTS = 200;
 const MAX_NOTES = 50;
 const OTHERS = '(other hosts)';
 
-/** Counts how often a session requested each host, and notes each refused host once. Both are bounded. */
+/** Counts how often a session requested each host, and notes each refused host or path once. Both are bounded. */
 export class HostCounts {
   readonly #counts = new Map<string, { allowed: number; refused: number }>();
   readonly #noted = new Set<string>();
@@ -19,11 +19,12 @@ export class HostCounts {
     this.#row(host).allowed++;
   }
 
-  refuse(host: string, note: string): void {
+  /** `what`: what the note is about, if it is not the whole host. */
+  refuse(host: string, note: string, what = host): void {
     this.#row(host).refused++;
-    if (this.#noted.has(host) || this.#noted.size > MAX_NOTES) return;
-    this.#noted.add(host);
-    this.#onNote(this.#noted.size > MAX_NOTES ? 'baton: further refused hosts are counted, but not named' : note);
+    if (this.#noted.has(what) || this.#noted.size > MAX_NOTES) return;
+    this.#noted.add(what);
+    this.#onNote(this.#noted.size > MAX_NOTES ? 'baton: further refused requests are counted, but not named' : note);
   }
 
   list(): readonly HostCount[] {

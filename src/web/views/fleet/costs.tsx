@@ -1,3 +1,4 @@
+import { renderUsageSource } from '../../../protocol/usage-source.ts';
 import type { Costs as CostsView } from '../../../api/operations/project.ts';
 import { useApi } from '../../app/hub-client.ts';
 import { hrefTo } from '../../app/router.ts';
@@ -95,8 +96,10 @@ function MeasureLinks({ now, to }: { readonly now: Measure; readonly to: (name: 
 }
 
 function PriceNote({ costs: { total, list_prices: prices } }: { readonly costs: CostsView }) {
+  const source = renderUsageSource(total);
   return (
     <div class="dim notes-below">
+      {source === undefined ? null : <p>{source}</p>}
       {total.unpriced_tokens > 0 ? (
         <p>
           A cost with a + is a lower bound: {renderAmount(total.unpriced_tokens)} tokens have no known price. Add it to
