@@ -1,7 +1,7 @@
 import { COST_KINDS, type Costs } from '../api/operations/project.ts';
 import { renderDollars } from '../protocol/price.ts';
 import { renderElapsedTime } from '../protocol/text/text-format.ts';
-import { renderUsageSource } from '../protocol/usage-source.ts';
+import { renderUsageSource } from '../protocol/text/usage-source.ts';
 import { operationCommand, pickOptions } from './operation-command.ts';
 import { renderTable } from './table.ts';
 import { printable, renderCount } from './text.ts';

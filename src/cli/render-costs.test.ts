@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderUsageSource } from '../protocol/usage-source.ts';
+import { renderUsageSource } from '../protocol/text/usage-source.ts';
 import { renderCosts } from './costs.ts';
 
 const times = { work_ms: 3_723_000, wait_ms: 60_000, waiting_tokens: 0 };

@@ -1,4 +1,4 @@
-import { renderUsageSource } from '../../../protocol/usage-source.ts';
+import { renderUsageSource } from '../../../protocol/text/usage-source.ts';
 import type { Costs as CostsView } from '../../../api/operations/project.ts';
 import { useApi } from '../../app/hub-client.ts';
 import { hrefTo } from '../../app/router.ts';
