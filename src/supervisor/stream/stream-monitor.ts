@@ -284,7 +284,7 @@ export class StreamMonitor {
 }
 
 /** Whether Baton injects the key of this process, and so reads its usage from the answers of the API. */
-export function isMeasured({ sandbox }: Pick<Launch, 'sandbox'>): boolean {
+function isMeasured({ sandbox }: Pick<Launch, 'sandbox'>): boolean {
   return (sandbox?.network.inject.length ?? 0) > 0;
 }
 
