@@ -47,6 +47,7 @@ export const FAULTS = [
   'clock jump',
   'disk full',
   'remote away',
+  'remote away',
 ] as const;
 
 export interface Fault {
@@ -99,8 +100,8 @@ interface Settings {
    * approval. `accepted`: nothing is proven, as in scenarios from before.
    */
   readonly judges?: 'accepted' | 'proven' | 'asked';
-  /** In a fleet: only the last host may implement. */
-  readonly labelled?: boolean;
+  /** In a fleet: only the last host works in this role, so that work travels. */
+  readonly labelled?: string | null;
 }
 
 /** Everything that a run is made of. The same scenario always gives the same entries. */
@@ -139,7 +140,7 @@ export function createScenario(seed: number): Scenario {
       sandboxed: random.chance(0.6),
       reviewRounds: random.choose(1, 3),
       judges: random.choose('accepted', 'accepted', 'proven', 'asked'),
-      labelled: random.chance(0.2),
+      labelled: random.choose(null, null, 'implementer', 'reviewer'),
     },
     tasks: list(random.between(1, 3), (i) => ({
       atMs: i === 0 ? 0 : random.below(untilMs / 3),

@@ -51,7 +51,7 @@ function plainSettings(current: () => Scenario, tryOne: TryOne): void {
     stalls: false,
     adopts: false,
     judges: 'accepted',
-    labelled: false,
+    labelled: null,
   } as const;
   for (const [name, value] of Object.entries(plain)) {
     const { settings } = current();

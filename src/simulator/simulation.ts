@@ -64,8 +64,9 @@ export function simulate(scenario: Scenario, { workers: known, without = new Set
 
 /** Some fleets have one host for the large work. */
 function workersOf({ hosts, settings }: Scenario, workers: readonly WorkerPlan[]): readonly WorkerPlan[] {
-  if (hosts === 1 || settings.labelled !== true) return workers;
-  return workers.map((worker) => (worker.roles?.includes('implementer') ? { ...worker, labels: [LABEL] } : worker));
+  const { labelled = null } = settings;
+  if (hosts === 1 || labelled === null) return workers;
+  return workers.map((worker) => (worker.roles?.includes(labelled) === true ? { ...worker, labels: [LABEL] } : worker));
 }
 
 function play(world: World): void {
