@@ -32,7 +32,7 @@ const SECTIONS: readonly Section[] = [
   { title: 'Usage and errors', questions: ['usage', 'budget', 'cost', 'errors', 'limits'], extra: [] },
   {
     title: 'Setup',
-    questions: ['mcp', 'sandbox', 'shell'],
+    questions: ['mcp', 'sandbox'],
     extra: [
       [
         'hooks that Baton sets',
@@ -41,6 +41,7 @@ const SECTIONS: readonly Section[] = [
       ['login', ({ capabilities }) => capabilities.login],
     ],
   },
+  { title: 'Reviews', questions: ['verdict', 'shell'], extra: [] },
 ];
 
 function renderTested(versions: readonly string[]): string {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../src/daemon/running.cases.ts';
+import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import { findProcesses } from '../processes/find-processes.ts';
 import type { Asked } from '../models/script.ts';
 import { claudeCase } from './claude-under-test.ts';
@@ -10,7 +11,17 @@ import { textIn } from './client.cases.ts';
 import { claudeHands } from './played-hands.ts';
 import { playModel, PROMPTS, roleIn } from './played-model.ts';
 import { openUser, shellOf } from './with-daemon.ts';
-import { ALL_HANDOFFS, describeTurns, entriesIn, handoffsIn, makeRepository, runBaton } from './workflow-run.ts';
+import {
+  ALL_HANDOFFS,
+  describeTurns,
+  entriesIn,
+  handoffsIn,
+  makeRepository,
+  runAndConfirm,
+  runBaton,
+} from './workflow-run.ts';
+
+const bubblewrap = await probeBubblewrap();
 
 /** The runbook defines no agents, so all are built-in ones. */
 const RUNBOOK = `exit_protocol = true
@@ -33,7 +44,7 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
     makeRepository(user, RUNBOOK);
     const baton = async (...args: string[]) => runBaton(user, shellOf(claudeCase, user), args);
     try {
-      const ran = await baton('run', 'issue', 'Read durations back');
+      const ran = await runAndConfirm(baton, 'issue', 'Read durations back');
       const conversations = describeTurns(user.model.asked);
       expect(ran.code, `${ran.out}\n${conversations}`).toBe(0);
       expect(handoffsIn(ran.out)).toEqual(ALL_HANDOFFS);
@@ -67,6 +78,11 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
       expect(of('CheckFinished').map(({ outcome }) => outcome)).toEqual(['passed', 'passed']);
       expect(of('MergeFinished')).toMatchObject([{ outcome: 'merged', merge_sha: git('rev-parse', 'main') }]);
       expect(of('ThoughtRecorded')).toHaveLength(2);
+      // The refusal and the approval were tool calls of Claude Code, and a person was asked only without a sandbox.
+      expect(of('VerdictUnproven')).toHaveLength(bubblewrap.works ? 0 : 1);
+      expect(ran.asked).toHaveLength(bubblewrap.works ? 0 : 1);
+      // Both reviewers have run the checks through Baton.
+      expect(textOf(user.model.asked, 'reviewer').match(/"name":"test","passed":true/g)?.length).toBeGreaterThan(1);
       // Claude's usage is recorded for each of the five sessions.
       expect(of('SessionUsed').filter(({ output_tokens }) => Number(output_tokens) > 0).length).toBeGreaterThanOrEqual(
         5,

@@ -1,4 +1,6 @@
 import { basename } from 'node:path';
+import { parseResult } from '../../src/protocol/result.ts';
+import { fieldsInJson } from '../../src/protocol/shape/read-unknown.ts';
 import { says, type Asked, type Reply, type Script } from '../models/script.ts';
 import type { Hands } from './played-hands.ts';
 
@@ -84,10 +86,11 @@ const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
     const found = 'An invalid duration returns NaN instead of an error';
     return [
       memory.looks,
-      ...memory.submits([]),
+      ...(memory.hands.findsTools ?? []).map((reply) => () => reply),
+      () => memory.hands.tool('task_check', {}),
       ...(isStrict
-        ? memory.handsOn('validator-agent', 'It does what the issue asks', {})
-        : memory.handsOn('fixer-agent', found, { location: `${CODE}:3`, severity: 'critical' })),
+        ? memory.sends('validator-agent', 'It does what the issue asks', {})
+        : memory.sends('fixer-agent', found, { location: `${CODE}:3`, severity: 'critical' })),
       () => says('Reviewed.'),
     ];
   },
@@ -158,6 +161,22 @@ class Memory {
             ...this.#writes('record.yaml', record),
             () => this.shell('baton thought record .baton/session/record.yaml'),
           ]),
+    ];
+  }
+
+  /** Sends the verdict with Baton's tools, with the whole content as arguments. */
+  sends(to: string, summary: string, values: Values): Turns {
+    return [
+      () => {
+        const result = parseResult(this.#form('result.yaml').replaceAll('FILL IN', 'So'));
+        return result.ok ? this.hands.tool('result_submit', result.value) : says(JSON.stringify(result.problems));
+      },
+      () => {
+        const handoff = fill(this.#form(`handoff-to-${to}.xml`), { sha: this.#head(), ...values }, summary);
+        return this.hands.tool('handoff_send', { handoff });
+      },
+      () =>
+        this.hands.tool('exit_signal', fieldsInJson(/\{"protocol":"apm2_agent_exit".*?\}/.exec(this.task)?.[0] ?? '')),
     ];
   }
 

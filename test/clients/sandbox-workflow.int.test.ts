@@ -9,6 +9,7 @@ import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import type { Asked } from '../models/script.ts';
 import { BATON } from '../package/where.ts';
 import { findProcesses } from '../processes/find-processes.ts';
+import { acceptUnproven } from '../processes/personal.ts';
 import { claudeCase } from './claude-under-test.ts';
 import type { ClientCase } from './client.cases.ts';
 import { codexCase } from './codex-under-test.ts';
@@ -17,6 +18,7 @@ import { claudeHands, codexHands, geminiHands, type Hands } from './played-hands
 import { KEY_PREFIX, playModel, roleIn } from './played-model.ts';
 import { openUser, shellOf } from './with-daemon.ts';
 import {
+  adoptRunbook,
   ALL_HANDOFFS,
   describeTurns,
   entriesIn,
@@ -145,6 +147,7 @@ describe.each(CASES)('the built-in workflow with $client.run', (each) => {
   beforeAll(async () => {
     const key = `${KEY_PREFIX}${randomUUID()}`;
     await using world = await open(each, false);
+    acceptUnproven(world.home);
     without = await runWorkflow(world, { ...shellOf(client, world), [each.plainKey ?? secret]: key });
     const heard = JSON.stringify(world.model.asked.map(({ body }) => body));
     if (!heard.includes(key)) throw new Error('the search for keys does not find one that is there');
@@ -168,6 +171,12 @@ describe.each(CASES)('the built-in workflow with $client.run', (each) => {
           encoding: 'utf8',
         });
         expect(found.stdout).toBe('');
+        // The refusal and the approval were tool calls of the client, whose shell is separate: nobody was asked.
+        expect(outcome.entries('VerdictUnproven')).toEqual([]);
+        expect(without.entries('VerdictUnproven')).toMatchObject([{ because: 'shell', held: null }]);
+        expect(outcome.entries('DecisionOpened')).toEqual([]);
+        const judges = outcome.entries('AgentStarted').flatMap(({ judge }) => judge ?? []);
+        expect(judges).toEqual([1, 2].map(() => ({ stream: true, shell: true, unseparated: 'ask' })));
         const starts = outcome.entries('AgentStarted').filter(({ limits }) => limits !== 'none');
         expect(starts.map(({ sandbox }) => sandbox)).toEqual(Array.from({ length: 5 }, () => 'bubblewrap'));
       },
@@ -192,6 +201,7 @@ interface Outcome {
 async function runWorkflow(user: World, shell: Record<string, string>, uid?: number): Promise<Outcome> {
   const baton = async (...args: string[]) => runBaton(user, shell, args, uid);
   try {
+    await adoptRunbook(baton);
     const ran = await baton('run', 'issue', 'Read durations back');
     expect(ran.code, `${ran.out}\n${describeTurns(user.model.asked)}`).toBe(0);
     expect(handoffsIn(ran.out)).toEqual(ALL_HANDOFFS);

@@ -93,3 +93,40 @@ export const ALL_HANDOFFS = [
   'validator-agent → closer-agent',
   'closer-agent → workflow-complete',
 ];
+
+export interface AskedQuestion {
+  readonly title: string;
+  readonly context: string;
+  readonly options: readonly { readonly n: number; readonly action: string; readonly recommended: boolean }[];
+}
+
+type Baton = (...args: string[]) => Promise<Ran>;
+
+/** Adopts the runbook, as the person does who wrote it. */
+export async function adoptRunbook(baton: Baton): Promise<void> {
+  const { code, out } = await baton('runbook', 'adopt');
+  const [, sha] = /--accept-rules (\w+)/.exec(out) ?? [];
+  if (code === 0) return;
+  if (sha === undefined || (await baton('runbook', 'adopt', '--accept-rules', sha)).code !== 0) throw new Error(out);
+}
+
+/** Runs a workflow to its end, and answers each question as a person does who confirms the approval that it shows. */
+export async function runAndConfirm(baton: Baton, ...args: string[]): Promise<Ran & { asked: AskedQuestion[] }> {
+  const asked: AskedQuestion[] = [];
+  let ran = await baton('run', ...args);
+  let out = ran.out;
+  while (ran.code === 3 && asked.length < 5) {
+    const listed = await baton('decision', 'list', '--json');
+    const { decisions } = JSON.parse(listed.out) as {
+      decisions: readonly (AskedQuestion & { id: string; task_id: string })[];
+    };
+    const [open] = decisions;
+    const approval = open?.options.find(({ action }) => action === 'approve');
+    if (open === undefined || approval === undefined) throw new Error(`no question about an approval: ${listed.out}`);
+    asked.push(open);
+    await baton('decision', 'resolve', open.id, String(approval.n));
+    ran = await baton('run', '--follow', open.task_id);
+    out += ran.out;
+  }
+  return { ...ran, out, asked };
+}

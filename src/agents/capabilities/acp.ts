@@ -7,10 +7,9 @@ const DRIVEN = {
   hooks: [],
   message: 'next-stop',
   attach: 'lines',
+  verdict: 'unnamed',
+  shell: 'shared',
 } as const;
-
-/** ACP does not say how an agent names its MCP calls, nor that it reports their whole arguments. */
-const VERDICT = 'confirmed';
 
 /** Builds the profile of a preset from the facts that the driver uses. */
 export function profileOfPreset(preset: AcpPreset): ClientProfile {
@@ -31,8 +30,6 @@ export function profileOfPreset(preset: AcpPreset): ClientProfile {
       errors,
       limits: preset.namesWaits === true ? 'named' : 'none',
       mcp: preset.searchesTools === true ? 'search' : mcp,
-      verdict: VERDICT,
-      shell: 'shared',
       sandbox: preset.turnsSandboxOff === true ? 'own-off' : 'inside',
       login: loginOf(preset),
     },
@@ -58,9 +55,7 @@ export const ANY_ACP_PROFILE: ClientProfile = {
     errors: 'partly',
     limits: 'named',
     mcp: 'offered',
-    verdict: VERDICT,
     sandbox: 'inside',
-    shell: 'shared',
     login: 'its own',
   },
 };

@@ -120,9 +120,14 @@ export const QUESTIONS = {
         "the client's output has each tool call with its arguments, so Baton knows that the client sent the verdict. " +
           'It counts alone if the shell of the session is separate too',
       ],
-      confirmed: [
+      unnamed: [
         'confirmed by a person',
-        'the client cannot prove that it sent its verdict, so a person confirms an approval',
+        'the protocol fixes neither how an agent names its calls of tools nor that it reports their whole arguments, ' +
+          'so the client cannot prove that it sent its verdict, and a person confirms an approval',
+      ],
+      unreported: [
+        'confirmed: reports no calls',
+        'the program reports no calls of tools, so nothing proves who sent its verdict, and a person confirms an approval',
       ],
     },
   },

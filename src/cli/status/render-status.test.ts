@@ -221,6 +221,23 @@ describe('renderTree', () => {
     expect(lines.join('\n')).not.toContain('verdict');
   });
 
+  it('keeps the lines of what a decision asks, up to a limit', () => {
+    const found = Array.from({ length: 12 }, (_, i) => `  finding: number ${i}`);
+    const context = ['T1', 'A session approves it, but its client cannot prove it.', 'What it found:', ...found].join(
+      '\n',
+    );
+    const lines = renderStatus(
+      { ...NOTHING, needs_you: [decision('9b2d4c10', { context })] },
+      { ...options, rows: 60 },
+    );
+    const under = ' '.repeat(13);
+    expect(lines).toContain(`${under}What it found:`);
+    expect(lines).toContain(`${under}  finding: number 4`);
+    expect(lines).not.toContain(`${under}  finding: number 5`);
+    expect(lines).toContain(`${under}… 7 more lines`);
+    expect(lines).toContain(`${under}baton decision show 9b2d4c10`);
+  });
+
   it('shows answers that are not in effect yet, with the command that undoes them', () => {
     const answer = {
       option: 2,

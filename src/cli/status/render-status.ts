@@ -148,10 +148,20 @@ function decisionItem({ id, title, context, opened_at }: DecisionView, nowMs: nu
     [`${title} `],
     [renderAge(opened_at, nowMs), 'dim'],
   ];
-  const why: Line[] = context === '' ? [] : [[[UNDER_ID], [context, 'dim']]];
+  const why = whyLines(UNDER_ID, context);
   const next: Line = [[UNDER_ID], [`baton decision show ${shortId(id)}`, 'bold']];
   return { brief: [brief], full: [brief, ...why, next] };
 }
+
+/** Keeps the lines of a context, such as the findings of a reviewer; `baton decision show` prints the others. */
+function whyLines(indent: string, context: string): readonly Line[] {
+  const lines = context.split('\n').filter((line) => line.trim() !== '');
+  const left = lines.length - MOST_WHY;
+  const shown = left > 1 ? [...lines.slice(0, MOST_WHY), `… ${left} more lines`] : lines;
+  return shown.map((line): Line => [[indent], [line, 'dim']]);
+}
+
+const MOST_WHY = 8;
 
 function answeredItem({ id, title, answer }: DecisionView, nowMs: number): StatusItem {
   const given = answer === null ? '' : describeAnswer(answer, nowMs);
@@ -164,7 +174,7 @@ const UNDER_ID = ' '.repeat(13);
 function attentionItem({ title, context, next }: AttentionView): StatusItem {
   const head: Line = [['  '], signOf('waiting'), [` ${title}`]];
   const command: Piece = [next, 'bold'];
-  const why: Line[] = context === '' ? [] : [[['    '], [context, 'dim']]];
+  const why = whyLines('    ', context);
   return { brief: [[...head, ['  '], command]], full: [head, ...why, [['    '], command]] };
 }
 

@@ -136,6 +136,8 @@ async function planScene(root: string, network: Partial<NetworkSpec>) {
   for (const each of [privateHome, tmp, bin, client]) mkdirSync(each, { recursive: true });
   writeFileSync(join(client, 'mcp.json'), JSON.stringify({ headers: { Authorization: `Bearer ${TOKEN}` } }));
   writeFileSync(join(client, 'login.json'), KEY);
+  // A transcript has the results of the client's own commands.
+  writeFileSync(join(client, 'conversation.jsonl'), `{"type":"tool_result","content":"BATON_TOKEN=${TOKEN}"}\n`);
   mkdirSync(join(worktree, '.client'), { recursive: true });
   writeFileSync(join(worktree, '.client/settings.json'), 'a server of the branch');
   writeFileSync(join(worktree, '.env'), 'NODE_OPTIONS=--require=./evil.cjs');

@@ -38,13 +38,19 @@ describe.skipIf(!answer.works)(`code that a reviewer runs${unless}`, () => {
       'the files of the client',
       'cat ~/.client/*; find / -xdev -name "mcp.json" -o -xdev -name "login.json" 2>/dev/null | xargs cat',
     ],
+    ["the transcript of the client's conversation", 'find / -xdev -name "*.jsonl" 2>/dev/null | xargs cat'],
     ['every file of HOME, /tmp and /run', 'grep -rIs . ~ /tmp /var/tmp /run /dev/shm'],
     [
       'the files of the session',
       'grep -rIs . "$(dirname "$(dirname "$PWD")")"; find / -path "*agents/1*" 2>/dev/null | xargs cat',
     ],
   ])('finds neither token nor key in %s', async (_, line) => {
-    const found = await scene.shell(`{ ${line}; } 2>&1 || :`);
+    // An MCP server of the client runs meanwhile, with the client's variables and with pipes.
+    const found = await scene.run(`
+      const server = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'pipe' });
+      show(sh(${JSON.stringify(`{ ${line}; } 2>&1 || :`)}));
+      server.kill('SIGKILL');
+    `);
     expect(found).not.toContain(TOKEN);
     expect(found).not.toContain(KEY);
   });
@@ -116,7 +122,7 @@ describe.skipIf(!answer.works)(`code that a reviewer runs${unless}`, () => {
       const { readdirSync, existsSync } = require('node:fs');
       console.log(existsSync(process.env.HOME + '/.profile'), readdirSync(process.env.HOME + '/.client').join(), readdirSync(process.env.TMPDIR).join());
     `);
-    expect(seen).toBe('false login.json,mcp.json \n');
+    expect(seen).toBe('false conversation.jsonl,login.json,mcp.json \n');
   });
 
   it("cannot be started by the client, because that does not see the branch's settings for it", async () => {
