@@ -11,6 +11,7 @@ import { page } from './page.ts';
 import { parse } from './parse.ts';
 import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
+import { state } from './state.ts';
 
 /** `npm run bench [NAME …] [-- --json] [-- --minutes N]`: prints one line per measure, each with its limit or peer. */
 const BENCHMARKS: readonly Benchmark[] = [
@@ -24,6 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   hooks,
   sandbox,
   page,
+  state,
   load,
 ];
 
