@@ -67,7 +67,10 @@ export function findTimers(
   { effects }: { readonly effects: ReadonlyMap<string, Effect> },
   fits: (purpose: TimerPurpose) => boolean,
 ): readonly EffectOf<'TimerSet'>[] {
-  return [...effects.values()].filter((effect) => effect.type === 'TimerSet').filter(({ data }) => fits(data.purpose));
+  const found: EffectOf<'TimerSet'>[] = [];
+  for (const effect of effects.values())
+    if (effect.type === 'TimerSet' && fits(effect.data.purpose)) found.push(effect);
+  return found;
 }
 
 export function findEffect<T extends EffectType>(
